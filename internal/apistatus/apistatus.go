@@ -1,0 +1,55 @@
+// Package apistatus answers HTTP requests with a metav1.Status.
+//
+// kube-apiserver shows its user the message of a non-2xx answer only when the body is a JSON
+// Status; a plain-text body is thrown away and replaced by a generic sentence. So every answer
+// that is not a ConversionReview goes through this package.
+package apistatus
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// retryAfterSeconds is what an overloaded server asks for. The API server's client repeats a 429 up
+// to ten times within its 30 s, and only when Retry-After is a whole number of seconds.
+const retryAfterSeconds = 1
+
+// Write answers w with a Failure [metav1.Status] as JSON: the HTTP code, the machine-readable reason
+// and the message that the API server shows to its user. It sets Content-Type and Content-Length
+// and leaves other headers alone. A failed write means that the client has gone, and is dropped.
+func Write(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	write(w, &metav1.Status{Code: int32(code), Reason: reason, Message: message}) //nolint:gosec // an HTTP status code fits
+}
+
+// WriteOverloaded answers w with 429 Too Many Requests and `Retry-After: 1`, which makes
+// kube-apiserver try again within the time that its caller has left.
+func WriteOverloaded(w http.ResponseWriter, message string) {
+	w.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
+	write(w, &metav1.Status{
+		Code:    http.StatusTooManyRequests,
+		Reason:  metav1.StatusReasonTooManyRequests,
+		Message: message,
+		Details: &metav1.StatusDetails{RetryAfterSeconds: retryAfterSeconds},
+	})
+}
+
+func write(w http.ResponseWriter, status *metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	status.Status = metav1.StatusFailure
+	body, err := json.Marshal(status)
+	if err != nil {
+		// A Status holds nothing but strings and integers, so this cannot happen.
+		http.Error(w, status.Message, int(status.Code))
+		return
+	}
+	body = append(body, '\n')
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(int(status.Code))
+	_, _ = w.Write(body)
+}

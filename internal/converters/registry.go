@@ -1,0 +1,78 @@
+package converters
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// A Registry finds the Kind of an object. It is immutable and so safe for concurrent use; to change it, swap it whole.
+type Registry struct {
+	kinds map[schema.GroupKind]*Kind
+}
+
+// NewRegistry returns a registry of kinds. It fails, with all problems at once, when two kinds have the same group and
+// kind, or when one lacks its converter, or its versions or hub make no sense.
+func NewRegistry(kinds ...Kind) (*Registry, error) {
+	r := &Registry{kinds: make(map[schema.GroupKind]*Kind, len(kinds))}
+	var problems []error
+	for _, k := range kinds {
+		if _, taken := r.kinds[k.GroupKind]; taken {
+			problems = append(problems, fmt.Errorf("two converters for one kind, keep one: %s", k.GroupKind))
+			continue
+		}
+		problems = append(problems, k.problems()...)
+		k.Versions, k.name = slices.Clone(k.Versions), k.GroupKind.String()
+		r.kinds[k.GroupKind] = &k
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return r, nil
+}
+
+// Lookup returns the kind of a group and kind, or nil if no converter is registered for it.
+func (r *Registry) Lookup(gk schema.GroupKind) *Kind { return r.kinds[gk] }
+
+// Kinds returns the kinds ordered by name. They must not be changed.
+func (r *Registry) Kinds() []*Kind {
+	kinds := make([]*Kind, 0, len(r.kinds))
+	for _, k := range r.kinds {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b *Kind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}
+
+// problems returns what is wrong with the kind's declaration.
+func (k *Kind) problems() []error {
+	var problems []error
+	report := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf(format+": %s", append(args, k.GroupKind)...))
+	}
+	if k.Group == "" || k.Kind == "" {
+		report("kind without a group or a name, set both")
+	}
+	if k.Converter == nil {
+		report("kind without a converter, set Converter")
+	}
+	if len(k.Versions) < 2 {
+		report("kind with fewer than two versions, list all that are served or stored")
+	}
+	if !k.Has(k.Hub) {
+		report("hub %q is not one of the versions, add it to Versions", k.Hub)
+	}
+	for i, v := range k.Versions {
+		if len(validation.IsDNS1035Label(v)) > 0 {
+			report("version %q is no DNS label, write it as in the CRD", v)
+		}
+		if slices.Contains(k.Versions[:i], v) {
+			report("version %q is listed twice, remove one", v)
+		}
+	}
+	return problems
+}

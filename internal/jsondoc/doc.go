@@ -1,0 +1,8 @@
+// Package jsondoc keeps a JSON document as text: it is validated once, indexed only where somebody looks, edited by path,
+// and written back with every byte that no edit touched exactly as it came: number literals, the order of names, white
+// space, escapes, nulls and unknown fields.
+//
+// A [Scanner] validates text and says where values stand. A [Document] holds the text of one request and opens an [Object]
+// of it at a time, whose edits are a tree of [Node] values beside the text. An [Output] lists the pieces of the answer.
+// No type of this package is safe for concurrent use.
+package jsondoc

@@ -1,0 +1,118 @@
+package review
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+)
+
+// NewHandler returns a handler that answers the ConversionReview in the body of a request with r. A body with a uid gets
+// HTTP 200 and a review, whatever its objects are (invariant I8); any other gets an error with a metav1.Status, whose
+// message the API server shows. The limits of a body and the deadline are its caller's: they come with the request, as
+// http.MaxBytesReader and as the context's deadline.
+func NewHandler(r *Reviewer) http.Handler {
+	h := &handler{reviewer: r}
+	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
+	return h
+}
+
+// writeSize gathers the pieces of an answer: each write below it is a TLS record and a system call of its own.
+const writeSize = 64 << 10
+
+type handler struct {
+	reviewer *Reviewer
+	bodies   buffers
+	writers  sync.Pool
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := h.read(req)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	defer h.bodies.put(body)
+	c := h.reviewer.begin()
+	defer h.reviewer.end(c)
+	if err := h.reviewer.review(req.Context(), c, body); err != nil {
+		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	h.write(w, c)
+}
+
+// read returns the whole body in a buffer of its size.
+func (h *handler) read(req *http.Request) ([]byte, error) {
+	if req.ContentLength < 0 {
+		return h.readChunked(req.Body)
+	}
+	body := h.bodies.get(int(req.ContentLength))
+	if _, err := io.ReadFull(req.Body, body); err != nil {
+		h.bodies.put(body)
+		return nil, err
+	}
+	return body, nil
+}
+
+// readChunked reads a body that does not tell its size; the API server always does.
+func (h *handler) readChunked(from io.Reader) ([]byte, error) {
+	body := h.bodies.get(bufferUnit)[:0]
+	for {
+		if len(body) == cap(body) {
+			larger := append(h.bodies.get(2 * cap(body))[:0], body...)
+			h.bodies.put(body)
+			body = larger
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil {
+			h.bodies.put(body)
+			return nil, err
+		}
+	}
+}
+
+// write sends the answer with its length, so that it goes out in one piece and not in chunks.
+func (h *handler) write(w http.ResponseWriter, c *conversion) {
+	header := w.Header()
+	header["Content-Type"] = []string{"application/json"}
+	header["Content-Length"] = []string{strconv.Itoa(c.out.Len())}
+	gathered := h.writers.Get().(*bufio.Writer) //nolint:forcetypeassert // New's
+	gathered.Reset(w)
+	_, err := c.out.WriteTo(gathered)
+	if err == nil {
+		err = gathered.Flush()
+	}
+	gathered.Reset(nil)
+	h.writers.Put(gathered)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client is gone
+	}
+}
+
+// refuse answers a body that could not be read.
+func refuse(w http.ResponseWriter, err error) {
+	var tooLarge *http.MaxBytesError
+	var status interface{ StatusCode() int }
+	switch {
+	case errors.As(err, &tooLarge):
+		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
+			"body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes, raise max-body or send fewer objects at once")
+	case errors.As(err, &status) && status.StatusCode() == http.StatusTooManyRequests:
+		apistatus.WriteOverloaded(w, err.Error())
+	default:
+		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest,
+			"body ended early, send all of it: "+strconv.Quote("Content-Length"))
+	}
+}

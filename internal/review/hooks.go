@@ -1,0 +1,132 @@
+package review
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+)
+
+// Hooks are told what happens. Each may be nil. They are called on the request's goroutine, so they must be quick, and
+// they are told names of the registry only, never what a client made up (invariant I11).
+type Hooks struct {
+	// ReviewDone is called once for each body, after the answer was made.
+	ReviewDone func(ctx context.Context, r Result)
+	// ObjectsDone is called for each run of objects of one pair in a review, with the time that each took. Objects that
+	// were at the desired version already are not told.
+	ObjectsDone func(pair Pair, failed int, durations []time.Duration)
+	// GuardRefused is called for each path that a converter changed and must not.
+	GuardRefused func(pair Pair, path string)
+	// Panicked is called for each panic of a converter.
+	Panicked func(ctx context.Context, p Panic)
+}
+
+// Unknown stands in a Pair for what the registry does not know.
+const Unknown = "unknown"
+
+// A Pair is a kind, as KIND.GROUP, and the versions of a conversion. All its values are from the registry, or Unknown.
+type Pair struct{ Kind, From, To string }
+
+func unknownPair() Pair { return Pair{Unknown, Unknown, Unknown} }
+
+// A Result is what became of one review.
+type Result struct {
+	// UID is the request's, or a hash of it if it is not like one.
+	UID string
+	// Pair is that of the first object that needed a conversion.
+	Pair Pair
+	// Objects is the number of objects in the request, Failed that of those which could not be converted.
+	Objects, Failed int
+	// Rejected says why there is no review in answer; Message is that of a failed one.
+	Rejected error
+	Message  string
+	// BytesIn and BytesOut are the sizes of the bodies.
+	BytesIn, BytesOut int
+	// Duration is the time from the whole body to the whole answer.
+	Duration time.Duration
+}
+
+// A Panic is a panic of a converter. It holds no value of the object.
+type Panic struct {
+	Pair Pair
+	// UID is that of the review.
+	UID string
+	// Type is the type of the panic's value, or the text of a runtime error.
+	Type string
+	// Stack are the functions and lines, innermost first, one a line.
+	Stack string
+}
+
+// batch gathers the objects of one pair that follow each other, so that a list costs one call of the hook.
+type batch struct {
+	pair      Pair
+	failed    int
+	durations []time.Duration
+	first     Pair
+}
+
+// observe counts one object.
+func (c *conversion) observe(pair Pair, took time.Duration, err error) {
+	b := &c.batch
+	if pair != b.pair {
+		c.flush()
+		b.pair = pair
+		if b.first == (Pair{}) {
+			b.first = pair
+		}
+	}
+	b.durations = append(b.durations, took)
+	if err == nil {
+		return
+	}
+	b.failed++
+	var refused *GuardError
+	if c.hooks.GuardRefused != nil && errors.As(err, &refused) {
+		for _, path := range refused.Paths {
+			c.hooks.GuardRefused(pair, path)
+		}
+	}
+}
+
+// flush tells the hook of the batch and starts the next.
+func (c *conversion) flush() {
+	b := &c.batch
+	if b.pair != (Pair{}) && c.hooks.ObjectsDone != nil {
+		c.hooks.ObjectsDone(b.pair, b.failed, b.durations)
+	}
+	b.failed, b.durations = 0, b.durations[:0]
+}
+
+// report tells the hook of the whole review.
+func (c *conversion) report(ctx context.Context, body []byte, err error, took time.Duration) {
+	if c.hooks.ReviewDone == nil {
+		return
+	}
+	r := Result{
+		UID: loggable(c.envelope.uid), Pair: c.batch.first,
+		Objects: len(c.envelope.objects), Failed: len(c.failures), Message: c.message,
+		Rejected: err, BytesIn: len(body), Duration: took,
+	}
+	if err == nil {
+		r.BytesOut = c.out.Len()
+	}
+	c.hooks.ReviewDone(ctx, r)
+}
+
+// loggable returns uid if it is like one of the API server's, else a hash, so that nobody writes into logs what he likes.
+func loggable(uid string) string {
+	if uid == "" {
+		return ""
+	}
+	plain := len(uid) <= 64
+	for i := 0; plain && i < len(uid); i++ {
+		c := uid[i]
+		plain = c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	if plain {
+		return uid
+	}
+	sum := sha256.Sum256([]byte(uid))
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}

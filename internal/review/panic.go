@@ -1,0 +1,44 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// errPanicked is what the user reads of a panic; the log has the stack.
+var errPanicked = errors.New("converter panicked, see the log of webhookd for the stack and mend the converter")
+
+// panicked tells the hook of a panic and returns what the user reads of it.
+func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {
+	if c.hooks.Panicked != nil {
+		c.hooks.Panicked(ctx, Panic{Pair: pair, UID: loggable(c.envelope.uid), Type: panicType(v), Stack: stack()})
+	}
+	return errPanicked
+}
+
+// panicType describes the value of a panic by its type: its text may hold a field's value, but for runtime errors, which
+// hold indexes and types.
+func panicType(v any) string {
+	var fault runtime.Error
+	if err, ok := v.(error); ok && errors.As(err, &fault) {
+		return fault.Error()
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// stack returns the functions on the stack without their arguments.
+func stack() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
+	var b strings.Builder
+	for {
+		f, more := frames.Next()
+		fmt.Fprintf(&b, "%s %s:%d\n", f.Function, f.File, f.Line)
+		if !more {
+			return b.String()
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// The levels of nesting that a review adds around an object: the review, its request, the list of objects.
+const envelopeDepth = 3
+
+// maxObjects bounds the objects of one review, and so what a body of tiny ones costs in memory. The API server sends one;
+// a page of a list had 500.
+const maxObjects = 1 << 17
+
+// An envelope is a decoded ConversionReview request: where its parts stand in the body.
+type envelope struct {
+	apiVersion, kind string
+	request          jsondoc.Kind
+	uid              string
+	uidText          jsondoc.Span // as JSON, to be echoed
+	desired          string
+	desiredText      jsondoc.Span // as JSON, to be set
+	list             jsondoc.Kind
+	objects          []source
+}
+
+// A source is one of the objects to convert. A problem is what makes it no object to convert at all.
+type source struct {
+	jsondoc.Outline
+	problem string
+}
+
+// decode reads the whole body and remembers where its parts stand. It fails on text that is no JSON document as webhookd
+// takes it; what the envelope says is checked later. Unknown fields, and a response, are ignored; names are
+// case-sensitive, as they are for the API server.
+func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
+	*e = envelope{objects: e.objects[:0]}
+	doc.Reset(body)
+	s, err := jsondoc.NewScanner(body, jsondoc.MaxDepth+envelopeDepth)
+	if err != nil {
+		return err
+	}
+	if s.Kind() != jsondoc.Map {
+		if _, err := s.Skip(); err != nil {
+			return err
+		}
+		return s.End()
+	}
+	err = s.Members(func(name []byte) (err error) {
+		switch string(name) {
+		case "apiVersion":
+			_, err = readString(&s, &e.apiVersion)
+		case "kind":
+			_, err = readString(&s, &e.kind)
+		case "request":
+			err = e.decodeRequest(doc, &s)
+		default:
+			_, err = s.Skip()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.End()
+}
+
+func (e *envelope) decodeRequest(doc *jsondoc.Document, s *jsondoc.Scanner) error {
+	e.request = s.Kind()
+	if e.request != jsondoc.Map {
+		_, err := s.Skip()
+		return err
+	}
+	return s.Members(func(name []byte) (err error) {
+		switch string(name) {
+		case "uid":
+			e.uidText, err = readString(s, &e.uid)
+		case "desiredAPIVersion":
+			e.desiredText, err = readString(s, &e.desired)
+		case "objects":
+			err = e.decodeObjects(doc, s)
+		default:
+			_, err = s.Skip()
+		}
+		return err
+	})
+}
+
+func (e *envelope) decodeObjects(doc *jsondoc.Document, s *jsondoc.Scanner) error {
+	e.list = s.Kind()
+	if e.list != jsondoc.Array {
+		_, err := s.Skip()
+		return err
+	}
+	return s.Elements(func() error {
+		if len(e.objects) == maxObjects {
+			return &jsondoc.SyntaxError{Problem: fmt.Sprintf("more than %d objects, send fewer at once", maxObjects)}
+		}
+		object, err := decodeObject(doc, s)
+		e.objects = append(e.objects, object)
+		return err
+	})
+}
+
+// decodeObject outlines the object at the scanner's place. What is valid JSON but no object to convert is that object's
+// problem and does not stop the reading of the others.
+func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
+	if s.Kind() != jsondoc.Map {
+		problem := "is " + s.Kind().String() + ", not an object"
+		_, err := s.Skip()
+		return source{problem: problem}, err
+	}
+	before := *s
+	outline, err := doc.Outline(s, "metadata")
+	if err == nil {
+		return source{Outline: outline}, nil
+	}
+	problem := err.Error()
+	*s = before
+	_, err = s.Skip()
+	return source{problem: problem}, err
+}
+
+// readString reads the value at the scanner's place into the string, which stays empty if it is none.
+func readString(s *jsondoc.Scanner, into *string) (jsondoc.Span, error) {
+	isString := s.Kind() == jsondoc.String
+	at, err := s.Skip()
+	if err == nil && isString {
+		*into = jsondoc.Unquote(s.Text(at))
+	}
+	return at, err
+}
+
+// check reports why the body is not a review that can be answered: such a request gets an HTTP error. Everything else is
+// answered with a review, since the API server shows its message to the user.
+func (e *envelope) check() error {
+	switch {
+	case e.kind != "ConversionReview":
+		return &RequestError{"not a ConversionReview, send one: .kind"}
+	case e.apiVersion != versionV1 && e.apiVersion != versionV1beta1:
+		return &RequestError{"unknown review version, set conversionReviewVersions of the CRD to [v1] or [v1beta1]: .apiVersion"}
+	case e.request != jsondoc.Map:
+		return &RequestError{"review without a request, send a ConversionRequest: .request"}
+	case e.uid == "":
+		return &RequestError{"request without a uid, the answer could not be matched: .request.uid"}
+	}
+	return nil
+}
+
+// target splits desiredAPIVersion. The problem is empty if the request can be carried out.
+func (e *envelope) target() (group, version, problem string) {
+	group, version, _ = strings.Cut(e.desired, "/")
+	switch {
+	case group == "" || version == "" || strings.Contains(version, "/"):
+		return "", "", "no version to convert to, set it to GROUP/VERSION: .request.desiredAPIVersion"
+	case e.list != jsondoc.Array && e.list != jsondoc.Null && e.list != jsondoc.Invalid:
+		return "", "", "is " + e.list.String() + ", not an array, send a list of objects: .request.objects"
+	}
+	return group, version, ""
+}
