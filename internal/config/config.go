@@ -1,0 +1,77 @@
+// Package config turns defaults, a YAML file, the environment and the command line into one
+// validated value.
+//
+// Every setting is one [Key] of [Keys]. Its name is the key in the file and the long flag;
+// in capitals, with underscores and the prefix WEBHOOKD_, it is the environment variable. A
+// flag that was set wins over the environment, which wins over the file, which wins over the
+// default. Nothing is guessed: an unknown or repeated key in the file is an error, and all
+// problems are reported at once, each with its key, where the value came from, and what to
+// write instead.
+//
+// Nothing in this package keeps state, and every function is safe for concurrent use, but for
+// those that take a flag set, which must not be changed meanwhile.
+package config
+
+import (
+	"time"
+)
+
+// Config is the configuration of the server. It is a value: pass it down, and don't change
+// the list it holds. The tag of a field is the name of its [Key].
+type Config struct {
+	Listen      string `mapstructure:"listen"`       // HOST:PORT of the webhook, HTTPS
+	AdminListen string `mapstructure:"admin-listen"` // HOST:PORT of health and metrics, plain HTTP
+	Path        string `mapstructure:"path"`         // URL path of the webhook, without trailing slash
+
+	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
+	TLSStatic       bool          `mapstructure:"tls-static"`        // TLSDir need not be a Secret mount
+	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory
+	TLSMinVersion   TLSVersion    `mapstructure:"tls-min-version"`   // lowest version offered
+	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two looks at TLSDir
+	ClientCAFile    string        `mapstructure:"client-ca-file"`    // PEM; empty: clients need no certificate
+	ClientNames     []string      `mapstructure:"client-names"`      // empty: any name that ClientCAFile vouches for
+
+	MaxBody          Bytes         `mapstructure:"max-body"`            // of one request
+	SmallBody        Bytes         `mapstructure:"small-body"`          // bodies up to this size may use the small-body share
+	SmallBodyShare   int           `mapstructure:"small-body-share"`    // percent of MaxInFlightBytes
+	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
+	MaxInFlight      int           `mapstructure:"max-in-flight"`       // requests at once; 0: no limit
+	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free, before a 429
+	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
+
+	RequestTimeout time.Duration `mapstructure:"request-timeout"` // upper bound of a request's own timeout
+	HeaderTimeout  time.Duration `mapstructure:"header-timeout"`  // http.Server.ReadHeaderTimeout
+	MaxHeader      Bytes         `mapstructure:"max-header"`      // http.Server.MaxHeaderBytes
+	BodyTimeout    time.Duration `mapstructure:"body-timeout"`    // for a whole body to arrive
+	WriteGrace     time.Duration `mapstructure:"write-grace"`     // to write the answer after RequestTimeout
+	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
+	ConnectionAge  time.Duration `mapstructure:"connection-age"`  // 0: connections live on
+
+	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
+	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
+
+	LogLevel LogLevel `mapstructure:"log-level"` // may change while running
+	PProf    bool     `mapstructure:"pprof"`     // serve /debug/pprof to loopback peers
+}
+
+// Default returns the configuration that holds where nothing is set. It passes
+// [Config.Validate]; for serving, a source of the certificate is still to be chosen, see
+// [Loaded.ForServe].
+func Default() Config {
+	c, err := merge(layers{})
+	if err != nil {
+		panic("config: a default in the table of keys: " + err.Error())
+	}
+	return c
+}
+
+// LogLevel is the lowest level that is logged, spelled as zap and slog spell it in lower case.
+type LogLevel string
+
+// The levels that the key log-level takes.
+const (
+	LogDebug LogLevel = "debug"
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"strings"
+	"unicode"
+)
+
+// nearest returns the key that word was most likely meant to be: the same but for case and
+// separators, or a few letters away, or one that has a part in common with it.
+func nearest(word string, keys []Key) (string, bool) {
+	const longest = 64
+	if len(word) > longest {
+		return "", false
+	}
+	word = fold(word)
+	best, bestDistance := "", max(1, len(word)/4)+1
+	for _, k := range keys {
+		if d := distance(word, k.Name); d < bestDistance {
+			best, bestDistance = k.Name, d
+		}
+	}
+	if best != "" {
+		return best, true
+	}
+	for _, k := range keys {
+		if within(k.Name, word) && len(k.Name) > len(best) {
+			best = k.Name
+		}
+	}
+	for _, k := range keys {
+		if best == "" && within(word, k.Name) {
+			best = k.Name
+		}
+	}
+	return best, best != ""
+}
+
+// within reports whether the words of a are found in b, one after the other.
+func within(a, b string) bool {
+	return a != "" && strings.Contains("-"+b+"-", "-"+a+"-")
+}
+
+// fold writes maxBody, MAX_BODY and max.body as max-body.
+func fold(s string) string {
+	var b strings.Builder
+	camel := false
+	for _, r := range strings.NewReplacer("_", "-", ".", "-").Replace(s) {
+		if camel && unicode.IsUpper(r) {
+			b.WriteByte('-')
+		}
+		camel = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// distance is Levenshtein's, by bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
