@@ -1,0 +1,215 @@
+# `make` alone prints the targets. GNU make, a POSIX shell, git and Go are all they need; -race needs
+# a C compiler as well. A nested module (test/oracle, bench, ...) is found by its go.mod.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+# Each nested module stands alone, and -modfile does not work in a workspace.
+export GOWORK := off
+
+# VERSION=v1.2.3 sets what `webhookd version` says; without it the build info does.
+VERSION ?=
+# Flags for `make run`, such as RUNFLAGS='--listen :8443'.
+RUNFLAGS ?=
+# Flags for every `go test` of test and test-race, such as TESTFLAGS='-run TestDrain -v'.
+TESTFLAGS ?=
+# The fuzz targets that run, and for how long each: a time or a number of executions.
+FUZZ ?= ^Fuzz
+FUZZTIME ?=
+# The benchmarks that run, and how often each.
+BENCH ?= .
+BENCHCOUNT ?= 1
+IMAGE ?= webhookd:dev
+
+LDFLAGS := $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
+TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
+
+# Every module with code of its own; tools/ only pins the tools.
+MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
+	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
+
+# $(call in-modules,COMMANDS) runs them in the folder of every module that has packages.
+define in-modules
+set -e; for module in $(MODULES); do \
+	pkgs=$$(cd "$$module" && $(GO) list ./... 2>&1) || { echo "$$pkgs" >&2; exit 1; }; \
+	case "$$pkgs" in *'matched no packages'*) continue;; esac; \
+	echo "--- module $$module"; \
+	(cd "$$module" && $(1)); \
+done
+endef
+
+# $(call in-steps,TARGETS) makes them one after the other, each under a header and with its duration.
+define in-steps
+set -e; for step in $(1); do \
+	echo; echo "==> make $$step"; start=$$(date +%s); \
+	$(MAKE) $$step || { echo "==> make $$step FAILED" >&2; exit 1; }; \
+	echo "==> make $$step: $$(($$(date +%s) - start)) s"; \
+done
+endef
+
+# $(call unchanged-by,TARGET) makes it and fails if that changed a file. It compares the tree before
+# with the tree after, not with a commit, so it tells the same on a tree with work in progress.
+define unchanged-by
+set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+sums() { \
+	git ls-files -z --cached --others --exclude-standard >"$$tmp/files"; \
+	xargs -0 sh -c 'for f; do if [ -f "$$f" ]; then cksum "$$f"; fi; done' sh <"$$tmp/files" | sort >"$$1"; \
+}; \
+sums "$$tmp/before"; $(MAKE) $(1); sums "$$tmp/after"; \
+if ! diff "$$tmp/before" "$$tmp/after" >"$$tmp/diff"; then \
+	echo "make $(1) changed these files; look at them, then commit them:" >&2; \
+	awk '/^[<>]/ {sub(/^. [0-9]+ [0-9]+ /, "  "); print}' "$$tmp/diff" | sort -u >&2; \
+	exit 1; \
+fi
+endef
+
+# $(call fuzz,TIME) fuzzes every target there is, one after the other. A worker minimises a find for
+# 5 s at most, so that a run bounded by executions is bounded in time too.
+define fuzz
+tmp=$$(mktemp); trap 'rm -f "$$tmp"' EXIT; \
+$(GO) test -list "$(FUZZ)" ./... >"$$tmp" || { cat "$$tmp"; exit 1; }; \
+awk '/^Fuzz/ {name[++n] = $$1} /^(ok|\?)/ {for (i = 1; i <= n; i++) print $$2, name[i]; n = 0}' "$$tmp" | \
+while read -r pkg name; do \
+	echo "$$name $$pkg"; \
+	$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(1) -fuzzminimizetime=5s "$$pkg" </dev/null || exit 1; \
+done
+endef
+
+# $(call update,FLAGS) runs, with -update, the tests of those packages whose tests have that flag. A
+# test TestReference... writes a page of docs/reference/, any other one its golden files.
+define update
+$(GO) list -f '{{$$p := .}}{{range .TestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
+while read -r pkg file; do if grep -q 'flag\.Bool.*"update"' "$$file"; then echo "$$pkg"; fi; done | sort -u | \
+while read -r pkg; do $(GO) test -count=1 $(1) "$$pkg" -update </dev/null || exit 1; done
+endef
+
+##@ Use
+
+.PHONY: help
+help: ## Print the targets.
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z][a-z-]*:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+
+.PHONY: build
+build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
+	CGO_ENABLED=0 $(GO) build -trimpath $(LDFLAGS) -o bin/webhookd ./cmd/webhookd
+
+.PHONY: run
+run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line.
+	@exec bin/webhookd serve --self-signed $(RUNFLAGS)
+
+.PHONY: image
+image: ## Build the container image (IMAGE=webhookd:dev), where a docker engine runs.
+	@if docker info >/dev/null 2>&1; then \
+		docker build --build-arg VERSION='$(VERSION)' --tag '$(IMAGE)' .; \
+	else \
+		echo 'image: no docker engine answers here: nothing built'; \
+	fi
+
+.PHONY: clean
+clean: ## Remove what was built.
+	rm -rf bin dist
+
+##@ Test
+
+.PHONY: test
+test: ## Everything that must pass: the tests of every module.
+	@$(call in-modules,$(GO) test -timeout=20m $(TESTFLAGS) ./...)
+
+.PHONY: test-race
+test-race: ## The same with the race detector and in random order. Needs a C compiler.
+	@command -v "$$($(GO) env CC)" >/dev/null || { \
+		echo "test-race: the race detector needs a C compiler, and '$$($(GO) env CC)' is not there: install gcc" >&2; exit 1; }
+	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) ./...)
+
+.PHONY: cover
+cover: ## Coverage of the product's packages by all its tests, in bin/cover.html.
+	@mkdir -p bin
+	$(GO) test -coverpkg=./... -coverprofile=bin/cover.out ./...
+	@$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+.PHONY: fuzz-smoke
+fuzz-smoke: ## A short run of every fuzz target: 30000 executions each (FUZZTIME, FUZZ).
+	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),30000x)))
+
+.PHONY: fuzz
+fuzz: ## A long run of every fuzz target: 10 minutes each (FUZZTIME, FUZZ).
+	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),10m)))
+
+##@ Measure
+
+.PHONY: bench
+bench: ## The benchmarks (BENCH=regexp, BENCHCOUNT=10 for benchstat).
+	@$(GO) test -run='^$$' -bench='$(BENCH)' -benchmem -count=$(BENCHCOUNT) -timeout=60m ./...
+
+.PHONY: bench-smoke
+bench-smoke: ## Each benchmark once, to see that it runs.
+	@$(call in-modules,$(GO) test -run='^$$' -bench=. -benchtime=1x ./...)
+
+.PHONY: bench-compare
+bench-compare: ## Compare two outputs of make bench: OLD=old.txt NEW=new.txt.
+	@$(TOOL) benchstat '$(OLD)' '$(NEW)'
+
+.PHONY: bench-serve
+bench-serve: ## Load over TLS: webhookd against its peers, in one run (BENCHFLAGS).
+	@if [ -f bench/go.mod ]; then \
+		$(MAKE) build && cd bench && $(GO) run . $(BENCHFLAGS); \
+	else \
+		echo 'bench-serve: there is no bench/go.mod: nothing to run'; \
+	fi
+
+##@ Change
+
+.PHONY: fmt
+fmt: ## Format the code (gofumpt; imports grouped).
+	@$(call in-modules,$(TOOL) golangci-lint fmt ./...)
+
+.PHONY: lint
+lint: ## Run the linters of .golangci.yml.
+	@$(call in-modules,$(TOOL) golangci-lint run ./...)
+
+.PHONY: tidy
+tidy: ## go mod tidy in every module.
+	@set -e; for module in $(MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy); done
+
+.PHONY: generate
+generate: ## Write again what is generated: go generate, and docs/reference/.
+	@$(call in-modules,$(GO) generate ./...; $(call update,-run=^TestReference))
+
+.PHONY: golden-update
+golden-update: ## Write the golden files again, from what the code answers now. Read the diff.
+	@$(call in-modules,$(call update))
+
+##@ Verify
+
+.PHONY: verify
+verify: ## What CI runs.
+	+@$(call in-steps,verify-tidy lint verify-docs verify-golden test-race fuzz-smoke bench-smoke vulncheck)
+
+.PHONY: verify-tidy
+verify-tidy: ## go.mod and go.sum of every module are tidy.
+	@set -e; for module in $(MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy -diff); done
+
+.PHONY: verify-docs
+verify-docs: ## make generate changes nothing.
+	+@$(call unchanged-by,generate)
+
+.PHONY: verify-golden
+verify-golden: ## make golden-update changes nothing.
+	+@$(call unchanged-by,golden-update)
+
+# govulncheck exits with 3 when it found something. That its database cannot be reached says nothing
+# about the code; any other failure is one. (The patterns open with "(" as make counts brackets.)
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in the code that is reached (govulncheck).
+	@$(call in-modules,\
+		code=0; out=$$($(TOOL) govulncheck ./... 2>&1) || code=$$?; \
+		case "$$code:$$out" in \
+		(0:*) echo "$$out";; \
+		([!3]*'fetching vulnerabilities'*) echo 'vulncheck: the vulnerability database cannot be reached: not checked';; \
+		(*) echo "$$out"; exit 1;; \
+		esac)
