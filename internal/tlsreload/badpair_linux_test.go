@@ -1,0 +1,45 @@
+package tlsreload
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+func badPermissions() []damage {
+	return []damage{
+		{
+			name: "key is not readable", want: "permission denied",
+			dir: func(t *testing.T, _ kit, dir string) {
+				tmp := filepath.Dir(dir)
+				noError(t, os.Chmod(filepath.Dir(tmp), 0o755), os.Chmod(tmp, 0o755), // others may pass
+					os.Chmod(filepath.Join(dir, dataLink, KeyFile), 0))
+			},
+			read: asNobody,
+		},
+		{
+			name: "key is a FIFO", want: "not a regular file",
+			dir: func(t *testing.T, _ kit, dir string) {
+				path := filepath.Join(dir, dataLink, KeyFile)
+				noError(t, os.Remove(path), syscall.Mkfifo(path, 0o644))
+			},
+		},
+	}
+}
+
+// asNobody calls f on a thread without root's right to read everything: setfsuid(2) acts on one
+// thread, and takes CAP_DAC_OVERRIDE from it until the way back.
+func asNobody(t *testing.T, f func()) {
+	if os.Geteuid() != 0 {
+		f()
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const nobody = 65534
+	noError(t, syscall.Setfsuid(nobody))
+	f()
+	noError(t, syscall.Setfsuid(0))
+}

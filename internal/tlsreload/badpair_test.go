@@ -1,0 +1,367 @@
+package tlsreload
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf16"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// A damage spoils a mounted Secret.
+type damage struct {
+	name string
+	want string                                       // part of what Failed is told
+	data func(t *testing.T, k kit) (cert, key []byte) // what the Secret then holds, or
+	dir  func(t *testing.T, k kit, dir string)        // what happens to its directory
+	read func(t *testing.T, read func())              // how it is read; as usual when nil
+}
+
+// kit is what a damage is made from.
+type kit struct {
+	ca          *tlstest.CA
+	pair, other tlstest.Pair
+}
+
+// C13: nothing that no client could use takes the place of a good pair, one report tells why, and
+// the next good pair is served.
+func TestBadPairsNeverReplaceAGoodOne(t *testing.T) {
+	t.Parallel()
+	for _, d := range slices.Concat(badFiles(), badKeys(), badLeaves(), badDirectories(), badPermissions()) {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { testDamage(t, d) })
+		})
+	}
+}
+
+func testDamage(t *testing.T, d damage) {
+	t.Helper()
+	ca := tlstest.NewCA(t, "ca")
+	k := kit{
+		ca:    ca,
+		pair:  ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{}),
+		other: ca.Issue(t, tlstest.Leaf{}),
+	}
+	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
+	var told log
+	s := open(t, Options{Dir: dir, Hooks: told.hooks()})
+	good := s.Certificate()
+
+	if d.data != nil {
+		cert, key := d.data(t, k)
+		tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: cert, KeyFile: key})
+	} else {
+		d.dir(t, k, dir)
+	}
+	read := func() {
+		for range 3 {
+			s.reload(t.Context())
+			if s.Certificate() != good {
+				t.Error("the bad pair is served")
+			}
+			if s.Expected() != good {
+				t.Error("the bad pair is expected to be served")
+			}
+		}
+	}
+	if d.read != nil {
+		d.read(t, read)
+	} else {
+		read()
+	}
+	told.expect(t, "reloaded", "failed")
+	if reason := told.lastReason(); !strings.Contains(reason, d.want) || !strings.Contains(reason, dir) {
+		t.Errorf("reason: %q, want %q and the directory in it", reason, d.want)
+	}
+
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	tlstest.WriteSecretDir(t, dir, k.pair.Files())
+	s.reload(t.Context())
+	expectServed(t, s, k.pair)
+	told.expect(t, "reloaded", "failed", "reloaded", "recovered")
+}
+
+func badFiles() []damage {
+	both := func(f func([]byte) []byte) func(*testing.T, kit) ([]byte, []byte) {
+		return func(_ *testing.T, k kit) ([]byte, []byte) { return f(k.pair.Cert), f(k.pair.Key) }
+	}
+	return []damage{
+		{name: "empty certificate", want: "certificate: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return nil, k.pair.Key
+		}},
+		{name: "empty key", want: "private key: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, nil
+		}},
+		{name: "empty files", want: "tls.crt\nprivate key: no PEM block", data: both(func([]byte) []byte { return nil })},
+		{name: "garbage certificate", want: "no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return bytes.Repeat([]byte{0, 0xff, '-'}, 500), k.pair.Key
+		}},
+		{name: "garbage key", want: "no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, bytes.Repeat([]byte{0, 0xff, '-'}, 500)
+		}},
+		{name: "binary DER", want: "no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Leaf.Raw, k.pair.Key
+		}},
+		{name: "base64 twice", want: "no PEM block", data: both(func(b []byte) []byte {
+			return []byte(base64.StdEncoding.EncodeToString(b))
+		})},
+		{name: "UTF-16", want: "no PEM block", data: both(toUTF16)},
+		{name: "UTF-8 byte order mark", want: "damaged", data: both(func(b []byte) []byte {
+			return append([]byte("\ufeff"), b...)
+		})},
+		{name: "line ends are CR alone", want: "damaged", data: both(func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte("\n"), []byte("\r"))
+		})},
+		{name: "no newline between blocks", want: "damaged", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return bytes.ReplaceAll(k.pair.Cert, []byte("-----\n-----"), []byte("----------")), k.pair.Key
+		}},
+		{name: "disk full: certificate cut short", want: "1 of 1 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.other.Cert[:len(k.other.Cert)/2], k.other.Key
+		}},
+		{name: "disk full: chain cut short", want: "1 of 2 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert[:len(k.pair.Cert)-40], k.pair.Key
+		}},
+		{name: "disk full: key cut short", want: "private key: 1 of 1 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, k.pair.Key[:len(k.pair.Key)/2]
+		}},
+		{name: "over 1 MiB", want: "larger than 1 MiB", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return append(bytes.Repeat([]byte("#\n"), maxFile/2), k.pair.Cert...), k.pair.Key
+		}},
+		{name: "bytes of the chain flipped", want: "certificate: block 2", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			noise := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: bytes.Repeat([]byte{0xa5}, 300)})
+			return append(slices.Clone(k.other.Cert), noise...), k.other.Key
+		}},
+	}
+}
+
+func badKeys() []damage {
+	return []damage{
+		{name: "files swapped", want: "no CERTIFICATE block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Key, k.pair.Cert
+		}},
+		{name: "key of another pair", want: "does not match", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, k.other.Key
+		}},
+		{name: "key of another kind", want: "does not match", data: func(t *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, k.ca.Issue(t, tlstest.Leaf{Key: rsaKey(t, 2048)}).Key
+		}},
+		{name: "CA before leaf", want: "put the leaf first", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return slices.Concat(k.ca.PEM, k.other.Cert), k.other.Key
+		}},
+		{name: "encrypted key", want: "passphrase", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, bytes.ReplaceAll(k.pair.Key, []byte(" PRIVATE KEY"), []byte(" ENCRYPTED PRIVATE KEY"))
+		}},
+		{name: "encrypted key of the old form", want: "passphrase", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+			return k.pair.Cert, pem.EncodeToMemory(&pem.Block{
+				Type:    "EC PRIVATE KEY",
+				Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-128-CBC,00000000000000000000000000000000"},
+				Bytes:   make([]byte, 64),
+			})
+		}},
+		{name: "public key", want: "key pair: ", data: func(t *testing.T, k kit) ([]byte, []byte) {
+			der, err := x509.MarshalPKIXPublicKey(k.pair.Signer.Public())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k.pair.Cert, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+		}},
+		{name: "signing request", want: "no CERTIFICATE block", data: func(t *testing.T, k kit) ([]byte, []byte) {
+			der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, k.pair.Signer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), k.pair.Key
+		}},
+	}
+}
+
+func badLeaves() []damage {
+	issued := func(leaf func(t *testing.T) tlstest.Leaf) func(*testing.T, kit) ([]byte, []byte) {
+		return func(t *testing.T, k kit) ([]byte, []byte) {
+			p := k.ca.Issue(t, leaf(t))
+			return p.Cert, p.Key
+		}
+	}
+	return []damage{
+		{name: "RSA-1024", want: "RSA key of 1024 bits", data: issued(func(t *testing.T) tlstest.Leaf {
+			return tlstest.Leaf{Key: rsaKey(t, 1024)}
+		})},
+		{name: "P-224", want: "elliptic curve", data: issued(func(t *testing.T) tlstest.Leaf {
+			key, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tlstest.Leaf{Key: key}
+		})},
+		{name: "for clients only", want: "server authentication", data: issued(func(*testing.T) tlstest.Leaf {
+			return tlstest.Leaf{Usage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+		})},
+		{name: "common name only", want: "subject alternative name", data: issued(func(*testing.T) tlstest.Leaf {
+			return tlstest.Leaf{CommonName: "webhookd.default.svc", Hosts: []string{}}
+		})},
+		{name: "ends before it starts", want: "ends before it starts", data: issued(func(*testing.T) tlstest.Leaf {
+			return tlstest.Leaf{NotBefore: time.Now(), NotAfter: time.Now().Add(-time.Hour)}
+		})},
+		{name: "expired", want: "has expired", data: issued(func(*testing.T) tlstest.Leaf {
+			return tlstest.Leaf{NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)}
+		})},
+	}
+}
+
+func badDirectories() []damage {
+	return []damage{
+		{name: "no certificate", want: "no such file", dir: func(t *testing.T, k kit, dir string) {
+			tlstest.SwapSecretDir(t, dir, map[string][]byte{KeyFile: k.pair.Key})
+		}},
+		{name: "no key", want: "no such file", dir: func(t *testing.T, k kit, dir string) {
+			tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: k.pair.Cert})
+		}},
+		{name: "certificate is a directory", want: "not a regular file", dir: func(t *testing.T, _ kit, dir string) {
+			path := filepath.Join(dir, dataLink, CertFile)
+			noError(t, os.Remove(path), os.Mkdir(path, 0o755))
+		}},
+		{name: "link loop", want: "too many levels of symbolic links", dir: func(t *testing.T, _ kit, dir string) {
+			link := filepath.Join(dir, dataLink)
+			noError(t, os.Remove(link), os.Symlink(dataLink, link))
+		}},
+		{name: "link to nowhere", want: "no such file", dir: func(t *testing.T, _ kit, dir string) {
+			link := filepath.Join(dir, dataLink)
+			noError(t, os.Remove(link), os.Symlink("..gone", link))
+		}},
+		{name: "link out of the generation", want: "escapes", dir: func(t *testing.T, k kit, dir string) {
+			outside := filepath.Join(dir, "outside.crt")
+			path := filepath.Join(dir, dataLink, CertFile)
+			writeFile(t, outside, k.pair.Cert)
+			noError(t, os.Remove(path), os.Symlink("../outside.crt", path))
+		}},
+		{name: "link is a directory", want: "not a usable link", dir: func(t *testing.T, _ kit, dir string) {
+			link := filepath.Join(dir, dataLink)
+			noError(t, os.Remove(link), os.Mkdir(link, 0o755))
+		}},
+		{name: "link gone", want: "no ..data link", dir: func(t *testing.T, _ kit, dir string) {
+			noError(t, os.Remove(filepath.Join(dir, dataLink)))
+		}},
+		{name: "directory gone", want: "no such file", dir: func(t *testing.T, _ kit, dir string) {
+			noError(t, os.RemoveAll(dir))
+		}},
+		{name: "directory is a file", want: "not a directory", dir: func(t *testing.T, _ kit, dir string) {
+			noError(t, os.RemoveAll(dir))
+			writeFile(t, dir, nil)
+		}},
+	}
+}
+
+// Spellings that every PEM reader takes are no reason to refuse a pair.
+func TestHarmlessSpellings(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	pair := ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{})
+	replace := func(b []byte, from, to string) []byte { return bytes.ReplaceAll(b, []byte(from), []byte(to)) }
+	for _, test := range []struct {
+		name      string
+		cert, key []byte
+	}{
+		{"CRLF line ends", replace(pair.Cert, "\n", "\r\n"), replace(pair.Key, "\n", "\r\n")},
+		{"no newline at the end", bytes.TrimSpace(pair.Cert), bytes.TrimSpace(pair.Key)},
+		{"text between blocks", replace(pair.Cert, "-----BEGIN", "subject=CN = x\n-----BEGIN"), pair.Key},
+		{"parameters before the key", pair.Cert, slices.Concat(pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte{5, 0}}), pair.Key)},
+		{"key beside the certificate", slices.Concat(pair.Cert, pair.Key), pair.Key},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := secretDir(t, tlstest.Pair{Cert: test.cert, Key: test.key})
+			s := open(t, Options{Dir: dir})
+			expectServed(t, s, pair)
+			mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
+		})
+	}
+}
+
+type deniedFS struct{}
+
+func (deniedFS) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+}
+
+func TestUnreadableFileNamesTheRemedy(t *testing.T) {
+	t.Parallel()
+	_, _, err := readFile(deniedFS{}, KeyFile, "/tls/tls.key")
+	want := "read file: permission denied; set the pod's fsGroup or the volume's defaultMode: /tls/tls.key"
+	if !errors.Is(err, fs.ErrPermission) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// FuzzKeyPair: whatever the bytes, a pair that is accepted is one that a handshake can use.
+func FuzzKeyPair(f *testing.F) {
+	ca := tlstest.NewCA(f, "ca")
+	pair := ca.Intermediate(f, "intermediate").Issue(f, tlstest.Leaf{})
+	other := ca.Issue(f, tlstest.Leaf{})
+	f.Add(pair.Cert, pair.Key)
+	f.Add(other.Cert, other.Key)
+	f.Add(pair.Cert, other.Key)
+	f.Add(pair.Key, pair.Cert)
+	f.Add(pair.Cert[:len(pair.Cert)-40], pair.Key)
+	f.Add([]byte{}, []byte("-----BEGIN "))
+	f.Fuzz(func(t *testing.T, cert, key []byte) {
+		p, err := parsePair(&files{cert: cert, key: key, certPath: CertFile, keyPath: KeyFile})
+		if err != nil {
+			return
+		}
+		again, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			t.Fatalf("accepted, but crypto/tls says: %v", err)
+		}
+		if len(again.Certificate) != len(p.certificate.Certificate) || !p.certificate.Leaf.Equal(again.Leaf) {
+			t.Fatal("accepted, but another chain than crypto/tls makes of it")
+		}
+		if begun := bytes.Count(cert, []byte("-----BEGIN CERTIFICATE-----")); begun != len(again.Certificate) {
+			t.Fatalf("certificates begun: %d, served: %d", begun, len(again.Certificate))
+		}
+	})
+}
+
+func rsaKey(t *testing.T, bits int) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func toUTF16(text []byte) []byte {
+	units := utf16.Encode([]rune(string(text)))
+	out := make([]byte, 0, 2+2*len(units))
+	out = append(out, 0xff, 0xfe)
+	for _, unit := range units {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return out
+}
+
+func noError(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,69 @@
+package tlsreload
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// clients is a set of CAs whose certificates clients may present, with the text it was made from.
+type clients struct {
+	pem   []byte
+	pool  *x509.CertPool
+	count int
+}
+
+func (c *clients) holds(f *files) bool {
+	return c != nil && bytes.Equal(c.pem, f.clientCA)
+}
+
+func parseClients(f *files) (*clients, error) {
+	if f.clientCAErr != nil {
+		return nil, f.clientCAErr
+	}
+	certs, err := parseCertificates(f.clientCA)
+	if err != nil {
+		return nil, fmt.Errorf("client CA: %w: %s", err, f.clientCAPath)
+	}
+	c := &clients{pem: f.clientCA, pool: x509.NewCertPool(), count: len(certs)}
+	for _, cert := range certs {
+		c.pool.AddCert(cert)
+	}
+	return c, nil
+}
+
+// verifyNames accepts a client whose certificate has one of the names; nil without names.
+func verifyNames(names []string) func(tls.ConnectionState) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return func(conn tls.ConnectionState) error {
+		if len(conn.PeerCertificates) == 0 {
+			return errors.New("client certificate is missing")
+		}
+		if !hasName(conn.PeerCertificates[0], names) {
+			return errors.New("client certificate has none of the allowed names")
+		}
+		return nil
+	}
+}
+
+func hasName(leaf *x509.Certificate, allowed []string) bool {
+	if cn := leaf.Subject.CommonName; cn != "" && slices.Contains(allowed, cn) {
+		return true
+	}
+	for _, name := range leaf.DNSNames {
+		if slices.Contains(allowed, name) {
+			return true
+		}
+	}
+	for _, uri := range leaf.URIs {
+		if slices.Contains(allowed, uri.String()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package tlsreload
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+func clientUsage() []x509.ExtKeyUsage { return []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }
+
+func caFile(t *testing.T, ca *tlstest.CA) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "client-ca.crt")
+	writeFile(t, path, ca.PEM)
+	return path
+}
+
+func TestClientCertificates(t *testing.T) {
+	t.Parallel()
+	ca, stranger := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "stranger")
+	dir, file := secretDir(t, ca.Issue(t, tlstest.Leaf{})), caFile(t, ca)
+	names := []string{"front-proxy-client", "proxy.example.com", "spiffe://example.com/proxy"}
+	anyone := listen(t, open(t, Options{Dir: dir, ClientCAFile: file}).TLSConfig(tls.VersionTLS12))
+	named := listen(t, open(t, Options{Dir: dir, ClientCAFile: file, ClientNames: names}).TLSConfig(tls.VersionTLS12))
+
+	issue := func(by *tlstest.CA, leaf tlstest.Leaf) *tlstest.Pair {
+		if leaf.Hosts == nil {
+			leaf.Hosts = []string{}
+		}
+		if leaf.Usage == nil {
+			leaf.Usage = clientUsage()
+		}
+		p := by.Issue(t, leaf)
+		return &p
+	}
+	for _, test := range []struct {
+		name   string
+		addr   string
+		client *tlstest.Pair
+		ok     bool
+	}{
+		{"any name of the CA", anyone, issue(ca, tlstest.Leaf{CommonName: "anyone"}), true},
+		{"none, as kube-apiserver", anyone, nil, false},
+		{"another CA", anyone, issue(stranger, tlstest.Leaf{CommonName: "anyone"}), false},
+		{"a server's certificate", anyone, issue(ca, tlstest.Leaf{Usage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}), false},
+		{"expired", anyone, issue(ca, tlstest.Leaf{NotAfter: time.Now().Add(-time.Minute)}), false},
+		{"allowed common name", named, issue(ca, tlstest.Leaf{CommonName: "front-proxy-client"}), true},
+		{"allowed DNS name", named, issue(ca, tlstest.Leaf{Hosts: []string{"other.example.com", "proxy.example.com"}}), true},
+		{"allowed URI", named, issue(ca, tlstest.Leaf{URIs: []string{"spiffe://example.com/proxy"}}), true},
+		{"name not allowed", named, issue(ca, tlstest.Leaf{CommonName: "front-proxy-client2", Hosts: []string{"a.proxy.example.com"}}), false},
+		{"no name", named, issue(ca, tlstest.Leaf{}), false},
+		{"allowed name of another CA", named, issue(stranger, tlstest.Leaf{CommonName: "front-proxy-client"}), false},
+		{"none where names are asked for", named, nil, false},
+	} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			t.Run(test.name+", "+tls.VersionName(version), func(t *testing.T) {
+				t.Parallel()
+				config := &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", MaxVersion: version}
+				if test.client != nil {
+					// Presented even when the server's list of CAs does not ask for it.
+					cert := test.client.TLS(t)
+					config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
+				}
+				if _, err := dial(t.Context(), test.addr, config); (err == nil) != test.ok {
+					t.Errorf("accepted: %t (%v), want %t", err == nil, err, test.ok)
+				}
+			})
+		}
+	}
+}
+
+// The client CA is followed like the key pair, wherever it lives, and a bad one is not let in.
+func TestClientCAReloads(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		// place makes the files and returns the options, and how to replace the client CA.
+		place func(t *testing.T, pair tlstest.Pair, first []byte) (Options, func(t *testing.T, pem []byte))
+	}{
+		{"in the same Secret", func(t *testing.T, pair tlstest.Pair, first []byte) (Options, func(*testing.T, []byte)) {
+			dir := filepath.Join(t.TempDir(), "tls")
+			files := func(pem []byte) map[string][]byte {
+				f := pair.Files()
+				f["ca.crt"] = pem
+				return f
+			}
+			tlstest.WriteSecretDir(t, dir, files(first))
+			return Options{Dir: dir, ClientCAFile: filepath.Join(dir, "ca.crt")}, func(t *testing.T, pem []byte) {
+				tlstest.SwapSecretDir(t, dir, files(pem))
+			}
+		}},
+		{"in a volume of its own", func(t *testing.T, pair tlstest.Pair, first []byte) (Options, func(*testing.T, []byte)) {
+			dir := filepath.Join(t.TempDir(), "client-ca")
+			tlstest.WriteSecretDir(t, dir, map[string][]byte{"ca.crt": first})
+			opts := Options{Dir: secretDir(t, pair), ClientCAFile: filepath.Join(dir, "ca.crt")}
+			return opts, func(t *testing.T, pem []byte) {
+				tlstest.SwapSecretDir(t, dir, map[string][]byte{"ca.crt": pem})
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ca, before, after := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "before"), tlstest.NewCA(t, "after")
+			pair := ca.Issue(t, tlstest.Leaf{})
+			opts, replace := test.place(t, pair, before.PEM)
+			opts.PollInterval = time.Hour // the watch finds it
+			var told log
+			opts.Hooks = told.hooks()
+			s := open(t, opts)
+			run(t, s)
+			addr := listen(t, s.TLSConfig(0))
+			accepts := func(by *tlstest.CA) bool {
+				client := by.Issue(t, tlstest.Leaf{Usage: clientUsage()}).TLS(t)
+				_, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{client}})
+				return err == nil
+			}
+			if !accepts(before) || accepts(after) {
+				t.Fatal("the first client CA is not in force")
+			}
+			for _, pem := range [][]byte{slices.Concat(before.PEM, after.PEM), after.PEM} {
+				updated := s.Updated()
+				replace(t, pem)
+				await(t, updated, "the client CA")
+				if !accepts(after) {
+					t.Error("the new client CA is not in force")
+				}
+			}
+			if accepts(before) {
+				t.Error("the old client CA is still in force")
+			}
+			expectServed(t, s, pair)
+			told.expect(t, "reloaded", "client CA reloaded: 1", "client CA reloaded: 2", "client CA reloaded: 1")
+		})
+	}
+}
+
+// A bad client CA is kept out, and does not keep a good key pair out.
+func TestBadClientCA(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, want string
+		pem        func(ca *tlstest.CA) []byte
+	}{
+		{"missing", "no such file", nil},
+		{"empty", "client CA: no PEM block", func(*tlstest.CA) []byte { return nil }},
+		{"cut short", "PEM blocks are cut short", func(ca *tlstest.CA) []byte { return ca.PEM[:100] }},
+		{"a key", "no CERTIFICATE block", func(*tlstest.CA) []byte { return tlstestKey(t) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ca := tlstest.NewCA(t, "ca")
+				dir := filepath.Join(t.TempDir(), "tls")
+				files := ca.Issue(t, tlstest.Leaf{}).Files()
+				files["ca.crt"] = ca.PEM
+				tlstest.WriteSecretDir(t, dir, files)
+				var told log
+				opts := Options{Dir: dir, ClientCAFile: filepath.Join(dir, "ca.crt"), Hooks: told.hooks()}
+				s := open(t, opts)
+				before := s.state.Load().clients
+
+				next := ca.Issue(t, tlstest.Leaf{})
+				files = next.Files()
+				if test.pem != nil {
+					files["ca.crt"] = test.pem(ca)
+				}
+				tlstest.SwapSecretDir(t, dir, files)
+				s.reload(t.Context())
+				s.reload(t.Context())
+				expectServed(t, s, next)
+				if s.state.Load().clients != before {
+					t.Error("the bad client CA is in force")
+				}
+				told.expect(t, "reloaded", "client CA reloaded: 1", "reloaded", "failed")
+				if reason := told.lastReason(); !strings.Contains(reason, test.want) || !strings.Contains(reason, opts.ClientCAFile) {
+					t.Errorf("reason: %q, want %q and the path in it", reason, test.want)
+				}
+				if _, err := Open(t.Context(), opts); err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("Open with it: %v, want %q", err, test.want)
+				}
+			})
+		})
+	}
+}
+
+func tlstestKey(t *testing.T) []byte {
+	t.Helper()
+	return tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}).Key
+}
+
+// A client CA beside the key pair is taken from the generation that ..data names, as the pair is.
+func TestClientCAIsOfTheSameGeneration(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	files := ca.Issue(t, tlstest.Leaf{}).Files()
+	files["ca.crt"] = ca.PEM
+	dir := filepath.Join(t.TempDir(), "tls")
+	tlstest.WriteSecretDir(t, dir, files)
+	visible := filepath.Join(dir, "ca.crt")
+	noError(t, os.Remove(visible))
+	writeFile(t, visible, tlstest.NewCA(t, "not of this generation").PEM)
+
+	s := open(t, Options{Dir: dir, ClientCAFile: visible})
+	if !s.state.Load().clients.pool.Equal(ca.Pool()) {
+		t.Error("the client CA is not that of the generation")
+	}
+}

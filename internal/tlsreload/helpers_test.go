@@ -1,0 +1,256 @@
+package tlsreload
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// patience bounds waits for things that must happen; a test that passes never waits so long.
+const patience = 30 * time.Second
+
+// A log is what the hooks were told.
+type log struct {
+	mu      sync.Mutex
+	lines   []string
+	reasons []string // of failed and watch failed
+}
+
+func (l *log) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+func (l *log) addError(line string, err error) {
+	l.add(line)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reasons = append(l.reasons, err.Error())
+}
+
+func (l *log) hooks() Hooks {
+	return Hooks{
+		Reloaded:         func(Event) { l.add("reloaded") },
+		ClientCAReloaded: func(n int) { l.add(fmt.Sprintf("client CA reloaded: %d", n)) },
+		Waiting:          func(Event) { l.add("waiting") },
+		Failed:           func(err error) { l.addError("failed", err) },
+		Recovered:        func() { l.add("recovered") },
+		WatchFailed:      func(err error) { l.addError("watch failed", err) },
+		WatchRestored:    func() { l.add("watch restored") },
+	}
+}
+
+// expect compares what the hooks were told so far.
+func (l *log) expect(t *testing.T, want ...string) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if diff := cmp.Diff(want, l.lines); diff != "" {
+		t.Fatalf("hooks were told (-want +got):\n%s\nreasons: %q", diff, l.reasons)
+	}
+}
+
+func (l *log) lastReason() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.reasons) == 0 {
+		return ""
+	}
+	return l.reasons[len(l.reasons)-1]
+}
+
+// secretDir makes a mounted Secret of the pair.
+func secretDir(t *testing.T, p tlstest.Pair) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "tls")
+	tlstest.WriteSecretDir(t, dir, p.Files())
+	return dir
+}
+
+func open(t *testing.T, opts Options) *Source {
+	t.Helper()
+	s, err := Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	return s
+}
+
+// run follows the files until the test ends.
+func run(t *testing.T, s *Source) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // t.Context ends before the cleanups
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		select {
+		case err := <-ended:
+			t.Errorf("Run returned before its context ended: %v", err)
+			cancel()
+			return
+		default:
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+// pass lets time go by in a synctest bubble, and everything that is then due happen. Outside of one
+// it panics.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the bubble's clock
+	synctest.Wait()
+}
+
+// await fails the test when c is not closed or sent to.
+func await(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("not seen in %s: %s", patience, what)
+	}
+}
+
+func expectServed(t *testing.T, s *Source, want tlstest.Pair) {
+	t.Helper()
+	if got := s.Certificate().Leaf; !got.Equal(want.Leaf) {
+		t.Fatalf("served: %s (%s to %s), want %s (%s to %s)",
+			got.SerialNumber, got.NotBefore, got.NotAfter,
+			want.Leaf.SerialNumber, want.Leaf.NotBefore, want.Leaf.NotAfter)
+	}
+}
+
+func expectExpected(t *testing.T, s *Source, want tlstest.Pair) {
+	t.Helper()
+	if got := s.Expected().Leaf; !got.Equal(want.Leaf) {
+		t.Fatalf("expected to be served: %s, want %s", got.SerialNumber, want.Leaf.SerialNumber)
+	}
+}
+
+// listen serves handshakes until the test ends: each connection gets "ok" and is closed.
+func listen(t *testing.T, config *tls.Config) string {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() {
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(patience))
+				_, _ = io.WriteString(conn, "ok") // the client finds out when it fails
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		conns.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// dial makes a connection, and reads what the server says: with TLS 1.3 a client learns only then
+// that its certificate was refused.
+func dial(ctx context.Context, addr string, config *tls.Config) (tls.ConnectionState, error) {
+	conn, err := (&tls.Dialer{NetDialer: &net.Dialer{Timeout: patience}, Config: config}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return tls.ConnectionState{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if said, err := io.ReadAll(conn); err != nil || string(said) != "ok" {
+		return tls.ConnectionState{}, fmt.Errorf("server said %q: %w", said, err)
+	}
+	return conn.(*tls.Conn).ConnectionState(), nil
+}
+
+func mustDial(t *testing.T, addr string, config *tls.Config) tls.ConnectionState {
+	t.Helper()
+	state, err := dial(t.Context(), addr, config)
+	if err != nil {
+		t.Fatalf("handshake: %v", err)
+	}
+	return state
+}
+
+// hammer makes clients that handshake one after another until stop is called, which returns how
+// many handshakes there were. A failed one fails the test.
+func hammer(t *testing.T, addr string, roots *x509.CertPool, clients int) (stop func() int) {
+	t.Helper()
+	done := make(chan struct{})
+	counts := make([]int, clients)
+	var group sync.WaitGroup
+	for i := range clients {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: roots, ServerName: "localhost"}); err != nil {
+					t.Errorf("handshake: %v", err)
+					return
+				}
+				counts[i]++
+			}
+		})
+	}
+	return func() int {
+		close(done)
+		group.Wait()
+		total := 0
+		for _, n := range counts {
+			total += n
+		}
+		return total
+	}
+}
+
+// A fakeNotifier is a watch without a kernel.
+type fakeNotifier struct {
+	events chan fsnotify.Event
+	errs   chan error
+	add    func(dir string) error
+}
+
+func newFakeNotifier() *fakeNotifier {
+	return &fakeNotifier{
+		events: make(chan fsnotify.Event),
+		errs:   make(chan error),
+		add:    func(string) error { return nil },
+	}
+}
+
+func (n *fakeNotifier) Add(dir string) error          { return n.add(dir) }
+func (n *fakeNotifier) Events() <-chan fsnotify.Event { return n.events }
+func (n *fakeNotifier) Errors() <-chan error          { return n.errs }
+
+func (n *fakeNotifier) Close() error {
+	close(n.events)
+	close(n.errs)
+	return nil
+}

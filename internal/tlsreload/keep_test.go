@@ -1,0 +1,207 @@
+package tlsreload
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// C5: the files are gone for ten minutes. One report, the old pair all the while, no end of Run.
+func TestFilesGoneForTenMinutes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		pair := ca.Issue(t, tlstest.Leaf{})
+		dir := secretDir(t, pair)
+		var told log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		run(t, s)
+		synctest.Wait()
+
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		pass(10 * time.Minute)
+		expectServed(t, s, pair)
+		expectExpected(t, s, pair)
+		told.expect(t, "reloaded", "failed")
+
+		tlstest.WriteSecretDir(t, dir, pair.Files())
+		pass(DefaultPollInterval)
+		told.expect(t, "reloaded", "failed", "recovered")
+
+		next := ca.Issue(t, tlstest.Leaf{})
+		tlstest.SwapSecretDir(t, dir, next.Files())
+		pass(DefaultPollInterval)
+		expectServed(t, s, next)
+		told.expect(t, "reloaded", "failed", "recovered", "reloaded")
+	})
+}
+
+func TestAnotherReasonIsAnotherFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		pair, other := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
+		dir := secretDir(t, pair)
+		var told log
+		s := open(t, Options{Dir: dir, Hooks: told.hooks()})
+		for _, files := range []map[string][]byte{
+			{CertFile: pair.Cert},
+			{CertFile: pair.Cert}, // another generation, the same trouble
+			{CertFile: pair.Cert, KeyFile: other.Key},
+		} {
+			tlstest.SwapSecretDir(t, dir, files)
+			s.reload(t.Context())
+		}
+		told.expect(t, "reloaded", "failed", "failed")
+	})
+}
+
+// C8: what is served is not what is on disk: Expected is what a readiness check needs to see it.
+func TestExpectedTellsServedFromDisk(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
+	dir := secretDir(t, pair)
+	s := open(t, Options{Dir: dir}) // nobody runs it: the fault
+	tlstest.SwapSecretDir(t, dir, next.Files())
+
+	state := mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
+	if !state.PeerCertificates[0].Equal(pair.Leaf) {
+		t.Error("a handshake got the pair that nobody loaded")
+	}
+	expectExpected(t, s, next)
+
+	tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: next.Cert, KeyFile: pair.Key})
+	expectExpected(t, s, pair)
+}
+
+// C11: a subPath mount, or a plain folder.
+func TestDirectoryWithoutDataLink(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		pair := ca.Issue(t, tlstest.Leaf{})
+		dir := t.TempDir()
+		writePlain(t, dir, pair)
+
+		_, err := Open(t.Context(), Options{Dir: dir})
+		want := "tls directory has no ..data link, so a renewed certificate would never be seen: " +
+			"mount the whole Secret as a directory (a subPath mount never updates), " +
+			"or set tls-static for a folder of plain files: " + dir
+		if !errors.Is(err, ErrNoDataLink) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+
+		var told log
+		s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: told.hooks()})
+		run(t, s)
+		next := ca.Issue(t, tlstest.Leaf{})
+		writePlain(t, dir, next)
+		pass(DefaultPollInterval)
+		expectServed(t, s, next)
+		told.expect(t, "reloaded", "reloaded")
+		if got := s.Served(); got.Generation != "" || got.GeneratedAt.IsZero() {
+			t.Errorf("generation of plain files: %q of %s", got.Generation, got.GeneratedAt)
+		}
+	})
+}
+
+func TestPlainFilesMayBeLinks(t *testing.T) {
+	t.Parallel()
+	pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
+	elsewhere, dir := t.TempDir(), t.TempDir()
+	writePlain(t, elsewhere, pair)
+	for name := range pair.Files() {
+		if err := os.Symlink(filepath.Join(elsewhere, name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectServed(t, open(t, Options{Dir: dir, Static: true}), pair)
+}
+
+// In static mode a volume is still read as one.
+func TestStaticModeUsesDataLinkWhenThereIsOne(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})), Static: true})
+	if s.Served().Generation == "" {
+		t.Error("the ..data link was not used")
+	}
+}
+
+func TestServedDescribesThePair(t *testing.T) {
+	t.Parallel()
+	pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
+	var got Event
+	s := open(t, Options{Dir: secretDir(t, pair), Hooks: Hooks{Reloaded: func(e Event) { got = e }}})
+	if got != s.Served() {
+		t.Errorf("hook was told %+v, Served says %+v", got, s.Served())
+	}
+	if !got.NotBefore.Equal(pair.Leaf.NotBefore) || !got.NotAfter.Equal(pair.Leaf.NotAfter) {
+		t.Errorf("validity: %s to %s", got.NotBefore, got.NotAfter)
+	}
+	if len(got.Fingerprint) != 64 || strings.ToLower(got.Fingerprint) != got.Fingerprint {
+		t.Errorf("fingerprint is not lower-case SHA-256: %q", got.Fingerprint)
+	}
+	if !strings.HasPrefix(got.Generation, "..") || time.Since(got.GeneratedAt) > patience {
+		t.Errorf("generation %q of %s", got.Generation, got.GeneratedAt)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "nowhere")
+	for _, test := range []struct {
+		name string
+		opts Options
+		want string
+	}{
+		{"no directory", Options{}, "tls directory is not set"},
+		{
+			"every mistake at once",
+			Options{PollInterval: -time.Second, ClientNames: []string{"proxy"}},
+			"tls directory is not set\n" +
+				"tls poll interval is negative: -1s\n" +
+				"client names need a client CA file to be checked against",
+		},
+		{"missing directory", Options{Dir: missing}, "tls directory: no such file or directory: " + missing},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := Open(t.Context(), test.opts); err == nil || err.Error() != test.want {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Options{Dir: filepath.Join(t.TempDir(), "nowhere")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+// The handshake's share: no allocation means no clone, no read, no lock taken by accident.
+func TestCertificateAllocatesNothing(t *testing.T) {
+	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
+	get := s.TLSConfig(0).GetCertificate
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := get(nil); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("allocations: %v", n)
+	}
+}

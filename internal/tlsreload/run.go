@@ -1,0 +1,46 @@
+package tlsreload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Run follows the files until ctx is done, then returns nil. Nothing that happens to the files
+// ends it earlier. The only error is that of a second call while the first one runs.
+func (s *Source) Run(ctx context.Context) error {
+	if !s.running.CompareAndSwap(false, true) {
+		return errors.New("key pair is already being followed")
+	}
+	defer s.running.Store(false)
+	if s.volume == nil {
+		<-ctx.Done()
+		return nil
+	}
+
+	w := newWatch(s.opts.newNotifier, s.opts.watchedDirs())
+	defer w.close()
+	ticker := time.NewTicker(s.opts.PollInterval)
+	defer ticker.Stop()
+
+	s.rearm(w)
+	for {
+		// Read after the watch is armed: what changed before that made no event.
+		s.reload(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.changed:
+		case err := <-w.trouble:
+			// Events may be lost, so the files are read now.
+			s.told.watch(&s.opts.Hooks, fmt.Errorf("directory watch: %w", err))
+		case <-ticker.C:
+			s.rearm(w)
+		}
+	}
+}
+
+func (s *Source) rearm(w *watch) {
+	s.told.watch(&s.opts.Hooks, w.arm())
+}

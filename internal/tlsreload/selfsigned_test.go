@@ -1,0 +1,73 @@
+package tlsreload
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/tls"
+	"crypto/x509"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSelfSigned(t *testing.T) {
+	t.Parallel()
+	var told log
+	s, err := SelfSigned([]string{"webhookd.example.com", "192.0.2.7", "localhost"}, time.Now(), told.hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, s)
+	told.expect(t, "reloaded")
+	if s.Expected() != s.Certificate() {
+		t.Error("a pair in memory expects another than itself")
+	}
+	leaf := s.Certificate().Leaf
+	if diff := cmp.Diff([]string{"localhost", "webhookd.example.com"}, leaf.DNSNames); diff != "" {
+		t.Errorf("DNS names (-want +got):\n%s", diff)
+	}
+	if key, ok := leaf.PublicKey.(*ecdsa.PublicKey); !ok || key.Curve != elliptic.P256() {
+		t.Errorf("key: %T, want P-256", leaf.PublicKey)
+	}
+	if err := checkLeaf(leaf); err != nil {
+		t.Errorf("our own rules refuse it: %v", err)
+	}
+
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(s.CABundle()) {
+		t.Fatalf("CA bundle is not PEM: %q", s.CABundle())
+	}
+	addr := listen(t, s.TLSConfig(0))
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", "webhookd.example.com", "192.0.2.7"} {
+		if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: roots, ServerName: host}); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: roots, ServerName: "elsewhere.example.com"}); err == nil {
+		t.Error("a name that was not asked for is vouched for")
+	}
+}
+
+func TestSelfSignedValidity(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		s, err := SelfSigned(nil, now, Hooks{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.Served()
+		if !got.NotBefore.Equal(now.Add(-time.Hour)) || !got.NotAfter.Equal(now.AddDate(0, 0, 365)) || !got.GeneratedAt.Equal(now) {
+			t.Errorf("made at %s: valid from %s to %s, generated at %s", now, got.NotBefore, got.NotAfter, got.GeneratedAt)
+		}
+	})
+}
+
+func TestSelfSignedRefusesAnEmptyHost(t *testing.T) {
+	t.Parallel()
+	if _, err := SelfSigned([]string{""}, time.Now(), Hooks{}); err == nil || err.Error() != "self-signed certificate: a host is empty" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,86 @@
+package tlsreload
+
+import (
+	"context"
+	"crypto/tls"
+	"sync/atomic"
+)
+
+// A Source holds the key pair that is served, and replaces it when the files change. Its methods
+// are safe for concurrent use.
+type Source struct {
+	opts   Options
+	volume *volume // nil for a pair in memory
+	bundle []byte
+
+	state   atomic.Pointer[state]
+	running atomic.Bool
+
+	told told // belongs to Open, then to Run
+}
+
+// state is what handshakes see. It is replaced whole, never changed.
+type state struct {
+	pair    *pair
+	clients *clients      // nil without a client CA
+	next    chan struct{} // closed when another state has taken the place of this one
+}
+
+// Open reads the first key pair, and the client CA if one is asked for. It fails, naming every
+// problem, when the options or the files cannot be used; a leaf that has expired or is not valid
+// yet is served all the same. ctx ends the short wait for files that are just being written.
+// Changes are followed by [Source.Run].
+func Open(ctx context.Context, opts Options) (*Source, error) {
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts)}
+	found, err := s.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	s.apply(&found)
+	return s, nil
+}
+
+// Certificate returns the key pair that is served now; it must not be changed. It takes no lock
+// and does no I/O.
+func (s *Source) Certificate() *tls.Certificate {
+	return s.state.Load().pair.certificate
+}
+
+// Served describes the key pair that is served now.
+func (s *Source) Served() Event {
+	return s.state.Load().pair.event
+}
+
+// Expected reads the files now and returns the key pair that ought to be served: the one on disk
+// if it is good and its time has come, else the current one. A readiness check compares it with
+// what a handshake really gets. Right after a change of the files the two differ until Run has
+// seen the change, at most one poll interval. It calls no hook and does not wait.
+func (s *Source) Expected() *tls.Certificate {
+	current := s.state.Load()
+	if s.volume == nil {
+		return current.pair.certificate
+	}
+	found := s.volume.inspect(current)
+	if found.pairErr != nil || judge(current.pair, found.pair, s.opts.Now()) != serve {
+		return current.pair.certificate
+	}
+	return found.pair.certificate
+}
+
+// Updated returns a channel that is closed when another key pair or client CA is in force than at
+// the time of the call. Ask for the channel first, then change the files.
+func (s *Source) Updated() <-chan struct{} {
+	return s.state.Load().next
+}
+
+// CABundle returns, for a pair made by [SelfSigned], the PEM bundle with which clients can verify
+// it; nil for a pair from files, whose issuer only its owner knows.
+func (s *Source) CABundle() []byte {
+	return s.bundle
+}

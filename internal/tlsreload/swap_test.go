@@ -1,0 +1,179 @@
+package tlsreload
+
+import (
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// C1: the volume changes under load. Polling is out of reach, so it is the watch that sees it.
+func TestSwapUnderHandshakes(t *testing.T) {
+	t.Parallel()
+	const swaps = 200
+	ca := tlstest.NewCA(t, "ca")
+	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
+	s := open(t, Options{Dir: dir, PollInterval: time.Hour})
+	run(t, s)
+	addr := listen(t, s.TLSConfig(0))
+	stop := hammer(t, addr, ca.Pool(), 4)
+
+	delays := make([]time.Duration, swaps)
+	for i := range delays {
+		next := ca.Issue(t, tlstest.Leaf{})
+		updated := s.Updated()
+		start := time.Now()
+		tlstest.SwapSecretDir(t, dir, next.Files())
+		await(t, updated, "the swapped pair")
+		delays[i] = time.Since(start)
+		state := mustDial(t, addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
+		if !state.PeerCertificates[0].Equal(next.Leaf) {
+			t.Fatalf("swap %d: a handshake after the update got another leaf", i+1)
+		}
+		expectExpected(t, s, next)
+	}
+	if stop() == 0 {
+		t.Error("no handshake was made while pairs were swapped")
+	}
+	slices.Sort(delays)
+	if p99 := delays[swaps*99/100]; p99 > time.Second {
+		t.Errorf("a new leaf is served after %s (p99), want at most 1s", p99)
+	}
+}
+
+// C2: without a watch the poll finds the change.
+func TestSwapFoundByPolling(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
+		var told log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		run(t, s)
+		synctest.Wait()
+
+		next := ca.Issue(t, tlstest.Leaf{})
+		tlstest.SwapSecretDir(t, dir, next.Files())
+		pass(DefaultPollInterval)
+		expectServed(t, s, next)
+		told.expect(t, "reloaded", "reloaded")
+	})
+}
+
+// C6: the two files are replaced one after the other, in place, so that half of the time they do
+// not belong together.
+func TestFilesReplacedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	const rounds, gap = 40, 10 * time.Millisecond
+	ca := tlstest.NewCA(t, "ca")
+	first := ca.Issue(t, tlstest.Leaf{})
+	dir := t.TempDir()
+	writePlain(t, dir, first)
+	s := open(t, Options{Dir: dir, Static: true, PollInterval: time.Hour})
+	run(t, s)
+	stop := hammer(t, listen(t, s.TLSConfig(0)), ca.Pool(), 2)
+
+	for range rounds {
+		next := ca.Issue(t, tlstest.Leaf{})
+		updated := s.Updated()
+		writeFile(t, filepath.Join(dir, KeyFile), next.Key)
+		<-time.After(gap) // the fault itself: a writer that takes its time
+		writeFile(t, filepath.Join(dir, CertFile), next.Cert)
+		await(t, updated, "the pair once it is whole")
+		expectServed(t, s, next)
+	}
+	if stop() == 0 {
+		t.Error("no handshake was made while files were replaced")
+	}
+}
+
+// A writer that is done before the retries are used up goes unnoticed by the hooks.
+func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		after time.Duration
+		want  []string
+	}{
+		{"whole before the last retry", retries*retryGap - time.Millisecond, []string{"reloaded", "reloaded"}},
+		{"whole after the last retry", retries*retryGap + time.Millisecond, []string{"reloaded", "failed", "reloaded", "recovered"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ca := tlstest.NewCA(t, "ca")
+				dir := t.TempDir()
+				writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
+				var told log
+				s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: told.hooks()})
+				next := ca.Issue(t, tlstest.Leaf{})
+				writeFile(t, filepath.Join(dir, KeyFile), next.Key)
+				run(t, s) // reads at once
+				pass(test.after)
+				writeFile(t, filepath.Join(dir, CertFile), next.Cert)
+				pass(DefaultPollInterval)
+				expectServed(t, s, next)
+				told.expect(t, test.want...)
+			})
+		})
+	}
+}
+
+// C7: neither the leaf nor the key changes, only what comes after the leaf.
+func TestChainOnlyChangeIsServed(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	pair := ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{})
+	dir := secretDir(t, pair)
+	s := open(t, Options{Dir: dir, PollInterval: time.Hour})
+	run(t, s)
+	before := len(s.Certificate().Certificate)
+
+	updated := s.Updated()
+	tlstest.SwapSecretDir(t, dir, map[string][]byte{
+		CertFile: slices.Concat(pair.Cert, ca.PEM),
+		KeyFile:  pair.Key,
+	})
+	await(t, updated, "the longer chain")
+	if got := len(s.Certificate().Certificate); got != before+1 {
+		t.Errorf("certificates served: %d, want %d", got, before+1)
+	}
+}
+
+// A sync that rewrites the volume with the same bytes is no news.
+func TestSameBytesAreNoChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
+		dir := secretDir(t, pair)
+		var told log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		run(t, s)
+		before := s.Certificate()
+		tlstest.SwapSecretDir(t, dir, pair.Files())
+		pass(DefaultPollInterval)
+		if s.Certificate() != before || s.Expected() != before {
+			t.Error("the same bytes made another certificate")
+		}
+		told.expect(t, "reloaded")
+	})
+}
+
+func writePlain(t *testing.T, dir string, p tlstest.Pair) {
+	t.Helper()
+	for name, data := range p.Files() {
+		writeFile(t, filepath.Join(dir, name), data)
+	}
+}
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

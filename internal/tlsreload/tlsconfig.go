@@ -1,0 +1,60 @@
+package tlsreload
+
+import "crypto/tls"
+
+// TLSConfig returns a server configuration that takes the key pair, and the client CA, from s at
+// each handshake.
+//
+// minVersion is tls.VersionTLS12 or tls.VersionTLS13; anything else, 0 included, means TLS 1.3,
+// which every kube-apiserver speaks. With TLS 1.2 only forward-secret AEAD suites are offered (RFC
+// 9325, 4.2).
+//
+// Only http/1.1 is negotiated. kube-apiserver never uses HTTP/2 for a conversion webhook behind a
+// Service, so nothing is lost and HTTP/2's attacks are out of reach. An http.Server adds h2 to a
+// configuration given to ServeTLS: give the configuration to tls.NewListener instead.
+//
+// With a client CA a client certificate is required and verified, the allowed names are checked,
+// and there are no session tickets, so that a client is verified on every connection. Connections
+// made before the client CA changed are not cut. kube-apiserver presents no client certificate to
+// a conversion webhook: with a client CA its calls fail.
+func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
+	if s.opts.ClientCAFile == "" {
+		return s.baseConfig(minVersion)
+	}
+	verify := verifyNames(s.opts.ClientNames)
+	mutual := func() *tls.Config {
+		c := s.baseConfig(minVersion)
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+		c.ClientCAs = s.state.Load().clients.pool
+		c.VerifyConnection = verify
+		c.SessionTicketsDisabled = true
+		return c
+	}
+	c := mutual()
+	// A new configuration for each handshake, because a pool cannot be exchanged in one that is
+	// in use, and cloning one takes a lock.
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return mutual(), nil }
+	return c
+}
+
+func (s *Source) baseConfig(minVersion uint16) *tls.Config {
+	c := &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return s.Certificate(), nil
+		},
+	}
+	if minVersion == tls.VersionTLS12 {
+		c.MinVersion = tls.VersionTLS12
+		c.CipherSuites = []uint16{
+			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+			tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+			tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+			tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+			tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+			tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+		}
+	}
+	return c
+}
