@@ -1,0 +1,87 @@
+package server
+
+import (
+	"net"
+	"time"
+)
+
+// A conn is a connection of the webhook listener below TLS.
+//
+// It lets a new connection wait for its first request as long as one between two requests may.
+// net/http applies ReadHeaderTimeout from the end of the handshake on; but Go's client, and so
+// kube-apiserver, opens connections ahead and keeps those that it did not need at once. If the server
+// closes such a connection after five seconds, just as the client comes to use it, then a conversion
+// fails. The timeout counts from the first byte instead, which is what it is there to bound.
+type conn struct {
+	net.Conn
+
+	expires time.Time // see connage.go
+	limits  *Limits
+
+	// Only the goroutine that serves the connection changes these, and not once the first request
+	// has begun, when others come to read.
+	phase   phase
+	waiting time.Time     // since when it has waited for the first byte
+	header  time.Time     // the deadline that net/http set then
+	waited  time.Duration // how long it did
+}
+
+type phase int
+
+const (
+	handshaking phase = iota
+	handshaken
+	firstWait   // for a byte of the first request
+	firstHeader // of the first request is being read
+	serving
+)
+
+// SetReadDeadline knows by the order of calls what net/http means: it clears the deadline after the
+// handshake, then sets ReadHeaderTimeout and, once it has the header, ReadTimeout, both counted from
+// the end of the handshake.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	switch c.phase {
+	case handshaking:
+		if t.IsZero() {
+			c.phase = handshaken
+		}
+	case handshaken:
+		c.phase = firstWait
+		c.waiting, c.header = time.Now(), t
+		t = c.waiting.Add(c.limits.IdleTimeout)
+	case firstWait, firstHeader: // where the request came along with the handshake, nothing was read
+		c.phase = serving
+		t = t.Add(c.waited)
+	case serving:
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// Read starts the time for the first request's header at its first byte.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.phase == firstWait && n > 0 {
+		c.phase = firstHeader
+		c.waited = time.Since(c.waiting)
+		if err == nil {
+			err = c.Conn.SetReadDeadline(c.header.Add(c.waited))
+		}
+	}
+	return n, err
+}
+
+// A connListener makes each accepted connection a conn.
+type connListener struct {
+	net.Listener
+
+	limits *Limits
+}
+
+// Accept waits for the next connection.
+func (l connListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err // as it is: net/http asks it whether to try again
+	}
+	return &conn{Conn: c, expires: expiry(time.Now(), l.limits.ConnectionAge), limits: l.limits}, nil
+}

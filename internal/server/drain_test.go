@@ -1,0 +1,250 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// TestDrainUnderLoad stops one of two replicas under load, with endpoints that change only some time
+// after the signal, as in a cluster. No call may fail (I26).
+func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
+	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(time.Millisecond)
+		echo(w, r)
+	})
+	replica := func() *running {
+		return start(t, func(o *server.Options) {
+			o.Webhook = slow
+			o.DrainDelay = 600 * time.Millisecond
+		})
+	}
+	old, next := replica(), replica()
+
+	var endpoint atomic.Pointer[running] // where new connections go
+	endpoint.Store(old)
+	client := newClient(t)
+	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, endpoint.Load().Addr().String())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var calls, closedByServer atomic.Int64
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				got := post(t, client, "https://webhookd.test"+server.DefaultPath+"?timeout=30s", strings.NewReader(`{"some":"review"}`))
+				if got.code != http.StatusOK {
+					t.Errorf("code %d, want 200", got.code)
+				}
+				if calls.Add(1); got.close {
+					closedByServer.Add(1)
+				}
+			}
+		})
+	}
+	eventually(t, "load", func() bool { return calls.Load() > 200 })
+	if closedByServer.Load() != 0 {
+		t.Error("connections are closed before there is a reason")
+	}
+
+	old.stop()
+	eventually(t, "the first answer that ends a connection", func() bool { return closedByServer.Load() > 0 })
+	if !old.Draining() {
+		t.Error("the server does not say that it drains")
+	}
+	if got := get(t, newClient(t), old.adminURL()+"/readyz?verbose"); got.code != http.StatusServiceUnavailable ||
+		!strings.Contains(got.message(t), "draining: the server is shutting down") {
+		t.Errorf("readiness %d %q while draining", got.code, got.body)
+	}
+	if got := get(t, newClient(t), old.adminURL()+"/livez"); got.code != http.StatusOK {
+		t.Errorf("liveness %d while draining", got.code)
+	}
+	time.Sleep(200 * time.Millisecond) // the endpoints lag behind
+	endpoint.Store(next)
+	if err := old.wait(); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	after := calls.Load()
+	eventually(t, "load on the other", func() bool { return calls.Load() > after+200 })
+	cancel()
+	wg.Wait()
+}
+
+// TestShutdownFinishesWhatRuns holds that a request in progress outlives the drain delay.
+func TestShutdownFinishesWhatRuns(t *testing.T) {
+	t.Parallel()
+	hold, held, release := holder(t)
+	var drained atomic.Int64
+	s := start(t, func(o *server.Options) {
+		o.Webhook = hold
+		o.DrainDelay = time.Millisecond
+		o.Hooks.Draining = func() { drained.Add(1) }
+	})
+	client := newClient(t)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if got := post(t, client, s.url(), strings.NewReader("hold, please")); got.code != 200 || !strings.HasSuffix(got.body, "please") && got.body != "" {
+			t.Errorf("code %d, body %q", got.code, got.body)
+		}
+	})
+	<-held
+	s.stop()
+	eventually(t, "the listener to close", func() bool {
+		c, err := net.DialTimeout("tcp", s.Addr().String(), patience)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	select {
+	case <-s.done:
+		t.Error("Run returns while a request is in progress")
+	default:
+	}
+	release()
+	wg.Wait()
+	if err := s.wait(); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if drained.Load() != 1 {
+		t.Errorf("the hook was called %d times", drained.Load())
+	}
+}
+
+// TestShutdownTimeout holds that a handler that does not end does not keep the process, and that Run
+// says so.
+func TestShutdownTimeout(t *testing.T) {
+	t.Parallel()
+	hold, held, release := holder(t)
+	s := start(t, func(o *server.Options) {
+		o.Webhook = hold
+		o.ShutdownTimeout = 10 * time.Millisecond
+	})
+	c := dialRaw(t, s.Addr())
+	c.send("POST /crdconvert HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 4\n\nhold")
+	<-held
+	s.stop()
+	if err := s.wait(); err == nil || !strings.Contains(err.Error(), "shutdown-timeout") {
+		t.Errorf("Run: %v, want it to name shutdown-timeout", err)
+	}
+	release()
+	if !c.closed(patience) {
+		t.Error("the connection stays open")
+	}
+}
+
+func TestListenErrorsNameTheirKey(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() }) // after the parallel subtests
+	busy := taken.Addr().String()
+	for name, tt := range map[string]struct {
+		listen, admin string
+		want          []string
+	}{
+		"webhook":   {busy, "127.0.0.1:0", []string{"webhook listener", "address already in use: listen"}},
+		"admin":     {"127.0.0.1:0", busy, []string{"admin listener", "address already in use: admin-listen"}},
+		"both":      {busy, busy, []string{"address already in use: listen", "address already in use: admin-listen"}},
+		"no number": {"127.0.0.1:tea", "127.0.0.1:0", []string{": listen"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := server.New(options(t, func(o *server.Options) { o.Listen, o.AdminListen = tt.listen, tt.admin }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Run(t.Context())
+			if err == nil {
+				t.Fatal("Run: no error")
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q does not say %q", err, part)
+				}
+			}
+			if s.Addr() != nil || s.AdminAddr() != nil {
+				t.Error("there is an address")
+			}
+		})
+	}
+}
+
+// TestListenerFailure holds that a listener that dies while serving ends Run with its error, after
+// the requests in progress.
+func TestListenerFailure(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		broken func(s *running) io.Closer
+		want   string
+	}{
+		"webhook": {func(s *running) io.Closer { return server.WebhookListener(s.Server) }, ": listen"},
+		"admin":   {func(s *running) io.Closer { return server.AdminListener(s.Server) }, ": admin-listen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, nil)
+			if err := tt.broken(s).Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.wait(); !errors.Is(err, net.ErrClosed) || !strings.HasSuffix(err.Error(), tt.want) {
+				t.Errorf("Run: %v, want the listener's error and its key", err)
+			}
+		})
+	}
+}
+
+func TestRunTwice(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	if err := s.Run(t.Context()); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestWithoutAdminListener(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { o.AdminListen = "" })
+	if got := post(t, newClient(t), s.url(), strings.NewReader("{}")); got.code != http.StatusOK {
+		t.Errorf("code %d, want 200", got.code)
+	}
+	if s.AdminAddr() != nil {
+		t.Error("there is an admin address")
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	_, err := server.New(server.Options{Path: "relative", DrainDelay: -1, Limits: server.Limits{SmallBodyShare: 91}})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range []string{
+		"no webhook handler", "no TLS", ": listen", ": path", ": drain-delay", ": header-timeout", ": body-timeout",
+		": write-grace", ": idle-timeout", ": max-header", ": request-timeout", ": max-body", ": small-body\n",
+		"at most 90: small-body-share",
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error does not say %q:\n%v", part, err)
+		}
+	}
+	for _, path := range []string{"/", "//", "/a//b", "/{x}", "/*", "/a?b", "/a%20b", "/a b", "/readyz", "/readyz/", "x"} {
+		if _, err := server.New(options(t, func(o *server.Options) { o.Path = path })); err == nil {
+			t.Errorf("path %q is accepted", path)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// testGate has a budget of 100 bytes, 25 of them for bodies up to 10, and two seconds to wait.
+func testGate(maxRequests int) *gate {
+	return newGate(&Limits{
+		InFlightBytes: 100, SmallBodyBytes: 10, SmallBodyShare: 25,
+		InFlightRequests: maxRequests, QueueWait: 2 * time.Second,
+	})
+}
+
+// queued is a request that asked the gate and may still wait.
+type queued struct {
+	share lease
+	err   error
+	after time.Duration // from the start of the wait
+	done  bool
+}
+
+// ask starts a request of n bytes in a goroutine of its own and returns once it is admitted or waits.
+func ask(ctx context.Context, g *gate, n int64) *queued {
+	q, start := new(queued), time.Now()
+	go func() {
+		q.share, q.err = g.acquire(ctx, n)
+		q.after, q.done = time.Since(start), true
+	}()
+	synctest.Wait()
+	return q
+}
+
+func wantAdmitted(t *testing.T, what string, q *queued) {
+	t.Helper()
+	synctest.Wait()
+	if !q.done || q.err != nil {
+		t.Errorf("%s: done %t, error %v; want it admitted", what, q.done, q.err)
+	}
+}
+
+func wantWaiting(t *testing.T, what string, q *queued) {
+	t.Helper()
+	synctest.Wait()
+	if q.done {
+		t.Errorf("%s: error %v; want it to wait", what, q.err)
+	}
+}
+
+func wantEmpty(t *testing.T, g *gate) {
+	t.Helper()
+	if diff := cmp.Diff(Stats{BytesLimit: g.budget}, g.stats()); diff != "" {
+		t.Errorf("the gate holds something (-want +got):\n%s", diff)
+	}
+}
+
+func TestGateShares(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		a := ask(t.Context(), g, 75)
+		wantAdmitted(t, "the largest body", a)
+		b := ask(t.Context(), g, 11)
+		wantWaiting(t, "a large body, with the reserve free", b)
+		c, d := ask(t.Context(), g, 10), ask(t.Context(), g, 10)
+		wantAdmitted(t, "a small body", c)
+		wantAdmitted(t, "another small body", d)
+		e := ask(t.Context(), g, 10)
+		wantWaiting(t, "a small body beyond the budget", e)
+		f := ask(t.Context(), g, 0)
+		wantWaiting(t, "an empty body behind it", f)
+		if diff := cmp.Diff(Stats{Requests: 3, Waiting: 3, Bytes: 95, BytesLimit: 100}, g.stats()); diff != "" {
+			t.Errorf("stats (-want +got):\n%s", diff)
+		}
+		g.release(c.share)
+		wantAdmitted(t, "the small body that waited", e)
+		wantAdmitted(t, "the empty body that waited", f)
+		wantWaiting(t, "the large body", b)
+		g.release(a.share)
+		wantAdmitted(t, "the large body", b)
+		for _, q := range []*queued{b, d, e, f} {
+			g.release(q.share)
+		}
+		wantEmpty(t, g)
+	})
+}
+
+func TestGateShedsAfterItsWait(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		maxRequests int
+		first, next int64
+		want        error
+	}{
+		"bytes":    {0, 75, 75, overloadError(ShedBytes)},
+		"requests": {1, 1, 1, overloadError(ShedRequests)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := testGate(tt.maxRequests)
+				first := ask(t.Context(), g, tt.first)
+				wantAdmitted(t, "the first", first)
+				next := ask(t.Context(), g, tt.next)
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if !next.done || !errors.Is(next.err, tt.want) || next.after != 2*time.Second {
+					t.Errorf("got done %t, error %v after %s; want %v after 2s", next.done, next.err, next.after, tt.want)
+				}
+				g.release(first.share)
+				wantEmpty(t, g)
+			})
+		})
+	}
+}
+
+func TestGateIsFirstComeFirstServed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		full := ask(t.Context(), g, 75)
+		first := ask(t.Context(), g, 60) // needs almost all that full has
+		second := ask(t.Context(), g, 11)
+		g.release(full.share)
+		wantAdmitted(t, "the first that waited", first)
+		wantAdmitted(t, "the second", second)
+		third := ask(t.Context(), g, 75)
+		g.release(second.share)
+		fourth := ask(t.Context(), g, 11)
+		wantWaiting(t, "the largest", third)
+		wantWaiting(t, "one behind it that would fit", fourth)
+		g.release(first.share)
+		wantAdmitted(t, "the largest", third)
+		g.release(third.share)
+		wantAdmitted(t, "the one behind it", fourth)
+		g.release(fourth.share)
+		wantEmpty(t, g)
+	})
+}
+
+// TestGateStarvesNobody keeps both classes under more load than the gate takes and looks at whether
+// each gets through.
+func TestGateStarvesNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		served, shed, longest := map[int64]int{}, map[int64]int{}, map[int64]time.Duration{}
+		client := func(n int64, work time.Duration) {
+			for ctx.Err() == nil {
+				start := time.Now()
+				share, err := g.acquire(ctx, n)
+				mu.Lock()
+				if err == nil {
+					served[n]++
+					longest[n] = max(longest[n], time.Since(start))
+				} else if ctx.Err() == nil {
+					shed[n]++
+				}
+				mu.Unlock()
+				if err == nil {
+					time.Sleep(work)
+					g.release(share)
+				}
+			}
+		}
+		for range 20 { // at most 10 at once beside a large one
+			wg.Go(func() { client(9, 100*time.Millisecond) })
+		}
+		for range 2 { // one at a time
+			wg.Go(func() { client(70, 500*time.Millisecond) })
+		}
+		wg.Wait()
+		if shed[9] > 0 || longest[9] > time.Second || served[9] < 1000 {
+			t.Errorf("small: %d served, %d shed, waited up to %s", served[9], shed[9], longest[9])
+		}
+		if shed[70] > 0 || served[70] < 60 {
+			t.Errorf("large: %d served, %d shed, waited up to %s", served[70], shed[70], longest[70])
+		}
+		wantEmpty(t, g)
+	})
+}
+
+// TestGateBoundsRequests holds that the cap on requests is handed on in order of arrival, whatever
+// the class.
+func TestGateBoundsRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(1)
+		first := ask(t.Context(), g, 1)
+		queue := []*queued{ask(t.Context(), g, 50), ask(t.Context(), g, 1), ask(t.Context(), g, 60), ask(t.Context(), g, 2)}
+		g.release(first.share)
+		for i, q := range queue {
+			wantAdmitted(t, "the next", q)
+			for _, later := range queue[i+1:] {
+				wantWaiting(t, "one after it", later)
+			}
+			g.release(q.share)
+		}
+		wantEmpty(t, g)
+	})
+}
+
+func TestGateCancellation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		full := ask(t.Context(), g, 70)
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := ask(ctx, g, 75)
+		behind := ask(t.Context(), g, 5)
+		large := ask(t.Context(), g, 25)
+		wantAdmitted(t, "a small one", behind)
+		wantWaiting(t, "a large one", large)
+		g.release(full.share)
+		wantAdmitted(t, "the one that then leaves", gone)
+		cancel()
+		g.release(gone.share)
+		wantAdmitted(t, "the one behind it", large)
+
+		ctx, cancel = context.WithCancel(t.Context())
+		gone = ask(ctx, g, 75)
+		last := ask(t.Context(), g, 40)
+		wantWaiting(t, "one that would fit, behind one that does not", last)
+		cancel()
+		synctest.Wait()
+		if !errors.Is(gone.err, context.Canceled) {
+			t.Errorf("error %v, want %v", gone.err, context.Canceled)
+		}
+		wantAdmitted(t, "the one behind, once that has gone", last)
+		for _, q := range []*queued{behind, large, last} {
+			g.release(q.share)
+		}
+		wantEmpty(t, g)
+	})
+}
+
+// TestGateGrowth holds that a body of unknown length changes class as it grows, goes before those
+// that hold nothing yet, and keeps what it has where there is no more.
+func TestGateGrowth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		share, err := g.acquire(t.Context(), 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share, err = g.grow(t.Context(), share, 30); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(lease{requests: 1, bytes: [2]int64{large: 30}}, share, cmp.AllowUnexported(lease{})); diff != "" {
+			t.Errorf("share (-want +got):\n%s", diff)
+		}
+		other := ask(t.Context(), g, 40)
+		waiting := ask(t.Context(), g, 20)
+		growing := make(chan error, 1)
+		go func() {
+			var err error
+			share, err = g.grow(t.Context(), share, 60)
+			growing <- err
+		}()
+		synctest.Wait()
+		g.release(other.share)
+		if err := <-growing; err != nil {
+			t.Errorf("growing: %v", err)
+		}
+		wantWaiting(t, "one that came before but holds nothing", waiting)
+		time.Sleep(time.Second)
+		if _, err := g.grow(t.Context(), share, 76); !errors.Is(err, overloadError(ShedBytes)) {
+			t.Errorf("error %v, want %v", err, overloadError(ShedBytes))
+		}
+		g.release(share)
+		synctest.Wait()
+		if !errors.Is(waiting.err, overloadError(ShedBytes)) {
+			t.Errorf("error %v, want %v", waiting.err, overloadError(ShedBytes))
+		}
+		wantEmpty(t, g)
+	})
+}
+
+// TestGateUnderRace has many goroutines come, grow, wait and leave at once.
+func TestGateUnderRace(t *testing.T) {
+	t.Parallel()
+	g := newGate(&Limits{
+		InFlightBytes: 1000, SmallBodyBytes: 50, SmallBodyShare: 25,
+		InFlightRequests: 20, QueueWait: time.Millisecond,
+	})
+	var wg sync.WaitGroup
+	for worker := range 32 {
+		wg.Go(func() {
+			for i := range 300 {
+				n := int64((worker*37 + i*101) % 700)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
+				if share, err := g.acquire(ctx, n); err == nil {
+					share, _ = g.grow(ctx, share, n+40)
+					if s := g.stats(); s.Bytes > s.BytesLimit || s.Requests > 20 {
+						t.Errorf("the gate holds too much: %+v", s)
+					}
+					g.release(share)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	wantEmpty(t, g)
+}

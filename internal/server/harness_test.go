@@ -1,0 +1,306 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// patience is how long a test waits for what should happen at once.
+const patience = 20 * time.Second
+
+// echo answers a review with its own body, and maps a failed read as the review handler does.
+func echo(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
+			"limit "+strconv.FormatInt(tooLarge.Limit, 10))
+		return
+	}
+	if err != nil {
+		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "body cut short")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+// newPair makes a self-signed P-256 pair for 127.0.0.1, valid around now unless said otherwise.
+func newPair(t *testing.T, notBefore, notAfter time.Time) *tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject:      pkix.Name{CommonName: "webhookd"},
+		NotBefore:    notBefore,
+		NotAfter:     notAfter,
+		DNSNames:     []string{"webhookd.test"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:         true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+func validPair(t *testing.T) *tls.Certificate {
+	t.Helper()
+	return newPair(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// running is a server under test.
+type running struct {
+	*server.Server
+
+	t    *testing.T
+	stop context.CancelFunc
+	err  error
+	done chan struct{} // closed when Run has returned err
+}
+
+// options are those of a server on free ports, which change may alter.
+func options(t *testing.T, change func(*server.Options)) server.Options {
+	t.Helper()
+	opts := server.Options{
+		Webhook:     http.HandlerFunc(echo),
+		Listen:      "127.0.0.1:0",
+		AdminListen: "127.0.0.1:0",
+		TLS:         &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*validPair(t)}},
+		Limits:      server.DefaultLimits(),
+	}
+	if change != nil {
+		change(&opts)
+	}
+	return opts
+}
+
+// start runs a server until the test ends, which it must do without an error unless the test asked
+// for it with wait.
+func start(t *testing.T, change func(*server.Options)) *running {
+	t.Helper()
+	s, err := server.New(options(t, change))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{Server: s, t: t, stop: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		r.err = s.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		r.wait()
+	})
+	select {
+	case <-s.Listening():
+	case <-r.done:
+		t.Fatalf("Run: %v", r.err)
+	}
+	return r
+}
+
+// wait returns Run's error.
+func (r *running) wait() error {
+	r.t.Helper()
+	select {
+	case <-r.done:
+	case <-time.After(patience):
+		r.t.Error("Run does not return")
+	}
+	return r.err
+}
+
+func (r *running) url() string      { return "https://" + r.Addr().String() + server.DefaultPath }
+func (r *running) adminURL() string { return "http://" + r.AdminAddr().String() }
+
+// newClient returns a client that trusts any certificate and whose idle connections end with the test.
+func newClient(t *testing.T) *http.Client {
+	t.Helper()
+	transport := &http.Transport{
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true},
+		MaxIdleConnsPerHost: 64,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{
+		Transport:     transport,
+		Timeout:       patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// answer is what a test looks at.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+	close  bool
+}
+
+// message returns that of the Status, which every answer that is not a review has to be.
+func (a answer) message(t *testing.T) string {
+	t.Helper()
+	var status metav1.Status
+	if err := json.Unmarshal([]byte(a.body), &status); err != nil {
+		t.Fatalf("answer %d is no Status: %v: %q", a.code, err, a.body)
+	}
+	if status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure ||
+		status.Code != int32(a.code) || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("answer %d is not a proper Status: %q", a.code, a.body)
+	}
+	return status.Message
+}
+
+func readAnswer(t *testing.T, resp *http.Response) answer {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Errorf("reading the answer: %v", err)
+	}
+	return answer{code: resp.StatusCode, header: resp.Header, body: string(body), close: resp.Close}
+}
+
+// post and get may be called in any goroutine; a request that fails fails the test.
+func post(t *testing.T, client *http.Client, url string, body io.Reader) answer {
+	t.Helper()
+	return do(t, client, http.MethodPost, url, body)
+}
+
+func get(t *testing.T, client *http.Client, url string) answer {
+	t.Helper()
+	return do(t, client, http.MethodGet, url, http.NoBody)
+}
+
+func do(t *testing.T, client *http.Client, method, url string, body io.Reader) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Errorf("making the request: %v", err)
+		return answer{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Errorf("the call failed: %v", err)
+		return answer{}
+	}
+	return readAnswer(t, resp)
+}
+
+// rawConn is a TLS connection that a test writes requests to by hand.
+type rawConn struct {
+	*tls.Conn
+
+	t      *testing.T
+	reader *bufio.Reader
+}
+
+func dialRaw(t *testing.T, addr net.Addr) *rawConn {
+	t.Helper()
+	d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}}
+	c, err := d.DialContext(t.Context(), addr.Network(), addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &rawConn{Conn: c.(*tls.Conn), t: t, reader: bufio.NewReader(c)}
+}
+
+// send writes text, in which a line feed stands for CR LF.
+func (c *rawConn) send(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
+		c.t.Fatalf("sending: %v", err)
+	}
+}
+
+// receive reads one answer to a request with the given method.
+func (c *rawConn) receive(method string) answer {
+	c.t.Helper()
+	resp, err := http.ReadResponse(c.reader, &http.Request{Method: method})
+	if err != nil {
+		c.t.Fatalf("reading the answer: %v", err)
+	}
+	return readAnswer(c.t, resp)
+}
+
+// closed reports whether the server ends the connection within d.
+func (c *rawConn) closed(d time.Duration) bool {
+	c.t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(d)); err != nil {
+		c.t.Fatal(err)
+	}
+	_, err := c.reader.ReadByte()
+	netErr, isNet := errors.AsType[net.Error](err)
+	return err != nil && (!isNet || !netErr.Timeout())
+}
+
+// serve calls a handler without a network.
+func serve(t *testing.T, h http.Handler, method, path, from string) (code int, body string) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+	r.RemoteAddr = from
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func servePost(t *testing.T, h http.Handler, path string) (code int, body string) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("{}"))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// stall connects, sends the start of a TLS record and returns how long the server puts up with it.
+func stall(t *testing.T, addr string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer c.Close()
+	if err := c.SetDeadline(begin.Add(patience)); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Write([]byte{22, 3, 1}); err != nil {
+		t.Error(err)
+	}
+	_, _ = c.Read(make([]byte, 1))
+	return time.Since(begin)
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+)
+
+const checkTimeout = 2 * time.Second
+
+var errDraining = errors.New("the server is shutting down")
+
+// A health answers the probes. Readiness says whether this replica should get reviews, liveness only
+// that the process can answer: restarting it would not mend a certificate.
+type health struct {
+	checks []Check
+}
+
+// serveLive answers that the process is alive.
+func serveLive(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok\n") }
+
+// serveReady answers 200 if every check passes, and otherwise 503 with a Status whose message names
+// those that fail. With ?verbose it also lists those that pass.
+func (h *health) serveReady(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	defer cancel()
+	var passed, failed []string
+	for _, c := range h.checks {
+		if err := c.Check(ctx); err != nil {
+			failed = append(failed, c.Name+": "+oneLine(err.Error()))
+		} else {
+			passed = append(passed, c.Name)
+		}
+	}
+	verbose := r.URL.Query().Has("verbose")
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case len(failed) > 0:
+		message := "not ready: " + strings.Join(failed, "; ")
+		if verbose {
+			message += "; passed: " + strings.Join(passed, ", ")
+		}
+		apistatus.Write(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, message)
+	case verbose:
+		writeText(w, "[+]"+strings.Join(passed, " ok\n[+]")+" ok\nreadyz check passed\n")
+	default:
+		writeText(w, "ok\n")
+	}
+}
+
+func writeText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = io.WriteString(w, text) // a client that has gone needs no answer
+}
+
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }

@@ -1,0 +1,48 @@
+package server
+
+// Hooks are called as things happen, so that metrics and logs need no import here. Each may be nil,
+// must be quick and must be safe for concurrent use.
+type Hooks struct {
+	// Shed reports a request answered 429 and why: [ShedBytes] or [ShedRequests].
+	Shed func(reason string)
+	// Rejected reports any other request on the webhook listener that the server refused itself,
+	// with the HTTP code of the answer.
+	Rejected func(code int)
+	// Panicked reports a panic that left the webhook handler: the Go type of the value, because the
+	// value may quote an object, and the stack.
+	Panicked func(valueType string, stack []byte)
+	// Draining reports that the server has begun to stop.
+	Draining func()
+}
+
+// Reasons to answer 429.
+const (
+	// ShedBytes says that the bodies in flight took the whole byte budget.
+	ShedBytes = "bytes"
+	// ShedRequests says that too many requests were in flight.
+	ShedRequests = "requests"
+)
+
+func (h *Hooks) shed(reason string) {
+	if h.Shed != nil {
+		h.Shed(reason)
+	}
+}
+
+func (h *Hooks) rejected(code int) {
+	if h.Rejected != nil {
+		h.Rejected(code)
+	}
+}
+
+func (h *Hooks) panicked(valueType string, stack []byte) {
+	if h.Panicked != nil {
+		h.Panicked(valueType, stack)
+	}
+}
+
+func (h *Hooks) draining() {
+	if h.Draining != nil {
+		h.Draining()
+	}
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"net/http"
+	"net/http/pprof" //nolint:gosec // it adds itself to http.DefaultServeMux, which nothing here serves
+	"net/netip"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+)
+
+// pprofRoutes serves profiles to clients on this host, which in a cluster means
+// `kubectl port-forward`. To others there is nothing (kubernetes#81023 is what comes of it otherwise).
+func pprofRoutes(r chi.Router) {
+	r.Route("/debug/pprof", func(r chi.Router) {
+		r.Use(loopbackOnly)
+		r.Get("/", pprof.Index)
+		r.Get("/{profile}", pprof.Index)
+		r.Get("/cmdline", pprof.Cmdline)
+		r.Get("/profile", pprof.Profile)
+		r.Get("/symbol", pprof.Symbol)
+		r.Post("/symbol", pprof.Symbol)
+		r.Get("/trace", pprof.Trace)
+	})
+}
+
+func loopbackOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		addr, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil || !addr.Addr().Unmap().IsLoopback() {
+			notFound(w, r, apistatus.Write)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+)
+
+const (
+	jsonType       = "application/json"
+	overloadedText = "webhookd is overloaded: requests in flight take all the room there is; try again"
+)
+
+// serveReview hands a request to the webhook handler once it is known to be worth its memory.
+func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
+	allowed := requestTime(r.URL.RawQuery, s.opts.Limits.Timeout)
+	deadline := time.Now().Add(allowed)
+	if !s.acceptable(w, r) {
+		return
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = min(firstChunk, s.maxBody)
+	}
+	share, err := s.gate.acquire(r.Context(), size)
+	if err != nil {
+		s.shed(w, err)
+		return
+	}
+
+	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
+	defer ctx.stop()
+	if allowed < s.fullTime {
+		// Otherwise ReadTimeout does. A ResponseWriter that cannot do it has no slow client either.
+		_ = http.NewResponseController(w).SetReadDeadline(deadline)
+	}
+	if r.ContentLength >= 0 {
+		// net/http reads no more than Content-Length, so the body is limited as it is.
+		defer s.gate.release(share)
+		s.opts.Webhook.ServeHTTP(w, r.WithContext(ctx))
+		return
+	}
+	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody)
+	defer body.release()
+	r = r.WithContext(ctx)
+	r.Body = body.reader()
+	s.opts.Webhook.ServeHTTP(body, r)
+}
+
+// acceptable refuses what can be refused without reading the body.
+func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) bool {
+	for _, encoding := range r.Header["Content-Encoding"] {
+		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
+			s.reject(w, http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+				"compressed requests are not supported: send the body without Content-Encoding")
+			return false
+		}
+	}
+	if !isJSON(r.Header["Content-Type"]) {
+		w.Header().Set("Accept", jsonType)
+		s.reject(w, http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			"unsupported media type: send a ConversionReview as JSON with Content-Type: "+jsonType)
+		return false
+	}
+	if r.ContentLength > s.maxBody {
+		s.reject(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, s.tooLarge(r.ContentLength))
+		return false
+	}
+	return true
+}
+
+func isJSON(contentType []string) bool {
+	if len(contentType) != 1 {
+		return false
+	}
+	if contentType[0] == jsonType { // what kube-apiserver sends
+		return true
+	}
+	mediaType, _, err := mime.ParseMediaType(contentType[0])
+	return mediaType == jsonType && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+}
+
+// tooLarge says which of the two limits a body of n bytes exceeds.
+func (s *Server) tooLarge(n int64) string {
+	if n > s.opts.Limits.MaxBodyBytes {
+		return fmt.Sprintf("request body of %d bytes is larger than webhookd accepts: max-body is %d bytes",
+			n, s.opts.Limits.MaxBodyBytes)
+	}
+	return fmt.Sprintf("request body of %d bytes is larger than webhookd's in-flight byte budget leaves for one request, "+
+		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.gate.largest())
+}
+
+// shed answers a request that the gate did not admit.
+func (s *Server) shed(w http.ResponseWriter, err error) {
+	if over, ok := errors.AsType[overloadError](err); ok {
+		s.opts.Hooks.shed(string(over))
+	}
+	apistatus.WriteOverloaded(w, overloadedText)
+}

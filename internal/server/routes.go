@@ -1,0 +1,87 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+)
+
+const (
+	readyPath   = "/readyz"
+	livePath    = "/livez"
+	metricsPath = "/metrics"
+)
+
+// webhookRoutes serves the reviews and readiness. Paths are matched as they are: nothing is cleaned
+// up and nothing redirected, because kube-apiserver follows redirects.
+func (s *Server) webhookRoutes() http.Handler {
+	r := newRouter(s.reject)
+	path := strings.TrimSuffix(s.opts.Path, "/")
+	r.Post(path, s.serveReview)
+	r.Post(path+"/", s.serveReview)
+	getAndHead(r, readyPath, s.health.serveReady)
+	return s.guard(r)
+}
+
+// adminRoutes serves probes, metrics and, where enabled, profiles.
+func (s *Server) adminRoutes() http.Handler {
+	r := newRouter(apistatus.Write)
+	getAndHead(r, livePath, serveLive)
+	getAndHead(r, readyPath, s.health.serveReady)
+	if s.opts.Metrics != nil {
+		getAndHead(r, metricsPath, s.opts.Metrics.ServeHTTP)
+	}
+	if s.opts.Pprof {
+		pprofRoutes(r)
+	}
+	return r
+}
+
+// A rejecter answers a request that no route wants.
+type rejecter func(w http.ResponseWriter, code int, reason metav1.StatusReason, message string)
+
+// newRouter returns an empty chi router whose own answers are Statuses.
+func newRouter(reject rejecter) chi.Router {
+	r := chi.NewRouter()
+	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
+		notFound(w, req, reject)
+	})
+	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
+		// chi keeps the list of allowed methods to itself, and comes here for a method that it does
+		// not know whatever the path is.
+		allowed := allowedMethods(r, req.URL.EscapedPath())
+		if len(allowed) == 0 {
+			notFound(w, req, reject)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		reject(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+			"method not allowed here: use "+strings.Join(allowed, " or "))
+	})
+	return r
+}
+
+func notFound(w http.ResponseWriter, req *http.Request, reject rejecter) {
+	reject(w, http.StatusNotFound, metav1.StatusReasonNotFound,
+		fmt.Sprintf("webhookd serves nothing at this path; check the path in the CRD's clientConfig: %.200q", req.URL.Path))
+}
+
+func allowedMethods(routes chi.Routes, path string) []string {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		if routes.Match(chi.NewRouteContext(), method, path) {
+			allowed = append(allowed, method)
+		}
+	}
+	return allowed
+}
+
+func getAndHead(r chi.Router, path string, h http.HandlerFunc) {
+	r.Get(path, h)
+	r.Head(path, h)
+}

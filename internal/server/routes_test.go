@@ -1,0 +1,322 @@
+package server_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// TestPaths holds that a request is answered where it arrives or not at all: no path leads to a
+// redirect (I12, CVE-2020-8561), and only the configured one, with or without a slash, to a review.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for target, want := range map[string]int{
+		"/crdconvert":                        200,
+		"/crdconvert/":                       200,
+		"/crdconvert?timeout=30s":            200,
+		"/crdconvert/?timeout=30s":           200,
+		"/crdconvert?a=b;c&timeout=%zz&=":    200,
+		"/crdconvert?":                       200,
+		"https://elsewhere.test/crdconvert":  200,
+		"/":                                  404,
+		"/crdconvert//":                      404,
+		"//crdconvert":                       404,
+		"//elsewhere.test/crdconvert":        404,
+		"/./crdconvert":                      404,
+		"/x/../crdconvert":                   404,
+		"/crdconvert/..":                     404,
+		"/crdconvert/x":                      404,
+		"/crdconvertx":                       404,
+		"/CRDCONVERT":                        404,
+		"/crdconvert%2f":                     404,
+		"/%63rdconvert":                      404,
+		"/crdconvert%00":                     404,
+		"/crdconvert;x=1":                    404,
+		"/debug/pprof/":                      404,
+		"/metrics":                           404,
+		"/livez":                             404,
+		"/" + strings.Repeat("long/", 4<<10): 404,
+		"/crdconvert\\":                      404,
+		"/crdconvert?" + strings.Repeat("x&", 9<<10): 200,
+	} {
+		t.Run(fmt.Sprintf("%.40s", target), func(t *testing.T) {
+			t.Parallel()
+			c := dialRaw(t, s.Addr())
+			c.send("POST " + target + " HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 2\n\n{}")
+			got := c.receive(http.MethodPost)
+			if got.code != want {
+				t.Errorf("code %d, want %d", got.code, want)
+			}
+			if want != 200 {
+				got.message(t)
+			}
+			if got.header.Get("Location") != "" {
+				t.Errorf("the answer redirects")
+			}
+		})
+	}
+}
+
+// TestRequests is the table of HTTP answers, over requests written by hand.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	const head = "POST /crdconvert HTTP/1.1\nHost: x\n"
+	tests := map[string]struct {
+		limit   int64  // max-body; 0: 64
+		request string // LF for CR LF
+		code    int
+		body    string // of a review
+		message string // part of the Status
+		header  map[string]string
+		closed  bool // the connection ends
+		plain   bool // net/http answers by itself
+	}{
+		"good":                          {request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"media type with a parameter":   {request: head + "Content-Type: application/json; charset=utf-8\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"media type in capitals":        {request: head + "Content-Type: Application/JSON\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"media type, broken parameter":  {request: head + "Content-Type: application/json; charset\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"header names in small letters": {request: head + "content-type: application/json\ncontent-length: 2\n\n{}", code: 200, body: "{}"},
+		"empty body":                    {request: head + "Content-Type: application/json\nContent-Length: 0\n\n", code: 200},
+		"identity encoding":             {request: head + "Content-Type: application/json\nContent-Encoding: Identity\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"HTTP/1.0":                      {request: "POST /crdconvert HTTP/1.0\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}", closed: true},
+		"asks to close":                 {request: head + "Connection: close\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}", closed: true},
+
+		"no media type":           {request: head + "Content-Length: 2\n\n{}", code: 415, message: "Content-Type: application/json", header: map[string]string{"Accept": "application/json"}},
+		"two media types":         {request: head + "Content-Type: application/json\nContent-Type: text/plain\nContent-Length: 2\n\n{}", code: 415, message: "media type"},
+		"wrong media type":        {request: head + "Content-Type: application/yaml\nContent-Length: 2\n\n{}", code: 415, message: "media type"},
+		"longer type":             {request: head + "Content-Type: application/json-patch+json\nContent-Length: 2\n\n{}", code: 415, message: "media type"},
+		"form":                    {request: head + "Content-Type: application/x-www-form-urlencoded\nContent-Length: 2\n\n{}", code: 415, message: "media type"},
+		"gzip":                    {request: head + "Content-Type: application/json\nContent-Encoding: gzip\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding", header: map[string]string{"Accept-Encoding": "identity"}},
+		"zstd":                    {request: head + "Content-Type: application/json\nContent-Encoding: zstd\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
+		"br":                      {request: head + "Content-Type: application/json\nContent-Encoding: br\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
+		"deflate":                 {request: head + "Content-Type: application/json\nContent-Encoding: deflate\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
+		"encoding in a list":      {request: head + "Content-Type: application/json\nContent-Encoding: identity, gzip\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
+		"encoding in two headers": {request: head + "Content-Type: application/json\nContent-Encoding: identity\nContent-Encoding: gzip\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
+
+		"GET":                      {request: "GET /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
+		"PUT":                      {request: "PUT /crdconvert/ HTTP/1.1\nHost: x\nContent-Length: 2\n\n{}", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
+		"OPTIONS":                  {request: "OPTIONS /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
+		"unknown method":           {request: "BREW /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
+		"unknown method elsewhere": {request: "BREW /tea HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
+		"POST to readiness":        {request: "POST /readyz HTTP/1.1\nHost: x\nContent-Length: 0\n\n", code: 405, message: "GET", header: map[string]string{"Allow": "GET, HEAD"}},
+		"OPTIONS of all":           {request: "OPTIONS * HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
+		"CONNECT":                  {request: "CONNECT x:443 HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
+		"readiness":                {request: "GET /readyz HTTP/1.1\nHost: x\n\n", code: 200, body: "ok\n"},
+
+		"one byte below the limit":  {limit: 3, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"at the limit":              {limit: 2, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"above the limit":           {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 413, message: "max-body is 1 bytes"},
+		"announced, never sent":     {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 9000000000000000000\n\n", code: 413, message: "max-body", closed: true},
+		"above what fits in flight": {limit: 1 << 40, request: head + "Content-Type: application/json\nContent-Length: 900000000\n\n", code: 413, message: "max-in-flight-bytes", closed: true},
+		"sent less than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{", code: 400, message: "cut short", closed: true},
+		"chunked":                   {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
+		"chunked at the limit":      {limit: 2, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
+		"chunked above the limit":   {limit: 1, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 413, message: "limit 1", closed: true},
+		"chunked, broken":           {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\nx\n{\n0\n\n", code: 400, message: "cut short", closed: true},
+		"sent more than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{}{}", code: 200, body: "{}", closed: true},
+		"both lengths":              {request: head + "Content-Type: application/json\nContent-Length: 4\nTransfer-Encoding: chunked\n\n2\n{}\n0\n\n", code: 200, body: "{}"},
+
+		"two lengths":             {request: head + "Content-Type: application/json\nContent-Length: 2\nContent-Length: 3\n\n{}", code: 400, plain: true, closed: true},
+		"length with a sign":      {request: head + "Content-Type: application/json\nContent-Length: +2\n\n{}", code: 400, plain: true, closed: true},
+		"unknown transfer coding": {request: head + "Content-Type: application/json\nTransfer-Encoding: gzip, chunked\n\n", code: 501, plain: true, closed: true},
+		"no host":                 {request: "POST /crdconvert HTTP/1.1\nContent-Length: 2\n\n{}", code: 400, plain: true, closed: true},
+		"folded header":           {request: head + "X: a\n b\nContent-Length: 2\n\n{}", code: 415, message: "Content-Type"},
+		"space before colon":      {request: head + "Content-Length : 2\n\n{}", code: 400, plain: true, closed: true},
+		"header too large":        {request: head + "X: " + strings.Repeat("x", 64<<10) + "\n\n", code: 431, plain: true, closed: true},
+		"HTTP/2 preface":          {request: "PRI * HTTP/2.0\n\nSM\n\n", code: 404, message: "clientConfig", closed: true},
+		"h2c upgrade ignored":     {request: head + "Connection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"HTTP/3.0":                {request: "POST /crdconvert HTTP/3.0\nHost: x\n\n", code: 505, plain: true, closed: true},
+		"unknown expectation":     {request: head + "Expect: tea\nContent-Length: 2\n\n{}", code: 417, plain: true, closed: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, func(o *server.Options) {
+				o.Limits.MaxBodyBytes = max(tt.limit, 1)
+				if tt.limit == 0 {
+					o.Limits.MaxBodyBytes = 64
+				}
+				o.Limits.InFlightBytes = 1 << 20
+			})
+			c := dialRaw(t, s.Addr())
+			c.send(tt.request)
+			if strings.HasPrefix(name, "sent less") {
+				if err := c.CloseWrite(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := c.receive(strings.Fields(tt.request)[0])
+			if got.code != tt.code {
+				t.Fatalf("code %d, want %d: %s", got.code, tt.code, got.body)
+			}
+			switch {
+			case tt.plain:
+			case tt.code == http.StatusOK:
+				if got.body != tt.body {
+					t.Errorf("body %q, want %q", got.body, tt.body)
+				}
+			default:
+				if m := got.message(t); !strings.Contains(m, tt.message) {
+					t.Errorf("message %q does not say %q", m, tt.message)
+				}
+			}
+			for name, want := range tt.header {
+				if v := got.header.Get(name); v != want {
+					t.Errorf("header %s: %q, want %q", name, v, want)
+				}
+			}
+			if tt.closed && !c.closed(patience) {
+				t.Error("the connection stays open")
+			} else if !tt.closed && got.close {
+				t.Error("the connection is closed")
+			}
+		})
+	}
+}
+
+// TestExpectContinue holds that a client that asks first is refused before it sends its body.
+func TestExpectContinue(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { o.Limits.MaxBodyBytes = 2 })
+	const head = "POST /crdconvert HTTP/1.1\nHost: x\nExpect: 100-continue\n"
+	t.Run("welcome", func(t *testing.T) {
+		t.Parallel()
+		c := dialRaw(t, s.Addr())
+		c.send(head + "Content-Type: application/json\nContent-Length: 2\n\n")
+		if got := c.receive(http.MethodPost); got.code != http.StatusContinue {
+			t.Fatalf("code %d, want 100", got.code)
+		}
+		c.send("{}")
+		if got := c.receive(http.MethodPost); got.code != 200 || got.body != "{}" {
+			t.Errorf("code %d, body %q, want 200 and the body", got.code, got.body)
+		}
+	})
+	for name, tt := range map[string]struct {
+		header string
+		code   int
+	}{
+		"too large":        {"Content-Type: application/json\nContent-Length: 3\n", 413},
+		"compressed":       {"Content-Type: application/json\nContent-Encoding: gzip\nContent-Length: 2\n", 415},
+		"wrong media type": {"Content-Type: text/plain\nContent-Length: 2\n", 415},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dialRaw(t, s.Addr())
+			c.send(head + tt.header + "\n")
+			if got := c.receive(http.MethodPost); got.code != tt.code {
+				t.Errorf("code %d, want %d", got.code, tt.code)
+			}
+		})
+	}
+}
+
+// TestALPN holds that no offer leads to HTTP/2, which kube-apiserver does not use and whose flaws are
+// then none of ours (CVE-2023-44487, CVE-2023-45288).
+func TestALPN(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for name, tt := range map[string]struct {
+		offer []string
+		want  string
+		fails bool
+	}{
+		"none":                   {nil, "", false},
+		"http/1.1":               {[]string{"http/1.1"}, "http/1.1", false},
+		"h2 and http/1.1":        {[]string{"h2", "http/1.1"}, "http/1.1", false},
+		"http/1.1 and h2":        {[]string{"http/1.1", "h2"}, "http/1.1", false},
+		"h2":                     {[]string{"h2"}, "", true},
+		"something and http/1.1": {[]string{"tea", "h2", "http/1.1"}, "http/1.1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: tt.offer}}
+			c, err := d.DialContext(t.Context(), "tcp", s.Addr().String())
+			if (err != nil) != tt.fails {
+				t.Fatalf("handshake: %v, want failure: %t", err, tt.fails)
+			}
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			if got := c.(*tls.Conn).ConnectionState().NegotiatedProtocol; got != tt.want {
+				t.Errorf("negotiated %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAdminRoutes holds what the admin listener serves, and that profiles are for loopback clients.
+func TestAdminRoutes(t *testing.T) {
+	t.Parallel()
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics\n")) })
+	plain := func(*server.Options) {}
+	full := func(o *server.Options) { o.Metrics, o.Pprof = metrics, true }
+	tests := map[string]struct {
+		change func(*server.Options)
+		method string
+		path   string
+		from   string
+		code   int
+		body   string // part
+	}{
+		"alive":                        {plain, "GET", "/livez", "10.0.0.1:1", 200, "ok\n"},
+		"alive, HEAD":                  {plain, "HEAD", "/livez", "10.0.0.1:1", 200, ""},
+		"ready":                        {plain, "GET", "/readyz", "10.0.0.1:1", 200, "ok\n"},
+		"ready, verbose":               {plain, "GET", "/readyz?verbose", "10.0.0.1:1", 200, "[+]draining ok\nreadyz check passed\n"},
+		"metrics":                      {full, "GET", "/metrics", "10.0.0.1:1", 200, "metrics\n"},
+		"no metrics given":             {plain, "GET", "/metrics", "10.0.0.1:1", 404, `"Status"`},
+		"POST to metrics":              {full, "POST", "/metrics", "10.0.0.1:1", 405, `"Status"`},
+		"no reviews here":              {full, "POST", "/crdconvert", "10.0.0.1:1", 404, `"Status"`},
+		"profiles off":                 {plain, "GET", "/debug/pprof/", "127.0.0.1:1", 404, `"Status"`},
+		"profiles off, heap":           {plain, "GET", "/debug/pprof/heap", "127.0.0.1:1", 404, `"Status"`},
+		"profiles, index":              {full, "GET", "/debug/pprof/", "127.0.0.1:1", 200, "goroutine"},
+		"profiles, one":                {full, "GET", "/debug/pprof/goroutine?debug=1", "127.0.0.1:1", 200, "goroutine profile"},
+		"profiles, command line":       {full, "GET", "/debug/pprof/cmdline", "127.0.0.1:1", 200, ""},
+		"profiles, IPv6":               {full, "GET", "/debug/pprof/goroutine?debug=1", "[::1]:1", 200, "goroutine profile"},
+		"profiles, IPv4 in IPv6":       {full, "GET", "/debug/pprof/goroutine?debug=1", "[::ffff:127.0.0.1]:1", 200, "goroutine profile"},
+		"profiles, other host":         {full, "GET", "/debug/pprof/goroutine?debug=1", "10.0.0.1:1", 404, `"Status"`},
+		"profiles, index, other host":  {full, "GET", "/debug/pprof/", "10.0.0.1:1", 404, `"Status"`},
+		"profiles, symbol, other host": {full, "POST", "/debug/pprof/symbol", "[2001:db8::1]:1", 404, `"Status"`},
+		"profiles, no address":         {full, "GET", "/debug/pprof/cmdline", "@", 404, `"Status"`},
+		"variables":                    {full, "GET", "/debug/vars", "127.0.0.1:1", 404, `"Status"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := server.New(options(t, tt.change))
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, body := serve(t, s.AdminHandler(), tt.method, tt.path, tt.from)
+			if code != tt.code || !strings.Contains(body, tt.body) {
+				t.Errorf("answer %d %.80q, want %d with %q", code, body, tt.code, tt.body)
+			}
+		})
+	}
+}
+
+// TestEarlyRefusalReachesClient holds that a refusal is not lost where the client is still sending the
+// body: Go's client, and so kube-apiserver, must see the Status and not a broken pipe.
+func TestEarlyRefusalReachesClient(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { o.Limits.MaxBodyBytes = 1 << 20 })
+	client := newClient(t)
+	body := strings.Repeat(" ", 8<<20)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 10 {
+				if got := post(t, client, s.url(), strings.NewReader(body)); got.code != http.StatusRequestEntityTooLarge {
+					t.Errorf("code %d, want 413", got.code)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

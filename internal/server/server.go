@@ -1,0 +1,228 @@
+// Package server runs webhookd's two HTTP servers: the webhook listener, which kube-apiserver posts
+// its ConversionReviews to over TLS, and the admin listener with probes, metrics and profiles.
+//
+// It knows nothing of reviews: it routes, limits, times, sheds, watches its own certificate and stops
+// without failing a call. Every answer that a handler of this package gives instead of a review is a
+// metav1.Status as JSON; only what net/http refuses before there is a request (a malformed request
+// line, a header over the limit, an unknown Expect) is answered by net/http in plain text.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Server serves the webhook and admin listeners. Make one with [New]; its methods are safe for
+// concurrent use.
+type Server struct {
+	opts   Options
+	gate   *gate
+	health *health
+	self   *selfCheck // nil: no such check
+	errors *errorLog
+
+	maxBody  int64         // the lesser of the body limit and what the gate can admit
+	fullTime time.Duration // what a request has that asks for no less
+
+	webhook http.Handler
+	admin   http.Handler
+
+	running   atomic.Bool
+	draining  atomic.Bool
+	listening chan struct{}
+	// Written before listening is closed.
+	webhookListener, adminListener net.Listener
+}
+
+// New returns a Server that [Server.Run] starts, or an error that names every option that is missing
+// or makes no sense.
+func New(opts Options) (*Server, error) {
+	if err := opts.complete(); err != nil {
+		return nil, err
+	}
+	g := newGate(&opts.Limits)
+	s := &Server{
+		opts:      opts,
+		gate:      g,
+		errors:    newErrorLog(opts.ErrorLog),
+		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
+		fullTime:  min(requestTime("", opts.Limits.Timeout), opts.Limits.ReadTimeout),
+		listening: make(chan struct{}),
+	}
+	s.health = &health{checks: s.checks()}
+	s.webhook = s.webhookRoutes()
+	s.admin = s.adminRoutes()
+	return s, nil
+}
+
+// checks returns the server's own checks, then those of the options.
+func (s *Server) checks() []Check {
+	checks := []Check{{Name: "draining", Check: func(context.Context) error {
+		if s.draining.Load() {
+			return errDraining
+		}
+		return nil
+	}}}
+	if s.opts.ExpectedCertificate != nil {
+		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.opts.SelfCheckInterval,
+			func(localAddr string) { s.errors.own.Store(&localAddr) })
+		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
+	}
+	return append(checks, s.opts.Checks...)
+}
+
+// Handler returns what the webhook listener serves.
+func (s *Server) Handler() http.Handler { return s.webhook }
+
+// AdminHandler returns what the admin listener serves.
+func (s *Server) AdminHandler() http.Handler { return s.admin }
+
+// Stats returns what is in progress now.
+func (s *Server) Stats() Stats { return s.gate.stats() }
+
+// Draining reports whether the server has begun to stop.
+func (s *Server) Draining() bool { return s.draining.Load() }
+
+// Listening is closed once both listeners accept connections. It never is where Run fails before.
+func (s *Server) Listening() <-chan struct{} { return s.listening }
+
+// Addr returns the address of the webhook listener, nil until [Server.Listening] is closed.
+func (s *Server) Addr() net.Addr { return s.addr(&s.webhookListener) }
+
+// AdminAddr returns the address of the admin listener, nil until [Server.Listening] is closed and
+// where there is none.
+func (s *Server) AdminAddr() net.Addr { return s.addr(&s.adminListener) }
+
+func (s *Server) addr(l *net.Listener) net.Addr {
+	select {
+	case <-s.listening:
+	default:
+		return nil
+	}
+	if *l == nil {
+		return nil
+	}
+	return (*l).Addr()
+}
+
+// Run binds the listeners and serves until ctx ends, then stops in order: readiness fails at once,
+// every answer on the webhook listener carries `Connection: close` for DrainDelay while connections
+// are still accepted, and requests that still run then get ShutdownTimeout to finish. It returns nil
+// after an orderly end; the error of a listener that could not be bound, naming its key, or that
+// failed; or an error that says that requests had to be cut. Its goroutines have ended by then, but
+// for handlers that were cut and have not noticed. A Server runs once.
+func (s *Server) Run(ctx context.Context) error {
+	if !s.running.CompareAndSwap(false, true) {
+		return errors.New("the server has been run already")
+	}
+	if err := s.bind(ctx); err != nil {
+		return err
+	}
+
+	webhook, admin := s.webhookServer(ctx), s.adminServer(ctx)
+	failures := make(chan error, 2)
+	var wg sync.WaitGroup
+	wg.Go(func() { failures <- served("webhook", "listen", webhook.ServeTLS(s.webhookListener, "", "")) })
+	if s.adminListener != nil {
+		wg.Go(func() { failures <- served("admin", "admin-listen", admin.Serve(s.adminListener)) })
+	}
+	checking, stopChecking := context.WithCancel(ctx)
+	defer stopChecking()
+	if s.self != nil {
+		addr := s.webhookListener.Addr()
+		wg.Go(func() {
+			s.self.run(checking, func(ctx context.Context) error { return s.self.look(ctx, addr) })
+		})
+	}
+	close(s.listening)
+
+	var failure error
+	select {
+	case <-ctx.Done():
+		failure = s.drain(failures)
+	case failure = <-failures:
+	}
+	stopChecking()
+	err := s.shutdown(ctx, webhook, admin)
+	wg.Wait()
+	return errors.Join(failure, err)
+}
+
+// served makes the end of a Serve call into an error that names the listener's key.
+func served(name, key string, err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("%s listener failed: %w: %s", name, err, key)
+}
+
+func (s *Server) webhookServer(ctx context.Context) *http.Server {
+	srv := s.httpServer(ctx, s.webhook)
+	srv.TLSConfig = s.opts.TLS.Clone()
+	srv.TLSConfig.NextProtos = []string{"http/1.1"}
+	srv.ConnContext = withConn
+	srv.WriteTimeout = s.opts.Limits.Timeout + s.opts.Limits.WriteGrace
+	return srv
+}
+
+// adminWriteTimeout leaves room for a CPU profile of the usual 30 s.
+const adminWriteTimeout = 2 * time.Minute
+
+func (s *Server) adminServer(ctx context.Context) *http.Server {
+	srv := s.httpServer(ctx, s.admin)
+	srv.WriteTimeout = adminWriteTimeout
+	return srv
+}
+
+// httpServer returns what both servers have in common. HTTP/2 is off: kube-apiserver never speaks it
+// to a webhook, and its past holes (CVE-2023-44487, CVE-2023-45288) are then none of ours.
+func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
+	l := &s.opts.Limits
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Server{
+		Handler:                      h,
+		Protocols:                    protocols,
+		ReadHeaderTimeout:            l.ReadHeaderTimeout,
+		ReadTimeout:                  l.ReadTimeout,
+		IdleTimeout:                  l.IdleTimeout,
+		MaxHeaderBytes:               l.MaxHeaderBytes,
+		DisableGeneralOptionsHandler: true, // it answers `OPTIONS *` with an empty 200
+		ErrorLog:                     s.errors.logger(),
+		// The end of ctx starts the drain; it must not end the requests in progress.
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+}
+
+// bind opens the listeners, both or none, and reports all that fails.
+func (s *Server) bind(ctx context.Context) error {
+	lc := net.ListenConfig{KeepAlive: s.opts.Limits.KeepAlive}
+	var adminErr error
+	webhook, err := lc.Listen(ctx, "tcp", s.opts.Listen)
+	if err != nil {
+		err = fmt.Errorf("cannot bind the webhook listener: %w: listen", err)
+	} else {
+		s.webhookListener = connListener{webhook, &s.opts.Limits}
+	}
+	if s.opts.AdminListen != "" {
+		s.adminListener, adminErr = lc.Listen(ctx, "tcp", s.opts.AdminListen)
+		if adminErr != nil {
+			adminErr = fmt.Errorf("cannot bind the admin listener: %w: admin-listen", adminErr)
+		}
+	}
+	if err = errors.Join(err, adminErr); err == nil {
+		return nil
+	}
+	for _, l := range []net.Listener{s.webhookListener, s.adminListener} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// shortTimes are limits that a test can wait for. They keep the order of the real ones.
+func shortTimes(l *server.Limits) {
+	l.ReadHeaderTimeout, l.ReadTimeout, l.IdleTimeout = 200*time.Millisecond, 600*time.Millisecond, 2*time.Second
+}
+
+const reviewHead = "POST /crdconvert HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 4\n"
+
+// TestSlowClients holds that a client that trickles is cut off in time (I04, I05), at its first request
+// and at a later one.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
+	tests := map[string]struct {
+		at          string // what is sent at once
+		trickle     string // what would follow, slowly
+		least, most time.Duration
+	}{
+		"header":         {"", strings.Repeat("x", 1000), 200 * time.Millisecond, 1500 * time.Millisecond},
+		"rest of header": {reviewHead, "X: " + strings.Repeat("x", 1000), 200 * time.Millisecond, 1500 * time.Millisecond},
+		"body":           {strings.Replace(reviewHead, "4\n", "1000\n\n", 1), strings.Repeat("x", 1000), 550 * time.Millisecond, 3 * time.Second},
+		"chunked body":   {strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + "fff\n", strings.Repeat("x", 1000), 550 * time.Millisecond, 3 * time.Second},
+	}
+	for name, tt := range tests {
+		for _, earlier := range []int{0, 1} {
+			t.Run(fmt.Sprintf("%s, %d earlier requests", name, earlier), func(t *testing.T) {
+				t.Parallel()
+				c := dialRaw(t, s.Addr())
+				for range earlier {
+					c.send(reviewHead + "\n{  }")
+					c.receive(http.MethodPost)
+				}
+				begin := time.Now()
+				c.send(tt.at)
+				go func() {
+					for i := range tt.trickle {
+						if _, err := c.Write([]byte(tt.trickle[i : i+1])); err != nil {
+							return
+						}
+						time.Sleep(50 * time.Millisecond)
+					}
+				}()
+				for !c.closed(patience) { // there may be an answer before
+				}
+				if took := time.Since(begin); took < tt.least || took > tt.most {
+					t.Errorf("cut off after %s, want %s to %s", took, tt.least, tt.most)
+				}
+			})
+		}
+	}
+}
+
+// TestFirstRequestMayComeLate holds that a connection which a client opened ahead is good for as long
+// as one that it has used, and that its first request then has all its time.
+func TestFirstRequestMayComeLate(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
+	for name, send := range map[string]func(c *rawConn){
+		"at once": func(c *rawConn) { c.send(reviewHead + "\n{  }") },
+		"in parts": func(c *rawConn) {
+			c.send(reviewHead)
+			time.Sleep(50 * time.Millisecond)
+			c.send("\n{")
+			time.Sleep(300 * time.Millisecond) // more than a header may take
+			c.send("  }")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dialRaw(t, s.Addr())
+			time.Sleep(time.Second) // more than ReadHeaderTimeout and ReadTimeout, less than IdleTimeout
+			for range 2 {
+				send(c)
+				if got := c.receive(http.MethodPost); got.code != http.StatusOK || got.body != "{  }" {
+					t.Errorf("code %d, body %q", got.code, got.body)
+				}
+			}
+		})
+	}
+	t.Run("never", func(t *testing.T) {
+		t.Parallel()
+		c := dialRaw(t, s.Addr())
+		if begin := time.Now(); !c.closed(patience) || time.Since(begin) < 1900*time.Millisecond {
+			t.Errorf("closed after %s, want the idle timeout of 2s", time.Since(begin))
+		}
+	})
+}
+
+// TestRequestTimeoutBoundsItsBody holds that a client that wants its answer soon does not get the whole
+// ReadTimeout to send the body.
+func TestRequestTimeoutBoundsItsBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	c := dialRaw(t, s.Addr())
+	begin := time.Now()
+	c.send(strings.Replace(reviewHead, "/crdconvert", "/crdconvert?timeout=200ms", 1) + "\n{")
+	if got := c.receive(http.MethodPost); got.code != http.StatusBadRequest {
+		t.Errorf("code %d, want 400", got.code)
+	}
+	if took := time.Since(begin); took < 90*time.Millisecond || took > 5*time.Second {
+		t.Errorf("answered after %s, want 100ms", took)
+	}
+}
+
+// TestStalledHandshake holds that a handshake that does not go on is cut off.
+func TestStalledHandshake(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if took := stall(t, s.Addr().String()); took > 1500*time.Millisecond {
+				t.Errorf("cut off after %s, want 200ms", took)
+			}
+		})
+	}
+	wg.Wait()
+	if got := post(t, newClient(t), s.url(), strings.NewReader("{}")); got.code != http.StatusOK {
+		t.Errorf("code %d, want 200", got.code)
+	}
+}
+
+// TestConnectionAge holds that an old connection ends with an answer, not before it.
+func TestConnectionAge(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { o.Limits.ConnectionAge = 500 * time.Millisecond })
+	c := dialRaw(t, s.Addr())
+	begin := time.Now()
+	for {
+		c.send(reviewHead + "\n{  }")
+		got := c.receive(http.MethodPost)
+		if got.code != http.StatusOK {
+			t.Fatalf("code %d, want 200", got.code)
+		}
+		if got.close {
+			break
+		}
+		if time.Since(begin) > patience {
+			t.Fatal("the connection does not age")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if age := time.Since(begin); age < 350*time.Millisecond {
+		t.Errorf("ended at the age of %s, want 400ms or more", age)
+	}
+	if !c.closed(patience) {
+		t.Error("the connection stays open")
+	}
+}
