@@ -17,7 +17,7 @@ COPY . .
 ARG VERSION=
 ARG TARGETOS TARGETARCH
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "${VERSION:+-X main.version=${VERSION}}" -o /out/webhookd ./cmd/webhookd
+    go build -trimpath -ldflags "-s -w ${VERSION:+-X main.version=${VERSION}}" -o /out/webhookd ./cmd/webhookd
 
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="webhookd" \

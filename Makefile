@@ -23,7 +23,8 @@ BENCH ?= .
 BENCHCOUNT ?= 1
 IMAGE ?= webhookd:dev
 
-LDFLAGS := $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
+# Without symbol tables for debuggers; stacks are whole all the same.
+LDFLAGS := -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 
 # Every module with code of its own; tools/ only pins the tools.
@@ -157,7 +158,7 @@ bench-compare: ## Compare two outputs of make bench: OLD=old.txt NEW=new.txt.
 .PHONY: bench-serve
 bench-serve: ## Load over TLS: webhookd against its peers, in one run (BENCHFLAGS).
 	@if [ -f bench/go.mod ]; then \
-		$(MAKE) build && cd bench && $(GO) run . $(BENCHFLAGS); \
+		cd bench && $(GO) run ./serve $(BENCHFLAGS); \
 	else \
 		echo 'bench-serve: there is no bench/go.mod: nothing to run'; \
 	fi
