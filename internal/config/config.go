@@ -36,7 +36,7 @@ type Config struct {
 	SmallBodyShare   int           `mapstructure:"small-body-share"`    // percent of MaxInFlightBytes
 	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
 	MaxInFlight      int           `mapstructure:"max-in-flight"`       // requests at once; 0: no limit
-	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free, before a 429
+	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free, before a 429 that has to come in time for kube-apiserver's last retry
 	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 
 	RequestTimeout time.Duration `mapstructure:"request-timeout"` // upper bound of a request's own timeout
@@ -47,7 +47,7 @@ type Config struct {
 	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
 	ConnectionAge  time.Duration `mapstructure:"connection-age"`  // 0: connections live on
 
-	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
+	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes; by default 0 with SelfSigned
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
 
 	LogLevel LogLevel `mapstructure:"log-level"` // may change while running

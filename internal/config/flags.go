@@ -45,6 +45,9 @@ func (k Key) usage() string {
 	if k.Zero != "" {
 		s += "; 0: " + k.Zero
 	}
+	if k.Local != "" {
+		s += "; with self-signed the default is " + k.Local
+	}
 	return s
 }
 

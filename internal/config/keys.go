@@ -12,6 +12,7 @@ type Key struct {
 	Group   string   // the heading in the reference
 	Kind    Kind     // how its text is read
 	Default string   // in text form
+	Local   string   // default together with self-signed; empty: Default
 	Usage   string   // one sentence for --help and the reference
 	Choices []string // of a [Choice]
 	Min     string   // lowest value of a number, size or duration; empty: not negative
@@ -128,8 +129,10 @@ func loadKeys() []Key {
 			Usage: "requests at once; more are answered 429",
 		},
 		{
-			Name: "queue-wait", Kind: Duration, Default: "2s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes",
+			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is within
+			// its 30s, 11 x 2s + 10 x 1s is not.
+			Name: "queue-wait", Kind: Duration, Default: "1s", Max: "10s",
+			Usage: "how long a request waits for its share of max-in-flight-bytes; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
 		},
 		{
 			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or 90 % of the cgroup's limit",
@@ -176,7 +179,8 @@ func connectionKeys() []Key {
 func shutdownKeys() []Key {
 	return []Key{
 		{
-			Name: "drain-delay", Kind: Duration, Default: "15s", Max: "5m",
+			// Nobody balances load over a server on somebody's desk.
+			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Max: "5m",
 			Usage: "how long requests are still taken after SIGTERM, until every API server has seen the endpoint go",
 		},
 		{

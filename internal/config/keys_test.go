@@ -17,7 +17,7 @@ func TestDefault(t *testing.T) {
 	want := config.Config{
 		Listen: ":9443", AdminListen: ":8080", Path: "/crdconvert",
 		TLSMinVersion: config.TLS13, TLSPollInterval: 5 * time.Second, ClientNames: []string{},
-		MaxBody: 128 << 20, SmallBody: 1 << 20, SmallBodyShare: 25, QueueWait: 2 * time.Second,
+		MaxBody: 128 << 20, SmallBody: 1 << 20, SmallBodyShare: 25, QueueWait: time.Second,
 		RequestTimeout: 30 * time.Second, HeaderTimeout: 5 * time.Second, MaxHeader: 32 << 10,
 		BodyTimeout: 30 * time.Second, WriteGrace: 10 * time.Second,
 		IdleTimeout: 120 * time.Second, ConnectionAge: 10 * time.Minute,

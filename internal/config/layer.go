@@ -93,6 +93,13 @@ func merge(l layers) (Config, error) {
 	if err := v.MergeConfigMap(lower); err != nil {
 		return Config{}, fmt.Errorf("merging file and environment: %w", err)
 	}
+	if v.GetBool("self-signed") {
+		for _, k := range Keys() {
+			if k.Local != "" {
+				v.SetDefault(k.Name, k.Local)
+			}
+		}
+	}
 	var c Config
 	if err := v.UnmarshalExact(&c, viper.DecodeHook(decodeText)); err != nil {
 		return Config{}, err

@@ -54,23 +54,28 @@ func fold(s string) string {
 	return b.String()
 }
 
-// distance is Levenshtein's, by bytes.
+// distance is Damerau's and Levenshtein's, by bytes: the number of letters to insert, leave out or
+// replace, and of neighbours to swap, each letter at most once.
 func distance(a, b string) int {
+	var older []int // the row before row
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := row[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], older[j-1]+1)
+			}
 		}
+		older, row = row, next
 	}
 	return row[len(b)]
 }

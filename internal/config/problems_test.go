@@ -23,6 +23,14 @@ func TestProblems(t *testing.T) {
 			in{file: "listen: :1\nmax-bodi: 1Mi\n"},
 			[]string{`file webhookd.yaml:2: unknown key "max-bodi": did you mean "max-body"?`},
 		},
+		"unknown keys with letters swapped": {
+			in{file: "lsiten: :1\nptah: /x\npprfo: true\n"},
+			[]string{
+				`file webhookd.yaml:1: unknown key "lsiten": did you mean "listen"?`,
+				`file webhookd.yaml:2: unknown key "ptah": did you mean "path"?`,
+				`file webhookd.yaml:3: unknown key "pprfo": did you mean "pprof"?`,
+			},
+		},
 		"unknown keys in other spellings": {
 			in{file: "Listen: :1\nidleTimeout: 2m\ntls_dir: /tls\ntls: {dir: /tls}\nlevel: info\n"},
 			[]string{
@@ -190,8 +198,8 @@ func TestProblems(t *testing.T) {
 			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default) beside small-body-share (default): raise it, or lower max-body`},
 		},
 		"no time left": {
-			in{args: []string{"--request-timeout=2s"}},
-			[]string{`queue-wait (default): not below request-timeout (flag --request-timeout): write less, so that time is left to convert`},
+			in{args: []string{"--request-timeout=2s", "--queue-wait=2s"}},
+			[]string{`queue-wait (flag --queue-wait): not below request-timeout (flag --request-timeout): write less, so that time is left to convert`},
 		},
 		"bad value that a flag overrides": {
 			in{file: "path: nowhere\n", args: []string{"--path=/here"}},

@@ -19,6 +19,9 @@ func Reference() string {
 		if k.Default != "" {
 			value = "`" + k.Default + "`"
 		}
+		if k.Local != "" {
+			value += "; with self-signed `" + k.Local + "`"
+		}
 		fmt.Fprintf(&b, "| `%s` | `--%s` | `%s` | %s | %s |\n", k.Name, k.Name, k.Env(), value, k.meaning())
 	}
 	return b.String()

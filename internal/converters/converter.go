@@ -51,7 +51,7 @@ type Kind struct {
 // Name returns KIND.GROUP, as kubectl and metrics name it.
 func (k *Kind) Name() string {
 	if k.name == "" {
-		return k.GroupKind.String()
+		return k.String()
 	}
 	return k.name
 }

@@ -26,7 +26,7 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 			continue
 		}
 		problems = append(problems, k.problems()...)
-		k.Versions, k.name = slices.Clone(k.Versions), k.GroupKind.String()
+		k.Versions, k.name = slices.Clone(k.Versions), k.String()
 		r.kinds[k.GroupKind] = &k
 	}
 	if len(problems) > 0 {
@@ -44,7 +44,7 @@ func (r *Registry) Kinds() []*Kind {
 	for _, k := range r.kinds {
 		kinds = append(kinds, k)
 	}
-	slices.SortFunc(kinds, func(a, b *Kind) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(kinds, func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 	return kinds
 }
 

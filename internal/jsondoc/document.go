@@ -5,18 +5,23 @@ import "math"
 // A Document holds the text of one request and what is added to it: the texts that edits bring, and the nodes of the
 // object that is open. Reset readies it for the next text, so that a steady load allocates little.
 type Document struct {
-	text    []byte
-	added   []byte
-	fields  []field
-	nodes   []Node
-	members []member
-	object  Object
+	text, added []byte
+	fields      []field // of outlines, and for a moment of the node that is looked into
+	nested      []field // of the members of outlines that are called nested
+	nodes       []Node  // the last chunk of them
+	members     []member
+	object      Object
+	opened      Outline // of the object
+	inside      Scanner // of the node that is looked into
+	whole       Scanner // of the text
 }
 
 const (
 	maxFields = 1 << 20 // bounds the members of all outlines together, and so the memory that tiny objects cost
-	keepBytes = 1 << 20 // what a document keeps for its next text at the most, of each of its lists
-	addedSeed = ","     // what separates members that did not stand beside each other in the text
+	nodeChunk = 64
+	// What a document or an output keeps for its next text at the most: bytes of edits, members of outlines or pieces,
+	// members of the open object.
+	keepAdded, keepFields, keepMembers = 1 << 20, 1 << 15, 1 << 10
 )
 
 // A piece is a stretch of a document's text or, when added, of the texts that edits brought.
@@ -25,51 +30,86 @@ type piece struct {
 	added bool
 }
 
-// A field says where a member stands: from start, behind the brace or comma before it, to end, the brace or comma behind.
+// A field says where a member stands: from start, the brace or comma before it, to end, the brace or comma behind.
 type field struct {
 	name                        Span
 	start, value, valueEnd, end uint32
+	escaped                     bool // the name has escapes
+}
+
+// nameOf returns the name of a field whose literal is text.
+func (f *field) nameOf(text []byte) []byte {
+	if f.escaped {
+		return unescaped(text)
+	}
+	return text
 }
 
 // An Outline says where an object of a document stands, and where its members do.
 type Outline struct {
 	Span
 	fields Span
+	nested Span   // fields of the member called nested
+	inside uint32 // where that stands
 }
 
 // Reset makes text, which must not change while the document is in use, the document's text, and forgets all that was
 // made from the one before: outlines, objects, nodes, values and outputs.
 func (d *Document) Reset(text []byte) {
-	if cap(d.added) > keepBytes {
-		d.added = nil
+	d.text, d.object, d.inside.text, d.whole.text = text, Object{}, nil, nil
+	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
+	d.nested = emptied(d.nested, keepFields)
+	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
+	clear(d.nodes[:cap(d.nodes)]) // which, as members, would hold on to the text before
+	clear(d.members[:cap(d.members)])
+}
+
+// Scanner returns the document's scanner, at the start of its text: NewScanner, but with the memory of the last one. It is
+// good until the next call and the next Reset.
+func (d *Document) Scanner(maxDepth int) (*Scanner, error) {
+	names := emptied(d.whole.names, keepFields)
+	s, err := NewScanner(d.text, maxDepth)
+	d.whole, d.whole.names = s, names
+	return &d.whole, err
+}
+
+// emptied returns the list without elements, and without its memory if that is for many more than keep.
+func emptied[T any](list []T, keep int) []T {
+	if cap(list) > 2*keep {
+		return nil
 	}
-	if cap(d.fields) > keepBytes/32 {
-		d.fields = nil
-	}
-	d.text, d.added, d.fields = text, append(d.added[:0], addedSeed...), d.fields[:0]
+	return list[:0]
 }
 
 // Outline reads the object at the place of s, which must be a scanner over the document's text, and remembers where its
 // members stand. A repeated name is an error, in the object and in its member called nested.
 func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
-	start, first := s.pos, len(d.fields)
-	err := d.outline(s, s.Members, nested)
-	return Outline{span(start, s.pos), span(first, len(d.fields))}, err
+	o := Outline{Span: span(s.pos, s.pos), fields: span(len(d.fields), len(d.fields))}
+	err := d.outline(s, '{', &d.fields, func(name []byte) error {
+		if string(name) != nested || s.Kind() != Map {
+			_, err := s.Skip()
+			return err
+		}
+		first := len(d.nested)
+		o.inside = offset(s.pos)
+		err := d.outline(s, '{', &d.nested, func([]byte) error { _, err := s.Skip(); return err })
+		o.nested = span(first, len(d.nested))
+		return err
+	})
+	o.End, o.fields.End = offset(s.pos), offset(len(d.fields))
+	return o, err
 }
 
-// outline adds the fields of the array or object that each reads.
-func (d *Document) outline(s *Scanner, each func(func([]byte) error) error, nested string) error {
-	start := s.pos + 1
-	return each(func(name []byte) (err error) {
-		f := field{name: s.nameAt, start: offset(start), value: offset(s.pos)}
-		if nested != "" && string(name) == nested && s.Kind() == Map {
-			err = s.Members(func([]byte) error { _, err := s.Skip(); return err })
-		} else {
-			_, err = s.Skip()
-		}
+// outline adds to fields those of the array or object at the place of s; skip moves s over a value.
+func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(name []byte) error) error {
+	start := offset(s.pos)
+	return s.each(opening, func(name []byte) error {
+		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
+		f.escaped = len(name) != int(f.name.End-f.name.Start) // every escape is longer than what it stands for
+		err := skip(name)
 		f.valueEnd, f.end = offset(s.pos), offset(s.space(s.pos))
-		start = int(f.end) + 1
-		if d.fields = append(d.fields, f); len(d.fields) > maxFields && err == nil {
+		start = f.end
+		if *fields = append(*fields, f); len(*fields) > maxFields && err == nil {
 			err = &SyntaxError{s.pos, "too many members in all objects together"}
 		}
 		return err
@@ -78,10 +118,9 @@ func (d *Document) outline(s *Scanner, each func(func([]byte) error) error, nest
 
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
 func (d *Document) Open(o Outline) *Object {
-	d.nodes, d.members = d.nodes[:0], d.members[:0]
-	root := d.node(nil, piece{Span: o.Span})
-	root.list(d.fields[o.fields.Start:o.fields.End], 0)
-	d.object.Node = root
+	d.nodes, d.members, d.opened = d.nodes[:0], d.members[:0], o
+	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
+	d.object.list(d.fields[o.fields.Start:o.fields.End], 0)
 	return &d.object
 }
 
@@ -93,20 +132,25 @@ func (d *Document) Value(at Span) Value { return Value{doc: d, at: piece{Span: a
 
 // Member returns where the value of a member of an outlined object stands in the text, and whether there is one.
 func (d *Document) Member(o Outline, name string) (Span, bool) {
-	for _, f := range d.fields[o.fields.Start:o.fields.End] {
-		if string(unescaped(d.text[f.name.Start:f.name.End])) == name {
+	return d.find(d.fields[o.fields.Start:o.fields.End], name)
+}
+
+func (d *Document) find(fields []field, name string) (Span, bool) {
+	for i := range fields {
+		if f := &fields[i]; string(f.nameOf(d.Text(f.name))) == name {
 			return Span{f.value, f.valueEnd}, true
 		}
 	}
 	return Span{}, false
 }
 
-// node returns a node that stays in its place: a full chunk is left to those who point into it.
-func (d *Document) node(parent *Node, at piece) *Node {
+// node keeps n in a place that stays: a full chunk is left to those who point into it.
+func (d *Document) node(n Node) *Node {
 	if len(d.nodes) == cap(d.nodes) {
-		d.nodes = make([]Node, 0, 64)
+		d.nodes = make([]Node, 0, nodeChunk)
 	}
-	d.nodes = append(d.nodes, Node{doc: d, parent: parent, at: at})
+	n.doc = d
+	d.nodes = append(d.nodes, n)
 	return &d.nodes[len(d.nodes)-1]
 }
 
@@ -118,25 +162,25 @@ func (d *Document) bytes(p piece) []byte {
 	return d.text[p.Start:p.End:p.End]
 }
 
+// add adds text that an edit brings. Edits of 2 GiB are a converter gone wild: its object fails by a panic.
+func (d *Document) add(text []byte) piece {
+	start := len(d.added)
+	if len(text) > math.MaxInt32-start {
+		panic("jsondoc: edits of 2 GiB or more")
+	}
+	d.added = append(d.added, text...)
+	return piece{span(start, len(d.added)), true}
+}
+
 // place returns where v stands in this document, and adds its text if it is from elsewhere.
 func (d *Document) place(v Value) piece {
 	if v.doc == d {
 		return v.at
 	}
-	start := len(d.added)
-	d.added = append(d.added, v.Text()...)
-	return d.addedSince(start)
-}
-
-// addedSince returns what was added from start on. Edits of 2 GiB are a converter gone wild: its object fails by a panic.
-func (d *Document) addedSince(start int) piece {
-	if len(d.added) > math.MaxInt32 {
-		panic("jsondoc: edits of 2 GiB or more")
-	}
-	return piece{span(start, len(d.added)), true}
+	return d.add(v.Text())
 }
 
 func span(start, end int) Span { return Span{offset(start), offset(end)} }
 
-// offset narrows an offset, which NewScanner, addedSince and maxFields keep below 31 bits.
+// offset narrows an offset, which NewScanner, add and maxFields keep below 31 bits.
 func offset(i int) uint32 { return uint32(i) } //nolint:gosec // bounded as said

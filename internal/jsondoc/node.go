@@ -1,27 +1,33 @@
 package jsondoc
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // A Node is one value inside an open object: a stretch of text until somebody looks into it, a list of members after
-// that. It is good until the document opens its next object; edits of a node that was removed or replaced go nowhere.
+// that. It is good until the document opens its next object; edits of a node that was removed, or that is inside a value
+// that was replaced, go nowhere. The nil *Node stands for an absent value: it can be read, and has no members.
 type Node struct {
 	doc     *Document
 	parent  *Node
 	at      piece
-	members []member // of an array or object that was looked into
-	listed  bool     // members is filled
+	members []member // of an array or object that was looked into, else nil
 	changed bool     // a value below differs from the text at
 	moved   bool     // at is not where the object's own text has the value
 }
 
-// A member is a member of an object, or an element of an array, which has no name. Its text is head, value, tail.
+// A member is a member of an object, or an element of an array, which has no name. Its text is head, value, tail; head
+// starts with the comma before the member, or with the brace.
 type member struct {
 	name       []byte
 	head, tail piece
 	value      *Node
 }
 
-// Kind tells what the value is; that of nil, which stands for an absent value, is Invalid.
+// Kind tells what the value is; that of nil is Invalid.
 func (n *Node) Kind() Kind {
 	if n == nil {
 		return Invalid
@@ -37,34 +43,37 @@ func (n *Node) Str() (string, bool) {
 	return Unquote(n.doc.bytes(n.at)), true
 }
 
-// Text returns the JSON as it stands now. It must not be changed, and not be kept beyond the conversion.
-func (n *Node) Text() []byte { return n.Value().Text() }
+// Text returns the JSON as it stands now; nil has none. It must not be changed, and not be kept beyond the conversion.
+func (n *Node) Text() []byte {
+	if n == nil {
+		return nil
+	}
+	return n.Value().Text()
+}
 
-// Value returns the value as it stands now, to be put elsewhere; later edits of the node do not change it.
+// Value returns the value as it stands now, to be put elsewhere; later edits of the node do not change it. That of nil is
+// null.
 func (n *Node) Value() Value {
-	if n == nil || !n.changed {
-		if n == nil {
-			return Value{}
-		}
+	switch {
+	case n == nil:
+		return Value{}
+	case !n.changed:
 		return Value{doc: n.doc, at: n.at}
 	}
-	var out Output
-	out.Reset(n.doc)
+	out := Output{doc: n.doc}
 	out.Put(n)
-	start := len(n.doc.added)
-	n.doc.added = out.AppendTo(n.doc.added)
-	return Value{doc: n.doc, at: n.doc.addedSince(start)}
+	return Value{doc: n.doc, at: n.doc.add(out.AppendTo(nil))}
 }
 
 // Untouched reports, without comparing, whether the value is the one that the object came with and was not edited.
 func (n *Node) Untouched() bool { return n != nil && !n.changed && !n.moved }
 
-// Replace sets the whole value.
+// Replace sets the whole value of a node, which must not be nil.
 func (n *Node) Replace(v Value) {
 	for _, m := range n.members {
 		m.value.parent = nil
 	}
-	n.at, n.members, n.listed, n.changed, n.moved = n.doc.place(v), nil, false, false, true
+	n.at, n.members, n.changed, n.moved = n.doc.place(v), nil, false, true
 	n.parent.touch()
 }
 
@@ -79,25 +88,25 @@ func (n *Node) Member(name string) (*Node, error) {
 }
 
 // SetMember sets the object's member name; a new one goes behind the others. It fails if the value is no object, or one
-// with two members of one name.
+// with two members of one name, or if the name is not UTF-8.
 func (n *Node) SetMember(name string, v Value) error {
 	i, err := n.find(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if i >= 0 {
+	case i >= 0:
 		n.members[i].value.Replace(v)
 		return nil
-	}
-	if n.Kind() != Map {
+	case n.Kind() != Map:
 		return &PathError{"is " + n.Kind().String() + ", not an object", n.Path()}
+	case !utf8.ValidString(name):
+		return &PathError{"cannot have a member whose name is not UTF-8", n.Path()}
 	}
-	start := len(n.doc.added)
-	n.doc.added = append(appendString(n.doc.added, name), ':')
-	head := n.doc.addedSince(start)
-	value := n.doc.node(n, n.doc.place(v))
-	value.moved = true
-	n.members = append(n.members, member{name: []byte(name), head: head, value: value})
+	var short [64]byte
+	head := n.doc.add(append(appendString(append(short[:0], ','), name), ':'))
+	value := n.doc.node(Node{parent: n, at: n.doc.place(v), moved: true})
+	literal := n.doc.bytes(head)[1 : head.End-head.Start-1]
+	n.members = append(n.members, member{name: unescaped(literal[1 : len(literal)-1]), head: head, value: value})
 	n.touch()
 	return nil
 }
@@ -115,13 +124,14 @@ func (n *Node) RemoveMember(name string) error {
 }
 
 // Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it
-// returns false. It fails if two members have one name, and does nothing for other values. Visit must not edit n itself.
+// returns false. It fails if two members have one name, and does nothing for other values. Visit may edit the values, but
+// not add or remove members of n.
 func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
 	}
-	for i := range n.members {
-		if !visit(string(n.members[i].name), n.members[i].value) {
+	for _, m := range n.members {
+		if !visit(string(m.name), m.value) {
 			break
 		}
 	}
@@ -130,22 +140,18 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 
 // Path returns where the node stands in its object, as FormatPath writes it.
 func (n *Node) Path() string {
-	if n.parent == nil {
+	if n == nil || n.parent == nil {
 		return "."
 	}
 	var segment string
 	for i, m := range n.parent.members {
-		if m.value == n {
+		if m.value == n && n.parent.Kind() == Array {
+			segment = "[" + strconv.Itoa(i) + "]"
+		} else if m.value == n {
 			segment = formatSegment(string(m.name))
-			if n.parent.Kind() == Array {
-				segment = "[" + strconv.Itoa(i) + "]"
-			}
 		}
 	}
-	if n.parent.parent == nil {
-		return segment
-	}
-	return n.parent.Path() + segment
+	return strings.TrimSuffix(n.parent.Path(), ".") + segment // of all paths, only the object's own ends in a dot
 }
 
 func (n *Node) find(name string) (int, error) {
@@ -166,37 +172,42 @@ func (n *Node) find(name string) (int, error) {
 // look lists the members of an array or object, one level deep, unless that was done before.
 func (n *Node) look() error {
 	kind := n.Kind()
-	if kind != Map && kind != Array || n.listed {
+	if kind != Map && kind != Array || n.members != nil {
 		return nil
 	}
-	s := Scanner{text: n.doc.bytes(n.at), maxDepth: MaxDepth}
-	each := s.Members
-	if kind == Array {
-		each = func(visit func([]byte) error) error { return s.Elements(func() error { return visit(nil) }) }
+	d, first := n.doc, len(n.doc.fields)
+	if n.outlined() {
+		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End], 0)
+		return nil
 	}
-	first := len(n.doc.fields)
-	if err := n.doc.outline(&s, each, ""); err != nil {
-		return &PathError{"repeats a name or has too many members", n.Path()}
+	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
+	defer func() { d.fields = d.fields[:first] }()
+	if err := d.outline(&d.inside, byte(kind), &d.fields, func([]byte) error { _, err := d.inside.Skip(); return err }); err != nil {
+		syntax, _ := errors.AsType[*SyntaxError](err)
+		return &PathError{syntax.Problem, n.Path()}
 	}
-	n.list(n.doc.fields[first:], n.at.Start)
-	n.doc.fields = n.doc.fields[:first]
+	n.list(d.fields[first:], n.at.Start)
 	return nil
+}
+
+// outlined says that n is the nested member of the outline of the open object, as it came.
+func (n *Node) outlined() bool {
+	return n != nil && n.parent == n.doc.object.Node && n.at.Start == n.doc.opened.inside && n.Untouched()
 }
 
 // list makes the members of n from fields whose offsets are behind base. The list gets some room for members to come.
 func (n *Node) list(fields []field, base uint32) {
-	d := n.doc
-	first := len(d.members)
-	for _, f := range fields {
-		head := piece{Span{base + f.start, base + f.value}, n.at.added}
-		tail := piece{Span{base + f.valueEnd, base + f.end}, n.at.added}
-		value := d.node(n, piece{Span{base + f.value, base + f.valueEnd}, n.at.added})
-		name := d.bytes(piece{Span{base + f.name.Start, base + f.name.End}, n.at.added})
-		d.members = append(d.members, member{unescaped(name), head, tail, value})
+	d, first := n.doc, len(n.doc.members)
+	for i := range fields {
+		f := &fields[i]
+		at := func(start, end uint32) piece { return piece{Span{base + start, base + end}, n.at.added} }
+		value := d.node(Node{parent: n, at: at(f.value, f.valueEnd), moved: n.moved})
+		name := f.nameOf(d.bytes(at(f.name.Start, f.name.End)))
+		d.members = append(d.members, member{name, at(f.start, f.value), at(f.valueEnd, f.end), value})
 	}
 	end := len(d.members)
 	d.members = append(d.members, make([]member, 4)...)
-	n.members, n.listed = d.members[first:end:len(d.members)], true
+	n.members = d.members[first:end:len(d.members)]
 }
 
 func (n *Node) touch() {

@@ -12,21 +12,24 @@ type Object struct{ *Node }
 // ParseObject returns the object that text is, in a document of its own. A repeated name is an error, in the object and in
 // its metadata.
 func ParseObject(text []byte) (*Object, error) {
-	d := &Document{}
-	d.Reset(text)
 	s, err := NewScanner(text, MaxDepth)
 	if err != nil {
 		return nil, err
 	}
+	d := &Document{}
+	d.Reset(text)
 	o, err := d.Outline(&s, "metadata")
+	if err == nil {
+		err = s.End()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return d.Open(o), s.End()
+	return d.Open(o), nil
 }
 
 // Get returns the value at a path, or nil if a step of it is absent or no object; a null is a value. It fails if an object
-// on the way has two members of one name.
+// on the way has two members of one name. No path at all is the object itself, here and in Set.
 func (o *Object) Get(path ...string) (*Node, error) {
 	n, err := o.Node, error(nil)
 	for _, name := range path {
@@ -37,8 +40,22 @@ func (o *Object) Get(path ...string) (*Node, error) {
 	return n, err
 }
 
-// Set sets the value at a path and makes the objects on the way that are absent or null. It fails if something else
-// than an object is on the way.
+// NestedText returns the text that Get would find at two names, without a list of members where the outline tells it.
+func (o *Object) NestedText(nested, name string) ([]byte, error) {
+	n, err := o.Member(nested)
+	if err == nil && n.outlined() && n.members == nil {
+		d := o.doc
+		at, _ := d.find(d.nested[d.opened.nested.Start:d.opened.nested.End], name)
+		return d.Text(at), nil
+	}
+	if err == nil {
+		n, err = n.Member(name)
+	}
+	return n.Text(), err
+}
+
+// Set sets the value at a path and makes the objects on the way that are absent or null. It fails, and changes nothing, if
+// something else than an object is on the way.
 func (o *Object) Set(v Value, path ...string) error {
 	n := o.Node
 	for i, name := range path {
@@ -60,8 +77,12 @@ func (o *Object) Set(v Value, path ...string) error {
 	return nil
 }
 
-// Remove removes the value at a path, if there is one. Objects that this leaves empty stay.
+// Remove removes the value at a path, if there is one. Objects that this leaves empty stay. It fails as Get does, and if
+// there is no path.
 func (o *Object) Remove(path ...string) error {
+	if len(path) == 0 {
+		return &PathError{"cannot be removed", "."}
+	}
 	last := len(path) - 1
 	parent, err := o.Get(path[:last]...)
 	if parent == nil {
@@ -70,7 +91,8 @@ func (o *Object) Remove(path ...string) error {
 	return parent.RemoveMember(path[last])
 }
 
-// Move moves a value, without a look at its text, and reports whether there was one.
+// Move removes a value, sets it elsewhere without a look at its text, and reports whether there was one. If it can be
+// removed and not set, it is gone.
 func (o *Object) Move(from, to []string) (bool, error) {
 	n, err := o.Get(from...)
 	if n == nil || slices.Equal(from, to) {
@@ -82,6 +104,15 @@ func (o *Object) Move(from, to []string) (bool, error) {
 	}
 	return true, o.Set(v, to...)
 }
+
+// A PathError says which path of an object could not be read or edited, and why.
+type PathError struct {
+	Problem string // what is wrong at the path
+	Path    string // the place, as FormatPath writes it
+}
+
+// Error implements error.
+func (e *PathError) Error() string { return e.Problem + ": " + e.Path }
 
 // FormatPath writes a path of member names as messages show it: .spec["a.b/c"].d; the object itself is a dot.
 func FormatPath(path ...string) string {
@@ -96,8 +127,8 @@ func FormatPath(path ...string) string {
 }
 
 func formatSegment(name string) string {
-	plain := func(r rune) bool { return r == '_' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' }
-	if name == "" || strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) >= 0 {
+	odd := func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') }
+	if name == "" || strings.ContainsFunc(name, odd) {
 		return "[" + strconv.QuoteToASCII(name) + "]"
 	}
 	return "." + name

@@ -1,6 +1,9 @@
 package jsondoc
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 // An Output is a text put together from pieces of a document, each of which is copied once, when the text is written. The
 // document must not be reset before that.
@@ -11,48 +14,35 @@ type Output struct {
 }
 
 // Reset empties the output and makes it one of pieces of d.
-func (o *Output) Reset(d *Document) { o.doc, o.pieces, o.size = d, o.pieces[:0], 0 }
+func (o *Output) Reset(d *Document) { o.doc, o.pieces, o.size = d, emptied(o.pieces, keepFields), 0 }
 
 // Len returns the size of the text in bytes.
 func (o *Output) Len() int { return o.size }
 
-// Put adds the text of a node as it stands now.
+// Put adds the text of a node, which must not be nil, as it stands now. What is untouched becomes one piece.
 func (o *Output) Put(n *Node) {
 	if !n.changed {
 		o.put(n.at)
 		return
 	}
-	start, end := n.at.Start, n.at.End
-	o.put(piece{Span{start, start + 1}, n.at.added})
+	start, end, added := n.at.Start, n.at.End, n.at.added
+	o.put(piece{Span{start, start + 1}, added})
 	for i, m := range n.members {
-		if i > 0 {
-			o.put(commaBetween(n.members[i-1], m))
+		if i == 0 {
+			m.head.Start++ // the comma of one that was not always first; the brace is there already
 		}
 		o.put(m.head)
 		o.Put(m.value)
 		o.put(m.tail)
 	}
-	o.put(piece{Span{end - 1, end}, n.at.added})
-}
-
-// commaBetween is the text's own comma where the members stood beside each other, so that an untouched stretch is one
-// piece.
-func commaBetween(before, after member) piece {
-	if before.tail.End+1 == after.head.Start && !before.tail.added && !after.head.added {
-		return piece{Span: Span{before.tail.End, after.head.Start}}
-	}
-	return piece{Span{0, 1}, true}
+	o.put(piece{Span{end - 1, end}, added})
 }
 
 // PutSpan adds a stretch of the document's text.
 func (o *Output) PutSpan(at Span) { o.put(piece{Span: at}) }
 
 // PutText adds text that is not of the document.
-func (o *Output) PutText(text string) {
-	start := len(o.doc.added)
-	o.doc.added = append(o.doc.added, text...)
-	o.put(o.doc.addedSince(start))
-}
+func (o *Output) PutText(text string) { o.put(o.doc.add([]byte(text))) }
 
 func (o *Output) put(p piece) {
 	o.size += int(p.End - p.Start)
@@ -65,6 +55,7 @@ func (o *Output) put(p piece) {
 
 // AppendTo appends the text to dst.
 func (o *Output) AppendTo(dst []byte) []byte {
+	dst = slices.Grow(dst, o.size)
 	for _, p := range o.pieces {
 		dst = append(dst, o.doc.bytes(p)...)
 	}
@@ -75,8 +66,7 @@ func (o *Output) AppendTo(dst []byte) []byte {
 func (o *Output) WriteTo(w io.Writer) (written int64, err error) {
 	for _, p := range o.pieces {
 		n, err := w.Write(o.doc.bytes(p))
-		written += int64(n)
-		if err != nil {
+		if written += int64(n); err != nil {
 			return written, err
 		}
 	}

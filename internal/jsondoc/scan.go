@@ -3,6 +3,8 @@ package jsondoc
 import (
 	"bytes"
 	"math"
+	"slices"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -11,36 +13,48 @@ import (
 const MaxDepth = 512
 
 const (
-	stackWords = 16      // bounds the depth of any scan: a bit a level tells an object from an array
+	scanDepth  = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
 	maxMembers = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
 	fewMembers = 32      // up to which names are compared with each other and not kept in a map
+	tooDeep    = "nested too deep"
 )
+
+// A SyntaxError says where text stops being the JSON that this package accepts. It never quotes the text.
+type SyntaxError struct {
+	Offset  int    // the place of the problem, in bytes from the start of the text
+	Problem string // what is wrong there
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string { return e.Problem + ": byte " + strconv.Itoa(e.Offset) }
 
 // A Span is a piece of a document: the bytes from Start up to, not including, End.
 type Span struct{ Start, End uint32 }
 
 // A Scanner reads JSON text (RFC 8259) from front to back, validates it and says where its values stand. It does not
-// recurse, so hostile nesting costs no stack.
+// recurse, so hostile nesting costs no stack. Its first error stays.
 type Scanner struct {
 	text            []byte
 	pos             int
+	err             error
 	depth, maxDepth int
-	nameAt          Span     // the name that Members read last, escapes and all
-	names           [][]byte // of the objects that Members has open, one behind the other
+	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
+	stopsEnd        int
+	nameAt          Span   // the member name that was read last, escapes and all
+	names           []Span // of the objects that Members has open, one behind the other
 }
 
 // NewScanner returns a scanner at the start of text that allows maxDepth levels of nesting, at most 1024. It fails on
 // text that is not UTF-8 or has 2 GiB. The text must not change while anything made from it is in use.
 func NewScanner(text []byte, maxDepth int) (Scanner, error) {
-	s := Scanner{text: text, maxDepth: min(maxDepth, stackWords*64)}
+	s := Scanner{text: text, maxDepth: min(maxDepth, scanDepth)}
 	if len(text) > math.MaxInt32 {
-		return s, &SyntaxError{math.MaxInt32, "text of 2 GiB or more"}
-	}
-	if !utf8.Valid(text) {
-		return s, &SyntaxError{firstInvalidUTF8(text), "invalid UTF-8"}
+		s.fail(math.MaxInt32, "text of 2 GiB or more")
+	} else if !utf8.Valid(text) {
+		s.fail(firstInvalidUTF8(text), "invalid UTF-8")
 	}
 	s.pos = s.space(0)
-	return s, nil
+	return s, s.err
 }
 
 // Text returns the bytes of a span.
@@ -51,56 +65,50 @@ func (s *Scanner) Kind() Kind { return kindOf(s.at(s.pos)) }
 
 // Skip validates the value at the scanner's place, moves behind it and returns where it stands.
 func (s *Scanner) Skip() (Span, error) {
-	start, err := s.pos, error(nil)
-	s.pos, err = s.value(start)
-	return span(start, s.pos), err
+	start := s.pos
+	if s.pos = s.value(start); s.err != nil {
+		return Span{}, s.err
+	}
+	return span(start, s.pos), nil
 }
 
 // End fails unless nothing but white space is left.
 func (s *Scanner) End() error {
 	if i := s.space(s.pos); i != len(s.text) {
-		return &SyntaxError{i, "data after the end of the document"}
+		s.fail(i, "data after the end of the document")
 	}
-	return nil
+	return s.err
 }
 
 // Members reads the object at the scanner's place and calls visit for each member with the scanner at its value, which
 // visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error.
-func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', '}', visit) }
+func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', visit) }
 
 // Elements reads the array at the scanner's place and calls visit for each element with the scanner at it; visit must
 // move the scanner over it.
 func (s *Scanner) Elements(visit func() error) error {
-	return s.each('[', ']', func([]byte) error { return visit() })
+	return s.each('[', func([]byte) error { return visit() })
 }
 
-func (s *Scanner) each(opening, closing byte, visit func(name []byte) error) error {
+func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
 	if s.at(s.pos) != opening {
-		return s.unexpected(s.pos)
+		s.unexpected(s.pos)
+	} else if s.depth++; s.depth > s.maxDepth {
+		s.fail(s.pos, tooDeep)
 	}
-	if s.depth++; s.depth > s.maxDepth {
-		return s.tooDeep(s.pos)
-	}
-	seen := nameSet{}
-	first := len(s.names)
+	closing := opening + 2 // in ASCII, of braces and brackets alike
+	seen := nameSet{before: len(s.names)}
 	i := s.space(s.pos + 1)
-	for more := s.at(i) != closing; more; {
+	for more := s.at(i) != closing; more && s.err == nil; {
 		var name []byte
-		s.pos = i
+		s.pos, s.nameAt = i, Span{}
 		if opening == '{' {
-			end, value, err := s.name(i)
-			if err != nil {
-				return err
+			if s.pos = s.name(i); s.err != nil {
+				break
 			}
-			s.pos, s.nameAt = value, span(i+1, end-1)
-			name = unescaped(s.Text(s.nameAt))
-			if len(s.names)-first == maxMembers {
-				return &SyntaxError{i, "too many members in one object"}
+			if name = unescaped(s.Text(s.nameAt)); !seen.add(s, i, name) {
+				break
 			}
-			if seen.repeats(name, s.names[first:]) {
-				return &SyntaxError{i, "duplicate name"}
-			}
-			s.names = append(s.names, name)
 		}
 		if err := visit(name); err != nil {
 			return err
@@ -109,114 +117,122 @@ func (s *Scanner) each(opening, closing byte, visit func(name []byte) error) err
 		if more = s.at(i) == ','; more {
 			i = s.space(i + 1)
 		} else if s.at(i) != closing {
-			return s.unexpected(i)
+			s.unexpected(i)
 		}
 	}
-	s.names, s.pos = s.names[:first], i+1
+	s.names, s.pos = s.names[:seen.before], i+1
 	s.depth--
-	return nil
+	return s.err
 }
 
 // value validates the value at i and returns the place behind it. The kinds of the open containers are a bit stack: no
 // recursion for hostile nesting to exhaust (the class of CVE-2019-11253), and fast (BenchmarkScan).
-func (s *Scanner) value(i int) (int, error) {
-	var inObject [stackWords]uint64
-	open := uint(0)
+func (s *Scanner) value(i int) int {
+	var objects [scanDepth / 64]uint64
+	open, object := 0, false // the containers that are open, and whether the innermost is an object
 	for {
-		var err error
-		switch c := s.at(i); c {
-		case '"':
-			i, err = s.str(i)
-		case '{', '[':
-			if s.depth+int(open) >= s.maxDepth { //nolint:gosec // open is at most maxDepth
-				return i, s.tooDeep(i)
+		switch c := s.at(i); {
+		case c == '"':
+			i = s.str(i)
+		case c == '{' || c == '[':
+			if s.depth+open >= s.maxDepth {
+				return s.fail(i, tooDeep)
 			}
-			bit := uint64(c&0x20) >> 5 // '{' is 0x7b, '[' is 0x5b
-			word := &inObject[open/64%stackWords]
-			*word = *word&^(1<<(open%64)) | bit<<(open%64)
-			open++
-			i = s.space(i + 1)
-			if s.at(i) == c+2 { // the closing brace or bracket
+			if i = s.space(i + 1); s.at(i) == c+2 { // the closing brace or bracket
+				i++
 				break
 			}
-			if bit != 0 {
-				_, i, err = s.name(i)
+			object = c == '{'
+			word := &objects[open%scanDepth/64]
+			if *word <<= 1; object {
+				*word |= 1
+				i = s.name(i)
 			}
-			if err != nil {
-				return i, err
-			}
+			open++
 			continue
-		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			i, err = s.number(i)
-		case 't':
-			i, err = s.literal(i, "true")
-		case 'f':
-			i, err = s.literal(i, "false")
-		case 'n':
-			i, err = s.literal(i, "null")
+		case c == '-' || isDigit(c):
+			i = s.number(i)
+		case c == 't' || c == 'f' || c == 'n':
+			i = s.literal(i)
 		default:
-			err = s.unexpected(i)
-		}
-		if err != nil {
-			return i, err
+			return s.unexpected(i)
 		}
 		for { // Behind a value: close the containers that end here, then step to the next value.
 			if open == 0 {
-				return i, nil
+				return i
 			}
 			i = s.space(i)
-			object := inObject[(open-1)/64%stackWords]>>((open-1)%64)&1 != 0
-			if c := s.at(i); c == ',' {
-				i = s.space(i + 1)
-				if object {
-					_, i, err = s.name(i)
-				}
+			c := s.at(i)
+			if c == ',' {
 				break
-			} else if object && c != '}' || !object && c != ']' {
-				return i, s.unexpected(i)
+			}
+			if object && c != '}' || !object && c != ']' {
+				return s.unexpected(i)
 			}
 			i++
 			open--
+			objects[open%scanDepth/64] >>= 1
+			object = open > 0 && objects[(open-1)%scanDepth/64]&1 != 0
 		}
-		if err != nil {
-			return i, err
+		if i = s.space(i + 1); object {
+			i = s.name(i)
 		}
 	}
 }
 
-// nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; a map
+// fail keeps the first error, and returns the place that stands for none: no byte is there.
+func (s *Scanner) fail(i int, problem string) int {
+	if s.err == nil {
+		s.err = &SyntaxError{i, problem}
+	}
+	return -1
+}
+
+func (s *Scanner) unexpected(i int) int {
+	if i >= len(s.text) {
+		return s.fail(len(s.text), "unexpected end of the text")
+	}
+	return s.fail(i, "unexpected character")
+}
+
+// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; a map
 // keeps the comparing of many linear.
 type nameSet struct {
+	before int // the names of the scanner that are of other objects
 	filter uint64
 	many   map[string]bool
 }
 
-func (set *nameSet) repeats(name []byte, before [][]byte) bool {
-	if len(before) < fewMembers {
-		bit := uint64(1) << (len(name) * 7 & 63)
-		if len(name) > 0 {
-			bit = 1 << ((len(name)*7 + int(name[0]) + int(name[len(name)-1])*31) & 63)
+// add adds the name that s has read at i, or fails.
+func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
+	names, repeated := s.names[set.before:], false
+	if len(names) < fewMembers {
+		hash := len(name) * 7
+		if hash > 0 {
+			hash += int(name[0]) + int(name[len(name)-1])*31
 		}
-		hit := set.filter&bit != 0
+		bit := uint64(1) << (hash & 63)
+		repeated = set.filter&bit != 0 && slices.ContainsFunc(names, func(at Span) bool {
+			return bytes.Equal(unescaped(s.Text(at)), name)
+		})
 		set.filter |= bit
-		return hit && contains(before, name)
-	}
-	if set.many == nil {
-		set.many = make(map[string]bool, 4*fewMembers)
-		for _, b := range before {
-			set.many[string(b)] = true
+	} else {
+		if set.many == nil {
+			set.many = make(map[string]bool, 4*fewMembers)
 		}
-	}
-	found := set.many[string(name)]
-	set.many[string(name)] = true
-	return found
-}
-
-func contains(names [][]byte, name []byte) bool {
-	for _, n := range names {
-		if bytes.Equal(n, name) {
-			return true
+		for _, at := range names[len(set.many):] {
+			set.many[string(unescaped(s.Text(at)))] = true
 		}
+		repeated = set.many[string(name)]
 	}
-	return false
+	switch {
+	case repeated:
+		s.fail(i, "duplicate name")
+	case len(names) == maxMembers:
+		s.fail(i, "too many members in one object")
+	case s.names == nil:
+		s.names = make([]Span, 0, fewMembers)
+	}
+	s.names = append(s.names, s.nameAt)
+	return s.err == nil
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// at returns the byte at i, or 0 behind the end; a raw zero byte is no legal JSON, so the two need no telling apart.
+// at returns the byte at i, or 0 outside the text; a raw zero byte is no legal JSON, so the two need no telling apart.
 func (s *Scanner) at(i int) byte {
 	if uint(i) < uint(len(s.text)) {
 		return s.text[i]
@@ -20,124 +20,132 @@ func (s *Scanner) at(i int) byte {
 
 // space returns the first place at or behind i that is not white space.
 func (s *Scanner) space(i int) int {
-	for i < len(s.text) && s.text[i] <= ' ' && (s.text[i] == ' ' || s.text[i] == '\n' || s.text[i] == '\t' || s.text[i] == '\r') {
+	for c := s.at(i); c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r'); c = s.at(i) {
 		i++
 	}
 	return i
 }
 
-// name validates the member name at i and its colon; value is where the member's value starts.
-func (s *Scanner) name(i int) (end, value int, err error) {
-	if s.at(i) != '"' {
-		return i, i, s.unexpected(i)
+// name validates the member name at i and its colon, and returns where the member's value starts.
+func (s *Scanner) name(i int) int {
+	end := s.str(i)
+	s.nameAt = span(i+1, end-1)
+	if s.at(end) == ':' && s.at(end+1) > ' ' { // nearly always
+		return end + 1
 	}
-	if end, err = s.str(i); err != nil {
-		return end, end, err
+	if end = s.space(end); s.at(end) != ':' {
+		return s.unexpected(end)
 	}
-	if value = s.space(end); s.at(value) != ':' {
-		return end, value, s.unexpected(value)
-	}
-	return end, s.space(value + 1), nil
+	return s.space(end + 1)
 }
 
 // str validates the string that opens at i and returns the place behind its closing quote.
-func (s *Scanner) str(i int) (int, error) {
-	text := s.text
+func (s *Scanner) str(i int) int {
+	if s.at(i) != '"' {
+		return s.unexpected(i)
+	}
 	for i++; ; {
-		for i+16 <= len(text) { // two words a step, one branch for both: most strings are short (BenchmarkScan)
-			low := stops(binary.LittleEndian.Uint64(text[i:]))
-			high := stops(binary.LittleEndian.Uint64(text[i+8:]))
-			if low != 0 {
-				i += bits.TrailingZeros64(low) / 8
-				break
+		if i >= s.stopsEnd && !s.findStops(i) {
+			for i < len(s.text) && s.text[i] != '"' && s.text[i] != '\\' && s.text[i] >= ' ' {
+				i++
 			}
-			i += 8 + bits.TrailingZeros64(high)/8 // 64 zeros where nothing stops
-			if high != 0 {
-				break
-			}
-		}
-		for i < len(text) && text[i] != '"' && text[i] != '\\' && text[i] >= ' ' {
-			i++
+		} else if left := s.stops >> (uint(i-s.stopsEnd) % 64); left != 0 {
+			i += bits.TrailingZeros64(left)
+		} else {
+			i = s.stopsEnd
+			continue
 		}
 		switch s.at(i) {
 		case '"':
-			return i + 1, nil
+			return i + 1
 		case '\\':
-			size := escape(text[i:])
-			if size == 0 {
-				return i, &SyntaxError{i, "invalid escape in a string"}
+			if s.at(i+1) == '"' { // the escape that annotations are full of
+				i += 2
+			} else if i = s.escape(i); i < 0 {
+				return i
 			}
-			i += size
 		default:
-			return i, s.unexpected(i)
+			return s.unexpected(i)
 		}
 	}
 }
 
-// stops marks the bytes of a word that end a run of plain string bytes: quote, backslash, control characters. A byte
-// above a marked one may be marked wrongly; the lowest mark is always right.
-func stops(word uint64) uint64 {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	quote, backslash := word^ones*'"', word^ones*'\\'
-	return ((word-ones*' ')&^word | (quote-ones)&^quote | (backslash-ones)&^backslash) & high
+// findStops looks through the 64 bytes from i on, if there are so many. Strings are short: to look at all bytes of a block
+// at once, and then at the marks, is faster than to look at each string (BenchmarkScan).
+func (s *Scanner) findStops(i int) bool {
+	if i+64 > len(s.text) {
+		return false
+	}
+	b := (*[64]byte)(s.text[i:])
+	low := stops(b[:]) | stops(b[8:])<<8 | stops(b[16:])<<16 | stops(b[24:])<<24
+	high := stops(b[32:]) | stops(b[40:])<<8 | stops(b[48:])<<16 | stops(b[56:])<<24
+	s.stopsEnd, s.stops = i+64, low|high<<32
+	return true
 }
 
-// escape returns the size of the escape sequence that text starts with, or 0 if it is invalid or a lone surrogate.
-func escape(text []byte) int {
-	if len(text) < 2 || text[1] != 'u' {
-		if len(text) >= 2 && bytes.IndexByte([]byte(`"\/bfnrt`), text[1]) >= 0 {
-			return 2
-		}
-		return 0
-	}
-	unit := utf16Unit(text)
-	if unit < 0 || !utf16.IsSurrogate(unit) {
-		return max(0, 6*min(1, int(unit)+1))
-	}
-	if utf16.DecodeRune(unit, utf16Unit(text[6:])) != utf8.RuneError {
-		return 12
-	}
-	return 0
+// stops returns a bit for each of the first eight bytes that ends a run of plain string bytes: quote, backslash, control
+// character. It takes them as one word and adds to each byte, so that the highest bit of a plain one is set.
+func stops(text []byte) uint64 {
+	const ones, low7 = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
+	word := binary.LittleEndian.Uint64(text)
+	ascii := word & low7
+	plain := (ascii^ones*'"'+low7)&(ascii^ones*'\\'+low7)&(ascii+ones*(0x80-' ')) | word
+	return (^plain &^ low7) * 0x0002040810204081 >> 56 // gathers the highest bit of each byte
 }
 
-// utf16Unit returns the code unit of the \uXXXX that text starts with, or -1.
-func utf16Unit(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+// escape validates the escape sequence at i, which no lone surrogate may be, and returns the place behind it.
+func (s *Scanner) escape(i int) int {
+	unit := s.codeUnit(i)
+	switch {
+	case bytes.IndexByte([]byte(`"\/bfnrt`), s.at(i+1)) >= 0:
+		return i + 2
+	case unit >= 0 && !utf16.IsSurrogate(unit):
+		return i + 6
+	case utf16.DecodeRune(unit, s.codeUnit(i+6)) != utf8.RuneError:
+		return i + 12
+	}
+	return s.fail(i, "invalid escape in a string")
+}
+
+// codeUnit returns the UTF-16 code unit that the \uXXXX at i stands for, or -1 if there is none.
+func (s *Scanner) codeUnit(i int) rune {
+	if i+6 > len(s.text) || string(s.text[i:i+2]) != `\u` {
 		return -1
 	}
-	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	unit, err := strconv.ParseUint(string(s.text[i+2:i+6]), 16, 16)
 	if err != nil {
 		return -1
 	}
-	return rune(unit) //nolint:gosec // 16 bits
+	return rune(unit)
 }
 
 // number validates the number at i and returns the place behind it.
-func (s *Scanner) number(i int) (int, error) {
+func (s *Scanner) number(i int) int {
 	if s.at(i) == '-' {
 		i++
 	}
-	end := s.digits(i)
-	valid := end > i && (s.at(i) != '0' || end == i+1)
-	if valid && s.at(end) == '.' {
-		i, end = end+1, s.digits(end+1)
-		valid = end > i
+	if s.at(i) == '0' { // no digit may follow
+		i++
+	} else {
+		i = s.digits(i)
 	}
-	if valid && s.at(end)|0x20 == 'e' {
-		if i = end + 1; s.at(i) == '+' || s.at(i) == '-' {
+	if s.at(i) == '.' {
+		i = s.digits(i + 1)
+	}
+	if s.at(i)|0x20 == 'e' {
+		if i++; s.at(i) == '+' || s.at(i) == '-' {
 			i++
 		}
-		end = s.digits(i)
-		valid = end > i
+		i = s.digits(i)
 	}
-	if !valid {
-		return end, &SyntaxError{end, "invalid number"}
-	}
-	return end, nil
+	return i
 }
 
-// digits returns the place behind the digits at i.
+// digits returns the place behind the digits at i, of which there must be one.
 func (s *Scanner) digits(i int) int {
+	if !isDigit(s.at(i)) {
+		return s.fail(i, "invalid number")
+	}
 	for isDigit(s.at(i)) {
 		i++
 	}
@@ -146,11 +154,14 @@ func (s *Scanner) digits(i int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-func (s *Scanner) literal(i int, word string) (int, error) {
-	if !bytes.HasPrefix(s.text[i:], []byte(word)) {
-		return i, &SyntaxError{i, "invalid literal"}
+// literal validates the true, false or null at i and returns the place behind it.
+func (s *Scanner) literal(i int) int {
+	for _, word := range [...]string{"true", "null", "false"} {
+		if end := i + len(word); end <= len(s.text) && string(s.text[i:end]) == word {
+			return end
+		}
 	}
-	return i + len(word), nil
+	return s.fail(i, "invalid literal")
 }
 
 // Unquote returns what a validated string literal stands for.

@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
@@ -22,22 +23,27 @@ const (
 // String names the kind as messages show it.
 func (k Kind) String() string {
 	return map[Kind]string{
-		Null: "null", Bool: "a boolean", Number: "a number", String: "a string", Array: "an array", Map: "an object",
+		Invalid: "absent", Null: "null", Bool: "a boolean", Number: "a number", String: "a string", Array: "an array",
+		Map: "an object",
 	}[k]
 }
 
+// kindOf tells the kind of the value that starts with a byte.
 func kindOf(first byte) Kind {
-	switch {
-	case first == 'f':
+	switch first {
+	case 'n', 't', '"', '[', '{':
+		return Kind(first)
+	case 'f':
 		return Bool
-	case first == '-' || isDigit(first):
+	}
+	if first == '-' || isDigit(first) {
 		return Number
 	}
-	return Kind(first)
+	return Invalid
 }
 
 // A Value is valid JSON text, ready to be put into an object. One taken from a node goes back into the same document
-// without a copy.
+// without a copy. The zero Value is null.
 type Value struct {
 	doc  *Document
 	at   piece
@@ -50,36 +56,39 @@ func IntValue(i int64) Value { return Value{text: strconv.AppendInt(nil, i, 10)}
 // StringValue returns a string; what is not UTF-8 in it becomes U+FFFD. Nothing is escaped that RFC 8259 does not demand.
 func StringValue(s string) Value { return Value{text: appendString(make([]byte, 0, len(s)+2), s)} }
 
-// RawValue returns text, which must be one JSON value, as it is but for white space around it.
+// RawValue returns text, which must be one JSON value and must not change before the value is put into an object, as it is
+// but for white space around it.
 func RawValue(text []byte) (Value, error) {
 	s, err := NewScanner(text, MaxDepth)
 	if err != nil {
 		return Value{}, err
 	}
 	at, err := s.Skip()
-	if err != nil {
-		return Value{}, err
+	if err == nil {
+		err = s.End()
 	}
-	return Value{text: s.Text(at)}, s.End()
+	return Value{text: s.Text(at)}, err
 }
 
 // Text returns the value's JSON. It must not be changed, and not be kept beyond the document's next Reset.
 func (v Value) Text() []byte {
-	if v.doc != nil {
+	switch {
+	case v.doc != nil:
 		return v.doc.bytes(v.at)
+	case len(v.text) == 0:
+		return []byte("null")
 	}
 	return v.text
 }
 
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for i, r := range s {
+	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
-			dst = append(dst, '\\', s[i])
+			dst = append(dst, '\\', byte(r))
 		case r < ' ':
-			const hex = "0123456789abcdef"
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+			dst = fmt.Appendf(dst, `\u%04x`, r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

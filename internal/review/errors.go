@@ -20,15 +20,20 @@ func (e *RequestError) Error() string { return e.problem }
 // ErrDeadline is why the objects fail that were not converted when the deadline of the request came.
 var ErrDeadline = errors.New("deadline of the request exceeded, raise request-timeout or send fewer objects at once")
 
-// maxMessage bounds the message of a failed review, in bytes. What it leaves out it counts.
-const maxMessage = 1024
+const (
+	maxMessage = 1024 // bounds the message of a failed review, in bytes; what it leaves out it counts
+	minShare   = 256  // of the message, that an object has for itself before others are only counted
+	maxNamed   = 100  // more objects than that have no room in a message
+	maxName    = 253  // bytes of a name or key that are shown: the longest name of an object
+	maxLabel   = 63   // bytes of a kind, version or namespace that are shown
+)
 
 // A failure is an object that could not be converted.
 type failure struct {
 	index          int
 	kind, name, ns string
 	from, to       string
-	err            error
+	reason         string
 }
 
 // String names the object, the versions and the reason: objects[2] CronTab default/a v1beta1 -> v1: REASON: PATH.
@@ -36,54 +41,65 @@ func (f *failure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "objects[%d]", f.index)
 	if f.kind != "" {
-		b.WriteString(" " + printable(f.kind))
+		b.WriteString(" " + printable(f.kind, maxLabel))
 	}
 	if f.ns != "" {
-		b.WriteString(" " + printable(f.ns) + "/" + printable(f.name))
+		b.WriteString(" " + printable(f.ns, maxLabel) + "/" + printable(f.name, maxName))
 	} else if f.name != "" {
-		b.WriteString(" " + printable(f.name))
+		b.WriteString(" " + printable(f.name, maxName))
 	}
 	if f.from != "" {
-		b.WriteString(" " + printable(f.from) + " -> " + printable(f.to))
+		b.WriteString(" " + printable(f.from, maxLabel) + " -> " + printable(f.to, maxLabel))
 	}
-	return b.String() + ": " + flatten(f.err.Error())
+	return b.String() + ": " + f.reason
 }
 
-// failureMessage names every failing object, up to maxMessage bytes.
-func failureMessage(failures []failure, objects int) string {
+// failureMessage names the failing objects, of which there are failed among so many objects, as far as maxMessage bytes
+// go. They share the room, so that a long reason does not hide the next object.
+func failureMessage(failures []failure, failed, objects int) string {
 	var b strings.Builder
 	if objects > 1 {
-		fmt.Fprintf(&b, "%d of %d objects cannot be converted: ", len(failures), objects)
+		fmt.Fprintf(&b, "%d of %d objects cannot be converted: ", failed, objects)
 	}
 	for i := range failures {
-		text := failures[i].String()
-		if i > 0 && b.Len()+len(text) > maxMessage {
-			fmt.Fprintf(&b, "; and %d more", len(failures)-i)
+		room := maxMessage - b.Len()
+		text := clip(failures[i].String(), max(room/(failed-i)-len("; ..."), minShare))
+		if i > 0 {
+			text = "; " + text
+		}
+		if i > 0 && len(text) > room {
+			failures = failures[:i]
 			break
 		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(truncate(text, maxMessage-min(maxMessage/2, b.Len())))
+		b.WriteString(text)
+	}
+	if more := failed - len(failures); more > 0 {
+		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	return b.String()
 }
 
-// printable makes a name fit to be shown: whole if it is like a Kubernetes name, else without what could forge a log
-// line or a terminal, and not longer than a name may be.
-func printable(name string) string {
-	name = truncate(name, 253)
+// converterError keeps what a converter's error says, fit to be shown, and nothing else of it: its methods are code of
+// the converter.
+func converterError(err error) error { return errors.New(reason(err)) }
+
+// reason is the text of an error on one line.
+func reason(err error) string {
+	return printable(strings.ReplaceAll(clip(err.Error(), 2*maxMessage), "\n", "; "), maxMessage)
+}
+
+// printable makes a text fit to be shown: without what could forge a log line or steer a terminal, and not too long.
+func printable(text string, size int) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
 			return '?'
 		}
 		return r
-	}, name)
+	}, clip(text, size))
 }
 
-func flatten(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
-
-func truncate(text string, size int) string {
+// clip shortens a text to size bytes, between two characters, with three dots more where something is missing.
+func clip(text string, size int) string {
 	if len(text) <= size {
 		return text
 	}
@@ -95,9 +111,8 @@ func truncate(text string, size int) string {
 
 // requestError wraps what the scanner found.
 func requestError(err error) error {
-	var syntax *jsondoc.SyntaxError
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*jsondoc.SyntaxError](err); ok {
 		return &RequestError{"body is not valid JSON, send a ConversionReview: " + err.Error()}
 	}
-	return err
+	return &RequestError{err.Error()}
 }

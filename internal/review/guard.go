@@ -3,37 +3,58 @@ package review
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
-
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A GuardError says that a converter changed what it must leave alone.
 type GuardError struct {
-	// Paths are the places in the object.
+	// Paths are the places in the object, the first maxPaths of them.
 	Paths []string
+	more  int
 }
+
+// maxPaths bounds what a GuardError lists.
+const maxPaths = 16
 
 // Error implements error.
 func (e *GuardError) Error() string {
-	return "converter changed metadata other than labels and annotations, mend the converter: " + strings.Join(e.Paths, ", ")
+	text := "converter changed what is not its own, let it edit no metadata but labels and annotations: " +
+		strings.Join(e.Paths, ", ")
+	if e.more > 0 {
+		text += fmt.Sprintf(" and %d more", e.more)
+	}
+	return text
+}
+
+func (e *GuardError) add(path ...string) {
+	if len(e.Paths) == maxPaths {
+		e.more++
+		return
+	}
+	e.Paths = append(e.Paths, jsondoc.FormatPath(path...))
 }
 
 // guard holds a converted object against its source: the kind and all metadata but labels and annotations must be the
 // source's (invariant I4). It then gives the object the source's metadata, byte for byte, with the labels and annotations
 // of the result, and {} where the source had none, which server-side apply needs (kubernetes#117356).
 //
-// Metadata that nobody touched costs nothing; after that bytes are compared, and decoded values only where they differ.
+// Metadata that nobody touched costs nothing; after that the texts of its members are compared, and decoded values only
+// where those differ.
 func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
-	if kind, err := obj.Get("kind"); err != nil || !kind.Untouched() && !c.sameText(kind, src, "kind") {
-		return &GuardError{[]string{".kind"}}
+	kind, err := obj.Get("kind")
+	if err != nil {
+		return err
+	}
+	if !kind.Untouched() {
+		if was, _ := c.doc.Member(src, "kind"); !same(c.doc.Text(was), kind) {
+			return &GuardError{Paths: []string{".kind"}}
+		}
 	}
 	meta, err := obj.Get("metadata")
 	if err != nil {
@@ -42,138 +63,116 @@ func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	if meta.Untouched() && meta.Kind() == jsondoc.Map {
 		return nil
 	}
-	before, err := c.sourceMetadata(src)
+	at, found := c.doc.Member(src, "metadata")
+	source := c.doc.Text(at)
+	before, err := jsondoc.RawValue([]byte("{}"))
 	if err != nil {
 		return err
 	}
-	if !meta.Untouched() {
-		if err := compareMetadata(before, meta); err != nil {
-			return err
-		}
+	if found && source[0] == '{' {
+		before = c.doc.Value(at)
+	} else if found && string(source) != "null" {
+		return &jsondoc.PathError{Problem: "is not an object, mend the stored object", Path: ".metadata"}
 	}
 	return restoreMetadata(obj, before, meta)
 }
 
-func (c *conversion) sameText(n *jsondoc.Node, src jsondoc.Outline, name string) bool {
-	at, found := c.doc.Member(src, name)
-	return found && string(c.doc.Text(at)) == string(n.Text())
-}
-
-// sourceMetadata opens the metadata that the object came with; {} stands for none.
-func (c *conversion) sourceMetadata(src jsondoc.Outline) (*jsondoc.Object, error) {
-	text := []byte("{}")
-	if at, found := c.doc.Member(src, "metadata"); found {
-		text = c.doc.Text(at)
-	}
-	if string(text) == "null" {
-		text = []byte("{}")
-	}
-	if text[0] != '{' {
-		return nil, &jsondoc.PathError{Problem: "is not an object, mend the stored object", Path: ".metadata"}
-	}
-	return jsondoc.ParseObject(text)
-}
-
-// compareMetadata reports every member but labels and annotations that differs. A null that one side has not is the noise
-// of typed structs and no difference.
-func compareMetadata(before *jsondoc.Object, after *jsondoc.Node) error {
-	if after.Kind() != jsondoc.Map && after.Kind() != jsondoc.Invalid && after.Kind() != jsondoc.Null {
-		return &GuardError{[]string{".metadata"}}
-	}
-	var changed []string
-	report := func(name string) { changed = append(changed, jsondoc.FormatPath("metadata", name)) }
-	err := before.Each(func(name string, was *jsondoc.Node) bool {
-		if name != "labels" && name != "annotations" {
-			is, err := after.Member(name)
-			if err != nil || !is.Untouched() && !same(was, is) {
-				report(name)
+// restoreMetadata compares the metadata of the result with that of the source, and puts the latter back, with the labels
+// and annotations of the result.
+func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, after *jsondoc.Node) error {
+	edits := make([]func() error, 0, 2)
+	var changed GuardError
+	var problems problems
+	err := compare(before.Text(), after, func(name string, was []byte, is *jsondoc.Node) {
+		switch {
+		case name != "labels" && name != "annotations":
+			if !same(was, is) {
+				changed.add("metadata", clip(name, maxName))
 			}
+		case sameStrings(was, is):
+		case is == nil:
+			edits = append(edits, func() error { return obj.Remove("metadata", name) })
+		default:
+			problems.add(validateStrings(name, is))
+			value := is.Value()
+			edits = append(edits, func() error { return obj.Set(value, "metadata", name) })
 		}
-		return true
 	})
 	if err != nil {
 		return err
 	}
-	err = after.Each(func(name string, is *jsondoc.Node) bool {
-		was, err := before.Member(name)
-		if name != "labels" && name != "annotations" && was == nil && (err != nil || is.Kind() != jsondoc.Null) {
-			report(name)
+	if len(changed.Paths) > 0 {
+		return &changed
+	}
+	if err := problems.join(); err != nil {
+		return err
+	}
+	if err := obj.Set(before, "metadata"); err != nil {
+		return err
+	}
+	for _, edit := range edits {
+		if err := edit(); err != nil {
+			return err
 		}
-		return true
+	}
+	return nil
+}
+
+// compare calls visit for each member of the source, an object, with what became of it, then for those that were added,
+// ordered by name. It takes time in proportion to their number, however many a hostile object has.
+func compare(source []byte, after *jsondoc.Node, visit func(name string, was []byte, is *jsondoc.Node)) error {
+	if kind := after.Kind(); kind != jsondoc.Map && kind != jsondoc.Invalid && kind != jsondoc.Null {
+		return &GuardError{Paths: []string{after.Path()}}
+	}
+	added := map[string]*jsondoc.Node{}
+	if err := after.Each(func(name string, value *jsondoc.Node) bool { added[name] = value; return true }); err != nil {
+		return err
+	}
+	s, err := jsondoc.NewScanner(source, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	err = s.Members(func(name []byte) error {
+		at, err := s.Skip()
+		visit(string(name), s.Text(at), added[string(name)])
+		delete(added, string(name))
+		return err
 	})
-	if err == nil && len(changed) > 0 {
-		err = &GuardError{changed}
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		visit(name, nil, added[name])
 	}
 	return err
 }
 
-// same compares texts first, then what they mean; an absent value is as good as null.
-func same(a, b *jsondoc.Node) bool {
-	if string(a.Text()) == string(b.Text()) {
+// sameStrings compares labels or annotations key by key, for a converter may have written them anew.
+func sameStrings(was []byte, is *jsondoc.Node) bool {
+	if isEmpty(was) || is.Kind() != jsondoc.Map || was[0] != '{' || bytes.Equal(was, is.Text()) {
+		return same(was, is)
+	}
+	equal := true
+	err := compare(was, is, func(_ string, was []byte, is *jsondoc.Node) {
+		equal = equal && len(was) > 0 && is != nil && same(was, is)
+	})
+	return equal && err == nil
+}
+
+// same compares texts first, then what they mean. Typed structs drop what is empty and write null for what is absent, so
+// all of these are the same.
+func same(was []byte, is *jsondoc.Node) bool {
+	text := is.Text()
+	if bytes.Equal(was, text) || isEmpty(was) && isEmpty(text) {
 		return true
 	}
-	if a.Kind() == jsondoc.Invalid || b.Kind() == jsondoc.Invalid {
-		return a.Kind() == jsondoc.Null || b.Kind() == jsondoc.Null
-	}
 	var x, y any
-	return decodeExact(a.Text(), &x) == nil && decodeExact(b.Text(), &y) == nil && reflect.DeepEqual(x, y)
+	return decodeExact(was, &x) == nil && decodeExact(text, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// restoreMetadata puts the source's metadata into obj, with the labels and annotations of the result.
-func restoreMetadata(obj *jsondoc.Object, before *jsondoc.Object, after *jsondoc.Node) error {
-	var problems []error
-	for _, name := range []string{"labels", "annotations"} {
-		was, err := before.Member(name)
-		if err != nil {
-			return err
-		}
-		is, err := after.Member(name)
-		if err != nil {
-			return err
-		}
-		if is.Untouched() || string(was.Text()) == string(is.Text()) {
-			continue
-		}
-		if is == nil {
-			err = before.RemoveMember(name)
-		} else if err = validateStrings(name, is); err == nil {
-			var v jsondoc.Value
-			if v, err = jsondoc.RawValue(is.Text()); err == nil {
-				err = before.SetMember(name, v)
-			}
-		}
-		problems = append(problems, err)
+func isEmpty(text []byte) bool {
+	switch string(text) {
+	case "", "null", "{}", "[]", `""`, "0", "false":
+		return true
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
-	v, err := jsondoc.RawValue(before.Text())
-	if err != nil {
-		return err
-	}
-	return obj.Set(v, "metadata")
-}
-
-// validateStrings checks labels or annotations that the converter changed as the API server will (restoreObjectMeta in
-// webhook_converter.go), so that the user reads which key is wrong.
-func validateStrings(name string, n *jsondoc.Node) error {
-	var values map[string]string
-	if err := decodeExact(n.Text(), &values); err != nil {
-		return &jsondoc.PathError{
-			Problem: "converter set something else than strings, mend the converter",
-			Path:    jsondoc.FormatPath("metadata", name),
-		}
-	}
-	path := field.NewPath("metadata", name)
-	found := metav1validation.ValidateLabels(values, path)
-	if name == "annotations" {
-		found = apivalidation.ValidateAnnotations(values, path)
-	}
-	var problems []error
-	for _, e := range found { // e.Detail, not e.Error(), which quotes the value
-		problems = append(problems, fmt.Errorf("converter set invalid %s, mend the converter: %s: %s", name, e.Detail, e.Field))
-	}
-	return errors.Join(problems...)
+	return false
 }
 
 // decodeExact decodes without rounding numbers.

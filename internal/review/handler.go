@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 
@@ -18,7 +19,7 @@ import (
 // message the API server shows. The limits of a body and the deadline are its caller's: they come with the request, as
 // http.MaxBytesReader and as the context's deadline.
 func NewHandler(r *Reviewer) http.Handler {
-	h := &handler{reviewer: r}
+	h := &handler{reviewer: r, contentType: []string{"application/json"}}
 	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
 	return h
 }
@@ -27,9 +28,10 @@ func NewHandler(r *Reviewer) http.Handler {
 const writeSize = 64 << 10
 
 type handler struct {
-	reviewer *Reviewer
-	bodies   buffers
-	writers  sync.Pool
+	reviewer    *Reviewer
+	contentType []string
+	bodies      buffers
+	writers     sync.Pool
 }
 
 // ServeHTTP implements http.Handler.
@@ -67,7 +69,8 @@ func (h *handler) readChunked(from io.Reader) ([]byte, error) {
 	body := h.bodies.get(bufferUnit)[:0]
 	for {
 		if len(body) == cap(body) {
-			larger := append(h.bodies.get(2 * cap(body))[:0], body...)
+			larger := h.bodies.get(2 * cap(body))[:len(body)]
+			copy(larger, body)
 			h.bodies.put(body)
 			body = larger
 		}
@@ -86,7 +89,7 @@ func (h *handler) readChunked(from io.Reader) ([]byte, error) {
 // write sends the answer with its length, so that it goes out in one piece and not in chunks.
 func (h *handler) write(w http.ResponseWriter, c *conversion) {
 	header := w.Header()
-	header["Content-Type"] = []string{"application/json"}
+	header["Content-Type"] = h.contentType
 	header["Content-Length"] = []string{strconv.Itoa(c.out.Len())}
 	gathered := h.writers.Get().(*bufio.Writer) //nolint:forcetypeassert // New's
 	gathered.Reset(w)
@@ -111,8 +114,11 @@ func refuse(w http.ResponseWriter, err error) {
 			"body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes, raise max-body or send fewer objects at once")
 	case errors.As(err, &status) && status.StatusCode() == http.StatusTooManyRequests:
 		apistatus.WriteOverloaded(w, err.Error())
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout,
+			"body did not arrive in time, raise body-timeout or send fewer objects at once")
 	default:
 		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest,
-			"body ended early, send all of it: "+strconv.Quote("Content-Length"))
+			"body ended early, send as much as Content-Length says")
 	}
 }

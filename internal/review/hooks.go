@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Hooks are told what happens. Each may be nil. They are called on the request's goroutine, so they must be quick, and
-// they are told names of the registry only, never what a client made up (invariant I11).
+// Hooks are told what happens. Each may be nil. They are called on the request's goroutine, many at once, so they must be
+// quick and safe for concurrent use. They are never told a field's value (invariant I11); names that a client made up are
+// in Result.Message and in the paths of GuardRefused only, all others are the registry's.
 type Hooks struct {
 	// ReviewDone is called once for each body, after the answer was made.
 	ReviewDone func(ctx context.Context, r Result)
-	// ObjectsDone is called for each run of objects of one pair in a review, with the time that each took. Objects that
-	// were at the desired version already are not told.
+	// ObjectsDone is called for each run of objects of one pair in a review, with the time that each took, which must not
+	// be kept. Objects that were at the desired version already are not told.
 	ObjectsDone func(pair Pair, failed int, durations []time.Duration)
 	// GuardRefused is called for each path that a converter changed and must not.
 	GuardRefused func(pair Pair, path string)
@@ -99,14 +100,14 @@ func (c *conversion) flush() {
 }
 
 // report tells the hook of the whole review.
-func (c *conversion) report(ctx context.Context, body []byte, err error, took time.Duration) {
+func (c *conversion) report(ctx context.Context, err error, took time.Duration) {
 	if c.hooks.ReviewDone == nil {
 		return
 	}
 	r := Result{
 		UID: loggable(c.envelope.uid), Pair: c.batch.first,
-		Objects: len(c.envelope.objects), Failed: len(c.failures), Message: c.message,
-		Rejected: err, BytesIn: len(body), Duration: took,
+		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
+		Rejected: err, BytesIn: c.bytesIn, Duration: took,
 	}
 	if err == nil {
 		r.BytesOut = c.out.Len()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -19,11 +20,14 @@ func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {
 	return errPanicked
 }
 
-// panicType describes the value of a panic by its type: its text may hold a field's value, but for runtime errors, which
-// hold indexes and types.
+// panicType describes the value of a panic by its type: its text may hold a field's value. The runtime's own errors hold
+// indexes and types only. No method of another type is called, since it may panic again.
 func panicType(v any) string {
-	var fault runtime.Error
-	if err, ok := v.(error); ok && errors.As(err, &fault) {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if fault, ok := v.(runtime.Error); ok && t.PkgPath() == "runtime" {
 		return fault.Error()
 	}
 	return fmt.Sprintf("%T", v)

@@ -1,7 +1,7 @@
 package review
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -24,6 +24,8 @@ type envelope struct {
 	desiredText      jsondoc.Span // as JSON, to be set
 	list             jsondoc.Kind
 	objects          []source
+	tooMany          bool // objects
+	memos            struct{ kind, apiVersion, desired memo }
 }
 
 // A source is one of the objects to convert. A problem is what makes it no object to convert at all.
@@ -36,9 +38,9 @@ type source struct {
 // takes it; what the envelope says is checked later. Unknown fields, and a response, are ignored; names are
 // case-sensitive, as they are for the API server.
 func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
-	*e = envelope{objects: e.objects[:0]}
+	*e = envelope{objects: e.objects[:0], memos: e.memos}
 	doc.Reset(body)
-	s, err := jsondoc.NewScanner(body, jsondoc.MaxDepth+envelopeDepth)
+	s, err := doc.Scanner(jsondoc.MaxDepth + envelopeDepth)
 	if err != nil {
 		return err
 	}
@@ -51,11 +53,11 @@ func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
 	err = s.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "apiVersion":
-			_, err = readString(&s, &e.apiVersion)
+			_, e.apiVersion, err = readString(s, &e.memos.apiVersion)
 		case "kind":
-			_, err = readString(&s, &e.kind)
+			_, e.kind, err = readString(s, &e.memos.kind)
 		case "request":
-			err = e.decodeRequest(doc, &s)
+			err = e.decodeRequest(doc, s)
 		default:
 			_, err = s.Skip()
 		}
@@ -76,9 +78,9 @@ func (e *envelope) decodeRequest(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 	return s.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "uid":
-			e.uidText, err = readString(s, &e.uid)
+			e.uidText, e.uid, err = readString(s, &memo{})
 		case "desiredAPIVersion":
-			e.desiredText, err = readString(s, &e.desired)
+			e.desiredText, e.desired, err = readString(s, &e.memos.desired)
 		case "objects":
 			err = e.decodeObjects(doc, s)
 		default:
@@ -96,7 +98,9 @@ func (e *envelope) decodeObjects(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 	}
 	return s.Elements(func() error {
 		if len(e.objects) == maxObjects {
-			return &jsondoc.SyntaxError{Problem: fmt.Sprintf("more than %d objects, send fewer at once", maxObjects)}
+			e.tooMany = true
+			_, err := s.Skip()
+			return err
 		}
 		object, err := decodeObject(doc, s)
 		e.objects = append(e.objects, object)
@@ -123,14 +127,30 @@ func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
 	return source{problem: problem}, err
 }
 
-// readString reads the value at the scanner's place into the string, which stays empty if it is none.
-func readString(s *jsondoc.Scanner, into *string) (jsondoc.Span, error) {
+// readString reads the value at the scanner's place; the string is empty if it is none.
+func readString(s *jsondoc.Scanner, m *memo) (at jsondoc.Span, text string, err error) {
 	isString := s.Kind() == jsondoc.String
-	at, err := s.Skip()
-	if err == nil && isString {
-		*into = jsondoc.Unquote(s.Text(at))
+	if at, err = s.Skip(); err == nil && isString {
+		text = m.unquote(s.Text(at))
 	}
-	return at, err
+	return at, text, err
+}
+
+// A memo holds the string that was made last, since one request names the same versions and kinds as the other.
+type memo struct{ last string }
+
+// maxMemo bounds what a memo keeps: no version and no kind is longer.
+const maxMemo = 512
+
+func (m *memo) unquote(literal []byte) string {
+	if string(literal[1:len(literal)-1]) == m.last {
+		return m.last
+	}
+	text := jsondoc.Unquote(literal)
+	if len(text) <= maxMemo && strings.IndexByte(text, '\\') < 0 { // else it is not its own literal
+		m.last = text
+	}
+	return text
 }
 
 // check reports why the body is not a review that can be answered: such a request gets an HTTP error. Everything else is
@@ -157,6 +177,8 @@ func (e *envelope) target() (group, version, problem string) {
 		return "", "", "no version to convert to, set it to GROUP/VERSION: .request.desiredAPIVersion"
 	case e.list != jsondoc.Array && e.list != jsondoc.Null && e.list != jsondoc.Invalid:
 		return "", "", "is " + e.list.String() + ", not an array, send a list of objects: .request.objects"
+	case e.tooMany:
+		return "", "", "more than " + strconv.Itoa(maxObjects) + " objects, send fewer at once: .request.objects"
 	}
 	return group, version, ""
 }

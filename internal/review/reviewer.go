@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,17 +48,25 @@ func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error)
 	return c.out.AppendTo(dst), nil
 }
 
+// maxReused is the size of a body in bytes up to which the memory that its review took is kept for the next.
+const maxReused = 4 << 20
+
 func (r *Reviewer) begin() *conversion { return r.conversions.Get().(*conversion) } //nolint:forcetypeassert // New's
 
 func (r *Reviewer) end(c *conversion) {
-	c.doc.Reset(nil) // lets go of the body
-	r.conversions.Put(c)
+	if c.bytesIn <= maxReused {
+		c.doc.Reset(nil) // lets go of the body
+		clear(c.failures)
+		c.registry, c.message = nil, ""
+		r.conversions.Put(c)
+	}
 }
 
 // review leaves the answer in c.out.
 func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error {
-	started := time.Now()
-	c.reset(r.registry(), r.hooks)
+	c.now = time.Now()
+	started := c.now
+	c.reset(r.registry(), r.hooks, len(body))
 	err := c.envelope.decode(c.doc, body)
 	if err != nil {
 		err = requestError(err)
@@ -67,51 +76,57 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	if err == nil {
 		c.answer(ctx)
 	}
-	c.report(ctx, body, err, time.Since(started))
+	c.report(ctx, err, c.now.Sub(started))
 	return err
 }
 
 // A conversion is the state of one review in progress. It is reused.
 type conversion struct {
 	doc      *jsondoc.Document
+	bytesIn  int
 	envelope envelope
 	out      jsondoc.Output
-	failures []failure
+	failed   int       // objects
+	failures []failure // those that a message has room for
 	registry *converters.Registry
 	hooks    Hooks
 	batch    batch
-	message  string // of a failed review
+	now      time.Time // when the clock was read last, which costs as much as converting a field
+	message  string    // of a failed review
+	memos    struct{ apiVersion, kind memo }
 }
 
-func (c *conversion) reset(registry *converters.Registry, hooks Hooks) {
-	c.registry, c.hooks = registry, hooks
-	c.failures, c.message = c.failures[:0], ""
+func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
+	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
+	c.failed, c.failures, c.message = 0, c.failures[:0], ""
 	c.batch = batch{durations: c.batch.durations[:0]}
 }
 
 // answer converts all objects and puts the whole review into c.out.
 func (c *conversion) answer(ctx context.Context) {
 	group, version, problem := c.envelope.target()
-	c.openAnswer()
-	c.out.PutText(`,"convertedObjects":[`)
-	if problem == "" {
-		c.convertAll(ctx, schema.GroupVersion{Group: group, Version: version})
-	}
-	switch {
-	case problem != "":
+	if problem != "" {
+		c.failed = len(c.envelope.objects)
 		c.fail(problem)
-	case len(c.failures) > 0:
-		c.fail(failureMessage(c.failures, len(c.envelope.objects)))
-	default:
-		c.out.PutText("],\"result\":{\"status\":\"Success\"}}}\n")
+		return
 	}
+	c.openAnswer()
+	c.convertAll(ctx, schema.GroupVersion{Group: group, Version: version})
+	if c.failed > 0 {
+		c.fail(failureMessage(c.failures, c.failed, len(c.envelope.objects)))
+		return
+	}
+	c.out.PutText("],\"result\":{\"status\":\"Success\"}}}\n")
 }
 
 // openAnswer starts the review: its version is the request's, and so is the uid, letter for letter.
 func (c *conversion) openAnswer() {
 	c.out.Reset(c.doc)
-	c.out.PutText(`{"kind":"ConversionReview","apiVersion":"` + c.envelope.apiVersion + `","response":{"uid":`)
+	c.out.PutText(`{"kind":"ConversionReview","apiVersion":"`)
+	c.out.PutText(c.envelope.apiVersion)
+	c.out.PutText(`","response":{"uid":`)
 	c.out.PutSpan(c.envelope.uidText)
+	c.out.PutText(`,"convertedObjects":[`)
 }
 
 // fail makes the answer one without objects (invariant I5).
@@ -119,22 +134,22 @@ func (c *conversion) fail(message string) {
 	c.message = message
 	c.openAnswer()
 	text := string(jsondoc.StringValue(message).Text())
-	c.out.PutText(`,"convertedObjects":[],"result":{"status":"Failed","message":` + text + "}}}\n")
+	c.out.PutText(`],"result":{"status":"Failed","message":` + text + "}}}\n")
 }
 
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
-	now := time.Now()
+	c.now = time.Now()
 	for i := range c.envelope.objects {
 		if i > 0 {
 			c.out.PutText(",")
 		}
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
-			c.failures = append(c.failures, c.describe(i, to, err))
+			c.describe(i, to, err)
 		}
-		began := now
-		now = time.Now()
-		c.observe(pair, now.Sub(began), err)
+		began := c.now
+		c.now = time.Now()
+		c.observe(pair, c.now.Sub(began), err)
 	}
 	c.flush()
 }
@@ -144,8 +159,7 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if src.problem != "" {
 		return unknownPair(), &jsondoc.PathError{Problem: src.problem, Path: ".request.objects[" + strconv.Itoa(index) + "]"}
 	}
-	obj := c.doc.Open(src.Outline)
-	apiVersion, name, err := identify(obj)
+	apiVersion, name, err := c.identify(src.Outline)
 	if err != nil {
 		return unknownPair(), err
 	}
@@ -155,23 +169,21 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	}
 	from, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil || from.Group != to.Group {
-		return unknownPair(), &jsondoc.PathError{Problem: "group differs from that of desiredAPIVersion", Path: ".apiVersion"}
+		return unknownPair(), &jsondoc.PathError{
+			Problem: "group is not that of desiredAPIVersion, send objects of one group", Path: ".apiVersion",
+		}
 	}
 	kind := c.registry.Lookup(schema.GroupKind{Group: to.Group, Kind: name})
 	pair, err := pairOf(kind, from.Version, to.Version)
-	if err == nil {
-		err = c.run(ctx, kind, src.Outline, obj, pair)
+	if err != nil {
+		return pair, err
 	}
-	if err == nil {
-		c.out.Put(obj.Node)
-	}
-	return pair, err
+	return pair, c.run(ctx, kind, src.Outline, pair)
 }
 
-// run converts obj and sees to it that the result is one that the API server takes. A panic is that object's failure.
-func (c *conversion) run(
-	ctx context.Context, kind *converters.Kind, src jsondoc.Outline, obj *jsondoc.Object, pair Pair,
-) (err error) {
+// run converts one object and sees to it that the result is one that the API server takes. A panic, of the converter or
+// of its error's methods, is that object's failure.
+func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc.Outline, pair Pair) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = c.panicked(ctx, pair, v)
@@ -180,27 +192,34 @@ func (c *conversion) run(
 	if ctx.Err() != nil {
 		return ErrDeadline
 	}
+	obj := c.doc.Open(src)
+	root := obj.Node
 	if err := kind.Convert(ctx, obj, pair.From, pair.To); err != nil {
-		return err
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return ErrDeadline
+		}
+		return converterError(err)
+	}
+	if obj.Node != root {
+		return errExchanged
 	}
 	if err := c.guard(src, obj); err != nil {
 		return err
 	}
-	return obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion")
+	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {
+		return err
+	}
+	c.out.Put(root)
+	return nil
 }
 
+// errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.
+var errExchanged = errors.New("converter put another object in the place of the one it was given, edit that one")
+
 // identify returns what says which converter an object needs.
-func identify(obj *jsondoc.Object) (apiVersion, kind string, err error) {
-	v, err := obj.Get("apiVersion")
-	if err != nil {
-		return "", "", err
-	}
-	k, err := obj.Get("kind")
-	if err != nil {
-		return "", "", err
-	}
-	apiVersion, _ = v.Str()
-	kind, _ = k.Str()
+func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {
+	apiVersion = c.str(src, "apiVersion", &c.memos.apiVersion)
+	kind = c.str(src, "kind", &c.memos.kind)
 	switch {
 	case apiVersion == "":
 		err = &jsondoc.PathError{Problem: "object without a version, set it to GROUP/VERSION", Path: ".apiVersion"}
@@ -210,49 +229,57 @@ func identify(obj *jsondoc.Object) (apiVersion, kind string, err error) {
 	return apiVersion, kind, err
 }
 
+// str returns the string that a member of an object is, or "".
+func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
+	at, _ := c.doc.Member(src, name)
+	text := c.doc.Text(at)
+	if len(text) == 0 || text[0] != '"' {
+		return ""
+	}
+	return m.unquote(text)
+}
+
 // pairOf checks that the registry has a converter for the versions.
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
 	if kind == nil {
 		return unknownPair(), &jsondoc.PathError{
-			Problem: "no converter for this kind, add its rules or compile one in", Path: ".kind",
+			Problem: "no converter for this kind, compile one in", Path: ".kind",
 		}
 	}
 	pair := Pair{Kind: kind.Name(), From: from, To: to}
-	for _, v := range []*string{&pair.From, &pair.To} {
-		if !kind.Has(*v) {
-			unknown := *v
-			*v = Unknown
-			return pair, &jsondoc.PathError{
-				Problem: "no converter for version " + printable(unknown) + ", this kind has " + strings.Join(kind.Versions, ", "),
-				Path:    ".apiVersion",
-			}
+	var problems []error
+	check := func(version *string, path string) {
+		if !kind.Has(*version) {
+			problems = append(problems, &jsondoc.PathError{
+				Problem: "no converter for version " + printable(*version, maxLabel) +
+					", use one of " + strings.Join(kind.Versions, ", "),
+				Path: path,
+			})
+			*version = Unknown
 		}
 	}
-	return pair, nil
+	check(&pair.From, ".apiVersion")
+	check(&pair.To, ".request.desiredAPIVersion")
+	return pair, errors.Join(problems...)
 }
 
-// describe names the object of a failure as well as its text allows.
-func (c *conversion) describe(index int, to schema.GroupVersion, err error) failure {
-	f := failure{index: index, err: err}
-	src := &c.envelope.objects[index]
-	if src.problem != "" {
-		return f
+// describe counts a failure and names its object as well as its text allows.
+func (c *conversion) describe(index int, to schema.GroupVersion, err error) {
+	if c.failed++; c.failed > maxNamed {
+		return
 	}
-	member := func(o jsondoc.Outline, name string) string {
-		at, _ := c.doc.Member(o, name)
-		if text := c.doc.Text(at); len(text) > 0 && text[0] == '"' {
-			return jsondoc.Unquote(text)
+	f := failure{index: index, reason: reason(err)}
+	if src := &c.envelope.objects[index]; src.problem == "" {
+		f.kind = c.str(src.Outline, "kind", &memo{})
+		if apiVersion := c.str(src.Outline, "apiVersion", &memo{}); apiVersion != "" {
+			f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
 		}
-		return ""
+		at, _ := c.doc.Member(src.Outline, "metadata")
+		if meta, err := jsondoc.ParseObject(c.doc.Text(at)); err == nil {
+			f.name, f.ns = textOf(meta, "name"), textOf(meta, "namespace")
+		}
 	}
-	f.kind = member(src.Outline, "kind")
-	if apiVersion := member(src.Outline, "apiVersion"); apiVersion != "" {
-		f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
-	}
-	if meta, err := c.sourceMetadata(src.Outline); err == nil {
-		f.name, f.ns = textOf(meta, "name"), textOf(meta, "namespace")
-	}
-	return f
+	c.failures = append(c.failures, f)
 }
 
 func textOf(o *jsondoc.Object, name string) string {

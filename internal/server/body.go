@@ -5,12 +5,43 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
 // firstChunk is what a body of unknown length is given to begin with.
 const firstChunk = 64 << 10
+
+// A countedBody reports, once, that a request's body could not be read. The answer is the webhook
+// handler's, but it gets no review to tell of, so nobody else would count it.
+type countedBody struct {
+	io.ReadCloser
+
+	hooks  *Hooks
+	failed bool
+}
+
+// Read passes on what the body says.
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !b.failed && !errors.Is(err, io.EOF) {
+		b.failed = true
+		b.hooks.rejected(unreadCode(err))
+	}
+	return n, err
+}
+
+// unreadCode returns what [Options].Webhook answers where reading the body fails with err.
+func unreadCode(err error) int {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return http.StatusRequestTimeout
+	}
+	return http.StatusBadRequest
+}
 
 // A chunkedBody is a request body without a Content-Length. It reserves its share of the byte budget
 // as it grows, and answers the request itself when there is none left.
@@ -40,7 +71,7 @@ func newChunkedBody(w http.ResponseWriter, r *http.Request, hooks *Hooks, g *gat
 		hooks:          hooks,
 		gate:           g,
 		share:          share,
-		body:           http.MaxBytesReader(w, r.Body, limit),
+		body:           &countedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), hooks: hooks},
 		limit:          limit,
 	}
 }

@@ -33,6 +33,24 @@ func (s *shedding) get() []string {
 	return s.reasons
 }
 
+// rejecting records the codes of requests that were rejected.
+type rejecting struct {
+	mu    sync.Mutex
+	codes []int
+}
+
+func (r *rejecting) add(code int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.codes = append(r.codes, code)
+}
+
+func (r *rejecting) get() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.codes
+}
+
 // holder is a webhook handler that holds the requests whose body starts with "hold" until released.
 func holder(t *testing.T) (h http.HandlerFunc, held <-chan struct{}, release func()) {
 	t.Helper()
@@ -124,15 +142,6 @@ func chunked(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
 
 func TestChunkedBody(t *testing.T) {
 	t.Parallel()
-	hold, held, release := holder(t)
-	var sheds shedding
-	s := start(t, func(o *server.Options) {
-		o.Webhook = hold
-		tightLimits(&o.Limits)
-		o.Limits.MaxBodyBytes = 300 << 10
-		o.Hooks.Shed = sheds.add
-	})
-	client := newClient(t)
 	for name, tt := range map[string]struct {
 		size, code int
 	}{
@@ -146,20 +155,38 @@ func TestChunkedBody(t *testing.T) {
 		"between two doublings": {150 << 10, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := post(t, client, s.url(), chunked(strings.Repeat("x", tt.size)))
+			t.Parallel()
+			hold, _, _ := holder(t)
+			s := start(t, func(o *server.Options) {
+				o.Webhook = hold
+				tightLimits(&o.Limits)
+				o.Limits.MaxBodyBytes = 300 << 10
+			})
+			got := post(t, newClient(t), s.url(), chunked(strings.Repeat("x", tt.size)))
 			if got.code != tt.code || tt.code == 200 && tt.size > 4 && len(got.body) != tt.size-4 {
 				t.Errorf("code %d with %d bytes, want %d with %d", got.code, len(got.body), tt.code, tt.size-4)
 			}
 			if tt.code != 200 && !strings.Contains(got.message(t), "limit 307200") {
 				t.Errorf("the handler did not get an http.MaxBytesError with the limit: %s", got.body)
 			}
+			eventually(t, "an empty gate", func() bool { return s.Stats().Requests == 0 && s.Stats().Bytes == 0 })
 		})
 	}
-	if got := s.Stats(); got.Requests != 0 || got.Bytes != 0 {
-		t.Fatalf("after these the gate holds %+v", got)
-	}
+}
 
-	// With most of the budget held, a body is cut off as it grows.
+// TestChunkedBodyIsShed holds that with most of the budget held, a body is cut off as it grows.
+func TestChunkedBodyIsShed(t *testing.T) {
+	t.Parallel()
+	hold, held, release := holder(t)
+	var sheds shedding
+	var rejects rejecting
+	s := start(t, func(o *server.Options) {
+		o.Webhook = hold
+		tightLimits(&o.Limits)
+		o.Limits.MaxBodyBytes = 300 << 10
+		o.Hooks.Shed, o.Hooks.Rejected = sheds.add, rejects.add
+	})
+	client := newClient(t)
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { post(t, client, s.url(), strings.NewReader("hold"+strings.Repeat(" ", 290<<10))) })
@@ -171,7 +198,10 @@ func TestChunkedBody(t *testing.T) {
 	}
 	got.message(t)
 	if diff := cmp.Diff([]string{server.ShedBytes}, sheds.get()); diff != "" {
-		t.Errorf("hook (-want +got):\n%s", diff)
+		t.Errorf("hook Shed (-want +got):\n%s", diff)
+	}
+	if codes := rejects.get(); len(codes) != 0 {
+		t.Errorf("it is counted as rejected too: %v", codes)
 	}
 	release()
 	wg.Wait()
@@ -199,9 +229,8 @@ func TestPanic(t *testing.T) {
 				panic(errors.New("secret"))
 			case "nil":
 				panic(nil) //nolint:govet // as careless code does
-			case "map":
-				var m map[string]int
-				m["secret"]++
+			case "index":
+				_ = kind[2*len(kind)]
 			case "late":
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = w.Write([]byte(`{"half":`))
@@ -212,7 +241,7 @@ func TestPanic(t *testing.T) {
 		})
 	})
 	client := newClient(t)
-	for _, kind := range []string{"value", "error", "nil", "map"} {
+	for _, kind := range []string{"value", "error", "nil", "index"} {
 		got := post(t, client, s.url(), strings.NewReader(kind))
 		if got.code != http.StatusInternalServerError || strings.Contains(got.body, "secret") {
 			t.Errorf("%s: %d %s", kind, got.code, got.body)
@@ -232,7 +261,7 @@ func TestPanic(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	want := []string{"string", "*errors.errorString", "*runtime.PanicNilError", "runtime.plainError", "string"}
+	want := []string{"string", "*errors.errorString", "*runtime.PanicNilError", "runtime.boundsError", "string"}
 	if diff := cmp.Diff(want, types); diff != "" {
 		t.Errorf("hook (-want +got):\n%s", diff)
 	}
@@ -241,28 +270,65 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestRejectedHook holds that each refusal is counted once, and an overload not among them.
+// TestRejectedHook holds that each refusal is counted once, with the code of its answer.
 func TestRejectedHook(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var codes []int
-	s := start(t, func(o *server.Options) {
-		o.Limits.MaxBodyBytes = 4
-		o.Hooks.Rejected = func(code int) {
-			mu.Lock()
-			defer mu.Unlock()
-			codes = append(codes, code)
-		}
-	})
-	client := newClient(t)
-	get(t, client, s.url())
-	get(t, client, s.url()+"/x")
-	post(t, client, s.url(), strings.NewReader("12345"))
-	post(t, client, s.url(), strings.NewReader("1234"))
-	mu.Lock()
-	defer mu.Unlock()
-	if diff := cmp.Diff([]int{405, 404, 413}, codes); diff != "" {
-		t.Errorf("hook (-want +got):\n%s", diff)
+	const (
+		sized   = "POST /crdconvert HTTP/1.1\nHost: x\nConnection: close\nContent-Type: application/json\nContent-Length: 4\n\n"
+		unsized = "POST /crdconvert HTTP/1.1\nHost: x\nConnection: close\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n"
+	)
+	for name, tt := range map[string]struct {
+		request string // LF for CR LF, and nothing after it
+		stall   bool   // the client keeps its side open
+		code    int
+		counted []int
+	}{
+		"review":                   {sized + "1234", true, 200, nil},
+		"chunked review":           {unsized + "4\n1234\n0\n\n", true, 200, nil},
+		"method":                   {"GET /crdconvert HTTP/1.1\nHost: x\n\n", true, 405, []int{405}},
+		"path":                     {"GET /crdconvert/x HTTP/1.1\nHost: x\n\n", true, 404, []int{404}},
+		"too large":                {strings.Replace(sized, "4", "5", 1) + "12345", true, 413, []int{413}},
+		"too large, chunked":       {unsized + "5\n12345\n0\n\n", true, 413, []int{413}},
+		"cut short":                {sized + "1", false, 400, []int{400}},
+		"cut short, chunked":       {unsized + "4\n1", false, 400, []int{400}},
+		"broken chunk":             {unsized + "tea\n", true, 400, []int{400}},
+		"comes too late":           {sized + "1", true, 408, []int{408}},
+		"comes too late, chunked":  {unsized + "4\n1", true, 408, []int{408}},
+		"never comes":              {sized, true, 408, []int{408}},
+		"never comes, cut instead": {sized, false, 400, []int{400}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var rejects rejecting
+			s := start(t, func(o *server.Options) {
+				o.Limits.MaxBodyBytes = 4
+				o.Limits.ReadTimeout = 300 * time.Millisecond
+				o.Hooks.Rejected = rejects.add
+			})
+			c := dialRaw(t, s.Addr())
+			c.send(tt.request)
+			if !tt.stall {
+				if err := c.CloseWrite(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := c.receive(strings.Fields(tt.request)[0]); got.code != tt.code {
+				t.Errorf("code %d, want %d", got.code, tt.code)
+			}
+			if diff := cmp.Diff(tt.counted, rejects.get()); diff != "" {
+				t.Errorf("hook (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestQueueWaitLeavesTimeForEveryRetry holds the default to what its comment says.
+func TestQueueWaitLeavesTimeForEveryRetry(t *testing.T) {
+	t.Parallel()
+	const retries, retryAfter = 10, time.Second // of kube-apiserver's client
+	l := server.DefaultLimits()
+	if longest := (retries+1)*l.QueueWait + retries*retryAfter; longest > l.Timeout*3/4 {
+		t.Errorf("an overload is told after %s, too close to the %s that a call has", longest, l.Timeout)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,10 @@ type conn struct {
 	waiting time.Time     // since when it has waited for the first byte
 	header  time.Time     // the deadline that net/http set then
 	waited  time.Duration // how long it did
+
+	mu     sync.Mutex // TLS writes from the goroutine that reads, too
+	corked *[]byte    // see cork.go; nil: nothing is gathered
+	failed error      // the first error of a gathered write
 }
 
 type phase int

@@ -41,28 +41,31 @@ func TestRequestTime(t *testing.T) {
 func TestDeadlineContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
-	tests := map[string]struct {
-		act func(t *testing.T, ctx context.Context, cancelParent func())
-	}{
-		"time not up":              {func(*testing.T, context.Context, func()) {}},
-		"time up, never waited on": {func(*testing.T, context.Context, func()) { time.Sleep(time.Minute) }},
-		"time up, waited on":       {func(_ *testing.T, ctx context.Context, _ func()) { <-ctx.Done() }},
-		"parent ends":              {func(_ *testing.T, _ context.Context, cancel func()) { cancel() }},
-		"parent ends, waited on":   {func(_ *testing.T, ctx context.Context, cancel func()) { done := ctx.Done(); cancel(); <-done }},
-		"time up, then parent ends": {func(_ *testing.T, ctx context.Context, cancel func()) {
-			time.Sleep(time.Minute)
+	type outcome struct {
+		deadline   time.Duration
+		err, cause error
+		value      any
+	}
+	tests := map[string]func(ctx context.Context, cancelParent func()){
+		"time not up":              func(context.Context, func()) {},
+		"time up, never waited on": func(context.Context, func()) { advance(time.Minute) },
+		"time up, waited on":       func(ctx context.Context, _ func()) { <-ctx.Done() },
+		"parent ends":              func(_ context.Context, cancel func()) { cancel() },
+		"parent ends, waited on":   func(ctx context.Context, cancel func()) { done := ctx.Done(); cancel(); <-done },
+		"time up, then parent ends": func(ctx context.Context, cancel func()) {
+			advance(time.Minute)
 			_ = ctx.Err()
 			cancel()
-		}},
-		"parent ends, then time up":  {func(_ *testing.T, _ context.Context, cancel func()) { cancel(); time.Sleep(time.Minute) }},
-		"time up as a child waits":   {func(_ *testing.T, ctx context.Context, _ func()) { waitOnChild(ctx) }},
-		"a function runs afterwards": {func(t *testing.T, ctx context.Context, _ func()) { t.Helper(); waitAfterFunc(t, ctx) }},
+		},
+		"parent ends, then time up":  func(_ context.Context, cancel func()) { cancel(); advance(time.Minute) },
+		"time up as a child waits":   func(ctx context.Context, _ func()) { waitOnChild(ctx) },
+		"a function runs afterwards": func(ctx context.Context, _ func()) { waitAfterFunc(ctx) },
 	}
-	for name, tt := range tests {
+	for name, act := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				run := func(lazy bool) (deadline time.Duration, err, cause error, value any) {
+				run := func(lazy bool) outcome {
 					parent, cancelParent := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
 					defer cancelParent()
 					start := time.Now()
@@ -76,17 +79,15 @@ func TestDeadlineContext(t *testing.T) {
 						defer cancel()
 						ctx = c
 					}
-					tt.act(t, ctx, cancelParent)
+					act(ctx, cancelParent)
 					synctest.Wait()
 					d, _ := ctx.Deadline()
-					err = ctx.Err()
-					return d.Sub(start), err, context.Cause(ctx), ctx.Value(key{})
+					err := ctx.Err() // before Cause
+					return outcome{deadline: d.Sub(start), err: err, cause: context.Cause(ctx), value: ctx.Value(key{})}
 				}
-				wantDeadline, wantErr, wantCause, wantValue := run(false)
-				gotDeadline, gotErr, gotCause, gotValue := run(true)
-				if gotDeadline != wantDeadline || !errors.Is(gotErr, wantErr) || !errors.Is(gotCause, wantCause) || gotValue != wantValue {
-					t.Errorf("got %v, %v, %v, %v; want %v, %v, %v, %v",
-						gotDeadline, gotErr, gotCause, gotValue, wantDeadline, wantErr, wantCause, wantValue)
+				want, got := run(false), run(true)
+				if got.deadline != want.deadline || !errors.Is(got.err, want.err) || !errors.Is(got.cause, want.cause) || got.value != want.value {
+					t.Errorf("got %v, want %v", got, want)
 				}
 			})
 		})
@@ -99,8 +100,7 @@ func waitOnChild(ctx context.Context) {
 	<-child.Done()
 }
 
-func waitAfterFunc(t *testing.T, ctx context.Context) {
-	t.Helper()
+func waitAfterFunc(ctx context.Context) {
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { close(done) })
 	<-done

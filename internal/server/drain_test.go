@@ -20,13 +20,13 @@ import (
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 		echo(w, r)
 	})
 	replica := func() *running {
 		return start(t, func(o *server.Options) {
 			o.Webhook = slow
-			o.DrainDelay = 600 * time.Millisecond
+			o.DrainDelay = 2 * time.Second
 		})
 	}
 	old, next := replica(), replica()
@@ -37,13 +37,13 @@ func TestDrainUnderLoad(t *testing.T) {
 	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, endpoint.Load().Addr().String())
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	var over atomic.Bool
+	defer over.Store(true)
 	var calls, closedByServer atomic.Int64
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			for ctx.Err() == nil {
+			for !over.Load() {
 				got := post(t, client, "https://webhookd.test"+server.DefaultPath+"?timeout=30s", strings.NewReader(`{"some":"review"}`))
 				if got.code != http.StatusOK {
 					t.Errorf("code %d, want 200", got.code)
@@ -71,14 +71,15 @@ func TestDrainUnderLoad(t *testing.T) {
 	if got := get(t, newClient(t), old.adminURL()+"/livez"); got.code != http.StatusOK {
 		t.Errorf("liveness %d while draining", got.code)
 	}
-	time.Sleep(200 * time.Millisecond) // the endpoints lag behind
+	before := calls.Load()
+	eventually(t, "calls while the endpoints lag behind", func() bool { return calls.Load() > before+100 })
 	endpoint.Store(next)
 	if err := old.wait(); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 	after := calls.Load()
 	eventually(t, "load on the other", func() bool { return calls.Load() > after+200 })
-	cancel()
+	over.Store(true)
 	wg.Wait()
 }
 
@@ -101,8 +102,9 @@ func TestShutdownFinishesWhatRuns(t *testing.T) {
 	})
 	<-held
 	s.stop()
+	dialer := net.Dialer{Timeout: patience}
 	eventually(t, "the listener to close", func() bool {
-		c, err := net.DialTimeout("tcp", s.Addr().String(), patience)
+		c, err := dialer.DialContext(t.Context(), "tcp", s.Addr().String())
 		if err == nil {
 			_ = c.Close()
 		}
@@ -140,7 +142,7 @@ func TestShutdownTimeout(t *testing.T) {
 		t.Errorf("Run: %v, want it to name shutdown-timeout", err)
 	}
 	release()
-	if !c.closed(patience) {
+	if !c.closed() {
 		t.Error("the connection stays open")
 	}
 }

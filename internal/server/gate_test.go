@@ -109,8 +109,7 @@ func TestGateShedsAfterItsWait(t *testing.T) {
 				first := ask(t.Context(), g, tt.first)
 				wantAdmitted(t, "the first", first)
 				next := ask(t.Context(), g, tt.next)
-				time.Sleep(3 * time.Second)
-				synctest.Wait()
+				advance(3 * time.Second)
 				if !next.done || !errors.Is(next.err, tt.want) || next.after != 2*time.Second {
 					t.Errorf("got done %t, error %v after %s; want %v after 2s", next.done, next.err, next.after, tt.want)
 				}
@@ -169,7 +168,7 @@ func TestGateStarvesNobody(t *testing.T) {
 				}
 				mu.Unlock()
 				if err == nil {
-					time.Sleep(work)
+					<-time.After(work) // by the bubble's clock
 					g.release(share)
 				}
 			}
@@ -275,7 +274,7 @@ func TestGateGrowth(t *testing.T) {
 			t.Errorf("growing: %v", err)
 		}
 		wantWaiting(t, "one that came before but holds nothing", waiting)
-		time.Sleep(time.Second)
+		advance(time.Second)
 		if _, err := g.grow(t.Context(), share, 76); !errors.Is(err, overloadError(ShedBytes)) {
 			t.Errorf("error %v, want %v", err, overloadError(ShedBytes))
 		}

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +37,10 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
 			"limit "+strconv.FormatInt(tooLarge.Limit, 10))
+		return
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout, "body came too late")
 		return
 	}
 	if err != nil {
@@ -79,10 +84,11 @@ func validPair(t *testing.T) *tls.Certificate {
 type running struct {
 	*server.Server
 
-	t    *testing.T
-	stop context.CancelFunc
-	err  error
-	done chan struct{} // closed when Run has returned err
+	t     *testing.T
+	stop  context.CancelFunc
+	err   error
+	done  chan struct{} // closed when Run has returned err
+	asked bool          // wait has returned err to the test
 }
 
 // options are those of a server on free ports, which change may alter.
@@ -117,7 +123,9 @@ func start(t *testing.T, change func(*server.Options)) *running {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		r.wait()
+		if asked, err := r.asked, r.wait(); err != nil && !asked {
+			t.Errorf("Run: %v", err)
+		}
 	})
 	select {
 	case <-s.Listening():
@@ -130,6 +138,7 @@ func start(t *testing.T, change func(*server.Options)) *running {
 // wait returns Run's error.
 func (r *running) wait() error {
 	r.t.Helper()
+	r.asked = true
 	select {
 	case <-r.done:
 	case <-time.After(patience):
@@ -188,7 +197,7 @@ func readAnswer(t *testing.T, resp *http.Response) answer {
 	return answer{code: resp.StatusCode, header: resp.Header, body: string(body), close: resp.Close}
 }
 
-// post and get may be called in any goroutine; a request that fails fails the test.
+// post and get may be called in any goroutine; a failed request fails the test.
 func post(t *testing.T, client *http.Client, url string, body io.Reader) answer {
 	t.Helper()
 	return do(t, client, http.MethodPost, url, body)
@@ -255,15 +264,31 @@ func (c *rawConn) receive(method string) answer {
 	return readAnswer(c.t, resp)
 }
 
-// closed reports whether the server ends the connection within d.
-func (c *rawConn) closed(d time.Duration) bool {
+// closed reports whether the server ends the connection, without another byte.
+func (c *rawConn) closed() bool {
 	c.t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(d)); err != nil {
+	err := c.readByte(patience)
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// silent lets d pass, in which the server has to leave the connection as it is.
+func (c *rawConn) silent(d time.Duration) {
+	c.t.Helper()
+	if err := c.readByte(d); !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.t.Errorf("the server sends something or closes the connection: error %v", err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *rawConn) readByte(within time.Duration) error {
+	c.t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(within)); err != nil {
 		c.t.Fatal(err)
 	}
 	_, err := c.reader.ReadByte()
-	netErr, isNet := errors.AsType[net.Error](err)
-	return err != nil && (!isNet || !netErr.Timeout())
+	return err
 }
 
 // serve calls a handler without a network.

@@ -24,7 +24,9 @@ func check(name string, err error) server.Check {
 // eventually waits until ok.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(patience); !ok(); <-ticker.C {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}

@@ -5,8 +5,8 @@ package server
 type Hooks struct {
 	// Shed reports a request answered 429 and why: [ShedBytes] or [ShedRequests].
 	Shed func(reason string)
-	// Rejected reports any other request on the webhook listener that the server refused itself,
-	// with the HTTP code of the answer.
+	// Rejected reports any other request on the webhook listener that the server refused itself, or
+	// whose body it could not read to the end, with the HTTP code of the answer.
 	Rejected func(code int)
 	// Panicked reports a panic that left the webhook handler: the Go type of the value, because the
 	// value may quote an object, and the stack.

@@ -29,7 +29,9 @@ const (
 type Options struct {
 	// Webhook answers the reviews. It gets requests whose method, path, Content-Type and
 	// Content-Encoding are right, whose body is limited ([http.MaxBytesError]) and whose context
-	// has the deadline by which the API server must have its answer. Required.
+	// has the deadline by which the API server must have its answer. A body that it cannot read it
+	// has to answer 413 where that is too large, 408 where it came too late ([os.ErrDeadlineExceeded])
+	// and 400 otherwise; the server counts these. Required.
 	Webhook http.Handler
 	// Path is where Webhook is served, with or without a trailing slash. Default [DefaultPath].
 	Path string
@@ -108,7 +110,9 @@ type Limits struct {
 	// max-in-flight.
 	InFlightRequests int
 	// QueueWait is how long a request may wait for its share before it is answered 429. 0: not at
-	// all: queue-wait.
+	// all. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
+	// where every one of these waits fits in does its user read of the overload, and not
+	// "context deadline exceeded": queue-wait.
 	QueueWait time.Duration
 
 	// ConnectionAge is the age, plus or minus 20 %, at which a connection is ended with the answer
@@ -130,7 +134,7 @@ func DefaultLimits() Limits {
 		MaxBodyBytes:      128 << 20,
 		SmallBodyBytes:    1 << 20,
 		SmallBodyShare:    25,
-		QueueWait:         2 * time.Second,
+		QueueWait:         time.Second,
 		ConnectionAge:     10 * time.Minute,
 		KeepAlive:         15 * time.Second,
 	}

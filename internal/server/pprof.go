@@ -2,7 +2,7 @@ package server
 
 import (
 	"net/http"
-	"net/http/pprof" //nolint:gosec // it adds itself to http.DefaultServeMux, which nothing here serves
+	"net/http/pprof" // adds itself to http.DefaultServeMux, which nothing here serves
 	"net/netip"
 
 	"github.com/go-chi/chi/v5"

@@ -41,15 +41,17 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		// Otherwise ReadTimeout does. A ResponseWriter that cannot do it has no slow client either.
 		_ = http.NewResponseController(w).SetReadDeadline(deadline)
 	}
+	r = r.WithContext(ctx) //nolint:contextcheck // the parent of ctx is the request's
 	if r.ContentLength >= 0 {
 		// net/http reads no more than Content-Length, so the body is limited as it is.
 		defer s.gate.release(share)
-		s.opts.Webhook.ServeHTTP(w, r.WithContext(ctx))
+		defer s.cork(r)()
+		r.Body = &countedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks}
+		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
 	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody)
 	defer body.release()
-	r = r.WithContext(ctx)
 	r.Body = body.reader()
 	s.opts.Webhook.ServeHTTP(body, r)
 }

@@ -171,7 +171,7 @@ func TestRequests(t *testing.T) {
 					t.Errorf("header %s: %q, want %q", name, v, want)
 				}
 			}
-			if tt.closed && !c.closed(patience) {
+			if tt.closed && !c.closed() {
 				t.Error("the connection stays open")
 			} else if !tt.closed && got.close {
 				t.Error("the connection is closed")

@@ -42,12 +42,12 @@ func TestSelfCheckSchedule(t *testing.T) {
 					looked++
 					return err
 				})
+				synctest.Wait()
 				for second, want := range tt.want {
-					synctest.Wait()
 					if got := c.check(ctx); !errors.Is(got, want) || (got == nil) != (want == nil) {
 						t.Errorf("after %d s: %v, want %v", second, got, want)
 					}
-					time.Sleep(time.Second)
+					advance(time.Second)
 				}
 				cancel()
 			})

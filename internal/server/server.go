@@ -26,6 +26,7 @@ type Server struct {
 	health *health
 	self   *selfCheck // nil: no such check
 	errors *errorLog
+	corks  corks
 
 	maxBody  int64         // the lesser of the body limit and what the gate can admit
 	fullTime time.Duration // what a request has that asks for no less
@@ -93,22 +94,30 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 func (s *Server) Listening() <-chan struct{} { return s.listening }
 
 // Addr returns the address of the webhook listener, nil until [Server.Listening] is closed.
-func (s *Server) Addr() net.Addr { return s.addr(&s.webhookListener) }
+func (s *Server) Addr() net.Addr {
+	if !s.accepts() {
+		return nil
+	}
+	return s.webhookListener.Addr()
+}
 
 // AdminAddr returns the address of the admin listener, nil until [Server.Listening] is closed and
 // where there is none.
-func (s *Server) AdminAddr() net.Addr { return s.addr(&s.adminListener) }
+func (s *Server) AdminAddr() net.Addr {
+	if !s.accepts() || s.adminListener == nil {
+		return nil
+	}
+	return s.adminListener.Addr()
+}
 
-func (s *Server) addr(l *net.Listener) net.Addr {
+// accepts reports whether listening is closed. Before it is, the listeners must not be looked at.
+func (s *Server) accepts() bool {
 	select {
 	case <-s.listening:
+		return true
 	default:
-		return nil
+		return false
 	}
-	if *l == nil {
-		return nil
-	}
-	return (*l).Addr()
 }
 
 // Run binds the listeners and serves until ctx ends, then stops in order: readiness fails at once,

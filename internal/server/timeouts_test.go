@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -45,15 +46,16 @@ func TestSlowClients(t *testing.T) {
 				begin := time.Now()
 				c.send(tt.at)
 				go func() {
+					ticker := time.NewTicker(50 * time.Millisecond)
+					defer ticker.Stop()
 					for i := range tt.trickle {
 						if _, err := c.Write([]byte(tt.trickle[i : i+1])); err != nil {
 							return
 						}
-						time.Sleep(50 * time.Millisecond)
+						<-ticker.C
 					}
 				}()
-				for !c.closed(patience) { // there may be an answer before
-				}
+				_, _ = io.Copy(io.Discard, c.reader) // to the end, before which there may be an answer
 				if took := time.Since(begin); took < tt.least || took > tt.most {
 					t.Errorf("cut off after %s, want %s to %s", took, tt.least, tt.most)
 				}
@@ -71,16 +73,16 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 		"at once": func(c *rawConn) { c.send(reviewHead + "\n{  }") },
 		"in parts": func(c *rawConn) {
 			c.send(reviewHead)
-			time.Sleep(50 * time.Millisecond)
+			c.silent(50 * time.Millisecond)
 			c.send("\n{")
-			time.Sleep(300 * time.Millisecond) // more than a header may take
+			c.silent(300 * time.Millisecond) // more than a header may take
 			c.send("  }")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := dialRaw(t, s.Addr())
-			time.Sleep(time.Second) // more than ReadHeaderTimeout and ReadTimeout, less than IdleTimeout
+			c.silent(time.Second) // more than ReadHeaderTimeout and ReadTimeout, less than IdleTimeout
 			for range 2 {
 				send(c)
 				if got := c.receive(http.MethodPost); got.code != http.StatusOK || got.body != "{  }" {
@@ -92,7 +94,7 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 	t.Run("never", func(t *testing.T) {
 		t.Parallel()
 		c := dialRaw(t, s.Addr())
-		if begin := time.Now(); !c.closed(patience) || time.Since(begin) < 1900*time.Millisecond {
+		if begin := time.Now(); !c.closed() || time.Since(begin) < 1900*time.Millisecond {
 			t.Errorf("closed after %s, want the idle timeout of 2s", time.Since(begin))
 		}
 	})
@@ -106,8 +108,8 @@ func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	c := dialRaw(t, s.Addr())
 	begin := time.Now()
 	c.send(strings.Replace(reviewHead, "/crdconvert", "/crdconvert?timeout=200ms", 1) + "\n{")
-	if got := c.receive(http.MethodPost); got.code != http.StatusBadRequest {
-		t.Errorf("code %d, want 400", got.code)
+	if got := c.receive(http.MethodPost); got.code != http.StatusRequestTimeout {
+		t.Errorf("code %d, want 408", got.code)
 	}
 	if took := time.Since(begin); took < 90*time.Millisecond || took > 5*time.Second {
 		t.Errorf("answered after %s, want 100ms", took)
@@ -150,12 +152,12 @@ func TestConnectionAge(t *testing.T) {
 		if time.Since(begin) > patience {
 			t.Fatal("the connection does not age")
 		}
-		time.Sleep(5 * time.Millisecond)
+		c.silent(5 * time.Millisecond)
 	}
 	if age := time.Since(begin); age < 350*time.Millisecond {
 		t.Errorf("ended at the age of %s, want 400ms or more", age)
 	}
-	if !c.closed(patience) {
+	if !c.closed() {
 		t.Error("the connection stays open")
 	}
 }

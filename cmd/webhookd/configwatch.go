@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/crdconvert/webhookd/internal/config"
+)
+
+// configPoll is the time between two readings of the configuration file. Its content is compared, so
+// that it makes no difference whether a ConfigMap's link was swapped or a file edited.
+const configPoll = 5 * time.Second
+
+// A configWatch follows the configuration file and takes over what may change while running.
+type configWatch struct {
+	loaded   config.Loaded
+	level    zap.AtomicLevel
+	logger   *zap.Logger
+	reloaded func(error) // counts a change
+
+	text    []byte // that was looked at last
+	failure string // that was told last
+}
+
+// run ends with ctx.
+func (w *configWatch) run(ctx context.Context) {
+	if w.loaded.File == "" {
+		return
+	}
+	ticker := time.NewTicker(configPoll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			w.look()
+		}
+	}
+}
+
+// look reads the file and tells, once, what has become of it.
+func (w *configWatch) look() {
+	text, err := config.ReadFile(w.loaded.File)
+	if err == nil && bytes.Equal(text, w.text) {
+		return
+	}
+	next, restart, err := w.loaded.Reload(func(string) ([]byte, error) { return text, err })
+	if err != nil {
+		if w.failure != err.Error() {
+			w.reloaded(err)
+			w.logger.Error("configuration file cannot be used, the configuration is kept",
+				zap.Strings("errors", strings.Split(err.Error(), "\n")))
+		}
+		w.text, w.failure = text, err.Error()
+		return
+	}
+	w.text, w.failure = text, ""
+	w.reloaded(nil)
+	w.loaded = next
+	before, after := w.level.Level(), zapLevel(next.Config.LogLevel)
+	fields := []zap.Field{zap.Strings("needRestart", restart)}
+	if after != before {
+		fields = append(fields, zap.Strings("changed", []string{"log-level"}), zap.Stringer("logLevel", after))
+	}
+	// The line is told at the more talkative of the two levels.
+	w.level.SetLevel(min(before, after))
+	w.logger.Info("configuration file read again", fields...)
+	w.level.SetLevel(after)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+func newConvertCommand(p *program) *cobra.Command {
+	var o convertOptions
+	cmd := &cobra.Command{
+		Use:   "convert -f FILE|DIR|- --to VERSION [-o yaml|json] [--diff]",
+		Short: "Convert objects in files, offline",
+		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and the same checks as
+serve. A file may hold several documents, and Lists, whose items are converted; a folder stands for the .yaml,
+.yml and .json files in it and below. An object that is at the version already stays as it is; one of a kind
+without a converter is a failure. Nothing is written to stdout unless all could be converted.
+
+Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
+what could be misread, such as a duplicate key, is an error.`,
+		Example: `  webhookd convert -f crontab.yaml --to v1
+  webhookd convert -f manifests/ --to example.com/v1 --diff
+  kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return p.convert(cmd.Context(), &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder to convert, - for stdin; may be given more than once")
+	flags.StringVar(&o.to, "to", "", "version to convert to: v1, or example.com/v1 for objects of that group only")
+	flags.StringVarP(&o.output, "output", "o", "", "format: yaml or json (default that of the input, yaml if it is mixed)")
+	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
+	return cmd
+}
+
+// convertOptions are the flags of convert.
+type convertOptions struct {
+	files  []string
+	to     string
+	output string
+	diff   bool
+}
+
+// check reports all that is wrong with the flags.
+func (o *convertOptions) check() error {
+	var problems []error
+	if len(o.files) == 0 {
+		problems = append(problems, errors.New("nothing to convert: give a file, a folder or - with --filename"))
+	}
+	_, version := o.target()
+	switch {
+	case o.to == "":
+		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))
+	case len(validation.IsDNS1035Label(version)) > 0 || strings.HasPrefix(o.to, "/"):
+		problems = append(problems, fmt.Errorf("not a version: write VERSION or GROUP/VERSION: --to %q", o.to))
+	}
+	if o.output != "" && o.output != formatYAML && o.output != formatJSON {
+		problems = append(problems, fmt.Errorf("unknown output format %q: write %s or %s", o.output, formatYAML, formatJSON))
+	}
+	if len(problems) > 0 {
+		return usage(errors.Join(problems...), "")
+	}
+	return nil
+}
+
+// target splits --to. The group is empty where none is given.
+func (o *convertOptions) target() (group, version string) {
+	if before, after, ok := strings.Cut(o.to, "/"); ok {
+		return before, after
+	}
+	return "", o.to
+}
+
+// convert reads all files, converts all objects, and writes the results if nothing failed.
+func (p *program) convert(ctx context.Context, o *convertOptions) error {
+	inputs, err := p.readInputs(o.files)
+	converter, regErr := newOffline(p, o)
+	if regErr != nil {
+		return regErr
+	}
+	problems := []error{err}
+	count := 0
+	results := make([]input, 0, len(inputs))
+	for _, in := range inputs {
+		result, err := converter.input(ctx, in)
+		problems = append(problems, err)
+		results = append(results, result)
+		count += len(in.documents)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	if count == 0 {
+		return errors.New("nothing to convert: the files hold no objects")
+	}
+	var out []byte
+	if o.diff {
+		out, err = diffs(inputs, results, o)
+	} else {
+		out, err = render(results, o.format(inputs))
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := p.stdout.Write(out); err != nil {
+		return fmt.Errorf("cannot write the result: %w", err)
+	}
+	return nil
+}
+
+// format returns the format of the output.
+func (o *convertOptions) format(inputs []input) string {
+	if o.output != "" {
+		return o.output
+	}
+	for _, in := range inputs {
+		if in.format == formatYAML && len(in.documents) > 0 {
+			return formatYAML
+		}
+	}
+	return formatJSON
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What webhookd says to a person goes to stderr: each line begins with "webhookd: ", in lower case,
+// without a full stop. A remedy that is a guess follows on a line that begins with "hint: ".
+
+// A usageError is a command line or a configuration that makes no sense; the program ends with 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// A hintError adds a hint to an error.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+
+// errReported ends the program with 1 when all has been said already.
+var errReported = errors.New("failed")
+
+// usage makes err a usageError with a hint, which may be empty.
+func usage(err error, hint string) error {
+	if hint != "" {
+		err = hintError{err, hint}
+	}
+	return usageError{err}
+}
+
+// report tells err, if it is one, and returns the exit code.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errReported) {
+		say(stderr, err)
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// say prints err, a line for each problem that is joined in it, and the hint.
+func say(stderr io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "webhookd: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if hinted, ok := errors.AsType[hintError](err); ok {
+		fmt.Fprintf(stderr, "hint: %s\n", hinted.hint)
+	}
+}
+
+// unknownCommand is the check of the root's arguments: what is left there is no command.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	hint := "webhookd --help lists the commands"
+	if name, ok := nearest(args[0], names); ok {
+		hint = "did you mean webhookd " + name + "?"
+	}
+	return usage(fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// noArguments is the check of a verb that takes flags only.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", cmd.CommandPath(), args[0]),
+		cmd.CommandPath()+" --help lists the flags")
+}
+
+// flagError makes what pflag says into a usageError.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := cmd.CommandPath() + " --help lists the flags"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name, ok := nearest(unknown.GetSpecifiedName(), names); ok {
+			hint = "did you mean --" + name + "?"
+		}
+	}
+	return usage(err, hint)
+}
+
+// nearest returns the name that word was most likely meant to be: it is a prefix of it, or only a few
+// letters away.
+func nearest(word string, names []string) (string, bool) {
+	best, distance := "", max(1, (len(word)+1)/3)+1
+	for _, name := range names {
+		if d := editDistance(word, name); d < distance {
+			best, distance = name, d
+		}
+	}
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, word) }); best == "" && i >= 0 && word != "" {
+		best = names[i]
+	}
+	return best, best != ""
+}
+
+// editDistance is Levenshtein's, by bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"io"
+)
+
+// A lineReader passes a stream on and tells when a text has come by in one write.
+type lineReader struct {
+	out   io.Writer
+	text  []byte
+	found chan struct{}
+	seen  bool
+}
+
+func newLineReader(out io.Writer, text string) *lineReader {
+	return &lineReader{out: out, text: []byte(text), found: make(chan struct{})}
+}
+
+// Write is called by one goroutine.
+func (r *lineReader) Write(p []byte) (int, error) {
+	if !r.seen && bytes.Contains(p, r.text) {
+		r.seen = true
+		close(r.found)
+	}
+	return r.out.Write(p)
+}

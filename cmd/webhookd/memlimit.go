@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io/fs"
+	"math"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/config"
+)
+
+// memoryLimit decides what GOMEMLIMIT the process gets: the key memory-limit; else nothing (0) where
+// the variable GOMEMLIMIT is set, which the runtime has obeyed already; else 90 % of the cgroup's
+// limit, so that a container is not killed before the garbage collector has tried.
+func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
+	if key > 0 {
+		return int64(key)
+	}
+	for _, kv := range environ {
+		if value, ok := strings.CutPrefix(kv, "GOMEMLIMIT="); ok && value != "" {
+			return 0
+		}
+	}
+	return cgroupLimit(root) / 10 * 9
+}
+
+// setMemoryLimit makes limit the runtime's, unless it is 0, and returns the one in force, or 0.
+func setMemoryLimit(limit int64) int64 {
+	if limit > 0 {
+		debug.SetMemoryLimit(limit)
+	}
+	if limit = debug.SetMemoryLimit(-1); limit == math.MaxInt64 {
+		return 0
+	}
+	return limit
+}
+
+// cgroupLimit returns the lowest memory limit of the process's cgroup and those above it, or 0
+// without one. It knows version 2 and version 1 (cgroups(7)), where root is the file system's root.
+func cgroupLimit(root fs.FS) int64 {
+	text, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return 0
+	}
+	lowest := int64(math.MaxInt64)
+	for line := range strings.Lines(string(text)) {
+		// HIERARCHY:CONTROLLERS:PATH; version 2 has hierarchy 0 and no controllers.
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		switch {
+		case controllers == "":
+			lowest = min(lowest, lowestLimit(root, "sys/fs/cgroup", group, "memory.max"))
+		case strings.Contains(","+controllers+",", ",memory,"):
+			lowest = min(lowest, lowestLimit(root, "sys/fs/cgroup/memory", group, "memory.limit_in_bytes"))
+		}
+	}
+	// Version 1 writes "no limit" as a number close to the highest there is.
+	if lowest >= math.MaxInt64/2 {
+		return 0
+	}
+	return lowest
+}
+
+// lowestLimit looks at the file called name of the group and each above it, up to the mount. In a
+// container the mount is often the group itself and the path leads nowhere.
+func lowestLimit(root fs.FS, mount, group, name string) int64 {
+	lowest := int64(math.MaxInt64)
+	for group = path.Clean("/" + group); ; group = path.Dir(group) {
+		if text, err := fs.ReadFile(root, path.Join(mount, group, name)); err == nil {
+			// "max" is no number, and no limit.
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
+				lowest = min(lowest, n)
+			}
+		}
+		if group == "/" {
+			return lowest
+		}
+	}
+}

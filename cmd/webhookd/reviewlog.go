@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// A reviewLog writes a line for each review. It is on the path of a request, so its fields are reused.
+type reviewLog struct {
+	logger *zap.Logger
+	fields sync.Pool
+}
+
+func newReviewLog(logger *zap.Logger) *reviewLog {
+	l := &reviewLog{logger: logger}
+	l.fields.New = func() any { return new([10]zapcore.Field) }
+	return l
+}
+
+func (l *reviewLog) reviewDone(_ context.Context, r review.Result) {
+	level, message := zapcore.InfoLevel, "review done"
+	switch {
+	case r.Rejected != nil:
+		level, message = zapcore.WarnLevel, "body rejected"
+	case r.Message != "":
+		level, message = zapcore.WarnLevel, "review failed"
+	}
+	entry := l.logger.Check(level, message)
+	if entry == nil {
+		return
+	}
+	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
+	fields := all[:0]
+	fields = append(fields, zap.String("uid", r.UID))
+	if r.Pair != (review.Pair{}) {
+		fields = append(fields, zap.String("kind", r.Pair.Kind), zap.String("from", r.Pair.From), zap.String("to", r.Pair.To))
+	}
+	fields = append(fields,
+		zap.Int("objects", r.Objects), zap.Int("failed", r.Failed),
+		zap.Int("bytesIn", r.BytesIn), zap.Int("bytesOut", r.BytesOut),
+		zap.Int64("durationMicros", r.Duration.Microseconds()))
+	switch {
+	case r.Rejected != nil:
+		fields = append(fields, zap.String("error", r.Rejected.Error()))
+	case r.Message != "":
+		fields = append(fields, zap.String("error", r.Message))
+	}
+	entry.Write(fields...)
+	clear(all[:]) // lets go of the strings
+	l.fields.Put(all)
+}
+
+func (l *reviewLog) panicked(_ context.Context, p review.Panic) {
+	l.logger.Error("converter panicked",
+		zap.String("uid", p.UID),
+		zap.String("kind", p.Pair.Kind), zap.String("from", p.Pair.From), zap.String("to", p.Pair.To),
+		zap.String("panic", p.Type), zap.String("stack", p.Stack))
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// program is what a verb gets of the world.
+type program struct {
+	environ        []string // as os.Environ returns it
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	build          build
+}
+
+// run is the whole program: it carries out args, writes results to stdout and all else to stderr,
+// and returns the exit code. It returns when ctx ends.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version)}
+	root := newRootCommand(p)                     //nolint:contextcheck // cobra hands it to each verb
+	root.SetArgs(slices.Concat([]string{}, args)) // nil would mean os.Args
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return report(stderr, root.ExecuteContext(ctx))
+}
+
+func newRootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "webhookd",
+		Short: "Convert Kubernetes custom resources between the versions of their CRD",
+		Long: `webhookd answers the ConversionReviews that kube-apiserver sends to the conversion webhook of a
+CustomResourceDefinition, and converts the same objects offline.
+
+Results go to stdout, all else to stderr. The exit code is 0 if all went well, 1 if something failed, and 2
+if the command line or the configuration is wrong.`,
+		Version:       p.build.String(),
+		SilenceErrors: true, // report prints them
+		SilenceUsage:  true,
+		Args:          unknownCommand,
+		RunE: func(*cobra.Command, []string) error {
+			return usage(errors.New("no command given"), "webhookd --help lists the commands")
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCommand())
+	root.AddCommand(
+		newServeCommand(p),
+		newConvertCommand(p),
+		newReviewCommand(p),
+		newConfigCommand(p),
+		newVersionCommand(p),
+	)
+	return root
+}

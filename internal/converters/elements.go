@@ -1,0 +1,77 @@
+package converters
+
+import (
+	"reflect"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// An entry is a member of an object, or an element of an array, which has no name.
+type entry struct {
+	name  string
+	value *jsondoc.Node
+}
+
+// entries lists the members or elements of n, so that n can be edited while they are gone through.
+func entries(n *jsondoc.Node) ([]entry, error) {
+	var list []entry
+	err := n.Each(func(name string, value *jsondoc.Node) bool {
+		list = append(list, entry{name, value})
+		return true
+	})
+	return list, err
+}
+
+// matchElements returns, for each element of now, the index of the element of old that is equal to it, or -1. An element
+// is matched once, and with the one at its own index if it can be.
+func matchElements(old, now []any) (from []int, used []bool) {
+	from, used = make([]int, len(now)), make([]bool, len(old))
+	left := 0
+	for i := range now {
+		if from[i] = -1; i < len(old) && reflect.DeepEqual(old[i], now[i]) {
+			from[i], used[i] = i, true
+		} else {
+			left++
+		}
+	}
+	if left == 0 {
+		return from, used
+	}
+	free := make(map[string][]int)
+	for j := range old {
+		if text, err := encode(old[j]); err == nil && !used[j] {
+			free[string(text)] = append(free[string(text)], j)
+		}
+	}
+	for i := range now {
+		if from[i] >= 0 {
+			continue
+		}
+		text, err := encode(now[i])
+		if js := free[string(text)]; err == nil && len(js) > 0 {
+			from[i], free[string(text)] = js[0], js[1:]
+			used[js[0]] = true
+		}
+	}
+	return from, used
+}
+
+// replaceElements makes n the array of the texts.
+func replaceElements(n *jsondoc.Node, texts [][]byte) error {
+	size := 2 + len(texts)
+	for _, text := range texts {
+		size += len(text)
+	}
+	array := append(make([]byte, 0, size), '[')
+	for i, text := range texts {
+		if i > 0 {
+			array = append(array, ',')
+		}
+		array = append(array, text...)
+	}
+	v, err := jsondoc.RawValue(append(array, ']'))
+	if err == nil {
+		n.Replace(v)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package jsondoc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// allowDuplicates makes jsontext accept what RFC 8259 does.
+func allowDuplicates() jsontext.Options { return jsontext.AllowDuplicateNames(true) }
+
+// scan reads the whole text as one value.
+func scan(text []byte, maxDepth int) error {
+	s, err := jsondoc.NewScanner(text, maxDepth)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Skip(); err != nil {
+		return err
+	}
+	return s.End()
+}
+
+// verdict holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: it must accept what all of them accept,
+// of valid UTF-8, up to its depth. What it returns is empty if they agree.
+func verdict(text []byte) (accepted bool, disagreement string) {
+	err := scan(text, jsondoc.MaxDepth)
+	std, strict := json.Valid(text), jsontext.Value(text).IsValid(allowDuplicates())
+	kerr := kjson.UnmarshalCaseSensitivePreserveInts(text, &struct{}{})
+	ksyntax, _ := kjson.SyntaxErrorOffset(kerr)
+	var syntax *jsondoc.SyntaxError
+	switch {
+	case strict && (!std || !utf8.Valid(text)):
+		return false, "the oracles disagree: jsontext accepts what encoding/json does not"
+	case std == ksyntax:
+		return false, fmt.Sprintf("the oracles disagree: sigs.k8s.io/json says %v", kerr)
+	case err == nil && !strict:
+		return false, "accepted, and jsontext does not"
+	case err != nil && !errors.As(err, &syntax):
+		return false, fmt.Sprintf("error is no SyntaxError: %v", err)
+	case err != nil && (syntax.Offset < 0 || syntax.Offset > len(text)):
+		return false, fmt.Sprintf("offset is outside of the text: %v", err)
+	case err != nil && syntax.Problem == "nested too deep":
+		if strict && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= jsondoc.MaxDepth {
+			return false, err.Error()
+		}
+	case err != nil && std && utf8.Valid(text) && (strict || syntax.Problem != "invalid escape in a string"):
+		// jsontext refuses lone surrogates, which encoding/json does not.
+		return false, fmt.Sprintf("refused: %v", err)
+	}
+	return err == nil, ""
+}
+
+// sameWalk reads text, which is valid, through Members and Elements, and compares every name and every value with what
+// jsontext reads.
+func sameWalk(text []byte) error {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(text), allowDuplicates())
+	if err := walkValue(&s, d, text); err != nil {
+		return err
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("jsontext has more: %w", err)
+	}
+	return s.End()
+}
+
+func walkValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
+	if kind := map[jsontext.Kind]jsondoc.Kind{
+		'n': jsondoc.Null, 't': jsondoc.Bool, 'f': jsondoc.Bool, '0': jsondoc.Number, '"': jsondoc.String,
+		'[': jsondoc.Array, '{': jsondoc.Map,
+	}[d.PeekKind()]; s.Kind() != kind {
+		return fmt.Errorf("kind is %q, want %q", s.Kind(), kind)
+	}
+	switch s.Kind() {
+	case jsondoc.Map:
+		return walkMembers(s, d, text)
+	case jsondoc.Array:
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		if err := s.Elements(func() error { return walkValue(s, d, text) }); err != nil {
+			return err
+		}
+		_, err := d.ReadToken()
+		return err
+	default:
+		return sameValue(s, d, text)
+	}
+}
+
+// walkMembers also sees to it that a repeated name is found, and only that.
+func walkMembers(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	err := s.Members(func(name []byte) error {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if token.Kind() != '"' || token.String() != string(name) {
+			return fmt.Errorf("name is %q, jsontext has %v", name, token)
+		}
+		if seen[string(name)] {
+			return fmt.Errorf("repeated name %q was not found", name)
+		}
+		seen[string(name)] = true
+		return walkValue(s, d, text)
+	})
+	var syntax *jsondoc.SyntaxError
+	if errors.As(err, &syntax) && syntax.Problem == "duplicate name" {
+		token, nextErr := d.ReadToken()
+		if nextErr != nil || token.Kind() != '"' || !seen[token.String()] {
+			return fmt.Errorf("name at %d is not a repeated one: %v, %w", syntax.Offset, token, nextErr)
+		}
+		return errRepeated
+	}
+	if err != nil {
+		return err
+	}
+	_, err = d.ReadToken()
+	return err
+}
+
+// errRepeated says that a walk ended at a repeated name, as it should.
+var errRepeated = errors.New("repeated name")
+
+func sameValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
+	at, err := s.Skip()
+	if err != nil {
+		return err
+	}
+	value, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	end := d.InputOffset()
+	if !bytes.Equal(s.Text(at), value) || int64(at.End) != end || !bytes.Equal(text[at.Start:at.End], value) {
+		return fmt.Errorf("value is %q at %v, jsontext has %q up to %d", s.Text(at), at, value, end)
+	}
+	if value.Kind() == '"' {
+		var decoded string
+		if err := json.Unmarshal(value, &decoded); err != nil || jsondoc.Unquote(value) != decoded {
+			return fmt.Errorf("string is %q, want %q: %w", jsondoc.Unquote(value), decoded, err)
+		}
+	}
+	return nil
+}

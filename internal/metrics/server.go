@@ -1,0 +1,94 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// serverMetrics are what the listeners report.
+type serverMetrics struct {
+	shed, rejected *prometheus.CounterVec
+	panics         prometheus.Counter
+	draining       prometheus.Gauge
+}
+
+func newServerMetrics() serverMetrics {
+	m := serverMetrics{
+		shed: counters("shed_total",
+			"Requests answered 429, by what there was too much of: bytes or requests in flight.", "reason"),
+		rejected: counters("rejected_total",
+			"Requests answered with another HTTP error instead of a review, by code.", "code"),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace,
+			Name:      "handler_panics_total",
+			Help:      "Panics outside converters. Each is a defect of webhookd; the log has the stack.",
+		}),
+		draining: gauge("draining", "1 while the server stops and asks its clients to go elsewhere, else 0."),
+	}
+	for _, reason := range []string{server.ShedBytes, server.ShedRequests} {
+		m.shed.WithLabelValues(reason)
+	}
+	return m
+}
+
+func (m *serverMetrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.shed, m.rejected, m.panics, m.draining}
+}
+
+func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
+
+// reviewRejected counts a body that was no review, which the webhook handler answers 400.
+func (m *serverMetrics) reviewRejected() { m.reject(http.StatusBadRequest) }
+
+// Server returns the hooks that count what the listeners report.
+func (m *Metrics) Server() server.Hooks {
+	return server.Hooks{
+		Shed:     func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
+		Rejected: m.server.reject,
+		Panicked: func(string, []byte) { m.server.panics.Inc() },
+		Draining: func() { m.server.draining.Set(1) },
+	}
+}
+
+// WatchServer shows what is in progress, as stats returns it at each scrape.
+func (m *Metrics) WatchServer(stats func() server.Stats) {
+	describe := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, nil, nil)
+	}
+	m.registry.MustRegister(&statsCollector{
+		stats:      stats,
+		requests:   describe("requests_in_flight", "Reviews in progress, those that wait for their share of memory included."),
+		waiting:    describe("requests_waiting", "Reviews in progress that wait for their share of memory."),
+		bytes:      describe("request_bytes_in_flight", "Size of the bodies of the reviews in progress."),
+		bytesLimit: describe("request_bytes_in_flight_limit", "Size that the bodies of the reviews in progress may have together."),
+	})
+}
+
+// statsCollector takes all its gauges from one snapshot.
+type statsCollector struct {
+	stats                                func() server.Stats
+	requests, waiting, bytes, bytesLimit *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c *statsCollector) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.requests, c.waiting, c.bytes, c.bytesLimit} {
+		descs <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *statsCollector) Collect(metrics chan<- prometheus.Metric) {
+	s := c.stats()
+	send := func(d *prometheus.Desc, value float64) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
+	}
+	send(c.requests, float64(s.Requests))
+	send(c.waiting, float64(s.Waiting))
+	send(c.bytes, float64(s.Bytes))
+	send(c.bytesLimit, float64(s.BytesLimit))
+}

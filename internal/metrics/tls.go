@@ -1,0 +1,59 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload"
+)
+
+// tlsMetrics are what is known of the certificate.
+type tlsMetrics struct {
+	notBefore, notAfter prometheus.Gauge
+	reloads             *prometheus.CounterVec
+	failing, unwatched  prometheus.Gauge
+}
+
+func newTLSMetrics() tlsMetrics {
+	m := tlsMetrics{
+		notBefore: gauge("certificate_not_before_timestamp_seconds", "When the certificate that is served becomes valid, in Unix time."),
+		notAfter:  gauge("certificate_not_after_timestamp_seconds", "When the certificate that is served expires, in Unix time."),
+		reloads: counters("certificate_reloads_total",
+			"Changes of the certificate's files, the first reading included, by result: success, or failure where the last "+
+				"good certificate stays.", "result"),
+		failing: gauge("certificate_reload_failing",
+			"1 while what is on disk cannot be used and the last good certificate is served, else 0."),
+		unwatched: gauge("certificate_watch_failing",
+			"1 while the certificate's folder cannot be watched and changes are found by polling only, else 0."),
+	}
+	for _, result := range []string{resultSuccess, resultFailure} {
+		m.reloads.WithLabelValues(result)
+	}
+	return m
+}
+
+func (m *tlsMetrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.notBefore, m.notAfter, m.reloads, m.failing, m.unwatched}
+}
+
+// TLS returns the hooks that follow the certificate.
+func (m *Metrics) TLS() tlsreload.Hooks {
+	return tlsreload.Hooks{
+		Reloaded: func(e tlsreload.Event) {
+			m.tls.notBefore.Set(unixSeconds(e.NotBefore))
+			m.tls.notAfter.Set(unixSeconds(e.NotAfter))
+			m.tls.reloads.WithLabelValues(resultSuccess).Inc()
+		},
+		ClientCAReloaded: func(int) { m.tls.reloads.WithLabelValues(resultSuccess).Inc() },
+		Failed: func(error) {
+			m.tls.failing.Set(1)
+			m.tls.reloads.WithLabelValues(resultFailure).Inc()
+		},
+		Recovered:     func() { m.tls.failing.Set(0) },
+		WatchFailed:   func(error) { m.tls.unwatched.Set(1) },
+		WatchRestored: func() { m.tls.unwatched.Set(0) },
+	}
+}
+
+func unixSeconds(t time.Time) float64 { return float64(t.Unix()) }

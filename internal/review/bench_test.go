@@ -1,0 +1,99 @@
+package review_test
+
+import (
+	"bytes"
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/reviewtest"
+)
+
+// builtinReviewer converts the kinds that are compiled in.
+func builtinReviewer(tb testing.TB, hooks review.Hooks) *review.Reviewer {
+	tb.Helper()
+	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return review.NewReviewer(func() *converters.Registry { return registry }, hooks)
+}
+
+// counters are hooks that do what metrics do, as cheaply as can be.
+func counters() review.Hooks {
+	var reviews, objects, failed int
+	var sum time.Duration
+	return review.Hooks{
+		ReviewDone: func(_ context.Context, r review.Result) { reviews++; sum += r.Duration },
+		ObjectsDone: func(_ review.Pair, f int, durations []time.Duration) {
+			objects += len(durations)
+			failed += f
+			for _, d := range durations {
+				sum += d
+			}
+		},
+		GuardRefused: func(review.Pair, string) { failed++ },
+		Panicked:     func(context.Context, review.Panic) { failed++ },
+	}
+}
+
+func BenchmarkReview(b *testing.B) {
+	for _, load := range []struct {
+		name          string
+		objects, size int
+	}{
+		{"objects=1/3KB", 1, 3 << 10}, {"objects=100/3KB", 100, 3 << 10}, {"objects=1000/3KB", 1000, 3 << 10}, {"objects=1/1MB", 1, 1 << 20},
+	} {
+		b.Run(load.name, func(b *testing.B) {
+			body := reviewtest.Body(load.objects, load.size)
+			r := builtinReviewer(b, counters())
+			var dst []byte
+			var err error
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if dst, err = r.Review(b.Context(), dst[:0], body); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if !bytes.Contains(dst, []byte(`"status":"Success"`)) || bytes.Count(dst, []byte(`,"port":"8080"`)) != load.objects {
+				b.Fatalf("not converted: %.500s", dst)
+			}
+		})
+	}
+}
+
+// BenchmarkHandler is the same with what net/http/httptest costs: compare it between two versions only.
+func BenchmarkHandler(b *testing.B) {
+	body := reviewtest.Body(1, 3<<10)
+	h := review.NewHandler(builtinReviewer(b, counters()))
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequestWithContext(b.Context(), "POST", "/crdconvert?timeout=30s", bytes.NewReader(body)))
+	}
+}
+
+// BenchmarkGuard is about objects whose annotations the converter changed, and so whose metadata is compared.
+func BenchmarkGuard(b *testing.B) {
+	body := []byte(strings.ReplaceAll(string(reviewtest.Body(1, 3<<10)), `"CronTab"`, `"Widget"`))
+	r := newReviewer(b, set(`"kept"`, "metadata", "annotations", "example.com/stash"), counters())
+	var dst []byte
+	var err error
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if dst, err = r.Review(b.Context(), dst[:0], body); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if !bytes.Contains(dst, []byte(`"status":"Success"`)) || !bytes.Contains(dst, []byte(`"example.com/stash":"kept"`)) {
+		b.Fatalf("not converted: %.500s", dst)
+	}
+}

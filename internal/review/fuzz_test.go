@@ -1,0 +1,145 @@
+package review_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// mischief is a converter that does what its object says: members of spec take the place of members of the object, a null
+// removes one, and text makes it fail or panic. So an input can try whatever a converter could.
+func mischief(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+	spec, err := obj.Get("spec")
+	if err != nil {
+		return err
+	}
+	if text, isString := spec.Str(); isString {
+		if text == "panic" {
+			panic(text)
+		}
+		return errors.New(text)
+	}
+	var problems []error
+	_ = spec.Each(func(name string, value *jsondoc.Node) bool {
+		switch {
+		case name == ".":
+			obj.Replace(value.Value())
+			return false
+		case value.Kind() == jsondoc.Null:
+			problems = append(problems, obj.Remove(strings.Split(name, ".")...))
+		default:
+			problems = append(problems, obj.Set(value.Value(), strings.Split(name, ".")...))
+		}
+		return name != "spec"
+	})
+	return errors.Join(problems...)
+}
+
+// fuzzed converts the kinds that are compiled in and Chaos.
+func fuzzed(tb testing.TB) *review.Reviewer {
+	tb.Helper()
+	kinds := append(builtin.Kinds(), converters.Kind{
+		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
+		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: converters.Func(mischief),
+	})
+	registry, err := converters.NewRegistry(kinds...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return review.NewReviewer(func() *converters.Registry { return registry }, (&record{}).hooks())
+}
+
+// seeds adds the goldens and what Chaos can be told.
+func seeds(f *testing.F) {
+	f.Helper()
+	for _, body := range goldenRequests(f) {
+		f.Add(body)
+	}
+	for _, spec := range []string{
+		`"panic"`, `"error\n\u001b[0m"`, `{"metadata":null}`, `{"metadata":{"name":"b"}}`, `{"metadata.name":"b"}`, `{"metadata.name":null}`,
+		`{"metadata.labels":{"a":"b"}}`, `{"metadata.labels.a":1}`, `{"metadata.labels":[]}`, `{"metadata.annotations.a b":"c"}`,
+		`{"metadata":{"finalizers":[],"labels":{},"name":"a","namespace":"n","creationTimestamp":null}}`, `{"kind":"Other"}`, `{"apiVersion":1}`,
+		`{".":{"kind":"Chaos","metadata":{"name":"evil"}}}`, `{".":"text"}`, `{".":null}`, `{"metadata":"text"}`, `{"metadata.labels":{"a":"1","a":"2"}}`,
+	} {
+		for _, meta := range []string{``, `"metadata":null,`, `"metadata":{"name":"a","namespace":"n","labels":{"x":"y"}},`} {
+			f.Add(request(fmt.Sprintf(`{"apiVersion":"example.com/v1beta1","kind":"Chaos",%s"spec":%s}`, meta, spec)))
+		}
+	}
+}
+
+// Whatever the body is, nothing panics, and every answer is one that the API server takes.
+func FuzzReview(f *testing.F) {
+	seeds(f)
+	r := fuzzed(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		was := bytes.Clone(body)
+		answer, err := r.Review(t.Context(), nil, body)
+		if !bytes.Equal(was, body) {
+			t.Fatal("body was changed")
+		}
+		if err != nil {
+			var refusal *review.RequestError
+			if !errors.As(err, &refusal) || len(answer) > 0 {
+				t.Fatalf("error %T with an answer of %d bytes: %v", err, len(answer), err)
+			}
+			return
+		}
+		if !json.Valid(answer) {
+			t.Fatalf("answer is no JSON: %s", answer)
+		}
+		if _, err := checkAsClient(body, answer); err != nil {
+			t.Fatalf("the API server would refuse the answer: %v\n%s", err, answer)
+		}
+		again, err := r.Review(t.Context(), nil, body)
+		if err != nil || !bytes.Equal(answer, again) {
+			t.Fatalf("another answer to the same request: %v\n%s\n%s", err, answer, again)
+		}
+	})
+}
+
+// Over HTTP: 200 with a review, or 400 with a Status, and nothing else.
+func FuzzHandler(f *testing.F) {
+	seeds(f)
+	h := review.NewHandler(fuzzed(f))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, length := range []int64{int64(len(body)), -1} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert?timeout=30s", bytes.NewReader(body))
+			req.ContentLength = length
+			rec := httptest.NewRecorder()
+			h.ServeHTTP(rec, req)
+			if got, want := rec.Header().Get("Content-Length"), fmt.Sprint(rec.Body.Len()); got != want {
+				t.Fatalf("Content-Length is %s of %s bytes", got, want)
+			}
+			if got := rec.Header().Get("Content-Type"); got != "application/json" {
+				t.Fatalf("Content-Type is %q", got)
+			}
+			switch rec.Code {
+			case http.StatusOK:
+				if _, err := checkAsClient(body, rec.Body.Bytes()); err != nil {
+					t.Fatalf("the API server would refuse the answer: %v\n%s", err, rec.Body)
+				}
+			case http.StatusBadRequest:
+				var status metav1.Status
+				if err := json.Unmarshal(rec.Body.Bytes(), &status); err != nil || status.Kind != "Status" || status.Message == "" {
+					t.Fatalf("no Status: %v %s", err, rec.Body)
+				}
+			default:
+				t.Fatalf("HTTP %d", rec.Code)
+			}
+		}
+	})
+}

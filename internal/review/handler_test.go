@@ -1,0 +1,209 @@
+package review_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// A reply is what a handler answered.
+type reply struct {
+	code   int
+	header http.Header
+	body   []byte
+}
+
+// post sends a body to the handler, with its length when it is a reader that tells it.
+func post(t *testing.T, h http.Handler, body io.Reader) reply {
+	t.Helper()
+	return send(h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert?timeout=30s", body))
+}
+
+func send(h http.Handler, req *http.Request) reply {
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return reply{rec.Code, rec.Header(), rec.Body.Bytes()}
+}
+
+// An answer has HTTP 200 and its length, whatever became of the objects.
+func TestHandlerAnswers(t *testing.T) {
+	t.Parallel()
+	large := named(strings.Repeat("x", 200<<10)) // more than is gathered in one write
+	for name, body := range map[string][]byte{
+		"success": request(named("a")), "none": request(), "failed": request(named("bad")), "no version": withRequest(uidPart),
+		"large": request(large, large, large), "large, failed": request(large, named("bad")),
+		"v1beta1": []byte(strings.Replace(string(request(named("a"))), reviewV1, reviewV1beta1, 1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, err := newReviewer(t, failNamed, review.Hooks{}).Review(t.Context(), nil, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for sender, from := range map[string]io.Reader{
+				"with its length": strings.NewReader(string(body)), "chunked": io.MultiReader(strings.NewReader(string(body))),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(string(body))), "with the end at once": iotest.DataErrReader(strings.NewReader(string(body))),
+			} {
+				h := review.NewHandler(newReviewer(t, failNamed, review.Hooks{})) // whose buffers hold nothing yet
+				got := post(t, h, from)
+				if !bytes.Equal(got.body, want) {
+					t.Errorf("%s: got  %.300s\nwant %.300s", sender, got.body, want)
+				}
+				wantHeader := http.Header{"Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(want))}}
+				if diff := cmp.Diff(wantHeader, got.header); diff != "" || got.code != http.StatusOK {
+					t.Errorf("%s: %d, header (-want +got):\n%s", sender, got.code, diff)
+				}
+			}
+		})
+	}
+}
+
+type overloadError struct{}
+
+func (overloadError) Error() string   { return "no room" }
+func (overloadError) StatusCode() int { return http.StatusTooManyRequests }
+
+// A body without an answer has a metav1.Status, whose message the API server shows.
+func TestHandlerRefuses(t *testing.T) {
+	t.Parallel()
+	good := string(request(named("a")))
+	failing := func(err error) io.Reader { return io.MultiReader(strings.NewReader(good[:100]), iotest.ErrReader(err)) }
+	tests := map[string]struct {
+		body   io.Reader
+		length int64
+		code   int
+		reason metav1.StatusReason
+		want   string
+	}{
+		"empty":        {strings.NewReader(""), 0, 400, metav1.StatusReasonBadRequest, "body is not valid JSON, send a ConversionReview: unexpected end of the text: byte 0"},
+		"no review":    {strings.NewReader("{}"), 2, 400, metav1.StatusReasonBadRequest, "not a ConversionReview, send one: .kind"},
+		"no JSON":      {strings.NewReader("{<b>"), 4, 400, metav1.StatusReasonBadRequest, "body is not valid JSON, send a ConversionReview: unexpected character: byte 1"},
+		"ends early":   {strings.NewReader(good[:100]), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
+		"never starts": {strings.NewReader(""), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
+		"reset":        {failing(errors.New("connection reset by 10.0.0.1")), -1, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
+		"too slow":     {failing(os.ErrDeadlineExceeded), 200, 408, metav1.StatusReasonTimeout, "body did not arrive in time, raise body-timeout or send fewer objects at once"},
+		"too large": {
+			http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(good)), 50), -1, 413, metav1.StatusReasonRequestEntityTooLarge,
+			"body is larger than 50 bytes, raise max-body or send fewer objects at once",
+		},
+		"too large for its length": {
+			http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(good)), 50), int64(len(good)), 413, metav1.StatusReasonRequestEntityTooLarge,
+			"body is larger than 50 bytes, raise max-body or send fewer objects at once",
+		},
+		"overload": {failing(overloadError{}), -1, 429, metav1.StatusReasonTooManyRequests, "no room"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert", tt.body)
+			req.ContentLength = tt.length
+			answer := send(h, req)
+			var got metav1.Status
+			if err := json.Unmarshal(answer.body, &got); err != nil {
+				t.Fatalf("%v: %s", err, answer.body)
+			}
+			want := metav1.Status{
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+				Code: int32(tt.code), Reason: tt.reason, Message: tt.want,
+			}
+			retry := tt.code == http.StatusTooManyRequests
+			if retry {
+				want.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || answer.code != tt.code {
+				t.Errorf("HTTP %d, status (-want +got):\n%s", answer.code, diff)
+			}
+			length := strconv.Itoa(len(answer.body))
+			if answer.header.Get("Content-Type") != "application/json" || answer.header.Get("Content-Length") != length ||
+				(answer.header.Get("Retry-After") == "1") != retry {
+				t.Errorf("header %v", answer.header)
+			}
+			// The handler is none the worse for it.
+			if again := post(t, h, strings.NewReader(good)); again.code != http.StatusOK {
+				t.Errorf("%d afterwards", again.code)
+			}
+		})
+	}
+}
+
+// A review of the size of the largest legal one comes whole, and so does the answer.
+func TestHandlerOverHTTP(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(review.NewHandler(newReviewer(t, touch, review.Hooks{})))
+	defer server.Close()
+	client := server.Client()
+	defer client.CloseIdleConnections()
+	for _, size := range []int{0, 1, 4 << 10, 64 << 10, 1 << 20, 8 << 20} {
+		object := widget(`"metadata":{}`, `"spec":{"text":"`+strings.Repeat("x", size)+`"}`)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(string(request(object))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := decode(t, text)
+		if res.TransferEncoding != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("%d bytes: status %d, encoding %v", size, res.StatusCode, res.TransferEncoding)
+		}
+		got.wantObjects(t, strings.Replace(strings.Replace(object, "v1beta1", "v1", 1), `"}}`, `","new":"v1"}}`, 1))
+	}
+}
+
+// goneWriter is the ResponseWriter of a client that has gone.
+type goneWriter struct{ header http.Header }
+
+func (w goneWriter) Header() http.Header       { return w.header }
+func (goneWriter) WriteHeader(int)             {}
+func (goneWriter) Write(p []byte) (int, error) { return len(p) / 2, io.ErrClosedPipe }
+
+// A client that is gone while its answer is written leaves nothing behind: net/http closes the connection.
+func TestHandlerClientGone(t *testing.T) {
+	t.Parallel()
+	h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
+	for range 3 {
+		func() {
+			defer func() {
+				if v := recover(); v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+					t.Errorf("panic %v, want http.ErrAbortHandler", v)
+				}
+			}()
+			body := strings.NewReader(string(request(named(strings.Repeat("x", 200<<10)))))
+			h.ServeHTTP(goneWriter{http.Header{}}, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body))
+		}()
+		if again := post(t, h, bytes.NewReader(request(named("a")))); len(again.body) == 0 || again.code != http.StatusOK {
+			t.Errorf("%d afterwards", again.code)
+		}
+	}
+}
+
+// The converter's context is the request's, so that a client's leaving or the deadline ends it.
+func TestHandlerContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
+	got := send(h, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(request(named("a")))))
+	decode(t, got.body).wantFailed(t, late)
+}

@@ -1,0 +1,168 @@
+package review_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// A record is all that the hooks were told.
+type record struct {
+	mu      sync.Mutex
+	Results []review.Result
+	Batches []batch
+	Refused []refusal
+	Panics  []review.Panic
+}
+
+type batch struct {
+	Pair      review.Pair
+	Failed    int
+	Durations []time.Duration
+}
+
+type refusal struct {
+	Pair review.Pair
+	Path string
+}
+
+func (r *record) hooks() review.Hooks {
+	locked := func(f func()) { r.mu.Lock(); defer r.mu.Unlock(); f() }
+	return review.Hooks{
+		ReviewDone: func(_ context.Context, res review.Result) { locked(func() { r.Results = append(r.Results, res) }) },
+		ObjectsDone: func(pair review.Pair, failed int, durations []time.Duration) {
+			locked(func() { r.Batches = append(r.Batches, batch{pair, failed, append([]time.Duration{}, durations...)}) })
+		},
+		GuardRefused: func(pair review.Pair, path string) {
+			locked(func() { r.Refused = append(r.Refused, refusal{pair, path}) })
+		},
+		Panicked: func(_ context.Context, p review.Panic) { locked(func() { r.Panics = append(r.Panics, p) }) },
+	}
+}
+
+// known is the pair that most tests convert.
+func known() review.Pair { return review.Pair{Kind: "Widget.example.com", From: "v1beta1", To: "v1"} }
+
+// Each review is told once, with what became of it; objects are told in runs of one pair.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	const current = `{"apiVersion":"example.com/v1","kind":"Widget"}`
+	const alpha = `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"bad"}}`
+	alphaPair := review.Pair{Kind: "Widget.example.com", From: "v1alpha1", To: "v1"}
+	nowhere := review.Pair{Kind: review.Unknown, From: review.Unknown, To: review.Unknown}
+	times := func(n int) []time.Duration {
+		durations := make([]time.Duration, n)
+		for i := range durations {
+			durations[i] = time.Second
+		}
+		return durations
+	}
+	tests := map[string]struct {
+		body    []byte
+		result  review.Result // without sizes and message
+		batches []batch
+	}{
+		"one":             {request(named("a")), review.Result{UID: uid, Pair: known(), Objects: 1}, []batch{{known(), 0, times(1)}}},
+		"none":            {request(), review.Result{UID: uid}, nil},
+		"current":         {request(current, current), review.Result{UID: uid, Objects: 2}, nil},
+		"many":            {request(named("a"), named("b"), named("bad")), review.Result{UID: uid, Pair: known(), Objects: 3, Failed: 1}, []batch{{known(), 1, times(3)}}},
+		"current between": {request(current, named("a"), current, named("b")), review.Result{UID: uid, Pair: known(), Objects: 4}, []batch{{known(), 0, times(1)}, {known(), 0, times(1)}}},
+		"of two versions": {
+			request(alpha, alpha, named("a"), alpha, named("b")),
+			review.Result{UID: uid, Pair: alphaPair, Objects: 5, Failed: 3},
+			[]batch{{alphaPair, 2, times(2)}, {known(), 0, times(1)}, {alphaPair, 1, times(1)}, {known(), 0, times(1)}},
+		},
+		"unknown things": {
+			request(`null`, `{}`, `{"apiVersion":"example.com/v1beta1","kind":"Evil"}`, `{"apiVersion":"evil.io/v1","kind":"Widget"}`),
+			review.Result{UID: uid, Pair: nowhere, Objects: 4, Failed: 4},
+			[]batch{{nowhere, 4, make([]time.Duration, 4)}},
+		},
+		"unknown version": {
+			request(`{"apiVersion":"example.com/evil","kind":"Widget"}`),
+			review.Result{UID: uid, Pair: review.Pair{Kind: "Widget.example.com", From: review.Unknown, To: "v1"}, Objects: 1, Failed: 1},
+			[]batch{{review.Pair{Kind: "Widget.example.com", From: review.Unknown, To: "v1"}, 1, make([]time.Duration, 1)}},
+		},
+		"no target": {
+			withRequest(uidPart, `"objects":[`+named("a")+`,1]`), review.Result{UID: uid, Objects: 2, Failed: 2}, nil,
+		},
+		"hostile uid": {
+			withRequest(`"uid":"a\n{}"`, desiredPart, objectsPart), review.Result{UID: "sha256:ba93e4f014f30c95"}, nil,
+		},
+		"long uid": {
+			withRequest(`"uid":"`+strings.Repeat("a", 65)+`"`, desiredPart, objectsPart), review.Result{UID: "sha256:635361c48bb9eab1"}, nil,
+		},
+		"longest uid": {
+			withRequest(`"uid":"`+strings.Repeat("A", 64)+`"`, desiredPart, objectsPart), review.Result{UID: strings.Repeat("A", 64)}, nil,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var got record
+				slow := converters.Func(func(context.Context, *jsondoc.Object, string, string) error {
+					<-time.After(time.Second)
+					return nil
+				})
+				r := newReviewer(t, all(slow, failNamed), got.hooks())
+				text, err := r.Review(t.Context(), []byte("x"), tt.body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := tt.result
+				want.BytesIn, want.BytesOut = len(tt.body), len(text)-1
+				want.Message = decode(t, text[1:]).message
+				for _, b := range tt.batches {
+					for _, d := range b.Durations {
+						want.Duration += d
+					}
+				}
+				if diff := cmp.Diff([]review.Result{want}, got.Results); diff != "" {
+					t.Errorf("results (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(tt.batches, got.Batches); diff != "" {
+					t.Errorf("objects (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A body that has no answer is told, too.
+func TestHooksOfARejectedBody(t *testing.T) {
+	t.Parallel()
+	var got record
+	r := newReviewer(t, nothing, got.hooks())
+	for _, body := range []string{"", "{", `{"kind":"x"}`, string(withRequest(desiredPart, `"objects":[`+named("a")+`]`))} {
+		got.Results = nil
+		text := rejected(t, r, []byte(body))
+		if len(got.Results) != 1 || got.Results[0].Rejected == nil || got.Results[0].Rejected.Error() != text ||
+			got.Results[0].BytesIn != len(body) || got.Results[0].BytesOut != 0 || got.Results[0].UID != "" {
+			t.Errorf("told %+v", got.Results)
+		}
+	}
+	if len(got.Batches) > 0 {
+		t.Errorf("told of objects: %+v", got.Batches)
+	}
+}
+
+// Each path that a converter must not touch is told with the pair.
+func TestHooksOfTheGuard(t *testing.T) {
+	t.Parallel()
+	var got record
+	convert := all(set(`"b"`, "metadata", "name"), set(`[]`, "metadata", "finalizers"), set(`1`, "metadata", "\x1b x"))
+	ask(t, newReviewer(t, convert, got.hooks()), request(metadata(fullMeta))).wantFailed(t)
+	want := []refusal{{known(), ".metadata.finalizers"}, {known(), ".metadata.name"}, {known(), `.metadata["\x1b x"]`}}
+	if diff := cmp.Diff(want, got.Refused); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

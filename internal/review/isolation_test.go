@@ -1,0 +1,191 @@
+package review_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// canaries fill every field of an object, each with one of its own.
+func canaries(prefix string) string {
+	return strings.NewReplacer("§", prefix).Replace(
+		`{"apiVersion":"example.com/v1beta1","kind":"Widget","metadata":{"name":"a","namespace":"default","uid":"§-uid","generateName":"§-gn",` +
+			`"labels":{"l":"§-label"},"annotations":{"a":"§-annotation"},"finalizers":["§-finalizer"],"ownerReferences":[{"name":"§-owner"}],` +
+			`"managedFields":[{"manager":"§-manager"}],"resourceVersion":"§-rv","x":"§-x"},` +
+			`"spec":{"password":"§-password","list":["§-item",{"k":"§-deep"}],"old":"§-old","number":"§-number"},"status":{"s":"§-status"},"data":"§-data"}`)
+}
+
+var canary = regexp.MustCompile(`canary-\d+-\d+-[a-z]+`)
+
+// misbehaviours are all the ways in which a review fails while an object with canaries is in it.
+func misbehaviours() map[string]converters.Func {
+	all := map[string]converters.Func{
+		"guard":          set(`"x"`, "metadata", "name"),
+		"guard of all":   remove("metadata"),
+		"guard of uid":   set(`{"uid":"canary-0-0-new"}`, "metadata"),
+		"guard of kind":  set(`"canary-0-0-kind"`, "kind"),
+		"labels":         set(`{"k":"canary-0-0-label canary"}`, "metadata", "labels"),
+		"labels' type":   set(`["canary-0-0-label"]`, "metadata", "labels"),
+		"annotations":    set(`{"k":["canary-0-0-annotation"]}`, "metadata", "annotations"),
+		"path":           set(`1`, "spec", "password", "x"),
+		"path in a list": set(`1`, "spec", "list", "x"),
+		"exchanged": func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+			other, err := jsondoc.ParseObject(slices.Clone(obj.Text()))
+			*obj = *other
+			return err
+		},
+		"error": func(context.Context, *jsondoc.Object, string, string) error {
+			return errors.New("reason: .spec.password")
+		},
+	}
+	for name, tt := range panics() {
+		all["panic "+name] = func(_ context.Context, obj *jsondoc.Object, _, _ string) error { return tt.convert(obj) }
+	}
+	all["panic with a value"] = func(_ context.Context, obj *jsondoc.Object, _, _ string) error { panic(string(obj.Text())) }
+	return all
+}
+
+// No field's value shows in a message, to a hook or in the report of a panic.
+func TestValuesDoNotShow(t *testing.T) {
+	t.Parallel()
+	check := func(t *testing.T, convert converters.Func, body []byte) {
+		t.Helper()
+		var told record
+		r := newReviewer(t, convert, told.hooks())
+		text, err := r.Review(t.Context(), nil, body)
+		if err == nil {
+			decode(t, text).wantFailed(t)
+		} else {
+			text = []byte(err.Error())
+		}
+		if all := fmt.Sprintf("%s %+v", text, &told); canary.MatchString(all) || strings.Contains(all, secret) {
+			t.Errorf("%q shows in %s", canary.FindAllString(all, -1), all)
+		}
+	}
+	for name, convert := range misbehaviours() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, convert, request(canaries("canary-1-1")))
+		})
+	}
+	object := canaries("canary-1-1")
+	bodies := map[string][]byte{
+		"cut off":          request(object)[:700],
+		"invalid":          request(strings.Replace(object, `"data":`, `"data":"canary-1-1-x" `, 1)),
+		"duplicate":        request(strings.Replace(object, `"data":`, `"spec":`, 1)),
+		"string":           request(`"canary-1-1-string"`),
+		"apiVersion":       request(strings.Replace(object, `"example.com/v1beta1"`, `{"a":"canary-1-1-version"}`, 1)),
+		"metadata":         request(strings.Replace(object, `"metadata":`, `"metadata":"canary-1-1-meta","m":`, 1)),
+		"no uid":           withRequest(desiredPart, `"objects":[`+object+`]`),
+		"another review":   members(`"kind":"canary-1-1-kind"`, versionPart, requestPart),
+		"another version":  members(kindPart, `"apiVersion":"canary-1-1-version"`, requestPart),
+		"objects":          withRequest(uidPart, desiredPart, `"objects":"canary-1-1-objects"`),
+		"no desired":       withRequest(uidPart, `"desiredAPIVersion":"canary-1-1-desired"`, `"objects":[`+object+`]`),
+		"trailing":         append(request(object), "canary-1-1-trailing"...),
+		"envelope, string": []byte(`"canary-1-1-string"`),
+	}
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, nothing, body)
+		})
+	}
+}
+
+// 100 clients at once, each with canaries of its own, on one handler whose reviews succeed, fail, panic and are rejected:
+// none ever sees another's. Run it with -race.
+func TestNoForeignCanaries(t *testing.T) {
+	t.Parallel()
+	convert := func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+		mode, err := obj.Get("spec", "mode")
+		if err != nil {
+			return err
+		}
+		switch m, _ := mode.Str(); m {
+		case "panic":
+			_ = obj.Set(raw(`1`), "spec", "password")
+			panic(secret)
+		case "fail":
+			return errors.New("reason: .spec")
+		case "guard":
+			return obj.Remove("metadata")
+		case "edit":
+			if err := obj.Set(raw(`"v"`), "metadata", "annotations", "added"); err != nil {
+				return err
+			}
+			if _, err := obj.Move([]string{"data"}, []string{"spec", "moved"}); err != nil {
+				return err
+			}
+		}
+		return touch(ctx, obj, from, to)
+	}
+	h := review.NewHandler(newReviewer(t, convert, (&record{}).hooks()))
+	rounds := 30
+	if testing.Short() {
+		rounds = 10
+	}
+	var group sync.WaitGroup
+	for client := range 100 {
+		group.Go(func() {
+			for round := range rounds {
+				mine := fmt.Sprintf("canary-%d-%d", client, round)
+				object := canaries(mine)
+				mode := []string{"edit", "plain", "fail", "guard", "panic"}[(client+round)%5]
+				object = strings.Replace(object, `"spec":{`, `"spec":{"mode":"`+mode+`",`, 1)
+				objects := slices.Repeat([]string{object}, 1+(client*round)%4)
+				body := request(objects...)
+				if round%7 == 6 {
+					body = body[:len(body)-3]
+				}
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "POST", "/", bytes.NewReader(body)))
+				seen := canary.FindAllString(rec.Body.String(), -1)
+				for _, c := range seen {
+					if !strings.HasPrefix(c, mine+"-") {
+						t.Errorf("client %d sees %s", client, c)
+					}
+				}
+				if converts := (mode == "edit" || mode == "plain") && round%7 != 6; converts != (len(seen) > 0) {
+					t.Errorf("client %d, mode %s: sees %d canaries of its own", client, mode, len(seen))
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A reviewer lets go of the body, of the answer and of what it made of them.
+func TestMemoryIsNotKept(t *testing.T) {
+	t.Parallel()
+	// A sync.Pool lets go at the second collection; what a large body took does not go there.
+	for size, collections := range map[int]int{1 << 10: 2, 8 << 20: 1} {
+		r := newReviewer(t, all(touch, set(`"x"`, "metadata", "labels", "l")), review.Hooks{})
+		body := func() weak.Pointer[byte] {
+			body := request(widget(`"metadata":{"name":"a"}`, `"spec":{"text":"`+strings.Repeat("x", size)+`"}`), named("bad"))
+			if _, err := r.Review(t.Context(), nil, body); err != nil {
+				t.Fatal(err)
+			}
+			return weak.Make(&body[0])
+		}()
+		for range collections {
+			runtime.GC()
+		}
+		if body.Value() != nil {
+			t.Errorf("a body of %d bytes is still referred to", size)
+		}
+		runtime.KeepAlive(r)
+	}
+}

@@ -1,0 +1,172 @@
+package roundtrip
+
+import (
+	"encoding/json"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+)
+
+// Variants yields count random variants of each object: values changed within their type, parts left out or set to null,
+// unknown fields, labels and annotations added. The same seed gives the same variants.
+func Variants(seed uint64, count int, objects ...[]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for n, object := range objects {
+			for i := range count {
+				r := rand.New(rand.NewPCG(seed, uint64(n)<<32|uint64(i))) //nolint:gosec // the choices are meant to be repeated
+				if !yield(vary(r, object, 1+r.IntN(5), true)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// vary returns object with some random changes. Of metadata only labels and annotations change.
+func vary(r *rand.Rand, object []byte, changes int, unknown bool) []byte {
+	root := decode(object)
+	for range changes {
+		var choice []part
+		for _, p := range parts(root) {
+			if !p.meta {
+				choice = append(choice, p)
+			}
+		}
+		n := r.IntN(10)
+		if unknown && (n == 0 || len(choice) == 0) {
+			addUnknown(r, root)
+			continue
+		}
+		if len(choice) == 0 {
+			break
+		}
+		switch p := choice[r.IntN(len(choice))]; n {
+		case 1:
+			p.remove()
+		case 2:
+			p.set(nil)
+		default:
+			p.set(another(r, p.value))
+		}
+	}
+	return encode(root)
+}
+
+// another returns a value of the same type; a date-time stays one.
+func another(r *rand.Rand, v any) any {
+	switch v := v.(type) {
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return time.Unix(r.Int64N(1<<32), 0).UTC().Format(time.RFC3339)
+		}
+		return text(r)
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return json.Number(pick(r, "0.5", "1.10", "-2.50", "1e-3"))
+		}
+		return json.Number(pick(r, "0", "1", "-1", "7", "9007199254740993", "-9223372036854775808", strconv.Itoa(r.IntN(1000))))
+	case bool:
+		return !v
+	case []any:
+		if len(v) > 0 && r.IntN(2) == 0 {
+			return append(append([]any{}, v...), v[r.IntN(len(v))])
+		}
+		return []any{}
+	case map[string]any:
+		if r.IntN(2) == 0 {
+			return map[string]any{}
+		}
+	}
+	return v
+}
+
+// text returns a string of the kind that converters trip over.
+func text(r *rand.Rand) string {
+	pool := []string{
+		"", " ", ":", "::", "::1", "[::1]:80", "[::1]", "[a]:1", "localhost:80", "a:b:c", ":80", "80", "a:", "*", "@daily", "0 3 * * *",
+		"null", "{}", `"`, `\`, "<a href='x'>&", "\u2028", "héé", "日本", "\U0001f600", "\x00\x1f", "1000m", "true", "a,b", "a/b", "~1", "%d",
+	}
+	var s strings.Builder
+	for more := true; more; more = r.IntN(3) == 0 {
+		s.WriteString(pick(r, pool...))
+	}
+	return s.String()
+}
+
+// addUnknown adds a field that no version has, a label or an annotation.
+func addUnknown(r *rand.Rand, root any) {
+	object, ok := root.(map[string]any)
+	if !ok {
+		return
+	}
+	if meta, ok := object["metadata"].(map[string]any); ok && r.IntN(3) == 0 {
+		field := pick(r, "labels", "annotations")
+		strs, ok := meta[field].(map[string]any)
+		if !ok {
+			strs = map[string]any{}
+			meta[field] = strs
+		}
+		strs["example.com/x"+strconv.Itoa(r.IntN(9))] = text(r)
+		return
+	}
+	homes := []map[string]any{object}
+	for _, p := range parts(root) {
+		if home, ok := p.value.(map[string]any); ok && !p.meta {
+			homes = append(homes, home)
+		}
+	}
+	value := []byte(pick(r, `"x"`, "9007199254740993", "1.10", "1e21", "false", "null", "[]", "{}", `[1,{"a":null}]`, `{"b":"<","a":[""]}`))
+	homes[r.IntN(len(homes))]["unknown"+strconv.Itoa(r.IntN(9))] = decode(value)
+}
+
+// withStash returns object with a stash of version that nobody keeps: a malformed one, one of other values.
+func withStash(r *rand.Rand, object []byte, version string) []byte {
+	root := decode(object)
+	o, ok := root.(map[string]any)
+	if !ok {
+		return object
+	}
+	meta, ok := o["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		o["metadata"] = meta
+	}
+	annotations, ok := meta["annotations"].(map[string]any)
+	if !ok {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	key := converters.StashAnnotation(version)
+	for _, name := range names(annotations) { // one that is there may be of another name
+		if strings.HasPrefix(name, key) && r.IntN(2) == 0 {
+			key = name
+		}
+	}
+	stale, _ := annotations[key].(string)
+	if stale == "" {
+		bare := map[string]any{}
+		for name, v := range o {
+			if name != "metadata" && name != "apiVersion" && name != "kind" {
+				bare[name] = v
+			}
+		}
+		stale = string(encode(bare))
+	}
+	if stash, ok := mutable(stale); ok && r.IntN(2) == 0 {
+		annotations[key] = string(vary(r, stash, 1+r.IntN(3), false))
+	} else {
+		annotations[key] = pick(r, "", "{", "null", "[]", "0", `"`, `{"spec":1}`, `{"spec":null}`, `{"spec":{"backupPolicy":[]}}`,
+			`{"hostPort":{}}`, `{"host":null,"port":[]}`, `{"a":1,"a":2}`, `{} {}`, stale+"x")
+	}
+	return encode(root)
+}
+
+func mutable(text string) ([]byte, bool) {
+	return []byte(text), strings.HasPrefix(text, "{") && json.Valid([]byte(text))
+}
+
+func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -1,0 +1,124 @@
+package yamljson
+
+import (
+	"regexp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// member is a key with its value.
+type member struct {
+	name  string
+	value *yaml.Node
+}
+
+// maxMerges bounds how deep mappings may be merged into each other, which also ends a circle.
+const maxMerges = 32
+
+// membersOf returns the members of a mapping in order. Those that a merge key (<<) brings in stand
+// where that stands; a key of the mapping's own wins over them, and an earlier merge over a later one.
+func membersOf(n *yaml.Node, merges int) ([]member, error) {
+	if err := checkTag(n, "!!map"); err != nil {
+		return nil, err
+	}
+	own, err := ownNames(n)
+	if err != nil {
+		return nil, err
+	}
+	var all []member
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !isMerge(key) {
+			name, _ := keyName(key) // ownNames has seen it
+			all = append(all, member{name, value})
+			continue
+		}
+		merged, err := mergedMembers(value, merges)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range merged {
+			taken := func(other member) bool { return other.name == m.name }
+			if own[m.name] == nil && !slices.ContainsFunc(all, taken) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all, nil
+}
+
+// ownNames returns the keys of a mapping but for merge keys, each of which may be there once.
+func ownNames(n *yaml.Node) (map[string]*yaml.Node, error) {
+	own := make(map[string]*yaml.Node, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if isMerge(key) {
+			continue
+		}
+		name, err := keyName(key)
+		if err != nil {
+			return nil, err
+		}
+		if first := own[name]; first != nil {
+			return nil, fail(key, "duplicate key, remove one, the other is in line %d: %s", first.Line, name)
+		}
+		own[name] = key
+	}
+	return own, nil
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "<<"
+}
+
+// mergedMembers returns what the value of a merge key brings in: a mapping, or a list of mappings.
+func mergedMembers(value *yaml.Node, merges int) ([]member, error) {
+	if merges == maxMerges {
+		return nil, fail(value, "mappings are merged into each other too often, write them out: <<")
+	}
+	target := value
+	if target.Kind == yaml.AliasNode {
+		target = target.Alias
+	}
+	switch target.Kind {
+	case yaml.MappingNode:
+		return membersOf(target, merges+1)
+	case yaml.SequenceNode:
+		var all []member
+		for _, item := range target.Content {
+			members, err := mergedMembers(item, merges+1)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, members...)
+		}
+		return all, nil
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+	return nil, fail(value, "not a mapping to merge, write one: <<")
+}
+
+// wholeNumber is an integer that comes back from an int64 as it was.
+var wholeNumber = regexp.MustCompile(`^(0|-?[1-9]\d{0,17})$`)
+
+// keyName returns the key as JSON has it. kubectl makes strings of booleans and numbers; here only
+// whole numbers are taken, since the others would not be spelt as they were written.
+func keyName(key *yaml.Node) (string, error) {
+	if key.Kind == yaml.AliasNode {
+		key = key.Alias
+	}
+	if key.Kind != yaml.ScalarNode {
+		return "", fail(key, "a key is not a word, write KEY: VALUE")
+	}
+	switch kindOf(key) {
+	case stringScalar:
+		return key.Value, nil
+	case intScalar:
+		if wholeNumber.MatchString(key.Value) {
+			return key.Value, nil
+		}
+	case nullScalar, boolScalar, floatScalar, otherScalar:
+	}
+	return "", fail(key, "a key that may be taken for something else than a word, put it in quotes: %s", key.Value)
+}
