@@ -1,0 +1,37 @@
+package oracle_test
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// TestConnectionAge holds that connections which have come of age are renewed without a failed call.
+func TestConnectionAge(t *testing.T) {
+	t.Parallel()
+	const (
+		workers = 8
+		age     = 100 * time.Millisecond
+	)
+	w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) {
+		withPlain(s)
+		s.limits.ConnectionAge = age
+	})
+	var closing atomic.Int64
+	a := w.client()
+	a.observe = func(_ *http.Request, resp *http.Response) {
+		if resp != nil && resp.Close {
+			closing.Add(1)
+		}
+	}
+	l := newLoad(t, workers, mixed(t, a.converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))))
+	eventually(t, "all connections to be renewed ten times", func() bool { return closing.Load() >= 10*workers })
+	l.noFailures()
+	w.noErrors()
+	if dials, closed, calls := a.dials.Load(), closing.Load(), l.calls.Load(); dials < closed || closed == calls {
+		t.Errorf("%d connections for %d calls, %d of which ended theirs: want as many, and some calls that did not", dials, calls, closed)
+	}
+}

@@ -1,0 +1,14 @@
+package oracle_test
+
+import (
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+// TestMain silences the API server's log, which tells of every slow or failed call.
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard())
+	m.Run()
+}

@@ -1,0 +1,153 @@
+package oracle_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// overloaded is the message of a 429.
+const overloaded = "webhookd is overloaded: requests in flight take all the room there is; try again"
+
+// A holder is a kind whose conversions stay in flight until they are released.
+type holder struct {
+	converters.Kind
+
+	held    atomic.Int64
+	release chan struct{}
+}
+
+func newHolder() *holder {
+	h := &holder{release: make(chan struct{})}
+	h.Kind = newKind("Held", func(context.Context, *jsondoc.Object, string, string) error {
+		h.held.Add(1)
+		<-h.release
+		return nil
+	})
+	return h
+}
+
+// A fullServer is one in which one conversion takes all the room there is.
+type fullServer struct {
+	*webhookd
+
+	shed atomic.Int64 // requests answered 429
+	free func()       // ends that conversion
+}
+
+// limitRequests and limitBytes are the two ways to fill a server with one object of filler.
+func limitRequests(l *server.Limits) { l.InFlightRequests = 1 }
+
+func limitBytes(l *server.Limits) { l.InFlightBytes, l.SmallBodyShare = 64<<10, 0 }
+
+// filler returns an object of which two do not fit into limitBytes.
+func filler(t *testing.T, kind string) *unstructured.Unstructured {
+	t.Helper()
+	u := named(t, group+"/v1", kind, "a")
+	u.Object["data"] = strings.Repeat("x", 40<<10)
+	return u
+}
+
+func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fullServer {
+	t.Helper()
+	f, h := &fullServer{}, newHolder()
+	f.webhookd = serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) {
+		s.kinds = []converters.Kind{plain(), h.Kind}
+		limit(&s.limits)
+		s.limits.QueueWait = queueWait
+		s.hooks.Shed = func(string) { f.shed.Add(1) }
+	})
+	c := f.client().converter(t, h.GroupKind, madeUpVersions(), f.byService("v1"))
+	in := filler(t, "Held")
+	var running sync.WaitGroup
+	running.Go(func() {
+		if _, err := c.to(in, "v2"); err != nil {
+			t.Errorf("the call that fills the server: %v", err)
+		}
+	})
+	f.free = sync.OnceFunc(func() {
+		close(h.release)
+		running.Wait()
+	})
+	t.Cleanup(f.free)
+	eventually(t, "the server to be full", func() bool { return h.held.Load() == 1 })
+	return f
+}
+
+// TestOverloadPasses holds that a call which finds the server full is made again after the second that
+// the server asked for, and succeeds then.
+func TestOverloadPasses(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]func(*server.Limits){"requests": limitRequests, "bytes": limitBytes} {
+		for _, review := range []string{"v1", "v1beta1"} {
+			t.Run(name+" "+review, func(t *testing.T) {
+				t.Parallel()
+				f := fill(t, limit, time.Millisecond)
+				a, seen := f.client(), &recorder{}
+				a.observe = seen.observe
+				c := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService(review))
+
+				began := time.Now()
+				freed := make(chan struct{})
+				go func() {
+					defer close(freed)
+					eventually(t, "the first 429", func() bool { return f.shed.Load() > 0 })
+					f.free()
+				}()
+				_, err := c.to(filler(t, "Plain"), "v2")
+				<-freed
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := seen.all()
+				if len(all) != 2 || all[0].Code != http.StatusTooManyRequests || all[0].RetryAfter != "1" || all[1].Code != http.StatusOK {
+					t.Errorf("exchanges %v, want a 429 with Retry-After: 1 and a 200", all)
+				}
+				if took := time.Since(began); took < time.Second {
+					t.Errorf("took %s, less than what the server asked for", took)
+				}
+				f.noErrors()
+			})
+		}
+	}
+}
+
+// TestOverloadStays holds how often a call is made to a server that stays full, and what the user
+// reads then.
+func TestOverloadStays(t *testing.T) {
+	t.Parallel()
+	f := fill(t, limitRequests, time.Millisecond)
+	a, seen := f.client(), &recorder{}
+	a.observe = seen.observe
+	_, err := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).to(named(t, group+"/v1", "Plain", "a"), "v2")
+	if want := "conversion webhook for " + group + "/v1, Kind=Plain failed: " + overloaded; err == nil || err.Error() != want {
+		t.Errorf("the user reads\n%v\nwant\n%s", err, want)
+	}
+	if n := len(seen.all()); n != 11 {
+		t.Errorf("%d attempts, want 11", n)
+	}
+}
+
+// TestOverloadOutlastsTheClient holds what the user reads where the waits of server and client for
+// each other add up to more than the time that a call has.
+func TestOverloadOutlastsTheClient(t *testing.T) {
+	t.Parallel()
+	f := fill(t, limitRequests, time.Second)
+	a := f.client()
+	a.timeout = 3 * time.Second
+	_, err := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).to(named(t, group+"/v1", "Plain", "a"), "v2")
+	want := "conversion webhook for " + group + `/v1, Kind=Plain failed: Post "https://webhookd.crdconvert.svc:443/crdconvert?timeout=3s": `
+	if err == nil || cutEnd(err.Error(), timeouts()) != want {
+		t.Errorf("the user reads\n%v\nwant\n%sand one of\n%s", err, want, strings.Join(timeouts(), "\n"))
+	}
+}

@@ -1,0 +1,222 @@
+package oracle_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/tlsreload"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// patience is how long a test waits for what should happen at once.
+const patience = 30 * time.Second
+
+// A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.
+type setup struct {
+	kinds      []converters.Kind // beside the builtin ones
+	limits     server.Limits
+	drainDelay time.Duration
+	hooks      server.Hooks
+	review     review.Hooks
+	hosts      []string // of the certificate
+	clientCA   string   // file
+}
+
+// A webhookd is a running server, wired as cmd/webhookd does it.
+type webhookd struct {
+	*server.Server
+
+	t      *testing.T
+	ca     *tlstest.CA
+	secret string // the directory with the key pair
+	source *tlsreload.Source
+	log    lines  // of net/http
+	hellos hellos // what clients offered
+
+	stop context.CancelFunc
+	done chan struct{} // closed when Run has returned err
+	err  error
+}
+
+// serve runs a server with a certificate of ca until the test ends, which it has to do without an
+// error.
+func serve(t *testing.T, ca *tlstest.CA, change func(*setup)) *webhookd {
+	t.Helper()
+	s := setup{limits: server.DefaultLimits(), hosts: []string{serviceHost, "127.0.0.1"}}
+	if change != nil {
+		change(&s)
+	}
+	w := &webhookd{t: t, ca: ca, secret: filepath.Join(t.TempDir(), "tls"), done: make(chan struct{})}
+	tlstest.WriteSecretDir(t, w.secret, ca.Issue(t, tlstest.Leaf{Hosts: s.hosts}).Files())
+	w.wire(&s)
+
+	// Not the test's own context, which ends before the cleanups that stop what calls the server.
+	parent := context.WithoutCancel(t.Context())
+	background, stopFollowing := context.WithCancel(parent)
+	var ctx context.Context
+	ctx, w.stop = context.WithCancel(parent)
+	var following sync.WaitGroup
+	following.Go(func() {
+		if err := w.source.Run(background); err != nil {
+			t.Errorf("the certificate is not followed: %v", err)
+		}
+	})
+	go func() {
+		defer close(w.done)
+		w.err = w.Run(ctx)
+		stopFollowing()
+		following.Wait()
+	}()
+	t.Cleanup(func() {
+		w.stop()
+		if err := w.wait(); err != nil {
+			t.Errorf("the server ended with an error: %v", err)
+		}
+	})
+	select {
+	case <-w.Listening():
+	case <-w.done:
+		t.Fatalf("the server does not start: %v", w.err)
+	}
+	return w
+}
+
+func (w *webhookd) wire(s *setup) {
+	w.t.Helper()
+	var err error
+	if w.source, err = tlsreload.Open(w.t.Context(), tlsreload.Options{Dir: w.secret, ClientCAFile: s.clientCA}); err != nil {
+		w.t.Fatalf("certificate: %v", err)
+	}
+	registry, err := converters.NewRegistry(slices.Concat(builtin.Kinds(), s.kinds)...)
+	if err != nil {
+		w.t.Fatalf("registry: %v", err)
+	}
+	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, s.review)
+	w.Server, err = server.New(server.Options{
+		Webhook:             review.NewHandler(reviewer),
+		Listen:              "127.0.0.1:0",
+		TLS:                 w.hellos.record(w.source.TLSConfig(tls.VersionTLS13)),
+		Limits:              s.limits,
+		DrainDelay:          s.drainDelay,
+		ExpectedCertificate: w.source.Expected,
+		Hooks:               s.hooks,
+		ErrorLog:            log.New(&w.log, "", 0),
+	})
+	if err != nil {
+		w.t.Fatalf("server: %v", err)
+	}
+}
+
+// wait returns Run's error.
+func (w *webhookd) wait() error {
+	select {
+	case <-w.done:
+		return w.err
+	case <-time.After(patience):
+		return errors.New("the server does not end")
+	}
+}
+
+// byService and byURL are the two ways in which a CRD can refer to the server.
+func (w *webhookd) byService(reviews ...string) hookConfig {
+	return hookConfig{path: server.DefaultPath, caBundle: w.ca.PEM, reviews: reviews}
+}
+
+func (w *webhookd) byURL(reviews ...string) hookConfig {
+	return hookConfig{url: "https://" + w.address() + server.DefaultPath, caBundle: w.ca.PEM, reviews: reviews}
+}
+
+func (w *webhookd) address() string { return w.Addr().String() }
+
+// client is an API server that resolves the Service to w.
+func (w *webhookd) client() *apiServer { return &apiServer{endpoint: w.address} }
+
+// noErrors fails the test if net/http had anything to complain of, such as a failed handshake.
+func (w *webhookd) noErrors() {
+	w.t.Helper()
+	if said := w.log.all(); len(said) > 0 {
+		w.t.Errorf("the server's log:\n%s", strings.Join(said, ""))
+	}
+}
+
+// lines keeps what is written to it.
+type lines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, string(p))
+	return len(p), nil
+}
+
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.text)
+}
+
+// A hello is what a client offers before it knows with whom it talks.
+type hello struct {
+	ServerName string
+	Protocols  []string
+}
+
+type hellos struct {
+	mu   sync.Mutex
+	seen []hello
+}
+
+// record makes c remember what clients offer. Where a client certificate is required, c does that
+// job itself and nothing is recorded.
+func (h *hellos) record(c *tls.Config) *tls.Config {
+	if c.GetConfigForClient == nil {
+		c.GetConfigForClient = func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.seen = append(h.seen, hello{info.ServerName, slices.Clone(info.SupportedProtos)})
+			return nil, nil //nolint:nilnil // means c itself
+		}
+	}
+	return c
+}
+
+// of returns the hellos of clients that offer these protocols; the server's self check is another.
+func (h *hellos) of(protocols ...string) []hello {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var found []hello
+	for _, s := range h.seen {
+		if slices.Equal(s.Protocols, protocols) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// eventually waits until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
