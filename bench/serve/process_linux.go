@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	serverCPU = 0
+	clientCPU = 1
+)
+
+// pin keeps this process, the client, off the server's processor.
+func (b *bench) pin() error {
+	if runtime.NumCPU() < 2 {
+		return fmt.Errorf("one processor only")
+	}
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		tid, err := strconv.Atoi(t.Name())
+		if err != nil {
+			return err
+		}
+		if err := setCPU(tid, clientCPU); err != nil {
+			return err
+		}
+	}
+	b.pinned = true
+	return nil
+}
+
+// onServerCPU calls start, which forks, so that the child inherits the server's processor.
+func (b *bench) onServerCPU(start func() error) error {
+	if !b.pinned {
+		return start()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := setCPU(0, serverCPU); err != nil {
+		return err
+	}
+	err := start()
+	if back := setCPU(0, clientCPU); back != nil {
+		return back
+	}
+	return err
+}
+
+func setCPU(tid, cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	return unix.SchedSetaffinity(tid, &set)
+}
+
+// cpuTime returns the time that all threads of a process have run, in user and system mode, to the nanosecond.
+func cpuTime(pid int) (time.Duration, error) {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, s := range stats {
+		text, err := os.ReadFile(s)
+		if err != nil {
+			return 0, err
+		}
+		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(ns)
+	}
+	return sum, nil
+}
+
+// peakRSS returns the most memory that a process had resident, in bytes.
+func peakRSS(pid int) (int64, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if rest, found := strings.CutPrefix(lines.Text(), "VmHWM:"); found {
+			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no VmHWM for process %d", pid)
+}
+
+func command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd
+}
