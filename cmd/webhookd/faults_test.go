@@ -85,7 +85,7 @@ func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
 	name := strings.Repeat("n", 240)
 	objects := strings.Repeat(`{"apiVersion":"example.com/v1beta1","kind":"K","metadata":{"name":"`+name+`"}},`, 5)
 	failing := strings.Replace(emptyReview, "[]", "["+strings.TrimSuffix(objects, ",")+"]", 1)
-	const reviews = 2 * logPending / 1024
+	const reviews = queueBound + 4*queueBatch
 	for range reviews {
 		postReview(t, client, addresses[0], failing)
 	}

@@ -11,9 +11,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
+// A reviewLogger is a reviewLog, or the reviewQueue before it.
+type reviewLogger interface {
+	reviewDone(ctx context.Context, r review.Result)
+	panicked(ctx context.Context, p review.Panic)
+}
+
 // reviewHooks tell the metrics and the log of each review.
-func reviewHooks(m *metrics.Metrics, logger *zap.Logger) review.Hooks {
-	counted, logged := m.Review(), newReviewLog(logger)
+func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
+	counted := m.Review()
 	return review.Hooks{
 		ReviewDone: func(ctx context.Context, r review.Result) {
 			counted.ReviewDone(ctx, r)

@@ -11,6 +11,8 @@ import (
 const (
 	// logDelay is how long a line may wait for others to be written together with it.
 	logDelay = 50 * time.Millisecond
+	// logBatch is how many bytes wait no longer: they still fit the processor's cache.
+	logBatch = 32 << 10
 	// logPending bounds the lines that wait, in bytes. What comes while they are that many is dropped.
 	logPending = 1 << 20
 	// logKept is how large a buffer may be that is kept though it is not needed.
@@ -33,6 +35,7 @@ type logWriter struct {
 
 	mu      sync.Mutex
 	pending []byte
+	gather  func() // writes more lines; nil: there are none
 }
 
 // newLogWriter starts the goroutine that writes to out. It ends with close.
@@ -46,6 +49,13 @@ func newLogWriter(out io.Writer) *logWriter {
 	}
 	go w.run()
 	return w
+}
+
+// gatherFrom has f called on the writing goroutine before each write, to write lines that were not worth a request's time.
+func (w *logWriter) gatherFrom(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gather = f
 }
 
 // Write takes one line. It never fails and never waits.
@@ -63,7 +73,7 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	if before == 0 {
 		notify(w.wake)
 	}
-	if before < logPending/2 && after >= logPending/2 {
+	if before < logBatch && after >= logBatch {
 		notify(w.full)
 	}
 	return len(line), nil
@@ -115,6 +125,12 @@ func (w *logWriter) wait() bool {
 
 // flush writes what waits and returns the buffer for the next time; spare takes its place meanwhile.
 func (w *logWriter) flush(spare []byte) []byte {
+	w.mu.Lock()
+	gather := w.gather
+	w.mu.Unlock()
+	if gather != nil {
+		gather()
+	}
 	w.mu.Lock()
 	batch := w.pending
 	w.pending = spare[:0]

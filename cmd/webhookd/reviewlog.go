@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// A reviewLog writes a line for each review. It is on the path of a request, so its fields are reused.
+// A reviewLog writes a line for each review. Its fields are reused.
 type reviewLog struct {
 	logger *zap.Logger
 	fields sync.Pool
@@ -22,17 +22,27 @@ func newReviewLog(logger *zap.Logger) *reviewLog {
 	return l
 }
 
-func (l *reviewLog) reviewDone(_ context.Context, r review.Result) {
-	level, message := zapcore.InfoLevel, "review done"
+// outcome returns the level and the message of a review's line.
+func outcome(r *review.Result) (zapcore.Level, string) {
 	switch {
 	case r.Rejected != nil:
-		level, message = zapcore.WarnLevel, "body rejected"
+		return zapcore.WarnLevel, "body rejected"
 	case r.Message != "":
-		level, message = zapcore.WarnLevel, "review failed"
+		return zapcore.WarnLevel, "review failed"
 	}
+	return zapcore.InfoLevel, "review done"
+}
+
+func (l *reviewLog) reviewDone(_ context.Context, r review.Result) { l.write(&r) }
+
+func (l *reviewLog) write(r *review.Result) {
+	level, message := outcome(r)
 	entry := l.logger.Check(level, message)
 	if entry == nil {
 		return
+	}
+	if !r.At.IsZero() {
+		entry.Time = r.At
 	}
 	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
 	fields := all[:0]

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,7 +131,7 @@ func TestHooksReachTheLog(t *testing.T) {
 	t.Parallel()
 	lines := logged(t, zapcore.DebugLevel, func(l *zap.Logger) {
 		m := metrics.New(metrics.Build{})
-		r := reviewHooks(m, l)
+		r := reviewHooks(m, newReviewLog(l))
 		r.ReviewDone(t.Context(), exampleResult())
 		r.ObjectsDone(exampleResult().Pair, 0, nil)
 		r.GuardRefused(exampleResult().Pair, ".metadata.uid")
@@ -178,7 +179,7 @@ func TestHooksReachTheLog(t *testing.T) {
 func BenchmarkHooks(b *testing.B) {
 	out := newLogWriter(io.Discard)
 	defer out.close()
-	hooks := reviewHooks(metrics.New(metrics.Build{}), newLogger(out, zapcore.InfoLevel))
+	hooks := reviewHooks(metrics.New(metrics.Build{}), newReviewQueue(newReviewLog(newLogger(out, zapcore.InfoLevel)), out))
 	r, durations := exampleResult(), []time.Duration{20 * time.Microsecond}
 	ctx := context.WithoutCancel(b.Context())
 	b.ReportAllocs()
@@ -186,4 +187,29 @@ func BenchmarkHooks(b *testing.B) {
 		hooks.ObjectsDone(r.Pair, 0, durations)
 		hooks.ReviewDone(ctx, r)
 	}
+}
+
+// What waits for the log is written soon, with the time of the review, and what is too much is dropped and counted.
+func TestReviewQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newPipe()
+		w := newLogWriter(out)
+		defer w.close()
+		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel)), w)
+		r := exampleResult()
+		r.At = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+		queue.reviewDone(t.Context(), r)
+		advance(logDelay)
+		lines := out.written()
+		if len(lines) != 1 || !strings.Contains(lines[0], `"ts":"2026-01-02T03:04:05.000000006Z"`) {
+			t.Fatalf("got %q, want one line with the time of the review", lines)
+		}
+		for range queueBound + 1 { // in no time of the bubble's, so nothing is written meanwhile
+			queue.reviewDone(t.Context(), r)
+		}
+		if got := w.Dropped(); got != 1 {
+			t.Errorf("%d lines dropped, want 1", got)
+		}
+	})
 }

@@ -102,7 +102,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	if err != nil {
 		return nil, err
 	}
-	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, reviewHooks(m, logger))
+	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, reviewHooks(m, newReviewQueue(newReviewLog(logger), out)))
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(reviewer)
 	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))

@@ -56,12 +56,15 @@ type Outline struct {
 // Reset makes text, which must not change while the document is in use, the document's text, and forgets all that was
 // made from the one before: outlines, objects, nodes, values and outputs.
 func (d *Document) Reset(text []byte) {
+	had := d.text != nil
 	d.text, d.object, d.inside.text, d.whole.text = text, Object{}, nil, nil
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
-	clear(d.nodes[:cap(d.nodes)]) // which, as members, would hold on to the text before
-	clear(d.members[:cap(d.members)])
+	if had { // nodes and members would hold on to it
+		clear(d.nodes[:cap(d.nodes)])
+		clear(d.members[:cap(d.members)])
+	}
 }
 
 // Scanner returns the document's scanner, at the start of its text: NewScanner, but with the memory of the last one. It is

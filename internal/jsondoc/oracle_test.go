@@ -48,7 +48,7 @@ func verdict(text []byte) (accepted bool, disagreement string) {
 		return false, fmt.Sprintf("error is no SyntaxError: %v", err)
 	case err != nil && (syntax.Offset < 0 || syntax.Offset > len(text)):
 		return false, fmt.Sprintf("offset is outside of the text: %v", err)
-	case err != nil && syntax.Problem == "nested too deep":
+	case err != nil && syntax.Problem == "nested too deep, an object may have 512 levels":
 		if strict && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= jsondoc.MaxDepth {
 			return false, err.Error()
 		}

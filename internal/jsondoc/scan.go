@@ -16,7 +16,7 @@ const (
 	scanDepth  = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
 	maxMembers = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
 	fewMembers = 32      // up to which names are compared with each other and not kept in a map
-	tooDeep    = "nested too deep"
+	tooDeep    = "nested too deep, an object may have 512 levels"
 )
 
 // A SyntaxError says where text stops being the JSON that this package accepts. It never quotes the text.

@@ -173,20 +173,20 @@ func TestScanDepth(t *testing.T) {
 	}{
 		{"511 arrays", arrays(511), 512, ""},
 		{"512 arrays", arrays(512), 512, ""},
-		{"513 arrays", arrays(513), 512, "nested too deep: byte 512"},
+		{"513 arrays", arrays(513), 512, "nested too deep, an object may have 512 levels: byte 512"},
 		{"511 objects", objects(511), 512, ""},
 		{"512 objects", objects(512), 512, ""},
-		{"513 objects", objects(513), 512, "nested too deep: byte 2560"},
+		{"513 objects", objects(513), 512, "nested too deep, an object may have 512 levels: byte 2560"},
 		{"511 of both", mixed(511), 512, ""},
 		{"512 of both", mixed(512), 512, ""},
-		{"513 of both", mixed(513), 512, "nested too deep: byte 1536"},
-		{"512 in an array is 513", "[" + mixed(512) + "]", 512, "nested too deep: byte 1532"},
+		{"513 of both", mixed(513), 512, "nested too deep, an object may have 512 levels: byte 1536"},
+		{"512 in an array is 513", "[" + mixed(512) + "]", 512, "nested too deep, an object may have 512 levels: byte 1532"},
 		{"1024, the most", mixed(1024), 5000, ""},
-		{"1025", mixed(1025), 5000, "nested too deep: byte 3072"},
-		{"no level allowed", "[]", 0, "nested too deep: byte 0"},
+		{"1025", mixed(1025), 5000, "nested too deep, an object may have 512 levels: byte 3072"},
+		{"no level allowed", "[]", 0, "nested too deep, an object may have 512 levels: byte 0"},
 		{"no level needed", "1", 0, ""},
-		{"a million unclosed arrays", strings.Repeat("[", 1_000_000), 512, "nested too deep: byte 512"},
-		{"a million unclosed objects", strings.Repeat(`{"a":`, 1_000_000), 512, "nested too deep: byte 2560"},
+		{"a million unclosed arrays", strings.Repeat("[", 1_000_000), 512, "nested too deep, an object may have 512 levels: byte 512"},
+		{"a million unclosed objects", strings.Repeat(`{"a":`, 1_000_000), 512, "nested too deep, an object may have 512 levels: byte 2560"},
 		{"wide, not deep", "[" + strings.Repeat("[{}],", 100_000) + "0]", 3, ""},
 	}
 	for _, test := range tests {
@@ -213,7 +213,7 @@ func orNil(problem string) string {
 // TestScanDepthIsCountedOn skips a value behind other levels.
 func TestScanDepthIsCountedOn(t *testing.T) {
 	t.Parallel()
-	for levels, want := range map[int]string{509: "", 510: "", 511: "nested too deep: byte 516"} {
+	for levels, want := range map[int]string{509: "", 510: "", 511: "nested too deep, an object may have 512 levels: byte 516"} {
 		text := `{"a":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `,"b":[[]]}`
 		s, err := jsondoc.NewScanner([]byte("["+text+"]"), jsondoc.MaxDepth)
 		if err != nil {

@@ -32,7 +32,7 @@ func deep(levels int) string {
 func TestEnvelopeRejected(t *testing.T) {
 	t.Parallel()
 	const (
-		notJSON   = "body is not valid JSON, send a ConversionReview: "
+		notJSON   = "body cannot be read, send a ConversionReview as JSON: "
 		noReview  = "not a ConversionReview, send one: .kind"
 		noVersion = "unknown review version, set conversionReviewVersions of the CRD to [v1] or [v1beta1]: .apiVersion"
 		noRequest = "review without a request, send a ConversionRequest: .request"
@@ -104,9 +104,9 @@ func TestEnvelopeRejected(t *testing.T) {
 		"uid twice":              {withRequest(uidPart, uidPart), notJSON + "duplicate name"},
 		"objects twice":          {withRequest(uidPart, objectsPart, objectsPart), notJSON + "duplicate name"},
 		"uid twice, escaped":     {withRequest(uidPart, `"\u0075id":"other"`), notJSON + "duplicate name"},
-		"object too deep":        {request(widget(`"spec":` + deep(512))), notJSON + "nested too deep"},
-		"object far too deep":    {request(widget(`"spec":` + strings.Repeat("[", 1e6))), notJSON + "nested too deep"},
-		"unknown field too deep": {members(kindPart, versionPart, requestPart, `"x":`+deep(515)), notJSON + "nested too deep"},
+		"object too deep":        {request(widget(`"spec":` + deep(512))), notJSON + "nested too deep, an object may have 512 levels"},
+		"object far too deep":    {request(widget(`"spec":` + strings.Repeat("[", 1e6))), notJSON + "nested too deep, an object may have 512 levels"},
+		"unknown field too deep": {members(kindPart, versionPart, requestPart, `"x":`+deep(515)), notJSON + "nested too deep, an object may have 512 levels"},
 		"object cut off":         {withRequest(uidPart, desiredPart, `"objects":[{"a":}]`), notJSON + "unexpected character"},
 	}
 	for name, tt := range tests {

@@ -112,7 +112,7 @@ func clip(text string, size int) string {
 // requestError wraps what the scanner found.
 func requestError(err error) error {
 	if _, ok := errors.AsType[*jsondoc.SyntaxError](err); ok {
-		return &RequestError{"body is not valid JSON, send a ConversionReview: " + err.Error()}
+		return &RequestError{"body cannot be read, send a ConversionReview as JSON: " + err.Error()}
 	}
 	return &RequestError{err.Error()}
 }

@@ -89,9 +89,9 @@ func TestHandlerRefuses(t *testing.T) {
 		reason metav1.StatusReason
 		want   string
 	}{
-		"empty":        {strings.NewReader(""), 0, 400, metav1.StatusReasonBadRequest, "body is not valid JSON, send a ConversionReview: unexpected end of the text: byte 0"},
+		"empty":        {strings.NewReader(""), 0, 400, metav1.StatusReasonBadRequest, "body cannot be read, send a ConversionReview as JSON: unexpected end of the text: byte 0"},
 		"no review":    {strings.NewReader("{}"), 2, 400, metav1.StatusReasonBadRequest, "not a ConversionReview, send one: .kind"},
-		"no JSON":      {strings.NewReader("{<b>"), 4, 400, metav1.StatusReasonBadRequest, "body is not valid JSON, send a ConversionReview: unexpected character: byte 1"},
+		"no JSON":      {strings.NewReader("{<b>"), 4, 400, metav1.StatusReasonBadRequest, "body cannot be read, send a ConversionReview as JSON: unexpected character: byte 1"},
 		"ends early":   {strings.NewReader(good[:100]), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
 		"never starts": {strings.NewReader(""), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
 		"reset":        {failing(errors.New("connection reset by 10.0.0.1")), -1, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},

@@ -44,8 +44,9 @@ type Result struct {
 	Message  string
 	// BytesIn and BytesOut are the sizes of the bodies.
 	BytesIn, BytesOut int
-	// Duration is the time from the whole body to the whole answer.
+	// Duration is the time from the whole body to the whole answer, and At its end.
 	Duration time.Duration
+	At       time.Time
 }
 
 // A Panic is a panic of a converter. It holds no value of the object.
@@ -107,7 +108,7 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	r := Result{
 		UID: loggable(c.envelope.uid), Pair: c.batch.first,
 		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
-		Rejected: err, BytesIn: c.bytesIn, Duration: took,
+		Rejected: err, BytesIn: c.bytesIn, Duration: took, At: c.now,
 	}
 	if err == nil {
 		r.BytesOut = c.out.Len()

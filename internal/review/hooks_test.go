@@ -109,6 +109,7 @@ func TestHooks(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var got record
+				began := time.Now()
 				slow := converters.Func(func(context.Context, *jsondoc.Object, string, string) error {
 					<-time.After(time.Second)
 					return nil
@@ -126,6 +127,7 @@ func TestHooks(t *testing.T) {
 						want.Duration += d
 					}
 				}
+				want.At = began.Add(want.Duration)
 				if diff := cmp.Diff([]review.Result{want}, got.Results); diff != "" {
 					t.Errorf("results (-want +got):\n%s", diff)
 				}

@@ -5,12 +5,13 @@ import (
 	"sync"
 )
 
-// A large answer leaves as TLS records of 16 KiB, each of them a system call that wakes the client. A cork gathers them
-// below TLS while the handler writes, which is a tenth of the CPU of a list (BenchmarkLargeAnswer; make bench-serve).
+// net/http hands an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of at most 16 KiB. Each is a
+// system call that wakes the client. A cork gathers them below TLS until the handler is done: one write for an ordinary
+// object, an eighth of the writes for a list (make bench-serve: a tenth of the CPU).
 
 const (
 	corkSize  = 128 << 10
-	corkAbove = 64 << 10 // of the request: answers are about as large, and smaller ones are a record or two
+	corkAbove = 2 << 10 // of the request: answers are about as large, and smaller ones are one write anyway
 )
 
 // corks are buffers of corkSize.
@@ -24,23 +25,35 @@ func (p *corks) get() *[]byte {
 	return &b
 }
 
-// cork gathers what is written to the connection of r until the returned function is called.
-func (s *Server) cork(r *http.Request) (uncork func()) {
+// serveCorked calls the webhook handler and sends its answer in as few writes as there can be.
+func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
-	if !ok || r.ContentLength < corkAbove {
-		return func() {}
+	flusher, canFlush := w.(http.Flusher)
+	if !ok || !canFlush || r.ContentLength < corkAbove {
+		s.opts.Webhook.ServeHTTP(w, r)
+		return
 	}
-	buffer := s.corks.get()
+	c.cork(s.corks.get())
+	defer func() { s.corks.pool.Put(c.uncork()) }()
+	s.opts.Webhook.ServeHTTP(w, r)
+	flusher.Flush() // not after a panic, which is answered instead
+}
+
+// cork has writes gathered in buffer.
+func (c *conn) cork(buffer *[]byte) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.corked = buffer
-	c.mu.Unlock()
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.flush()
-		c.corked = nil
-		s.corks.pool.Put(buffer)
-	}
+}
+
+// uncork writes what was gathered and returns the buffer.
+func (c *conn) uncork() *[]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	buffer := c.corked
+	c.flush()
+	c.corked = nil
+	return buffer
 }
 
 // Write writes what TLS has sealed, or gathers it under a cork. After an error it always fails: net/http learns of one

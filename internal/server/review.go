@@ -45,9 +45,8 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength >= 0 {
 		// net/http reads no more than Content-Length, so the body is limited as it is.
 		defer s.gate.release(share)
-		defer s.cork(r)()
 		r.Body = &countedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks}
-		s.opts.Webhook.ServeHTTP(w, r)
+		s.serveCorked(w, r)
 		return
 	}
 	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody)
