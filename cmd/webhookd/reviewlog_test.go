@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,8 +190,8 @@ func BenchmarkHooks(b *testing.B) {
 	}
 }
 
-// What waits for the log is written soon, with the time of the review, and what is too much is dropped and counted.
-func TestReviewQueue(t *testing.T) {
+// What waits for the log is written soon, with the time of the review.
+func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := newPipe()
@@ -205,11 +206,21 @@ func TestReviewQueue(t *testing.T) {
 		if len(lines) != 1 || !strings.Contains(lines[0], `"ts":"2026-01-02T03:04:05.000000006Z"`) {
 			t.Fatalf("got %q, want one line with the time of the review", lines)
 		}
-		for range queueBound + 1 { // in no time of the bubble's, so nothing is written meanwhile
-			queue.reviewDone(t.Context(), r)
-		}
-		if got := w.Dropped(); got != 1 {
-			t.Errorf("%d lines dropped, want 1", got)
-		}
 	})
+}
+
+func TestReviewsBeyondTheQueueAreDropped(t *testing.T) {
+	t.Parallel()
+	stuck := &logWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // nobody writes
+	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel)), stuck)
+	for range queueBound + 2 {
+		queue.reviewDone(t.Context(), exampleResult())
+	}
+	if got := stuck.Dropped(); got != 2 {
+		t.Errorf("%d lines dropped, want 2", got)
+	}
+	queue.drain()
+	if got := bytes.Count(stuck.pending, []byte("\n")); got+int(stuck.Dropped())-2 != queueBound { //nolint:gosec // a count
+		t.Errorf("%d lines of %d reviews, %d dropped", got, queueBound, stuck.Dropped()-2)
+	}
 }
