@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -19,26 +20,31 @@ import (
 func main() {
 	log.SetFlags(0)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
-		log.Fatal(err)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		log.Print(err)
+		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
-	rounds := flag.Int("rounds", 5, "`number` of rounds; each runs every server once per workload")
-	scale := flag.Float64("scale", 1, "`factor` on the number of requests")
-	only := flag.String("only", "", "comma-separated `names` of workloads to run; all if empty")
-	servers := flag.String("servers", "", "comma-separated `names` of servers to run beside echo; all if empty")
-	bin := flag.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
-	profile := flag.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
-	flag.Parse()
+func run(ctx context.Context, args []string) (err error) {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	rounds := flags.Int("rounds", 5, "`number` of rounds; each runs every server once per workload")
+	scale := flags.Float64("scale", 1, "`factor` on the number of requests")
+	only := flags.String("only", "", "comma-separated `names` of workloads to run; all if empty")
+	servers := flags.String("servers", "", "comma-separated `names` of servers to run beside echo; all if empty")
+	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
+	profile := flags.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 
 	dir, err := os.MkdirTemp("", "bench-serve")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if *bin == "" {
 		*bin = dir
 		if err := build(ctx, dir); err != nil {
@@ -103,12 +109,16 @@ func contenders(bin, only string) []contender {
 	return chosen
 }
 
-// build compiles the servers as they are released: no race detector, no debugging.
+// build compiles the servers as they are released: no race detector, no debugging. It is run in bench/.
 func build(ctx context.Context, dir string) error {
-	for _, pkg := range []string{"./peers/echo", "./peers/controllerruntime", "github.com/crdconvert/webhookd/cmd/webhookd"} {
-		log.Printf("building %s", pkg)
-		if err := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, filepath.Base(pkg)), pkg).Run(); err != nil {
-			return fmt.Errorf("building %s: %w", pkg, err)
+	for _, server := range []struct{ module, pkg string }{
+		{".", "./peers/echo"}, {".", "./peers/controllerruntime"}, {"..", "./cmd/webhookd"},
+	} {
+		log.Printf("building %s", server.pkg)
+		cmd := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, filepath.Base(server.pkg)), server.pkg)
+		cmd.Dir = server.module
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("building %s: %w", server.pkg, err)
 		}
 	}
 	return nil

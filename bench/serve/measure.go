@@ -36,7 +36,6 @@ type result struct {
 	perSecond        float64
 	peakRSS          int64 // bytes
 	inFlight         int64 // bytes of bodies
-	failed           int
 }
 
 // round measures all servers under one workload, one after the other, each fresh.
@@ -53,7 +52,7 @@ func (b *bench) round(ctx context.Context, w workload) error {
 }
 
 func (b *bench) measure(ctx context.Context, c contender, w workload) (result, error) {
-	admin, err := freeAddress()
+	admin, err := freeAddress(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -101,7 +100,7 @@ func (b *bench) measure(ctx context.Context, c contender, w workload) (result, e
 
 // start runs a server on the server's processor and returns its address.
 func (b *bench) start(ctx context.Context, c contender, admin string) (addr string, stop func(), pid int, err error) {
-	if addr, err = freeAddress(); err != nil {
+	if addr, err = freeAddress(ctx); err != nil {
 		return "", nil, 0, err
 	}
 	logged, err := os.CreateTemp(b.dir, c.name+".log")
@@ -112,7 +111,7 @@ func (b *bench) start(ctx context.Context, c contender, admin string) (addr stri
 	if c.name == "webhookd" {
 		args = append(args, "--admin-listen="+admin)
 	}
-	cmd := exec.CommandContext(ctx, c.path, args...)
+	cmd := exec.CommandContext(ctx, c.path, args...) //nolint:gosec // a server that build has made
 	cmd.Stdout, cmd.Stderr = logged, logged
 	if err := b.onServerCPU(cmd.Start); err != nil {
 		return "", nil, 0, err
@@ -126,8 +125,8 @@ func (b *bench) start(ctx context.Context, c contender, admin string) (addr stri
 }
 
 // freeAddress returns an address on which nobody listens.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +139,7 @@ func (b *bench) saveProfile(ctx context.Context, admin string) {
 		log.Print(err)
 		return
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := new(http.Client).Do(req)
 	if err != nil {
 		log.Printf("no profile: %v", err)
 		return

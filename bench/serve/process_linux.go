@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -73,7 +72,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	}
 	var sum time.Duration
 	for _, s := range stats {
-		text, err := os.ReadFile(s)
+		text, err := os.ReadFile(s) //nolint:gosec // of /proc
 		if err != nil {
 			return 0, err
 		}
@@ -88,14 +87,12 @@ func cpuTime(pid int) (time.Duration, error) {
 
 // peakRSS returns the most memory that a process had resident, in bytes.
 func peakRSS(pid int) (int64, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if rest, found := strings.CutPrefix(lines.Text(), "VmHWM:"); found {
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
 			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 			return kb << 10, err
 		}
@@ -104,8 +101,8 @@ func peakRSS(pid int) (int64, error) {
 }
 
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the go command
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd
 }

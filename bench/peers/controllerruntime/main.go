@@ -6,6 +6,7 @@ import (
 	"flag"
 	"log"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -20,7 +21,8 @@ func main() {
 	flag.Parse()
 	handler, err := newHandler()
 	if err != nil {
-		log.Fatal(err)
+		log.Print(err)
+		os.Exit(1)
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -30,7 +32,8 @@ func main() {
 		Addr: *listen, Handler: mux, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
 		MaxHeaderBytes: 1 << 20, Protocols: protocols,
 	}
-	log.Fatal(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
+	log.Print(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
+	os.Exit(1)
 }
 
 func newHandler() (http.Handler, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -18,10 +19,11 @@ func main() {
 	dir := flag.String("tls-dir", ".", "`folder` of tls.crt and tls.key")
 	flag.Parse()
 	server := &http.Server{
-		Addr: *listen, Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
+		Addr: *listen, Handler: &echo{}, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
 		Protocols: http1(),
 	}
-	log.Fatal(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
+	log.Print(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
+	os.Exit(1)
 }
 
 func http1() *http.Protocols {
@@ -30,11 +32,16 @@ func http1() *http.Protocols {
 	return p
 }
 
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// echo answers with the body that came.
+type echo struct{ buffers sync.Pool }
 
-func echo(w http.ResponseWriter, r *http.Request) {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
+// ServeHTTP implements http.Handler.
+func (e *echo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	buffer, ok := e.buffers.Get().(*[]byte)
+	if !ok {
+		buffer = new([]byte)
+	}
+	defer e.buffers.Put(buffer)
 	if cap(*buffer) < int(r.ContentLength) {
 		*buffer = make([]byte, r.ContentLength)
 	}
