@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -29,7 +28,7 @@ type program struct {
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version)}
 	root := newRootCommand(p)                     //nolint:contextcheck // cobra hands it to each verb
-	root.SetArgs(slices.Concat([]string{}, args)) // nil would mean os.Args
+	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
