@@ -27,7 +27,7 @@ type program struct {
 // and returns the exit code. It returns when ctx ends.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version)}
-	root := newRootCommand(p)                     //nolint:contextcheck // cobra hands it to each verb
+	root := newRootCommand(p)                 //nolint:contextcheck // cobra hands it to each verb
 	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	root.SetIn(stdin)
 	root.SetOut(stdout)
