@@ -32,6 +32,11 @@ func TestTakeStash(t *testing.T) {
 			object: `{"metadata":{"annotations":{"x":"y","\u0063onversion.webhookd.io\/v1":"{\"a\":1}"}}}`,
 			rest:   `{"metadata":{"annotations":{"x":"y"}}}`, stash: `{"a":1}`,
 		},
+		{
+			name:   "a name with escapes in each part",
+			object: `{"metadata":{"annotations":{"x":"\u003c\u0026","conversion\u002e\u0077ebhookd\u002Eio/v1":"{\"a\":1}"}}}`,
+			rest:   `{"metadata":{"annotations":{"x":"\u003c\u0026"}}}`, stash: `{"a":1}`,
+		},
 		{name: "malformed", object: `{"metadata":{"annotations":{"conversion.webhookd.io/v1":"{"}}}`, rest: `{"metadata":{}}`},
 		{name: "no object", object: `{"metadata":{"annotations":{"conversion.webhookd.io/v1":"[]"}}}`, rest: `{"metadata":{}}`},
 		{name: "no string", object: `{"metadata":{"annotations":{"conversion.webhookd.io/v1":{}}}}`, rest: `{"metadata":{}}`},

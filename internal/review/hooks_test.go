@@ -168,3 +168,18 @@ func TestHooksOfTheGuard(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What converts nothing takes time as well: reading a body that is refused, above all.
+func TestRefusedBodiesTakeTime(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string][]byte{
+		"no JSON":   []byte(strings.Repeat("[", 100) + strings.Repeat(" ", 1<<20)),
+		"no target": withRequest(uidPart, `"objects":[`+strings.Repeat(" ", 1<<20)+`]`),
+	} {
+		var got record
+		_, _ = newReviewer(t, all(), got.hooks()).Review(t.Context(), nil, body)
+		if len(got.Results) != 1 || got.Results[0].Duration <= 0 || got.Results[0].At.IsZero() {
+			t.Errorf("%s: got %+v, want one result with a duration and its time", name, got.Results)
+		}
+	}
+}

@@ -79,6 +79,9 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	if err == nil {
 		c.answer(ctx)
 	}
+	if c.now.Equal(started) { // nothing was converted
+		c.now = time.Now()
+	}
 	c.report(ctx, err, c.now.Sub(started))
 	return err
 }

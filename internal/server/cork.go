@@ -29,7 +29,8 @@ func (p *corks) get() *[]byte {
 func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	flusher, canFlush := w.(http.Flusher)
-	if !ok || !canFlush || r.ContentLength < corkAbove {
+	asksFirst := r.Header["Expect"] != nil // and waits for 100 Continue, which a cork would hold back
+	if !ok || !canFlush || asksFirst || r.ContentLength < corkAbove {
 		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}

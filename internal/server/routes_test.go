@@ -180,6 +180,22 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A client that asks first sends nothing before it is welcome, so the welcome must not wait for the answer.
+func TestExpectContinueOfALargeBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	body := `"` + strings.Repeat("x", 100<<10) + `"`
+	c := dialRaw(t, s.Addr())
+	c.send(fmt.Sprintf("POST /crdconvert HTTP/1.1\nHost: x\nExpect: 100-continue\nContent-Type: application/json\nContent-Length: %d\n\n", len(body)))
+	if got := c.receive(http.MethodPost); got.code != http.StatusContinue {
+		t.Fatalf("code %d, want 100", got.code)
+	}
+	c.send(body)
+	if got := c.receive(http.MethodPost); got.code != 200 || got.body != body {
+		t.Errorf("code %d and %d bytes, want 200 and the body", got.code, len(got.body))
+	}
+}
+
 // TestExpectContinue holds that a client that asks first is refused before it sends its body.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
