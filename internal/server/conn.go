@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ type conn struct {
 	waiting time.Time     // since when it has waited for the first byte
 	header  time.Time     // the deadline that net/http set then
 	waited  time.Duration // how long it did
+
+	reading, writing lazyDeadline
 
 	mu     sync.Mutex // TLS writes from the goroutine that reads, too
 	corked *[]byte    // see cork.go; nil: nothing is gathered
@@ -59,19 +62,40 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 		t = t.Add(c.waited)
 	case serving:
 	}
-	return c.Conn.SetReadDeadline(t)
+	return c.reading.want(t)
+}
+
+// SetWriteDeadline sets the deadline of writes.
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.writing.want(t) }
+
+// SetDeadline sets both deadlines.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // Read starts the time for the first request's header at its first byte.
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+func (c *conn) Read(p []byte) (n int, err error) {
+	err = c.reading.do(func() (err error) {
+		n, err = c.Conn.Read(p)
+		return err
+	})
 	if c.phase == firstWait && n > 0 {
 		c.phase = firstHeader
 		c.waited = time.Since(c.waiting)
 		if err == nil {
-			err = c.Conn.SetReadDeadline(c.header.Add(c.waited))
+			err = c.reading.want(c.header.Add(c.waited))
 		}
 	}
+	return n, err
+}
+
+// send writes all of p to the socket.
+func (c *conn) send(p []byte) (n int, err error) {
+	err = c.writing.do(func() error {
+		more, err := c.Conn.Write(p[n:])
+		n += more
+		return err
+	})
 	return n, err
 }
 
@@ -88,5 +112,8 @@ func (l connListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err // as it is: net/http asks it whether to try again
 	}
-	return &conn{Conn: c, expires: expiry(time.Now(), l.limits.ConnectionAge), limits: l.limits}, nil
+	return &conn{
+		Conn: c, expires: expiry(time.Now(), l.limits.ConnectionAge), limits: l.limits,
+		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
+	}, nil
 }

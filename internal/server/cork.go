@@ -66,7 +66,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.failed != nil {
 			return 0, c.failed
 		}
-		return c.Conn.Write(p)
+		return c.send(p)
 	}
 	if len(*c.corked)+len(p) > corkSize {
 		c.flush()
@@ -81,7 +81,7 @@ func (c *conn) Write(p []byte) (int, error) {
 // flush writes what the cork has gathered.
 func (c *conn) flush() {
 	if len(*c.corked) > 0 && c.failed == nil {
-		_, c.failed = c.Conn.Write(*c.corked)
+		_, c.failed = c.send(*c.corked)
 	}
 	*c.corked = (*c.corked)[:0]
 }
