@@ -58,7 +58,7 @@ func v1alpha1FromHub(_ context.Context, src *V1beta1, dst *V1alpha1) error {
 		return nil // all of it is in backup
 	}
 	var kept stash
-	kept.Spec.BackupPolicy = p
+	kept.Spec.BackupPolicy = &BackupPolicy{RetentionDays: p.RetentionDays}
 	return converters.SaveStash(dst, hub, kept)
 }
 
@@ -69,18 +69,14 @@ type stash struct {
 	} `json:"spec"`
 }
 
-// policy returns the hub's policy for a schedule. What was kept of an earlier one counts unless the schedule was removed
-// since; where the schedule was changed it is the new one.
+// policy returns the hub's policy for a schedule. What was kept of an earlier one has no part in the schedule, so an edit
+// of that always wins, and outlives it: whoever removes the schedule may not be the one who applied the rest.
 func policy(schedule *string, kept *stash) *BackupPolicy {
-	var was *BackupPolicy
-	if kept != nil {
-		was = kept.Spec.BackupPolicy
-	}
 	switch {
-	case schedule == nil && (was == nil || was.Schedule != nil):
-		return nil
-	case was == nil:
+	case kept != nil && kept.Spec.BackupPolicy != nil:
+		return &BackupPolicy{Schedule: schedule, RetentionDays: kept.Spec.BackupPolicy.RetentionDays}
+	case schedule != nil:
 		return &BackupPolicy{Schedule: schedule}
 	}
-	return &BackupPolicy{Schedule: schedule, RetentionDays: was.RetentionDays}
+	return nil
 }

@@ -93,7 +93,7 @@ func TestRetentionSurvivesV1alpha1(t *testing.T) {
 			{"nobody edits", "engine", "postgres-18", `{"engine":"postgres-18","backupPolicy":{"schedule":"0 3 * * *","retentionDays":14}}`},
 			{"the schedule is edited", "backup", "@daily", `{"backupPolicy":{"schedule":"@daily","retentionDays":14}}`},
 			{"the schedule is emptied", "backup", "", `{"backupPolicy":{"schedule":"","retentionDays":14}}`},
-			{"the schedule is removed", "backup", nil, `{}`},
+			{"the schedule is removed, and what v1alpha1 cannot say stays", "backup", nil, `{"backupPolicy":{"retentionDays":14}}`},
 		} {
 			t.Run(version+" "+test.name, func(t *testing.T) {
 				t.Parallel()
