@@ -138,6 +138,30 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	return nil
 }
 
+// Filter keeps those members of the object, or elements of the array, for which keep returns true: it is called for each, in
+// their order. The name, which an element does not have, is good until keep returns. It fails if two members have one name,
+// and does nothing for other values. Keep may edit the values, but not add or remove members of n.
+func (n *Node) Filter(keep func(name []byte, value *Node) bool) error {
+	if err := n.look(); err != nil || n == nil {
+		return err
+	}
+	left := 0
+	for i := range n.members {
+		m := n.members[i]
+		if !keep(m.name, m.value) {
+			m.value.parent = nil
+			continue
+		}
+		n.members[left] = m
+		left++
+	}
+	if left < len(n.members) {
+		n.members = n.members[:left]
+		n.touch()
+	}
+	return nil
+}
+
 // Path returns where the node stands in its object, as FormatPath writes it.
 func (n *Node) Path() string {
 	if n == nil || n.parent == nil {

@@ -1,0 +1,82 @@
+package crdschema
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// build makes the tree of nodes of a schema, which must not change any more.
+func build(s *schema.Structural) *Node {
+	n := &Node{schema: s, kind: kindOf(s)}
+	if s.XEmbeddedResource {
+		n.schema = withMeta(s)
+	}
+	if n.kind == Object || n.kind == Any {
+		n.properties = make(map[string]*Node, len(n.schema.Properties))
+		for name := range n.schema.Properties {
+			property := n.schema.Properties[name]
+			n.properties[name] = build(&property)
+		}
+		n.names = slices.Sorted(maps.Keys(n.properties))
+	}
+	if values := valuesOf(s); values != nil {
+		n.values = build(values)
+	}
+	if s.Items != nil {
+		n.items = build(s.Items)
+	}
+	if s.Default.Object != nil {
+		n.fallback = jsonText(s.Default.Object)
+	}
+	var required []string
+	if vv := s.ValueValidation; vv != nil {
+		required = slices.Clone(vv.Required)
+		for _, value := range vv.Enum {
+			n.enum = append(n.enum, jsonText(value.Object))
+		}
+	}
+	if s.XEmbeddedResource {
+		required = append(required, "apiVersion", "kind")
+	}
+	slices.Sort(required)
+	n.required = slices.Compact(required)
+	return n
+}
+
+func kindOf(s *schema.Structural) Kind {
+	switch {
+	case s.XIntOrString:
+		return IntOrString
+	case s.Type == "object" && len(s.Properties) == 0 && valuesOf(s) != nil:
+		return Map
+	}
+	return map[string]Kind{
+		"object": Object, "array": Array, "string": String, "integer": Integer, "number": Number, "boolean": Boolean, "": Any,
+	}[s.Type]
+}
+
+// valuesOf returns the schema of additionalProperties: `true` is that of any value, of which the API server nonetheless
+// prunes the fields of objects.
+func valuesOf(s *schema.Structural) *schema.Structural {
+	switch more := s.AdditionalProperties; {
+	case more == nil || !more.Bool && more.Structural == nil:
+		return nil
+	case more.Structural != nil:
+		return more.Structural
+	}
+	return &schema.Structural{}
+}
+
+func jsonText(v any) string {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(text.Bytes()))
+}

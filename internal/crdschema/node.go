@@ -1,0 +1,184 @@
+package crdschema
+
+import (
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// Kind is what values a place holds.
+type Kind int
+
+// The kinds of places. None is the kind of no place at all.
+const (
+	None        Kind = iota
+	Object           // has named properties, or none and no schema for others
+	Map              // any name, each with a value of one schema (additionalProperties)
+	Array            // elements of one schema
+	String           //
+	Integer          //
+	Number           // a JSON number, integers included
+	Boolean          //
+	IntOrString      // x-kubernetes-int-or-string
+	Any              // no type: any JSON value
+)
+
+// String names the kind as messages show it, with its article.
+func (k Kind) String() string {
+	switch k {
+	case None:
+	case Object:
+		return "an object"
+	case Map:
+		return "a map"
+	case Array:
+		return "a list"
+	case String:
+		return "a string"
+	case Integer:
+		return "an integer"
+	case Number:
+		return "a number"
+	case Boolean:
+		return "a boolean"
+	case IntOrString:
+		return "an integer or string"
+	case Any:
+		return "any value"
+	}
+	return "nothing"
+}
+
+// A Node is a place in a structural schema. It is an immutable view, and one place is one *Node: pointers may be compared
+// and be keys of maps. All methods may be called on nil, which is no such place: they return zero values then.
+type Node struct {
+	schema     *schema.Structural
+	kind       Kind
+	properties map[string]*Node
+	names      []string
+	values     *Node
+	items      *Node
+	required   []string
+	enum       []string
+	fallback   string // the default as JSON, or ""
+}
+
+// Kind returns what values the place holds: None if there is no such place.
+func (n *Node) Kind() Kind {
+	if n == nil {
+		return None
+	}
+	return n.kind
+}
+
+// Property returns the place of an object's property, or nil if the schema does not name it. A map has no properties: see
+// Values.
+func (n *Node) Property(name string) *Node {
+	if n == nil {
+		return nil
+	}
+	return n.properties[name]
+}
+
+// Properties returns the names of an object's properties in order. The list must not be changed.
+func (n *Node) Properties() []string {
+	if n == nil {
+		return nil
+	}
+	return n.names
+}
+
+// Values returns the place of each value of a map, or nil if the place is no map.
+func (n *Node) Values() *Node {
+	if n == nil {
+		return nil
+	}
+	return n.values
+}
+
+// Items returns the place of each element of an array, or nil if the place is no array.
+func (n *Node) Items() *Node {
+	if n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// Required returns the names of the properties that must be there, in order. The list must not be changed.
+func (n *Node) Required() []string {
+	if n == nil {
+		return nil
+	}
+	return n.required
+}
+
+// IsRequired reports whether an object must have the property.
+func (n *Node) IsRequired(name string) bool { return slices.Contains(n.Required(), name) }
+
+// Nullable reports whether null is a value of the place. Anywhere else the API server removes nulls.
+func (n *Node) Nullable() bool { return n != nil && n.schema.Nullable }
+
+// Enum returns the values that are allowed, as JSON texts in the order of the CRD; nil if all are. The list must not be
+// changed.
+func (n *Node) Enum() []string {
+	if n == nil {
+		return nil
+	}
+	return n.enum
+}
+
+// Default returns the value, as JSON text, that the API server puts where the place is absent and its parent is there.
+func (n *Node) Default() (text string, has bool) {
+	if n == nil {
+		return "", false
+	}
+	return n.fallback, n.fallback != ""
+}
+
+// Format returns the format of a string or number (date-time, int32, ...), or "".
+func (n *Node) Format() string {
+	if n == nil || n.schema.ValueValidation == nil {
+		return ""
+	}
+	return n.schema.ValueValidation.Format
+}
+
+// Pattern returns the regular expression that finds something in every string of the place, or "".
+func (n *Node) Pattern() string {
+	if n == nil || n.schema.ValueValidation == nil {
+		return ""
+	}
+	return n.schema.ValueValidation.Pattern
+}
+
+// PreservesUnknown reports whether the API server keeps fields of the object that the schema does not name.
+func (n *Node) PreservesUnknown() bool { return n != nil && n.schema.XPreserveUnknownFields }
+
+// Embedded reports whether the value is a whole object with apiVersion, kind and metadata (x-kubernetes-embedded-resource).
+func (n *Node) Embedded() bool { return n != nil && n.schema.XEmbeddedResource }
+
+// ListType returns atomic, set, map, or "" (which the API server takes for atomic).
+func (n *Node) ListType() string {
+	if n == nil || n.schema.XListType == nil {
+		return ""
+	}
+	return *n.schema.XListType
+}
+
+// ListMapKeys returns the names of the fields that tell the elements of a list of type map apart. The list must not be
+// changed.
+func (n *Node) ListMapKeys() []string {
+	if n == nil {
+		return nil
+	}
+	return n.schema.XListMapKeys
+}
+
+// Structural returns the API server's own form of the schema at the place, which must not be changed; nil for no place.
+// That of the root and of embedded resources has properties for apiVersion, kind and metadata.
+func (n *Node) Structural() *schema.Structural {
+	if n == nil {
+		return nil
+	}
+	return n.schema
+}

@@ -1,0 +1,146 @@
+package crdschema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const crdKind = "CustomResourceDefinition"
+
+// Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects included; objects of other
+// kinds are skipped. The file is for messages.
+//
+// The error is a ParseErrors: all that is wrong, of all CRDs. Those in which nothing is wrong are returned nonetheless.
+func Parse(file string, text []byte) ([]*CRD, error) {
+	p := &parser{file: file, limit: max(minExpansion, maxExpansion*len(text)), lines: map[string]int{}}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc yaml.Node
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			p.syntax(err)
+			break // the decoder does not find the next document
+		}
+		p.object(doc.Content[0])
+	}
+	return p.crds, p.problems.sorted()
+}
+
+// A parser collects what is in one text.
+type parser struct {
+	file     string
+	limit    int
+	decoder  runtime.Decoder
+	crds     []*CRD
+	lines    map[string]int // of the CRDs by name
+	problems ParseErrors
+}
+
+func (p *parser) report(line int, format string, args ...any) {
+	p.problems = append(p.problems, &ParseError{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// syntax takes the line number out of what the YAML parser says.
+func (p *parser) syntax(err error) {
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if head, rest, found := strings.Cut(text, ": "); found {
+		if n, err := strconv.Atoi(strings.TrimPrefix(head, "line ")); err == nil {
+			line, text = n, rest
+		}
+	}
+	p.report(line, "not YAML: %s", text)
+}
+
+// object reads one object, or the items of a list of objects.
+func (p *parser) object(n *yaml.Node) {
+	apiVersion, kind := textAt(n, "apiVersion"), textAt(n, "kind")
+	group, version, _ := strings.Cut(apiVersion, "/")
+	switch {
+	case kind == "List" && apiVersion == "v1" || kind == crdKind+"List":
+		if items := member(n, "items"); items != nil {
+			for _, item := range items.Content {
+				p.object(item)
+			}
+		}
+	case kind != crdKind || group != apiextensionsv1.GroupName && strings.Contains(group, "."):
+	case group != apiextensionsv1.GroupName:
+		p.report(n.Line, "not the apiVersion of a %s, write apiextensions.k8s.io/v1: %q", crdKind, apiVersion)
+	case version != "v1":
+		p.report(n.Line, "apiVersion of a %s that no API server has served since Kubernetes 1.22, write it as %s/v1: %q",
+			crdKind, group, apiVersion)
+	default:
+		p.crd(n)
+	}
+}
+
+// crd reads a CRD.
+func (p *parser) crd(n *yaml.Node) {
+	w := jsonWriter{limit: p.limit}
+	if err := w.value(n); err != nil {
+		line := n.Line
+		if at, ok := errors.AsType[*yamlError](err); ok {
+			line = at.line
+		}
+		p.report(line, "%v", err)
+		return
+	}
+	var in apiextensionsv1.CustomResourceDefinition
+	if !p.decode(n, w.out, &in) {
+		return
+	}
+	before := len(p.problems)
+	crd := p.convert(&in, n)
+	if line, taken := p.lines[crd.Name]; taken {
+		p.report(crd.Line, "%s that is here twice, remove one; the other is in line %d: %s", crdKind, line, crd.Name)
+	}
+	p.lines[crd.Name] = crd.Line
+	if len(p.problems) == before {
+		p.crds = append(p.crds, crd)
+	}
+}
+
+// decode reads the JSON of a CRD, strictly: unknown fields are what the API server would ignore or refuse.
+func (p *parser) decode(n *yaml.Node, text []byte, into *apiextensionsv1.CustomResourceDefinition) bool {
+	if p.decoder == nil {
+		scheme := runtime.NewScheme()
+		scheme.AddKnownTypes(apiextensionsv1.SchemeGroupVersion, into)
+		strict := kubejson.SerializerOptions{Strict: true}
+		p.decoder = kubejson.NewSerializerWithOptions(kubejson.DefaultMetaFactory, scheme, scheme, strict)
+	}
+	_, _, err := p.decoder.Decode(text, nil, into)
+	strict, ok := runtime.AsStrictDecodingError(err)
+	switch {
+	case err == nil:
+		return true
+	case !ok:
+		p.report(n.Line, "not a %s: %v", crdKind, err)
+		return false
+	}
+	for _, problem := range strict.Errors() {
+		text := problem.Error()
+		path := ""
+		if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
+			path = text[from+1 : to]
+		}
+		p.report(lineOf(n, path), "not a %s: %s", crdKind, text)
+	}
+	return true
+}
+
+// reportField reports an error of the API server's own packages.
+func (p *parser) reportField(n *yaml.Node, err *field.Error) {
+	p.report(lineOf(n, err.Field), "%s: %s", err.ErrorBody(), err.Field)
+}

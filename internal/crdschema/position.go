@@ -1,0 +1,82 @@
+package crdschema
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// member returns the value of a mapping's key, or nil.
+func member(n *yaml.Node, name string) *yaml.Node {
+	_, value := memberOf(n, name)
+	return value
+}
+
+func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
+	if n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	members, err := membersOf(n, 0)
+	if err != nil {
+		return nil, nil
+	}
+	for _, m := range members {
+		if m.name == name {
+			return m.key, m.value
+		}
+	}
+	return nil, nil
+}
+
+// textAt returns the string at a key, or "".
+func textAt(n *yaml.Node, name string) string {
+	value := member(n, name)
+	if value == nil || value.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return value.Value
+}
+
+// lineOf returns the line of a path as k8s.io/apimachinery's field.Path writes it, a.b[0].c[key]: that of its last part
+// that is there.
+func lineOf(n *yaml.Node, path string) int {
+	line := n.Line
+	for _, part := range splitPath(path) {
+		if n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		if i, err := strconv.Atoi(part); err == nil && n.Kind == yaml.SequenceNode && i >= 0 && i < len(n.Content) {
+			n = n.Content[i]
+			line = n.Line
+			continue
+		}
+		key, value := memberOf(n, part)
+		if key == nil {
+			break
+		}
+		line, n = key.Line, value
+	}
+	return line
+}
+
+func splitPath(path string) []string {
+	var parts []string
+	for path != "" {
+		if path[0] == '[' {
+			part, rest, _ := strings.Cut(path[1:], "]")
+			parts, path = append(parts, part), strings.TrimPrefix(rest, ".")
+			continue
+		}
+		end := strings.IndexAny(path, ".[")
+		if end < 0 {
+			return append(parts, path)
+		}
+		parts = append(parts, path[:end])
+		path = strings.TrimPrefix(path[end:], ".")
+	}
+	return parts
+}
