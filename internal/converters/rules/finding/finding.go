@@ -1,0 +1,62 @@
+// Package finding has what webhookd says about Conversion files: findings with their places, and their rendering as text,
+// JSON, workflow commands of GitHub, SARIF and JUnit.
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Position is a place in a text. The zero Position is nowhere.
+type Position struct {
+	File   string
+	Line   int // from 1; 0: the whole file
+	Column int // from 1, in characters; 0: the whole line
+}
+
+// String returns file:line:col, or as much of it as is known.
+func (p Position) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Compare orders positions by file, line and column.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+}
+
+// A Finding is a problem of a Conversion file. It is a value; nothing in it changes.
+type Finding struct {
+	Pos       Position
+	EndColumn int    // the column behind the last character that is meant; 0: not known
+	Code      string // a stable name in kebab-case, such as no-such-field
+	Message   string // lower case, without a full stop
+	Hint      string // what may help; empty: nothing is known
+}
+
+// String returns the finding in one line of printable characters, without its hint.
+func (f Finding) String() string {
+	if at := f.Pos.String(); at != "" {
+		return printable(at + ": " + f.Message)
+	}
+	return printable(f.Message)
+}
+
+// Sort returns the findings in order of their positions, each once. It leaves its argument alone.
+func Sort(findings []Finding) []Finding {
+	sorted := slices.Clone(findings)
+	slices.SortStableFunc(sorted, func(a, b Finding) int {
+		return cmp.Or(a.Pos.Compare(b.Pos), strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message),
+			strings.Compare(a.Hint, b.Hint))
+	})
+	return slices.CompactFunc(sorted, func(a, b Finding) bool {
+		return a.Pos == b.Pos && a.Code == b.Code && a.Message == b.Message
+	})
+}

@@ -1,0 +1,34 @@
+package finding
+
+import (
+	"encoding/json"
+	"io"
+)
+
+type jsonFinding struct {
+	File      string `json:"file"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+	EndColumn int    `json:"endColumn,omitempty"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Hint      string `json:"hint,omitempty"`
+}
+
+func renderJSON(w io.Writer, findings []Finding, _ map[string][]byte) error {
+	list := make([]jsonFinding, 0, len(findings))
+	for _, f := range findings {
+		list = append(list, jsonFinding{
+			File: f.Pos.File, Line: f.Pos.Line, Column: f.Pos.Column, EndColumn: f.EndColumn,
+			Code: f.Code, Message: f.Message, Hint: f.Hint,
+		})
+	}
+	return encodeJSON(w, map[string]any{"findings": list})
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

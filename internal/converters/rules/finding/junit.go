@@ -1,0 +1,70 @@
+package finding
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+)
+
+type (
+	junitSuites struct {
+		XMLName xml.Name   `xml:"testsuites"`
+		Suite   junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		File    string        `xml:"file,attr,omitempty"`
+		Line    int           `xml:"line,attr,omitempty"`
+		Failure *junitFailure `xml:"failure,omitempty"`
+	}
+	junitFailure struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) error {
+	suite := junitSuite{Name: "webhookd check", Failures: len(findings)}
+	for _, name := range fileNames(findings, sources) {
+		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
+			suite.Cases = append(suite.Cases, junitCase{Name: "clean", Class: name, File: name})
+			continue
+		}
+		for _, f := range findings {
+			if f.Pos.File == name {
+				suite.Cases = append(suite.Cases, junitOf(f))
+			}
+		}
+	}
+	suite.Tests = len(suite.Cases)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{Suite: suite}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func junitOf(f Finding) junitCase {
+	text := f.String()
+	if f.Hint != "" {
+		text += "\nhint: " + f.Hint
+	}
+	return junitCase{
+		Name: f.Code, Class: f.Pos.File, File: f.Pos.File, Line: f.Pos.Line,
+		Failure: &junitFailure{Type: f.Code, Message: f.Message, Text: text},
+	}
+}

@@ -1,0 +1,147 @@
+package finding_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// findings are out of order, one is there twice, and their texts hold what the formats have to escape.
+func findings() ([]finding.Finding, map[string][]byte) {
+	const rules = "dir/rules, 1.yaml"
+	sources := map[string][]byte{
+		rules:        []byte("spec:\r\n\tfield: .spec.größe.\u001b[31mname\n  - " + strings.Repeat("äx", 200) + "\n"),
+		"clean.yaml": []byte("kind: Conversion\n"),
+	}
+	typo := finding.Finding{
+		Pos: finding.Position{File: rules, Line: 2, Column: 20}, EndColumn: 25, Code: "no-such-field",
+		Message: "field path .spec.größe.x: no such field in v1", Hint: "did you mean .spec.grosse?",
+	}
+	return []finding.Finding{
+		{Pos: finding.Position{File: rules, Line: 3, Column: 300}, Code: "too-long", Message: "a column far out"},
+		{Pos: finding.Position{File: rules, Line: 2}, Code: "line", Message: "a whole line"},
+		typo,
+		{Pos: finding.Position{File: "gone.yaml", Line: 9, Column: 1}, Code: "gone", Message: "a source that is not there"},
+		{Pos: finding.Position{File: rules}, Code: "file", Message: "50% <of> \"a, b: c\""},
+		typo,
+		{Pos: finding.Position{File: rules, Line: 99, Column: 1}, Code: "line", Message: "a line that is not there"},
+	}, sources
+}
+
+func TestFindingsAreRenderedInEveryFormat(t *testing.T) {
+	t.Parallel()
+	list, sources := findings()
+	for _, format := range finding.Formats() {
+		var got bytes.Buffer
+		if err := finding.Render(&got, format, list, sources); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join("testdata", "findings."+string(format))
+		if *update {
+			if err := os.WriteFile(name, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("%s (-file +rendered):\n%s", format, diff)
+		}
+	}
+}
+
+func TestNoFindingsAreRenderedToo(t *testing.T) {
+	t.Parallel()
+	sources := map[string][]byte{"a.yaml": nil, "b.yaml": nil}
+	for format, want := range map[finding.Format]string{
+		finding.Text:   "",
+		finding.GitHub: "",
+		finding.JSON:   `"findings": []`,
+		finding.SARIF:  `"results": []`,
+		finding.JUnit:  `tests="2" failures="0"`,
+	} {
+		var got bytes.Buffer
+		if err := finding.Render(&got, format, nil, sources); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), want) || want == "" && got.Len() > 0 {
+			t.Errorf("%s: %s\nwant %s", format, got.String(), want)
+		}
+	}
+}
+
+func TestMachineFormatsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	list, sources := findings()
+	for _, format := range []finding.Format{finding.JSON, finding.SARIF} {
+		var text bytes.Buffer
+		if err := finding.Render(&text, format, list, sources); err != nil || !json.Valid(text.Bytes()) {
+			t.Errorf("%s: %v\n%s", format, err, text.String())
+		}
+	}
+	var text bytes.Buffer
+	if err := finding.Render(&text, finding.JUnit, list, sources); err != nil {
+		t.Fatal(err)
+	}
+	dec := xml.NewDecoder(&text)
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestUnknownFormatIsAnError(t *testing.T) {
+	t.Parallel()
+	err := finding.Render(io.Discard, "xml", nil, nil)
+	const want = "no such output format, use one of text, json, github, sarif, junit: xml"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestRenderReportsWhatTheWriterSays(t *testing.T) {
+	t.Parallel()
+	list, sources := findings()
+	for _, format := range finding.Formats() {
+		if err := finding.Render(brokenPipe{}, format, list, sources); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+func TestNearestFindsWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	candidates := []string{"remediation", "remediationPolicy", "hostPort", "replicas", "x-y", "field"}
+	for word, want := range map[string]string{
+		"remdiation": "remediation", "hostport": "hostPort", "HostPort": "hostPort", "host_port": "hostPort",
+		"replica": "replicas", "feild": "field", "xy": "x-y", "policy": "remediationPolicy", "minReplicas": "replicas",
+		"something": "", "": "", "z": "", strings.Repeat("r", 1000): "", "field": "",
+	} {
+		got, ok := finding.Nearest(word, candidates)
+		if got != want || ok != (want != "") {
+			t.Errorf("Nearest(%.20q) = %q, %v, want %q", word, got, ok, want)
+		}
+	}
+}

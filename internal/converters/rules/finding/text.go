@@ -1,0 +1,99 @@
+package finding
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxShown bounds how much of a source line is shown, in characters: a file may be a single line of 1 MiB.
+const maxShown = 160
+
+func renderText(w io.Writer, findings []Finding, sources map[string][]byte) error {
+	lines := map[string][]string{}
+	for _, f := range findings {
+		if _, ok := lines[f.Pos.File]; !ok {
+			lines[f.Pos.File] = SplitLines(string(sources[f.Pos.File]))
+		}
+		var b strings.Builder
+		fmt.Fprintln(&b, f.String())
+		if n := f.Pos.Line; n > 0 && n <= len(lines[f.Pos.File]) && len(sources[f.Pos.File]) > 0 {
+			writeExcerpt(&b, lines[f.Pos.File][n-1], n, f.Pos.Column)
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(&b, "  hint: %s\n", printable(f.Hint))
+		}
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeExcerpt writes a source line and a caret below its column.
+func writeExcerpt(b *strings.Builder, line string, number, column int) {
+	runes := []rune(line)
+	start, end := 0, len(runes)
+	if end > maxShown {
+		start = max(0, min(column-maxShown/2, end-maxShown))
+		end = start + maxShown
+	}
+	gutter := strconv.Itoa(number)
+	var shown, below strings.Builder
+	if start > 0 {
+		shown.WriteString("...")
+		below.WriteString("   ")
+	}
+	for i, r := range runes[start:end] {
+		shown.WriteString(printable(string(r)))
+		if start+i+1 < column {
+			below.WriteRune(blank(r))
+		}
+	}
+	if end < len(runes) {
+		shown.WriteString("...")
+	}
+	fmt.Fprintf(b, "  %s | %s\n", gutter, shown.String())
+	if column > 0 && column <= len(runes)+1 {
+		fmt.Fprintf(b, "  %s | %s^\n", strings.Repeat(" ", len(gutter)), below.String())
+	}
+}
+
+// printable keeps escape sequences of a file from reaching a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+func blank(r rune) rune {
+	if r == '\t' {
+		return '\t'
+	}
+	return ' '
+}
+
+// SplitLines splits a text where YAML breaks lines (YAML 1.1, section 4.2), so that line n of a position is element n-1.
+func SplitLines(text string) []string {
+	var lines []string
+	start := 0
+	for i, r := range text {
+		switch r {
+		case '\n', '\u0085', '\u2028', '\u2029':
+		case '\r':
+			if strings.HasPrefix(text[i+1:], "\n") {
+				continue
+			}
+		default:
+			continue
+		}
+		lines = append(lines, strings.TrimSuffix(text[start:i], "\r"))
+		start = i + len(string(r))
+	}
+	return append(lines, text[start:])
+}

@@ -1,0 +1,250 @@
+package syntax_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+)
+
+// head starts a file; what follows it is the list of rules of v1beta1.
+const head = `apiVersion: conversion.webhookd.io/v1alpha1
+kind: Conversion
+metadata: {name: crontabs.example.com}
+spec:
+  hub: v1
+  versions:
+  - name: v1beta1
+    rules:
+`
+
+func render(t *testing.T, findings []finding.Finding) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := finding.Render(&text, finding.Text, findings, nil); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func parse(t *testing.T, text string) *syntax.File {
+	t.Helper()
+	file, findings := syntax.Parse("rules.yaml", []byte(text))
+	if len(findings) > 0 {
+		t.Fatal(render(t, findings))
+	}
+	return file
+}
+
+func TestEveryKeyOfAFileIsRead(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/every-key.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := parse(t, string(text))
+	if len(file.Conversions) != 2 || file.Name != "rules.yaml" {
+		t.Fatalf("%d conversions in %s", len(file.Conversions), file.Name)
+	}
+	c := file.Conversions[0]
+	if c.Name != "widgets.example.com" || c.Hub != "v1" || len(c.RuleSets) != 1 || c.RuleSet("Item") == nil || c.RuleSet("x") != nil {
+		t.Errorf("%+v", c)
+	}
+	if v := c.Version("v1beta1"); v == nil || v.Unmapped != syntax.Preserve || c.Version("v1") != nil {
+		t.Errorf("%+v", v)
+	}
+	if v := c.Version("v1alpha1"); v == nil || v.Unmapped != syntax.Error || len(v.Rules) != 0 {
+		t.Errorf("%+v", v)
+	}
+	got := make([]string, 0, 9)
+	for _, r := range c.Version("v1beta1").Rules {
+		got = append(got, describe(r))
+	}
+	want := []string{
+		"2:1 field .spec.a hub .spec.b",
+		"field .spec.mode hub .spec.policy values \"A\"=\"a\" 1=\"one\" true=null hubValues \"c\"=1.50",
+		"field .spec.hostPort hub host=.spec.host port=.spec.port template {host}:{port} absent * hubDefault {\"host\":\"localhost\"}",
+		"field .spec.t hub .spec.u codec DurationSeconds default 30 hubDefault [1,{\"a\":[]},\"2001-01-01\"]",
+		"field .spec.w[].x hub .spec.w[].x toHub 1 fromHub self + 1 when true whenHub self == 2",
+		"field .spec.items[] hub .spec.items[] use Item",
+		"field .spec.gone drop nobody reads it",
+		"field .spec.g hub .spec.h go convertG",
+		"hub .spec.only",
+	}
+	for i := range want {
+		want[i] = strings.TrimPrefix(want[i], "2:1 ")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+// describe writes a rule in one line.
+func describe(r *syntax.Rule) string {
+	var b strings.Builder
+	word := func(words ...string) { b.WriteString(" " + strings.Join(words, " ")) }
+	for _, side := range []struct {
+		name  string
+		place *syntax.Place
+	}{{"field", r.Field}, {"hub", r.Hub}} {
+		if side.place == nil {
+			continue
+		}
+		word(side.name)
+		for _, n := range side.place.Paths {
+			word(strings.TrimPrefix(n.Name+"="+n.Path.Text, "="))
+		}
+	}
+	for _, list := range []struct {
+		name    string
+		entries []syntax.Mapping
+	}{{"values", r.Values}, {"hubValues", r.HubValues}} {
+		if len(list.entries) > 0 {
+			word(list.name)
+		}
+		for _, m := range list.entries {
+			word(string(m.From.JSON) + "=" + string(m.To.JSON))
+		}
+	}
+	for _, t := range []struct {
+		name string
+		text *syntax.Text
+	}{
+		{"template", r.Template},
+		{"absent", r.Absent},
+		{"codec", r.Codec},
+		{"toHub", r.ToHub},
+		{"fromHub", r.FromHub},
+		{"when", r.When},
+		{"whenHub", r.WhenHub},
+		{"use", r.Use},
+		{"drop", r.Drop},
+		{"go", r.Go},
+	} {
+		if t.text != nil {
+			word(t.name, t.text.Value)
+		}
+	}
+	for _, l := range []struct {
+		name    string
+		literal *syntax.Literal
+	}{{"default", r.Default}, {"hubDefault", r.HubDefault}} {
+		if l.literal != nil {
+			word(l.name, string(l.literal.JSON))
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// In each text, ^ stands before the character that the position must be of.
+func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"plain":                   "    - {field: .a^.x}\n",
+		"plain in block":          "    - field: .a[\"größe\"]^.x\n",
+		"single quotes":           "    - field: '[\"it''s\"]^.x'\n",
+		"double quotes":           "    - field: \"[\\\"\\u00e9\\x41\\t\\\"]^.x\"\n",
+		"double quotes, escaped":  "    - field: \".a^\\u002ex\"\n",
+		"literal block":           "    - field: |-\n        .a^.x\n",
+		"folded block":            "    - field: >-\n        .a^.x\n",
+		"after a byte order mark": "    - field: .a^.x\n",
+		"carriage returns":        "    - {drop: x,\r\n       field: .a^.x}\r\n",
+		"quotes over two lines":   "    - field: \".a\\\n        ^.x\"\n",
+		"comment before":          "    # ü\n    - field:   # x\n        .a^.x\n",
+		"tabs":                    "    - field:\t.a^.x\n",
+		"wide characters":         "    - {drop: \"\U0001f600\u2028\", field: .a^.x}\n",
+	} {
+		mark := strings.Index(text, "^")
+		whole := head + text[:mark] + text[mark+1:]
+		if name == "after a byte order mark" {
+			whole = "\ufeff" + whole
+		}
+		file, findings := syntax.Parse("rules.yaml", []byte(whole))
+		rules := file.Conversions[0].Versions[0].Rules
+		field := rules[len(rules)-1].Field
+		if field == nil {
+			t.Fatalf("%s: %v", name, findings)
+		}
+		got, end := field.Paths[0].Span(field.Paths[0].Path.Segments[len(field.Paths[0].Path.Segments)-1])
+		before := strings.ReplaceAll(head+text[:mark], "\u2028", "\n")
+		line := strings.Count(before, "\n") + 1
+		column := len([]rune(before[strings.LastIndex(before, "\n")+1:])) + 1
+		if got.Line != line || got.Column != column || end <= column {
+			t.Errorf("%s: %v to %d, want %d:%d", name, got, end, line, column)
+		}
+	}
+}
+
+func TestLinesOfExpressionsAreFound(t *testing.T) {
+	t.Parallel()
+	r := parse(t, head+"    - field: .a\n      fromHub: |\n        [1,\n          \"é\" + x]\n").Conversions[0].Versions[0].Rules[0]
+	if got := r.FromHub.AtLine(2, 8); got.Line != 12 || got.Column != 17 {
+		t.Errorf("x stands at %v", got)
+	}
+	if got := r.FromHub.AtLine(1, 0); got.Line != 11 || got.Column != 9 {
+		t.Errorf("[ stands at %v", got)
+	}
+	if got := r.FromHub.AtLine(9, 9); got.Line < 12 {
+		t.Errorf("what is not there stands at %v", got)
+	}
+}
+
+func TestLargeAndEmptyFilesAreFindings(t *testing.T) {
+	t.Parallel()
+	for want, text := range map[string]string{
+		"file-too-large": strings.Repeat("#", syntax.MaxFile+1),
+		"no-conversion":  "# nothing\n---\n---\n",
+		"not-yaml":       "a: [\n",
+	} {
+		file, findings := syntax.Parse("rules.yaml", []byte(text))
+		if len(findings) != 1 || findings[0].Code != want || file == nil || len(file.Conversions) != 0 {
+			t.Errorf("%v, want %s", findings, want)
+		}
+	}
+	if _, findings := syntax.Parse("rules.yaml", []byte(head+strings.Repeat("#", syntax.MaxFile-len(head)))); len(findings) != 0 {
+		t.Errorf("a file of 1 MiB: %v", findings)
+	}
+}
+
+// FuzzParse reads any text: nothing panics, and positions are places in the text.
+func FuzzParse(f *testing.F) {
+	every, err := os.ReadFile("testdata/every-key.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(every))
+	for _, rules := range []string{
+		"    - field: .a[\n", "    - {field: \"\\u002ea b\", hub: {a: .b, b: .c[]}}\n", "    - <<: *x\n", "    - &a {drop: *a}\n",
+		"    - !!str {}\n", "    - {field: .a, hub: .b, values: {1: 0x10, .inf: ~, 2001-01-01: a}}\n", "    - ? [a]\n      : b\n",
+		"    - template: |\n        {a}\n      field: >-\n        .a\n        b\n", "    - {default: {1: 2}, field: .a}\n", "    - 1\n", "    -\n",
+		"    - {field: .a[k].b{}, hub: '.a{}.b[k]'}\n", "    - {use: x, codec: y, go: z, template: t}\n",
+	} {
+		f.Add(head + rules)
+	}
+	for _, text := range []string{"", "---\n---\n", "a", "- a", "a: *a", "\ufeffa: b", "kind: Conversion\nkind: x\n", "\xff", "{", "%YAML 1.2\n---\n{}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, findings := syntax.Parse("f", []byte(text))
+		if file == nil {
+			t.Fatal("no file")
+		}
+		lines := finding.SplitLines(text)
+		for _, found := range findings {
+			if found.Code == "" || found.Message == "" || found.Pos.File != "f" {
+				t.Errorf("%+v", found)
+			}
+			if found.Pos.Line < 0 || found.Pos.Line > len(lines)+1 {
+				t.Errorf("%v of %d lines", found, len(lines))
+			}
+		}
+		if len(file.Conversions) == 0 && len(findings) == 0 {
+			t.Error("nothing was read and nothing was said")
+		}
+	})
+}

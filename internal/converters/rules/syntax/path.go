@@ -1,0 +1,142 @@
+package syntax
+
+import (
+	"strconv"
+	"strings"
+)
+
+// SegmentKind is what a segment of a path does.
+type SegmentKind int
+
+// The kinds of segments.
+const (
+	Field         SegmentKind = iota // .name or ["name"]: a field, or an entry of a map
+	Elements                         // []: each element, by index
+	Values                           // {}: each value of a map, by key
+	KeyedElements                    // [name]: each element, by the value of its field name
+	KeyedValues                      // {name}: each value of a map, its key bound to name
+	Pick                             // [name=x]: the element whose field name is x
+	First                            // [0]: the first element
+)
+
+// A Segment is one step of a path.
+type Segment struct {
+	Kind   SegmentKind
+	Name   string // of the field; of the key field of [name] and [name=x]; what {name} binds
+	Value  string // x of [name=x]
+	Offset int    // in bytes, where the segment starts in the path's text
+	End    int    // in bytes, where it ends
+}
+
+// Iterates reports whether the segment stands for any number of places.
+func (s Segment) Iterates() bool {
+	switch s.Kind {
+	case Elements, Values, KeyedElements, KeyedValues:
+		return true
+	case Field, Pick, First:
+	}
+	return false
+}
+
+// Equal reports whether the segment takes the same step, wherever it was written.
+func (s Segment) Equal(t Segment) bool {
+	return s.Kind == t.Kind && s.Name == t.Name && s.Value == t.Value
+}
+
+// String writes the segment as a path has it, quoted only where it must be.
+func (s Segment) String() string {
+	switch s.Kind {
+	case Field:
+		if nameEnd(s.Name) == len(s.Name) && s.Name != "" {
+			return "." + s.Name
+		}
+		return "[" + quoteKey(s.Name) + "]"
+	case Elements:
+		return "[]"
+	case Values:
+		return "{}"
+	case KeyedElements:
+		return "[" + s.Name + "]"
+	case KeyedValues:
+		return "{" + s.Name + "}"
+	case Pick:
+		if s.Value == "" || strings.ContainsAny(s.Value, "]\"\\ \t") {
+			return "[" + s.Name + "=" + quoteKey(s.Value) + "]"
+		}
+		return "[" + s.Name + "=" + s.Value + "]"
+	case First:
+		return "[0]"
+	}
+	return "?"
+}
+
+// A Path names a place, or with iterating segments any number of them, below the object that it starts at. It has at least
+// one segment, unless it is the zero Path.
+type Path struct {
+	Segments []Segment
+	Text     string // as it was written
+}
+
+// String writes the path in its shortest spelling.
+func (p Path) String() string {
+	var b strings.Builder
+	for _, s := range p.Segments {
+		b.WriteString(s.String())
+	}
+	return b.String()
+}
+
+// A PathError says what is wrong with the text of a path.
+type PathError struct {
+	Offset, End int // in bytes, the part that is wrong; End is behind it
+	Problem     string
+	Hint        string
+}
+
+// Error implements error.
+func (e *PathError) Error() string {
+	text := e.Problem + " (byte " + strconv.Itoa(e.Offset) + ")"
+	if e.Hint != "" {
+		text += ": " + e.Hint
+	}
+	return text
+}
+
+// ParsePath reads a path. An error is a [PathError].
+func ParsePath(text string) (Path, error) {
+	p := pathParser{text: text}
+	switch {
+	case text == "":
+		return Path{}, p.fail(0, 0, "the path is empty", "write a field as .name")
+	case text == ".":
+		return Path{}, p.fail(0, 1, "a path names a field, not the whole object", "write a field as .name")
+	case strings.HasPrefix(text, "$"):
+		return Path{}, p.fail(0, 1, "a path starts with a point", "leave the $ out")
+	}
+	path := Path{Text: text}
+	for p.at < len(text) {
+		s, err := p.segment()
+		if err != nil {
+			return Path{}, err
+		}
+		path.Segments = append(path.Segments, s)
+	}
+	return path, nil
+}
+
+// quoteKey writes a key with a backslash before quotes and backslashes.
+func quoteKey(key string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
+}
+
+// nameEnd returns how many bytes of text are a name that needs no quotes.
+func nameEnd(text string) int {
+	for i := range len(text) {
+		c := text[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return i
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,110 @@
+package syntax
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+)
+
+// A schema is a JSON Schema (draft 7, which editors know best).
+type schema map[string]any
+
+// pathPattern is what the schema can say of paths.
+const pathPattern = `^(\.[A-Za-z_$][A-Za-z0-9_$-]*|\["([^"\\]|\\["\\])*"\]|\[\]|\{\}|\[[A-Za-z_$][A-Za-z0-9_$-]*\]|` +
+	`\{[A-Za-z_$][A-Za-z0-9_$-]*\}|\[[A-Za-z_$][A-Za-z0-9_$-]*=([^\]"\\\s]+|"([^"\\]|\\["\\])*")\]|\[0\])+$`
+
+func constant(value string) schema       { return schema{"const": value} }
+func reference(definition string) schema { return schema{"$ref": "#/definitions/" + definition} }
+func stringSchema() schema               { return schema{"type": "string", "pattern": `\S`} }
+
+func rulesSchema() schema {
+	return schema{"type": []string{"array", "null"}, "items": reference("rule")}
+}
+
+func valuesSchema() schema {
+	return schema{
+		"type": "object", "minProperties": 1,
+		"additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}},
+	}
+}
+
+// objectSchema returns the schema of a mapping with these keys and no others.
+func objectSchema[T any](keys []key[T]) schema {
+	properties := schema{}
+	var required []string
+	for _, k := range keys {
+		property := schema{"description": k.doc}
+		if len(k.schema) == 1 && k.schema["$ref"] != nil {
+			property["allOf"] = []schema{k.schema} // draft 7 ignores what stands beside $ref
+		} else {
+			maps.Copy(property, k.schema)
+		}
+		properties[k.name] = property
+		if k.required {
+			required = append(required, k.name)
+		}
+	}
+	s := schema{"type": "object", "additionalProperties": false, "properties": properties}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
+
+// ruleSchema returns the schema of a rule: its keys, and which of them go together.
+func ruleSchema() schema {
+	requires := func(names ...string) schema { return schema{"required": names} }
+	pair := requires("field", "hub")
+	s := objectSchema(ruleKeys())
+	s["anyOf"] = []schema{requires("field"), requires("hub")}
+	s["dependencies"] = schema{
+		"values": pair, "hubValues": requires("field", "hub", "values"),
+		"template": pair, "absent": requires("field", "hub", "template"),
+		"codec": pair, "use": pair, "go": pair,
+		"toHub": requires("hub"), "fromHub": requires("field"), "when": requires("hub"), "whenHub": requires("field"),
+		"default": requires("field"), "hubDefault": requires("hub"),
+	}
+	var notBoth []schema
+	groups := transforms()
+	for i, group := range groups {
+		for _, other := range groups[i+1:] {
+			notBoth = append(notBoth, requires(group[0], other[0]))
+		}
+		notBoth = append(notBoth, requires("drop", group[0]))
+	}
+	notBoth = append(notBoth, requires("drop", "field", "hub"), requires("drop", "fromHub"), requires("drop", "when"), requires("drop", "whenHub"))
+	s["not"] = schema{"anyOf": notBoth}
+	s["if"] = pair
+	s["then"] = schema{"dependencies": schema{"toHub": requires("fromHub"), "fromHub": requires("toHub")}}
+	return s
+}
+
+// JSONSchema returns the JSON Schema of a Conversion, for editors: what [Parse] accepts, it accepts.
+func JSONSchema() []byte {
+	path := schema{
+		"type": "string", "pattern": pathPattern,
+		"description": `.name, ["any key"], [] each element, {} each value of a map, [name] and {name} each by key, ` +
+			`[name=x] one element by key, [0] the first element`,
+	}
+	root := objectSchema(documentKeys())
+	root["$schema"] = "http://json-schema.org/draft-07/schema#"
+	root["title"] = "Conversion"
+	root["description"] = "How the versions of one CustomResourceDefinition relate: webhookd converts by it."
+	root["definitions"] = schema{
+		"path": path,
+		"place": schema{"anyOf": []schema{reference("path"), {
+			"type": "object", "minProperties": 1, "additionalProperties": reference("path"),
+			"propertyNames": schema{"pattern": `^[A-Za-z_][A-Za-z0-9_]*$`},
+		}}},
+		"rule":    ruleSchema(),
+		"version": objectSchema(versionKeys()),
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		panic(err) // strings, lists and maps of them have a JSON form
+	}
+	return text.Bytes()
+}
