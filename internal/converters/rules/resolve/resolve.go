@@ -1,0 +1,192 @@
+// Package resolve finds the places of rules in the schemas of a CRD's versions.
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A Problem says which segment of a path the schema does not have.
+type Problem struct {
+	Segment int // the index of the segment
+	Code    string
+	Text    string
+	Hint    string
+	Missing bool // there is no such field; otherwise the segment does not fit what is there
+}
+
+// Path returns the place behind each segment of a path below base. A place is nil where the schema admits whatever there is
+// (an unknown field of an object that preserves those, or any value), and everything below such a place is; so it is when
+// base is nil. The version names the schema in messages. Segments of the object's own metadata are not judged: see Root.
+func Path(base *crdschema.Node, version string, path syntax.Path) ([]*crdschema.Node, *Problem) {
+	nodes := make([]*crdschema.Node, 0, len(path.Segments))
+	at := base
+	for i, s := range path.Segments {
+		next, problem := step(at, version, s)
+		if problem != nil {
+			problem.Segment = i
+			if problem.Missing {
+				problem.Hint = fieldHint(at, path.Segments[:i], s, problem.Hint)
+			}
+			return nodes, problem
+		}
+		nodes = append(nodes, next)
+		at = next
+	}
+	return nodes, nil
+}
+
+// step goes on by one segment.
+func step(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
+	if Free(at) {
+		if s.Kind == syntax.Field {
+			return at.Property(s.Name), nil
+		}
+		return nil, nil
+	}
+	switch s.Kind {
+	case syntax.Field:
+		return field(at, version, s)
+	case syntax.Elements, syntax.First:
+		if at.Kind() != crdschema.Array {
+			return nil, misfit(at, s, "elements")
+		}
+		return at.Items(), nil
+	case syntax.Values, syntax.KeyedValues:
+		if at.Kind() != crdschema.Map {
+			return nil, misfit(at, s, "entries of a map")
+		}
+		return at.Values(), nil
+	case syntax.KeyedElements, syntax.Pick:
+		if at.Kind() != crdschema.Array {
+			return nil, misfit(at, s, "elements")
+		}
+		return at.Items(), keyField(at.Items(), version, s)
+	}
+	return nil, nil
+}
+
+// Free reports whether a place admits any value, with anything below it: nil does, and one without a type that preserves
+// unknown fields. The latter may have properties all the same, which its objects keep to.
+func Free(n *crdschema.Node) bool {
+	return n == nil || n.Kind() == crdschema.Any && n.PreservesUnknown()
+}
+
+func field(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
+	switch at.Kind() {
+	case crdschema.Object, crdschema.Any:
+		if next := at.Property(s.Name); next != nil || at.PreservesUnknown() {
+			return next, nil
+		}
+		return nil, &Problem{Code: "no-such-field", Text: "no such field in " + version, Missing: true}
+	case crdschema.Map:
+		return at.Values(), nil
+	case crdschema.None, crdschema.Array, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
+	}
+	return nil, misfit(at, s, "fields")
+}
+
+// misfit says that a place has no such part, and what to write instead.
+func misfit(at *crdschema.Node, s syntax.Segment, part string) *Problem {
+	p := &Problem{Code: "segment-does-not-fit", Text: fmt.Sprintf("%s has no %s", kindText(at), part)}
+	switch at.Kind() {
+	case crdschema.Array:
+		p.Hint = "write [] for each element, [name=x] for one, or [0] for the first, before " + s.String()
+	case crdschema.Map:
+		p.Hint = `write {} for each value of the map, {name} to pair it with a list, or ["key"] for one`
+	case crdschema.Object:
+		p.Hint = "write the name of a field"
+	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString, crdschema.Any:
+		p.Hint = "leave " + s.String() + " and what follows it out; a part of a value is taken with template, or with toHub and fromHub"
+	}
+	return p
+}
+
+func kindText(n *crdschema.Node) string { return n.Kind().String() }
+
+// keyField judges the field that [name] and [name=x] know elements by.
+func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem {
+	if Free(items) {
+		return nil
+	}
+	if k := items.Kind(); k != crdschema.Object && k != crdschema.Any {
+		return &Problem{
+			Code: "no-such-key", Text: fmt.Sprintf("each element is %s and has no field %s", kindText(items), s.Name),
+			Hint: "write [] for each element, or [0] for the first",
+		}
+	}
+	key := items.Property(s.Name)
+	if key == nil {
+		if items.PreservesUnknown() {
+			return nil
+		}
+		p := &Problem{Code: "no-such-key", Text: fmt.Sprintf("the elements have no field %s in %s", s.Name, version)}
+		p.Hint = "they have " + few(items.Properties())
+		if near, ok := finding.Nearest(s.Name, items.Properties()); ok {
+			p.Hint = "did you mean " + near + "?"
+		}
+		return p
+	}
+	switch k := key.Kind(); k {
+	case crdschema.String:
+		return enumHas(key, s)
+	case crdschema.Integer, crdschema.IntOrString, crdschema.Any:
+		return nil
+	case crdschema.None, crdschema.Object, crdschema.Map, crdschema.Array, crdschema.Number, crdschema.Boolean:
+	}
+	return &Problem{
+		Code: "key-not-a-string", Text: fmt.Sprintf("elements cannot be told apart by %s, which is %s", s.Name, kindText(key)),
+		Hint: "choose a field that is a string or an integer",
+	}
+}
+
+// enumHas judges x of [name=x].
+func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
+	if s.Kind != syntax.Pick || len(key.Enum()) == 0 {
+		return nil
+	}
+	var values []string
+	for _, text := range key.Enum() {
+		value := strings.Trim(text, `"`)
+		if value == s.Value {
+			return nil
+		}
+		values = append(values, value)
+	}
+	p := &Problem{Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value), Hint: "it is one of " + strings.Join(values, ", ")}
+	if near, ok := finding.Nearest(s.Value, values); ok {
+		p.Hint = "did you mean " + near + "?"
+	}
+	return p
+}
+
+// fieldHint proposes the nearest field, or says where there is one of that name.
+func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hint string) string {
+	const pruned = "  (the API server would prune it silently)"
+	prefix := syntax.Path{Segments: before}.String()
+	if near, ok := finding.Nearest(s.Name, at.Properties()); ok {
+		found := syntax.Segment{Kind: syntax.Field, Name: near}
+		return fmt.Sprintf("did you mean %s%s?%s", prefix, found, pruned)
+	}
+	if names := at.Properties(); len(names) > 0 {
+		where := prefix
+		if where == "" {
+			where = "it"
+		}
+		return fmt.Sprintf("%s has %s%s", where, few(names), pruned)
+	}
+	return hint
+}
+
+// few names some of a list.
+func few(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

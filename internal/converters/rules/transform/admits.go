@@ -1,0 +1,157 @@
+package transform
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Admits reports whether a value, as valid JSON text, is one of a place: of its type and enum, null only where null is a
+// value, and without fields that the API server would prune. Bounds and patterns do not count: a value that breaks one is
+// the API server's to refuse. A nil node takes any value. An object with two members of one name is never admitted.
+func Admits(n *crdschema.Node, text []byte) bool {
+	if n == nil {
+		return true
+	}
+	if len(text) == 0 {
+		return false
+	}
+	if text[0] == 'n' {
+		return n.Nullable()
+	}
+	return ofKind(n, text) && inEnum(n, text)
+}
+
+func ofKind(n *crdschema.Node, text []byte) bool {
+	switch n.Kind() {
+	case crdschema.None:
+		return true
+	case crdschema.Object:
+		return text[0] == '{' && membersFit(n, text)
+	case crdschema.Map:
+		return text[0] == '{' && eachFits(text, func(string) *crdschema.Node { return n.Values() })
+	case crdschema.Array:
+		return text[0] == '[' && elementsFit(n.Items(), text)
+	case crdschema.String:
+		return text[0] == '"'
+	case crdschema.Integer:
+		return isInteger(text)
+	case crdschema.Number:
+		return isNumber(text)
+	case crdschema.Boolean:
+		return text[0] == 't' || text[0] == 'f'
+	case crdschema.IntOrString:
+		return text[0] == '"' || isInteger(text)
+	case crdschema.Any:
+		return text[0] != '{' || membersFit(n, text)
+	}
+	return false
+}
+
+// membersFit checks an object member by member.
+func membersFit(n *crdschema.Node, text []byte) bool {
+	known := true
+	fits := eachFits(text, func(name string) *crdschema.Node {
+		member := n.Property(name)
+		known = known && (member != nil || n.PreservesUnknown())
+		return member
+	})
+	return fits && known
+}
+
+func eachFits(text []byte, node func(name string) *crdschema.Node) bool {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	fits := true
+	if err == nil {
+		err = s.Members(func(name []byte) error {
+			at, err := s.Skip()
+			fits = fits && err == nil && Admits(node(string(name)), s.Text(at))
+			return err
+		})
+	}
+	return fits && err == nil
+}
+
+func elementsFit(items *crdschema.Node, text []byte) bool {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	fits := true
+	if err == nil {
+		err = s.Elements(func() error {
+			at, err := s.Skip()
+			fits = fits && err == nil && Admits(items, s.Text(at))
+			return err
+		})
+	}
+	return fits && err == nil
+}
+
+func inEnum(n *crdschema.Node, text []byte) bool {
+	enum := n.Enum()
+	if len(enum) == 0 {
+		return true
+	}
+	key := valueKey(text)
+	return slices.ContainsFunc(enum, func(allowed string) bool { return valueKey([]byte(allowed)) == key })
+}
+
+// Covers reports whether target admits every value that source has, as far as [Admits] tells.
+func Covers(target, source *crdschema.Node) bool {
+	switch {
+	case target == nil || target == source:
+		return true
+	case source.Nullable() && !target.Nullable():
+		return false
+	}
+	if enum := source.Enum(); len(enum) > 0 {
+		return !slices.ContainsFunc(enum, func(value string) bool { return !Admits(target, []byte(value)) })
+	}
+	return len(target.Enum()) == 0 && kindCovers(target, source)
+}
+
+func kindCovers(target, source *crdschema.Node) bool {
+	from := source.Kind()
+	switch target.Kind() {
+	case crdschema.Object:
+		return from == crdschema.Object && membersCover(target, source)
+	case crdschema.Map:
+		covers := from == crdschema.Map && Covers(target.Values(), source.Values())
+		return covers || from == crdschema.Object && eachCovered(target, source)
+	case crdschema.Array:
+		return from == crdschema.Array && Covers(target.Items(), source.Items())
+	case crdschema.Number:
+		return from == crdschema.Number || from == crdschema.Integer
+	case crdschema.IntOrString:
+		return from == crdschema.IntOrString || from == crdschema.Integer || from == crdschema.String
+	case crdschema.Any:
+		return from != crdschema.None && (from != crdschema.Any && from != crdschema.Object && from != crdschema.Map ||
+			membersCover(target, source))
+	case crdschema.None:
+		return true
+	case crdschema.String, crdschema.Integer, crdschema.Boolean:
+	}
+	return from == target.Kind()
+}
+
+// membersCover compares objects member by member.
+func membersCover(target, source *crdschema.Node) bool {
+	if (source.PreservesUnknown() || source.Kind() == crdschema.Map) && !target.PreservesUnknown() {
+		return false
+	}
+	for _, name := range source.Properties() {
+		member := target.Property(name)
+		if member == nil && !target.PreservesUnknown() || !Covers(member, source.Property(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+func eachCovered(target, source *crdschema.Node) bool {
+	if source.PreservesUnknown() {
+		return false
+	}
+	return !slices.ContainsFunc(source.Properties(), func(name string) bool {
+		return !Covers(target.Values(), source.Property(name))
+	})
+}

@@ -1,0 +1,150 @@
+package celvalue
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// ErrTooLarge says that a result has more bytes than are allowed.
+var ErrTooLarge = errors.New("the result is too large")
+
+// AppendJSON appends the JSON of a value to dst, with at most limit bytes, and the names of an object that an expression
+// made in order. Objects and arrays that were handed on are their text as it came. A member that is optional.none() is
+// left out. It fails for what JSON cannot say: bytes, timestamps and other types, infinity, keys that are no strings.
+func AppendJSON(dst []byte, v ref.Val, limit int) ([]byte, error) {
+	w := writer{text: dst, limit: len(dst) + limit}
+	err := w.value(v)
+	return w.text, err
+}
+
+type writer struct {
+	text  []byte
+	limit int
+}
+
+func (w *writer) value(v ref.Val) error {
+	switch v := v.(type) {
+	case types.String:
+		w.text = AppendString(w.text, string(v))
+	case types.Int:
+		w.text = strconv.AppendInt(w.text, int64(v), 10)
+	case types.Uint:
+		w.text = strconv.AppendUint(w.text, uint64(v), 10)
+	case types.Double:
+		if math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) {
+			return errors.New("a number that is infinite, or none, has no JSON")
+		}
+		w.text = AppendFloat(w.text, float64(v))
+	case types.Bool:
+		w.text = strconv.AppendBool(w.text, bool(v))
+	case types.Null:
+		w.text = append(w.text, "null"...)
+	case *types.Optional:
+		if !v.HasValue() {
+			return errors.New("optional.none() stands where there has to be a value")
+		}
+		return w.value(v.GetValue())
+	case *Object:
+		if v.hide == hideNothing {
+			return w.raw(v.text)
+		}
+		return w.mapper(v)
+	case *list:
+		return w.raw(v.text)
+	case traits.Mapper:
+		return w.mapper(v)
+	case traits.Lister:
+		return w.lister(v)
+	case *types.Err:
+		return v
+	default:
+		return fmt.Errorf("a value of type %s has no JSON", v.Type().TypeName())
+	}
+	return w.check()
+}
+
+func (w *writer) check() error {
+	if len(w.text) > w.limit {
+		return ErrTooLarge
+	}
+	return nil
+}
+
+func (w *writer) raw(text []byte) error {
+	if len(w.text)+len(text) > w.limit {
+		return ErrTooLarge
+	}
+	w.text = append(w.text, text...)
+	return nil
+}
+
+func (w *writer) mapper(m traits.Mapper) error {
+	if size := m.Size(); types.IsError(size) {
+		return size.(*types.Err)
+	}
+	w.text = append(w.text, '{')
+	first := true
+	for _, key := range sortedKeys(m) {
+		name, ok := key.(types.String)
+		if !ok {
+			return errors.New("a map whose keys are no strings has no JSON")
+		}
+		value := m.Get(key)
+		if o, ok := value.(*types.Optional); ok && !o.HasValue() {
+			continue
+		}
+		if !first {
+			w.text = append(w.text, ',')
+		}
+		first = false
+		w.text = append(AppendString(w.text, string(name)), ':')
+		if err := w.value(value); err != nil {
+			return err
+		}
+	}
+	w.text = append(w.text, '}')
+	return w.check()
+}
+
+func (w *writer) lister(l traits.Lister) error {
+	w.text = append(w.text, '[')
+	first := true
+	for it := l.Iterator(); it.HasNext() == types.True; first = false {
+		if !first {
+			w.text = append(w.text, ',')
+		}
+		if err := w.value(it.Next()); err != nil {
+			return err
+		}
+	}
+	w.text = append(w.text, ']')
+	return w.check()
+}
+
+// AppendString appends a JSON string. What is not UTF-8 becomes U+FFFD.
+func AppendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }
+
+// AppendFloat appends the shortest JSON number that is f, spelt as encoding/json does, and so the API server.
+func AppendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0') // and not -0
+	}
+	format := byte('f')
+	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
+		format = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1] // 1e-7, not 1e-07
+		dst = dst[:n-1]
+	}
+	return dst
+}

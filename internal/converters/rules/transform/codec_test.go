@@ -1,0 +1,79 @@
+package transform_test
+
+const wrongForm = "error: the value has not the form that the codec takes"
+
+func codecTest(name, codec, field, hub, claims string, conversions ...conversion) conversionTest {
+	return conversionTest{
+		name:    name,
+		schemas: schemas{"a: {" + field + "}", "b: {" + hub + "}"},
+		rule:    "{field: .spec.a, hub: .spec.b, codec: " + codec + "}",
+		claims:  claims, conversions: conversions,
+	}
+}
+
+func scalarCodecTests() []conversionTest {
+	return []conversionTest{
+		codecTest("Not", "Not", "type: boolean", "type: boolean", "IT/IT",
+			conversion{`true`, "->", `false`}, conversion{`true`, "<-", `false`}, conversion{`-`, "->", `-`},
+			conversion{`null`, "->", "error: null is no value of both sides"}, conversion{`"true"`, "->", wrongForm}),
+		codecTest("Not with nulls", "Not", "type: boolean, nullable: true", "type: boolean", "It/IT",
+			conversion{`null`, "->", "error: null is no value of both sides"}, conversion{`null`, "<-", "error: null is no value of both sides"}),
+		codecTest("IntString", "IntString", "type: integer", "type: string", "IT/It",
+			conversion{`-9223372036854775808`, "->", `"-9223372036854775808"`}, conversion{`"42"`, "<-", `42`},
+			conversion{`5.0`, "->", wrongForm}, conversion{`-0`, "->", wrongForm}, conversion{`"042"`, "<-", wrongForm},
+			conversion{`"+1"`, "<-", wrongForm}, conversion{`" 1"`, "<-", wrongForm}, conversion{`""`, "<-", wrongForm},
+			conversion{`"9223372036854775808"`, "<-", wrongForm}, conversion{`"\u0034"`, "<-", `4`}),
+		codecTest("IntString the other way round", "IntString", "type: string", "type: integer", "It/IT",
+			conversion{`"42"`, "->", `42`}, conversion{`42`, "<-", `"42"`}),
+		codecTest("IntString of an enum", "IntString", "type: integer", `type: string, enum: ["1", "2"]`, "It/IT",
+			conversion{`3`, "->", "error: the result is no value that the schema allows"}, conversion{`"3"`, "<-", wrongForm}),
+		codecTest("NumberString", "NumberString", "type: number", "type: string", "iT/it",
+			conversion{`1.50`, "->", `"1.5"`}, conversion{`1e21`, "->", `"1e+21"`}, conversion{`9007199254740993`, "->", `"9007199254740993"`},
+			conversion{`"1.50"`, "<-", `1.5`}, conversion{`"18446744073709551616"`, "<-", `18446744073709552000`},
+			conversion{`"1e999"`, "<-", "error: a number is too large"}, conversion{`".5"`, "<-", wrongForm}, conversion{`" 1"`, "<-", wrongForm}),
+		codecTest("NumberString to integer", "NumberString", "type: string", "type: integer", "it/iT",
+			conversion{`"1.5"`, "->", "error: the result is no value that the schema allows"}, conversion{`"7"`, "->", `7`}),
+		codecTest("BoolString", "BoolString", "type: boolean", "type: string", "IT/It",
+			conversion{`true`, "->", `"true"`}, conversion{`"false"`, "<-", `false`}, conversion{`"True"`, "<-", wrongForm}),
+		codecTest("BoolString of an enum", "BoolString", "type: boolean", `type: string, enum: ["true", "false"]`, "It/IT"),
+		codecTest("DurationSeconds", "DurationSeconds", "type: string", "type: integer", "it/IT",
+			conversion{`"90s"`, "->", `90`}, conversion{`90`, "<-", `"1m30s"`}, conversion{`"1h"`, "->", `3600`},
+			conversion{`0`, "<-", `"0s"`}, conversion{`-5`, "<-", `"-5s"`}, conversion{`"1.5s"`, "->", wrongForm},
+			conversion{`"90"`, "->", wrongForm}, conversion{`"1d"`, "->", wrongForm},
+			conversion{`9223372036854775807`, "<-", `"9223372036854775807s"`},
+			conversion{`"9223372036854775807s"`, "->", `9223372036854775807`}),
+		codecTest("QuantityInt", "QuantityInt", "type: string", "type: integer, format: int64", "it/IT",
+			conversion{`"10Gi"`, "->", `10737418240`}, conversion{`10737418240`, "<-", `"10Gi"`}, conversion{`"1k"`, "->", `1000`},
+			conversion{`1000`, "<-", `"1000"`}, conversion{`"1e3"`, "->", `1000`}, conversion{`"100m"`, "->", wrongForm},
+			conversion{`"1.5Ki"`, "->", `1536`}, conversion{`"1e999999999"`, "->", wrongForm}, conversion{`"x"`, "->", wrongForm},
+			conversion{`""`, "->", wrongForm}, conversion{`"9Ei"`, "->", wrongForm}),
+		codecTest("QuantityInt of int or string", "QuantityInt", "x-kubernetes-int-or-string: true", "type: integer", "it/IT",
+			conversion{`5`, "->", `5`}, conversion{`5`, "<-", `"5"`}, conversion{`"1Ki"`, "->", `1024`}),
+		codecTest("Base64", "Base64", "type: string, format: byte", "type: string", "it/IT",
+			conversion{`"aMOp"`, "->", `"hé"`}, conversion{`"hé"`, "<-", `"aMOp"`}, conversion{`"aMOp\n"`, "->", `"hé"`},
+			conversion{`"/w=="`, "->", wrongForm}, conversion{`"?"`, "->", wrongForm}),
+		codecTest("Base64 where no schema says which side", "Base64", "type: string", "type: string", "IT/it",
+			conversion{`"a"`, "->", `"YQ=="`}),
+	}
+}
+
+func textCodecTests() []conversionTest {
+	const free = "type: object, x-kubernetes-preserve-unknown-fields: true"
+	return []conversionTest{
+		codecTest("JSON", "JSON", "type: string", free, "it/iT",
+			conversion{`"{\"b\": 9007199254740993, \"a\": [1.50, {}]}"`, "->", `{"a":[1.5,{}],"b":9007199254740993}`},
+			conversion{`{"b":9007199254740993, "a":[1.50, "\u0041"]}`, "<-", `"{\"a\":[1.50,\"A\"],\"b\":9007199254740993}"`},
+			conversion{`"[]"`, "->", wrongForm}, conversion{`"{"`, "->", wrongForm}, conversion{`"{\"a\":1,\"a\":2}"`, "->", wrongForm},
+			conversion{`"{\"a\":1e999}"`, "->", wrongForm}, conversion{`"null"`, "->", wrongForm}, conversion{`"{}{}"`, "->", wrongForm}),
+		codecTest("JSON of an object with known fields", "JSON", "type: object, properties: {x: {type: integer}}", "type: string", "iT/it",
+			conversion{`"{\"x\":1}"`, "<-", `{"x":1}`}, conversion{`"{\"y\":1}"`, "<-", wrongForm},
+			conversion{`"{\"x\":\"1\"}"`, "<-", wrongForm}),
+		codecTest("JSON of a list", "JSON", "type: array, items: {type: string}", "type: string", "iT/it",
+			conversion{`["a","b"]`, "->", `"[\"a\",\"b\"]"`}),
+		codecTest("YAML", "YAML", "type: string", free, "it/iT",
+			conversion{`"# note\na: 9007199254740993\nb:\n- yes\n- 1.50\n"`, "->", `{"a":9007199254740993,"b":[true,1.5]}`},
+			conversion{`{"b":["yes","1"],"a":9007199254740993}`, "<-", `"a: 9007199254740993\u000ab:\u000a- \"yes\"\u000a- \"1\"\u000a"`},
+			conversion{`"a: 1\na: 2"`, "->", wrongForm}, conversion{`"a: [1"`, "->", wrongForm}, conversion{`""`, "->", wrongForm},
+			conversion{`"just text"`, "->", wrongForm}),
+	}
+}

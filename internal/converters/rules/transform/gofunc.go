@@ -1,0 +1,51 @@
+package transform
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+var (
+	errFunc  = errors.New("a registered function cannot convert the values")
+	errCount = errors.New("a registered function gave another number of values than the rule has paths")
+)
+
+// goFunc compiles `go`.
+func (c *compiler) goFunc() Transform {
+	name := c.rule.Go.Value
+	f, found := c.env.funcs[name]
+	if !found {
+		names := slices.Sorted(maps.Keys(c.env.funcs))
+		hint := nearestOf(name, names)
+		switch {
+		case len(names) == 0:
+			hint = "functions are registered in a webhookd that was built with them; this one has none"
+		case hint == "":
+			hint = "the functions are " + list(names)
+		}
+		c.sayText(c.rule.Go, 0, len(name), "no-such-function", hint, "no function is registered as %.64s", name)
+		return nil
+	}
+	return c.oneWays(goWay(f.ToHub, c.hub.nodes), goWay(f.FromHub, c.field.nodes))
+}
+
+func goWay(f func(context.Context, []Operand) ([]Operand, error), targets []*crdschema.Node) oneWay {
+	if f == nil {
+		return failing()
+	}
+	return oneWay{run: func(c *Call, in, out []Operand) error {
+		result, err := f(c.Context, slices.Clone(in))
+		switch {
+		case err != nil:
+			return errFunc // its own text may quote a value
+		case len(result) != len(targets):
+			return errCount
+		}
+		copy(out, result)
+		return nil
+	}}
+}

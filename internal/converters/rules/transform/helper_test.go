@@ -1,0 +1,199 @@
+package transform_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// schemas are what the specs of v1 (field) and v2 (hub) have, as lines of YAML: `name: {type: string}`.
+type schemas struct{ field, hub string }
+
+// parse returns the roots of both versions.
+func (s schemas) parse(tb testing.TB) (field, hub *crdschema.Node) {
+	tb.Helper()
+	version := func(name, properties string, storage bool) string {
+		text := fmt.Sprintf(`
+  - name: %s
+    served: true
+    storage: %v
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+`, name, storage)
+		for line := range strings.Lines(properties) {
+			text += "              " + strings.TrimLeft(line, "\t")
+		}
+		return text
+	}
+	crds, err := crdschema.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  names: {kind: Thing, plural: things}
+  scope: Namespaced
+  versions:`+version("v1", s.field, true)+version("v2", s.hub, false)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return crds[0].Version("v1").Root, crds[0].Version("v2").Root
+}
+
+// at returns the place of a path of plain fields and lists.
+func at(root *crdschema.Node, path syntax.Path) *crdschema.Node {
+	for _, s := range path.Segments {
+		switch s.Kind {
+		case syntax.Field:
+			if root.Kind() == crdschema.Map {
+				root = root.Values()
+			} else {
+				root = root.Property(s.Name)
+			}
+		default:
+			root = root.Items()
+		}
+	}
+	return root
+}
+
+func places(root *crdschema.Node, place *syntax.Place) []*crdschema.Node {
+	if place == nil {
+		return nil
+	}
+	var nodes []*crdschema.Node
+	for _, p := range place.Paths {
+		nodes = append(nodes, at(root, p.Path))
+	}
+	return nodes
+}
+
+const head = `apiVersion: conversion.webhookd.io/v1alpha1
+kind: Conversion
+metadata: {name: things.example.com}
+spec:
+  hub: v2
+  versions:
+  - name: v1
+    rules:
+    - `
+
+// parseRule returns the rule of a text in flow or block style, whose first line is line 9 of its file.
+func parseRule(tb testing.TB, text string) *syntax.Rule {
+	tb.Helper()
+	text = head + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
+	file, findings := syntax.Parse("rules.yaml", []byte(text))
+	if len(findings) > 0 {
+		tb.Fatalf("%v", findings)
+	}
+	return file.Conversions[0].Versions[0].Rules[0]
+}
+
+func newEnv(tb testing.TB, funcs map[string]transform.GoFunc) *transform.Env {
+	tb.Helper()
+	env, err := transform.NewEnv(funcs)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return env
+}
+
+// compile compiles a rule for schemas.
+func compile(tb testing.TB, env *transform.Env, s schemas, text string) (transform.Transform, []finding.Finding) {
+	tb.Helper()
+	field, hub := s.parse(tb)
+	rule := parseRule(tb, text)
+	return transform.Compile(env, rule, places(field, rule.Field), places(hub, rule.Hub), field, hub)
+}
+
+// mustCompile compiles a rule that has no findings.
+func mustCompile(tb testing.TB, env *transform.Env, s schemas, text string) transform.Transform {
+	tb.Helper()
+	t, findings := compile(tb, env, s, text)
+	if len(findings) > 0 {
+		tb.Fatal(render(findings))
+	}
+	return t
+}
+
+// render writes findings as: line:column-end code: message (hint).
+func render(findings []finding.Finding) string {
+	lines := make([]string, 0, len(findings))
+	for _, f := range finding.Sort(findings) {
+		line := fmt.Sprintf("%d:%d", f.Pos.Line, f.Pos.Column)
+		if f.EndColumn > 0 {
+			line += fmt.Sprintf("-%d", f.EndColumn)
+		}
+		line += " " + f.Code + ": " + f.Message
+		if f.Hint != "" {
+			line += " (" + f.Hint + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// operands are texts separated by " | "; "-" is an absent value.
+func operands(tb testing.TB, texts string) []transform.Operand {
+	tb.Helper()
+	if texts == "" {
+		return nil
+	}
+	var list []transform.Operand
+	for text := range strings.SplitSeq(texts, " | ") {
+		if text == "-" {
+			list = append(list, transform.Operand{})
+			continue
+		}
+		v, err := jsondoc.RawValue([]byte(text))
+		if err != nil {
+			tb.Fatalf("%v: %s", err, text)
+		}
+		list = append(list, transform.Operand{Value: v, Present: true})
+	}
+	return list
+}
+
+func show(list []transform.Operand) string {
+	texts := make([]string, len(list))
+	for i, o := range list {
+		texts[i] = "-"
+		if o.Present {
+			texts[i] = string(o.Value.Text())
+		}
+	}
+	return strings.Join(texts, " | ")
+}
+
+// run converts operands to as many as the other side has paths, and shows them, or the error.
+func run(tb testing.TB, t transform.Transform, backward bool, object, in string, count int) string {
+	tb.Helper()
+	call := &transform.Call{Context: tb.Context(), Object: func() []byte { return []byte(object) }}
+	if object == "" {
+		call.Object = nil
+	}
+	out := make([]transform.Operand, count)
+	convert := t.Forward
+	if backward {
+		convert = t.Backward
+	}
+	if err := convert(call, operands(tb, in), out); err != nil {
+		for _, o := range out {
+			if o.Present {
+				tb.Error("an output beside an error")
+			}
+		}
+		return "error: " + err.Error()
+	}
+	return show(out)
+}

@@ -1,0 +1,143 @@
+package transform
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	k8scel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A provider tells CEL's type checker what the schema says, and only where an expression looks: an object's type is named
+// after its path, and its fields are found when they are selected. Kubernetes' own declarations (SchemaDeclType) hide what has
+// no type, and have durations and dates as types of their own; here any value can be read, and a string is one.
+//
+// A provider is of one expression: it remembers which fields there were not.
+type provider struct {
+	types.Provider
+	objects map[string]*object // by the names of their types
+	missing []missingField
+}
+
+// object is a type with fields: a place of a schema, or the named values of a rule.
+type object struct {
+	path  string // how expressions come to it
+	node  *crdschema.Node
+	named []NamedNode
+}
+
+type missingField struct {
+	object *object
+	name   string
+}
+
+// objectType returns the type of an object. Its name must be none that an expression can spell: CEL would take
+// `object.spec` for a type of that name, and not for a field.
+func (p *provider) objectType(o *object) *cel.Type {
+	name := "type of " + o.path
+	p.objects[name] = o
+	return cel.ObjectType(name)
+}
+
+func newProvider(base types.Provider) *provider {
+	return &provider{Provider: base, objects: map[string]*object{}}
+}
+
+// typeOf returns the type of a place, which is named if it is one with fields.
+func (p *provider) typeOf(n *crdschema.Node, name string) *cel.Type {
+	var t *cel.Type
+	switch n.Kind() {
+	case crdschema.Object:
+		if len(n.Properties()) == 0 && n.PreservesUnknown() {
+			return cel.MapType(cel.StringType, cel.DynType)
+		}
+		return p.objectType(&object{path: name, node: n})
+	case crdschema.Map:
+		return cel.MapType(cel.StringType, p.typeOf(n.Values(), name+"{}"))
+	case crdschema.Array:
+		return cel.ListType(p.typeOf(n.Items(), name+"[]"))
+	case crdschema.String:
+		t = cel.StringType
+	case crdschema.Integer:
+		t = cel.IntType
+	case crdschema.Number:
+		t = cel.DoubleType
+	case crdschema.Boolean:
+		t = cel.BoolType
+	case crdschema.None, crdschema.IntOrString, crdschema.Any:
+		return cel.DynType
+	}
+	if n.Nullable() {
+		return cel.NullableType(t)
+	}
+	return t
+}
+
+// namedType returns the type of the named values of a rule.
+func (p *provider) namedType(named []NamedNode, name string) *cel.Type {
+	return p.objectType(&object{path: name, named: named})
+}
+
+// FindStructType implements types.Provider.
+func (p *provider) FindStructType(name string) (*types.Type, bool) {
+	if p.objects[name] != nil {
+		return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
+	}
+	return p.Provider.FindStructType(name)
+}
+
+// FindStructFieldType implements types.Provider.
+func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
+	o := p.objects[name]
+	if o == nil {
+		return p.Provider.FindStructFieldType(name, field)
+	}
+	if i := slices.IndexFunc(o.named, func(n NamedNode) bool { return n.Name == field }); i >= 0 {
+		return &types.FieldType{Type: p.typeOf(o.named[i].Node, o.path+"."+field)}, true
+	}
+	if property, ok := celvalue.FieldName(o.node, field); ok {
+		return &types.FieldType{Type: p.typeOf(o.node.Property(property), o.path+"."+property)}, true
+	}
+	if o.node.PreservesUnknown() {
+		return &types.FieldType{Type: cel.DynType}, true
+	}
+	p.missing = append(p.missing, missingField{o, field})
+	return nil, false
+}
+
+// FindStructFieldNames implements types.Provider.
+func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
+	o := p.objects[name]
+	if o == nil {
+		return p.Provider.FindStructFieldNames(name)
+	}
+	return o.fields(), true
+}
+
+// fields returns the names of an object's fields as expressions spell them.
+func (o *object) fields() []string {
+	var names []string
+	for _, n := range o.named {
+		names = append(names, n.Name)
+	}
+	for _, property := range o.node.Properties() {
+		if escaped, ok := k8scel.Escape(property); ok && escaped == property {
+			names = append(names, property)
+		} else {
+			names = append(names, "`"+property+"`")
+		}
+	}
+	return names
+}
+
+// NewValue implements types.Provider: an object is made as a map, not as Type{...}.
+func (p *provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
+	if p.objects[name] != nil {
+		return types.NewErr("no such constructor")
+	}
+	return p.Provider.NewValue(name, fields)
+}

@@ -1,0 +1,224 @@
+package transform
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A resultChecker checks that what an expression gives fits the places that it is for. Literals and the branches of a
+// condition are looked into, so that a finding points at the part that does not fit.
+type resultChecker struct {
+	*expressionCompiler
+	ast *ast.AST
+}
+
+// checkResult says what of the result does not fit a side, and returns whether the expression always gives a value for all
+// of the side.
+func (e *expressionCompiler) checkResult(to *side) bool {
+	r := resultChecker{e, e.ast.NativeRep()}
+	before := len(e.findings)
+	if to.named() {
+		r.named(r.ast.Expr(), to)
+	} else {
+		r.fits(r.ast.Expr(), to.node(), to.path(0))
+	}
+	return len(e.findings) == before && r.total(r.ast.Expr(), to)
+}
+
+// inside returns the expressions whose values an expression may have, as far as its form tells; none for optional.none().
+func inside(e ast.Expr) []ast.Expr {
+	if e.Kind() != ast.CallKind {
+		return []ast.Expr{e}
+	}
+	switch call := e.AsCall(); call.FunctionName() {
+	case operators.Conditional:
+		return append(inside(call.Args()[1]), inside(call.Args()[2])...)
+	case "optional.of":
+		return inside(call.Args()[0])
+	case "optional.none":
+		return nil
+	}
+	return []ast.Expr{e}
+}
+
+// named checks a map of named values.
+func (r resultChecker) named(e ast.Expr, to *side) {
+	for _, e := range inside(e) {
+		if e.Kind() != ast.MapKind {
+			if kind := optionalOf(r.ast.GetType(e.ID())).Kind(); kind != types.MapKind && kind != types.DynKind {
+				r.sayAt(e, "expression-result", `write {"`+to.names()[0]+`": ...}`, "gives %s, and %s has named paths: %s",
+					typeName(r.ast.GetType(e.ID())), to.key, list(to.names()))
+			}
+			continue
+		}
+		for _, entry := range e.AsMap().Entries() {
+			name, ok := stringOf(entry.AsMapEntry().Key())
+			if !ok {
+				continue
+			}
+			i := to.index(name)
+			if i < 0 {
+				hint := nearestOf(name, to.names())
+				if hint == "" {
+					hint = "the names are " + list(to.names())
+				}
+				r.sayAt(entry.AsMapEntry().Key(), "no-such-name", hint, "gives a value for %q, which is no path of %s", name, to.key)
+				continue
+			}
+			r.fits(entry.AsMapEntry().Value(), to.nodes[i], to.path(i))
+		}
+	}
+}
+
+func stringOf(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	s, ok := e.AsLiteral().(types.String)
+	return string(s), ok
+}
+
+// fits checks the value of an expression against a place.
+func (r resultChecker) fits(e ast.Expr, node *crdschema.Node, path string) {
+	for _, e := range inside(e) {
+		switch {
+		case node == nil || node.Kind() == crdschema.Any:
+		case e.Kind() == ast.LiteralKind && r.literal(e, node, path):
+		case e.Kind() == ast.ListKind && node.Kind() == crdschema.Array:
+			for _, element := range e.AsList().Elements() {
+				r.fits(element, node.Items(), path+"[]")
+			}
+		case e.Kind() == ast.MapKind && node.Kind() == crdschema.Object:
+			r.members(e, node, path)
+		case e.Kind() == ast.MapKind && node.Kind() == crdschema.Map:
+			for _, entry := range e.AsMap().Entries() {
+				r.fits(entry.AsMapEntry().Value(), node.Values(), path+"{}")
+			}
+		default:
+			t := optionalOf(r.ast.GetType(e.ID()))
+			if !typeFits(t, node) {
+				r.sayAt(e, "expression-result", resultHint(t, node), "gives %s, and %s is %s", typeName(t), path, node.Kind())
+			}
+		}
+	}
+}
+
+// literal checks a literal of the right type against an enum. It returns false for one of another type.
+func (r resultChecker) literal(e ast.Expr, node *crdschema.Node, path string) bool {
+	text, err := celvalue.AppendJSON(nil, e.AsLiteral(), maxResult)
+	if err != nil || !ofKind(node, text) || text[0] == 'n' {
+		return false
+	}
+	if !inEnum(node, text) {
+		r.sayAt(e, "value-not-in-enum", nearestOf(string(text), node.Enum()), "%s is none of the values that the schema allows (%s): %s",
+			text, list(node.Enum()), path)
+	}
+	return true
+}
+
+// members checks the fields of an object that is written out.
+func (r resultChecker) members(e ast.Expr, node *crdschema.Node, path string) {
+	for _, entry := range e.AsMap().Entries() {
+		key := entry.AsMapEntry().Key()
+		name, ok := stringOf(key)
+		if !ok {
+			continue
+		}
+		member := node.Property(name)
+		if member == nil && !node.PreservesUnknown() {
+			r.sayAt(key, "no-such-field", nearestOf(name, node.Properties()), "%s has no field %q", path, name)
+			continue
+		}
+		r.fits(entry.AsMapEntry().Value(), member, path+"."+name)
+	}
+}
+
+// sayAt adds a finding about a part of the expression.
+func (r resultChecker) sayAt(e ast.Expr, code, hint, format string, args ...any) {
+	from, to := 0, 0
+	if at, found := r.ast.SourceInfo().GetOffsetRange(e.ID()); found {
+		from = offsetOf(r.text.Value, r.ast.SourceInfo().GetStartLocation(e.ID()))
+		to = from
+		if e.Kind() == ast.LiteralKind {
+			to = from + int(at.Stop-at.Start)
+		}
+	}
+	if e.ID() == r.ast.Expr().ID() { // of the expression as a whole, CEL knows the operator's place
+		from, to = 0, 0
+	}
+	r.sayText(r.text, from, max(to, from+wordLength(r.text.Value[from:])), code, hint, r.key+" "+format, args...)
+}
+
+// optionalOf returns the type of a value that may be none.
+func optionalOf(t *cel.Type) *cel.Type {
+	if t.TypeName() == "optional_type" && len(t.Parameters()) == 1 {
+		return t.Parameters()[0]
+	}
+	return t
+}
+
+// typeFits reports whether values of a type can be values of a place.
+func typeFits(t *cel.Type, node *crdschema.Node) bool {
+	if node == nil || node.Kind() == crdschema.Any {
+		return hasJSON(t)
+	}
+	kind := node.Kind()
+	switch t.Kind() {
+	case types.DynKind, types.AnyKind, types.TypeParamKind, types.ErrorKind:
+		return true
+	case types.NullTypeKind:
+		return node.Nullable()
+	case types.BoolKind:
+		return kind == crdschema.Boolean
+	case types.StringKind:
+		return kind == crdschema.String || kind == crdschema.IntOrString
+	case types.IntKind, types.UintKind:
+		return kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.IntOrString
+	case types.DoubleKind:
+		return kind == crdschema.Number
+	case types.ListKind:
+		return kind == crdschema.Array && typeFits(t.Parameters()[0], node.Items())
+	case types.StructKind:
+		return kind == crdschema.Object || kind == crdschema.Map
+	case types.MapKind:
+		key := t.Parameters()[0].Kind()
+		return (key == types.StringKind || key == types.DynKind) &&
+			(kind == crdschema.Object || kind == crdschema.Map && typeFits(t.Parameters()[1], node.Values()))
+	default:
+		return false
+	}
+}
+
+// hasJSON reports whether values of a type have a JSON of their own.
+func hasJSON(t *cel.Type) bool {
+	switch t.Kind() {
+	case types.BytesKind, types.DurationKind, types.TimestampKind, types.TypeKind, types.OpaqueKind:
+		return false
+	default:
+		return true
+	}
+}
+
+func resultHint(t *cel.Type, node *crdschema.Node) string {
+	switch kind := node.Kind(); {
+	case kind == crdschema.String && (t.Kind() == types.ListKind || t.Kind() == types.MapKind || t.Kind() == types.StructKind):
+		return "use codec: JSON or YAML, or put the parts together"
+	case kind == crdschema.String:
+		return "write string(...)"
+	case kind == crdschema.Integer:
+		return "write int(...)"
+	case kind == crdschema.Number:
+		return "write double(...)"
+	case t.Kind() == types.NullTypeKind:
+		return "for no value, write optional.none()"
+	}
+	return ""
+}
+
+// typeName names a type as messages do.
+func typeName(t *cel.Type) string { return cel.FormatCELType(t) }

@@ -1,0 +1,219 @@
+package transform
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A pattern is a template: prefix, then parts, each with the literal that follows it.
+type pattern struct {
+	prefix    string
+	parts     []part
+	absent    string
+	hasAbsent bool
+}
+
+type part struct {
+	path  int // of the named side
+	node  *crdschema.Node
+	after string
+}
+
+// template compiles `template` and `absent`: a text on the one side, its parts on the other.
+func (c *compiler) template() Transform {
+	parts, text := &c.hub, &c.field
+	if c.field.named() {
+		parts, text = text, parts
+	}
+	if !parts.named() || !text.single() {
+		return nil // the parser says so
+	}
+	p := c.pattern(parts)
+	c.checkTemplateTypes(parts, text)
+	if p == nil {
+		return nil
+	}
+	join := oneWay{run: p.join, injective: p.joinInjective(), total: p.joinTotal(text.node())}
+	split := oneWay{run: p.split, injective: true}
+	if parts == &c.field {
+		return c.oneWays(join, split)
+	}
+	return c.oneWays(split, join)
+}
+
+func (c *compiler) checkTemplateTypes(parts, text *side) {
+	switch text.node().Kind() {
+	case crdschema.String, crdschema.IntOrString, crdschema.Any, crdschema.None:
+	default:
+		c.say(text.place.Pos, "template-of-no-string", "a template is the text of a string",
+			"%s is %s, and a template makes a string", text.path(0), text.node().Kind())
+	}
+	for i, node := range parts.nodes {
+		switch node.Kind() {
+		case crdschema.Object, crdschema.Map, crdschema.Array:
+			c.say(parts.place.Paths[i].Pos, "template-part-of-no-text", "name its fields, or use codec: JSON, or toHub and fromHub",
+				"%s is %s, which is no part of a text", parts.path(i), node.Kind())
+		default:
+		}
+	}
+}
+
+// pattern parses the template. It returns nil if that cannot be used.
+func (c *compiler) pattern(parts *side) *pattern {
+	before := len(c.findings)
+	t, text := c.rule.Template, c.rule.Template.Value
+	p := &pattern{}
+	if c.rule.Absent != nil {
+		p.absent, p.hasAbsent = c.rule.Absent.Value, true
+	}
+	var literal strings.Builder
+	for i := 0; i < len(text); {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			literal.WriteByte(text[i])
+			i += 2
+		case text[i] == '{':
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				c.sayText(t, i, len(text), "template-brace", "close it with }, or write {{ for a brace", "a brace is not closed in the template")
+				return nil
+			}
+			c.part(p, parts, literal.String(), i, i+end+1)
+			literal.Reset()
+			i += end + 1
+		case text[i] == '}':
+			c.sayText(t, i, i+1, "template-brace", "write }} for a brace", "a brace closes nothing in the template")
+			return nil
+		default:
+			literal.WriteByte(text[i])
+			i++
+		}
+	}
+	p.follow(literal.String())
+	c.checkParts(p, parts)
+	if len(c.findings) > before {
+		return nil
+	}
+	return p
+}
+
+// part adds the part whose {name} is text[from:to] of the template.
+func (c *compiler) part(p *pattern, parts *side, literal string, from, to int) {
+	t := c.rule.Template
+	name := t.Value[from+1 : to-1]
+	path := parts.index(name)
+	if path < 0 {
+		c.sayText(t, from+1, to-1, "no-such-part", nearestOf(name, parts.names()),
+			"the template has a part {%s}, and %s names %s", name, parts.key, list(parts.names()))
+		return
+	}
+	for _, other := range p.parts {
+		if other.path == path {
+			c.sayText(t, from, to, "part-twice", "each part stands once", "the template has the part {%s} twice", name)
+			return
+		}
+	}
+	if len(p.parts) > 0 && literal == "" {
+		c.sayText(t, from, to, "parts-without-separator", "put a text between them that the first does not contain",
+			"nothing separates the part {%s} from the one before it", name)
+	}
+	p.follow(literal)
+	p.parts = append(p.parts, part{path: path, node: parts.nodes[path]})
+}
+
+// follow adds a literal behind the last part, or in front of the first.
+func (p *pattern) follow(literal string) {
+	if len(p.parts) == 0 {
+		p.prefix = literal
+	} else {
+		p.parts[len(p.parts)-1].after = literal
+	}
+}
+
+func (c *compiler) checkParts(p *pattern, parts *side) {
+	used := map[int]bool{}
+	for i, part := range p.parts {
+		used[part.path] = true
+		if p.hasAbsent && part.after != "" && i < len(p.parts)-1 && strings.Contains(p.absent, part.after) {
+			c.say(c.rule.Absent.Pos, "absent-has-separator", "use a text without it",
+				"the text for an absent part contains the separator %q", part.after)
+		}
+	}
+	for i, name := range parts.names() {
+		if !used[i] {
+			c.say(parts.place.Paths[i].NamePos, "part-not-used", "add {"+name+"} to the template, or remove the path",
+				"the template has no part {%s}", name)
+		}
+	}
+}
+
+var (
+	errPartAbsent = errors.New("a part of the template is absent, and the rule says no text for that")
+	errNoMatch    = errors.New("the text does not match the template")
+	errAllAbsent  = errors.New("the text says that all parts are absent")
+	errNoText     = errors.New("a value has no text of its own")
+)
+
+// join makes the text of the parts.
+func (p *pattern) join(_ *Call, in, out []Operand) error {
+	text := []byte(p.prefix)
+	for _, part := range p.parts {
+		switch o := in[part.path]; {
+		case o.Present:
+			t, err := textOf(part.node, o.Value.Text())
+			if err == nil && !Admits(part.node, o.Value.Text()) {
+				err = errNoText // what the schema no longer allows may contain a separator
+			}
+			if err != nil {
+				return err
+			}
+			text = append(text, t...)
+		case p.hasAbsent:
+			text = append(text, p.absent...)
+		default:
+			return errPartAbsent
+		}
+		text = append(text, part.after...)
+	}
+	out[0] = Operand{Value: jsondoc.StringValue(string(text)), Present: true}
+	return nil
+}
+
+// split finds the parts of the text: each ends where the literal behind it is found first, the last one at the end.
+func (p *pattern) split(_ *Call, in, out []Operand) error {
+	literal := in[0].Value.Text()
+	if literal[0] != '"' {
+		return errNoMatch
+	}
+	rest, found := strings.CutPrefix(jsondoc.Unquote(literal), p.prefix)
+	if !found {
+		return errNoMatch
+	}
+	for i, part := range p.parts {
+		var text, behind string
+		if i == len(p.parts)-1 {
+			text, found = strings.CutSuffix(rest, part.after)
+		} else {
+			text, behind, found = strings.Cut(rest, part.after)
+		}
+		if !found {
+			return errNoMatch
+		}
+		rest = behind
+		if p.hasAbsent && text == p.absent {
+			continue
+		}
+		v, ok := valueOf(part.node, text)
+		if !ok {
+			return errNoMatch
+		}
+		out[part.path] = Operand{Value: v, Present: true}
+	}
+	if !anyPresent(out) { // nothing would make the text again
+		return errAllAbsent
+	}
+	return nil
+}

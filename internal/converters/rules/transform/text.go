@@ -1,0 +1,137 @@
+package transform
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// isNumber reports whether valid JSON text is a number.
+func isNumber(text []byte) bool {
+	return len(text) > 0 && (text[0] == '-' || '0' <= text[0] && text[0] <= '9')
+}
+
+// isInteger reports whether valid JSON text is a whole number, however it is spelt: 3, 3.0 and 3e0 are.
+func isInteger(text []byte) bool {
+	if !isNumber(text) {
+		return false
+	}
+	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return true
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	return err == nil && f == math.Trunc(f)
+}
+
+// int64Of returns the integer that the text is, if that is how it is spelt: -0, 3.0 and what is no int64 are none.
+func int64Of(text string) (int64, bool) {
+	i, err := strconv.ParseInt(text, 10, 64)
+	return i, err == nil && strconv.FormatInt(i, 10) == text
+}
+
+// canonicalNumber returns a number as the API server stores it: an int64, or else the shortest text of a float64. It fails
+// for what is beyond a float64.
+func canonicalNumber(text string) (string, error) {
+	if _, ok := int64Of(text); ok {
+		return text, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return "", errors.New("a number is too large")
+	}
+	return string(celvalue.AppendFloat(nil, f)), nil
+}
+
+// validNumber reports whether the text is a number as JSON spells it.
+func validNumber(text string) bool {
+	v, err := jsondoc.RawValue([]byte(text))
+	return err == nil && isNumber(v.Text()) && len(v.Text()) == len(text)
+}
+
+// valueKey returns a text that is the same for two values if they are: strings whatever their escapes, objects whatever
+// their order, numbers as they are spelt.
+func valueKey(text []byte) string {
+	if len(text) > 0 && text[0] != '"' && text[0] != '{' && text[0] != '[' {
+		return string(text)
+	}
+	sorted, err := sortedJSON(nil, text, false)
+	if err != nil {
+		return string(text)
+	}
+	return string(sorted)
+}
+
+// sortedJSON appends JSON text in its one form: names in order, no white space, no needless escapes; numbers as they are
+// spelt, or as the API server stores them. A name that is there twice is an error.
+func sortedJSON(dst, text []byte, numbers bool) ([]byte, error) {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return dst, err
+	}
+	switch s.Kind() {
+	case jsondoc.Map:
+		return sortedObject(dst, &s, numbers)
+	case jsondoc.Array:
+		return sortedArray(dst, &s, numbers)
+	case jsondoc.String:
+		return celvalue.AppendString(dst, jsondoc.Unquote(text)), nil
+	case jsondoc.Number:
+		if numbers {
+			number, err := canonicalNumber(string(text))
+			return append(dst, number...), err
+		}
+	case jsondoc.Bool, jsondoc.Null, jsondoc.Invalid:
+	}
+	return append(dst, text...), nil
+}
+
+func sortedObject(dst []byte, s *jsondoc.Scanner, numbers bool) ([]byte, error) {
+	type member struct {
+		name string
+		text []byte
+	}
+	var members []member
+	if err := s.Members(func(name []byte) error {
+		at, err := s.Skip()
+		members = append(members, member{string(name), s.Text(at)})
+		return err
+	}); err != nil {
+		return dst, err
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	dst = append(dst, '{')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		dst = append(celvalue.AppendString(dst, m.name), ':')
+		if dst, err = sortedJSON(dst, m.text, numbers); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func sortedArray(dst []byte, s *jsondoc.Scanner, numbers bool) ([]byte, error) {
+	dst = append(dst, '[')
+	first := true
+	err := s.Elements(func() error {
+		at, err := s.Skip()
+		if err != nil {
+			return err
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst, err = sortedJSON(dst, s.Text(at), numbers)
+		return err
+	})
+	return append(dst, ']'), err
+}

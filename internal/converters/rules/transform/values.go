@@ -1,0 +1,199 @@
+package transform
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A table maps values to values, by their keys; what it does not list is itself.
+type table map[string][]byte
+
+func (t table) of(text []byte) []byte {
+	if to, found := t[valueKey(text)]; found {
+		return to
+	}
+	return text
+}
+
+// values compiles `values` and `hubValues`.
+func (c *compiler) values() Transform {
+	if !c.singles() {
+		return nil // the parser says so
+	}
+	toHub, fromHub := table{}, table{}
+	for _, m := range c.rule.Values {
+		c.entry(toHub, fromHub, m.From, m.To, &c.field, &c.hub)
+	}
+	for _, m := range c.rule.HubValues {
+		c.hubEntry(fromHub, m)
+	}
+	field, hub := c.field.node(), c.hub.node()
+	forward, backward := tableWay(toHub, fromHub, field, hub), tableWay(fromHub, toHub, hub, field)
+	if len(c.findings) == 0 {
+		c.uncovered(toHub, &c.field, &c.hub, "values", c.rule.HubDefault != nil || c.rule.When != nil)
+		c.uncovered(fromHub, &c.hub, &c.field, "hubValues", c.rule.Default != nil || c.rule.WhenHub != nil)
+	}
+	return c.oneWays(forward, backward)
+}
+
+// entry adds an entry of values. Of several that yield one value, the first is the way back.
+func (c *compiler) entry(toHub, fromHub table, from, to syntax.Scalar, field, hub *side) {
+	c.checkValue(from, field)
+	c.checkValue(to, hub)
+	if _, twice := toHub[valueKey(from.JSON)]; twice {
+		c.say(from.Pos, "value-twice", "keep one of them", "values lists %s twice", from.JSON)
+		return
+	}
+	toHub[valueKey(from.JSON)] = to.JSON
+	if key := valueKey(to.JSON); fromHub[key] == nil {
+		fromHub[key] = from.JSON
+	}
+}
+
+func (c *compiler) hubEntry(fromHub table, m syntax.Mapping) {
+	c.checkValue(m.From, &c.hub)
+	c.checkValue(m.To, &c.field)
+	if _, yielded := fromHub[valueKey(m.From.JSON)]; yielded {
+		c.say(m.From.Pos, "hub-value-twice", "remove it: the first entry of values that yields a value is its way back",
+			"hubValues lists %s, which has a way back already", m.From.JSON)
+		return
+	}
+	fromHub[valueKey(m.From.JSON)] = m.To.JSON
+}
+
+// checkValue says so where a value of a table is none of its place.
+func (c *compiler) checkValue(value syntax.Scalar, s *side) {
+	node := s.node()
+	if Admits(node, value.JSON) {
+		return
+	}
+	if !ofKind(node, value.JSON) || value.JSON[0] == 'n' {
+		hint := "write a value of that type"
+		if node.Kind() == crdschema.String {
+			hint = "quote it, YAML takes it for something else than a string"
+		}
+		c.say(value.Pos, "value-of-wrong-type", hint, "%s is %s, not %s: %s", value.JSON, kindOf(value.JSON), node.Kind(), s.path(0))
+		return
+	}
+	c.say(value.Pos, "value-not-in-enum", nearestOf(string(value.JSON), node.Enum()),
+		"%s is none of the values that the schema allows (%s): %s", value.JSON, list(node.Enum()), s.path(0))
+}
+
+func kindOf(text []byte) string {
+	v, _ := jsondoc.RawValue(text)
+	if len(v.Text()) > 0 && v.Text()[0] == 'n' {
+		return "null"
+	}
+	switch text[0] {
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	}
+	return "a number"
+}
+
+// uncovered says which values of an enum have no counterpart.
+func (c *compiler) uncovered(t table, from, to *side, key string, covered bool) {
+	if covered || len(from.nodes) == 0 || from.node() == nil {
+		return
+	}
+	var missing []string
+	for _, value := range domain(from.node()) {
+		if !Admits(to.node(), t.of([]byte(value))) {
+			missing = append(missing, value)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	at := c.rule.Pos
+	if len(c.rule.Values) > 0 {
+		at = c.rule.Values[0].Pos
+	}
+	c.say(at, "values-incomplete", "add them to "+key+"; "+to.path(0)+" is absent for a value that has no counterpart",
+		"%s also allows %s, which %s cannot hold", from.path(0), list(missing), to.path(0))
+}
+
+// domain returns all values of a place as JSON, or nil if they cannot be listed.
+func domain(n *crdschema.Node) []string {
+	values := slices.Clone(n.Enum())
+	if len(values) == 0 && n.Kind() == crdschema.Boolean {
+		values = []string{"true", "false"}
+	}
+	if len(values) > 0 && n.Nullable() && !slices.Contains(values, "null") {
+		values = append(values, "null")
+	}
+	return values
+}
+
+var errNoCounterpart = errors.New("the value has no counterpart")
+
+// tableWay returns the direction that t is, where back is the other one.
+func tableWay(t, back table, from, to *crdschema.Node) oneWay {
+	way := oneWay{run: func(_ *Call, in, out []Operand) error {
+		text := in[0].Value.Text()
+		listed, found := t[valueKey(text)]
+		if !found {
+			// A value that the source's own schema no longer allows may be what a listed one yields.
+			if !Admits(from, text) || !Admits(to, text) {
+				return errNoCounterpart
+			}
+			out[0] = in[0]
+			return nil
+		}
+		v, err := jsondoc.RawValue(listed)
+		out[0] = Operand{Value: v, Present: true}
+		return err
+	}}
+	values := domain(from)
+	if values == nil {
+		way.injective, way.total = permutes(t, back), tableCovers(t, from, to)
+		return way
+	}
+	way.injective, way.total = true, true
+	for _, value := range values {
+		there := t.of([]byte(value))
+		switch {
+		case !Admits(to, there):
+			way.total = false
+		case valueKey(back.of(there)) != valueKey([]byte(value)):
+			way.injective = false
+		}
+	}
+	return way
+}
+
+// permutes reports whether the values that t yields are those that it lists, and back leads from each to the one it came
+// from: then neither a listed nor another value meets one that is not its own.
+func permutes(t, back table) bool {
+	for key, to := range t {
+		if _, listed := t[valueKey(to)]; !listed || valueKey(back.of(to)) != key {
+			return false
+		}
+	}
+	for key, from := range back { // what hubValues adds must not catch an unlisted value
+		if _, listed := t[key]; !listed || valueKey(t.of(from)) != key {
+			return false
+		}
+	}
+	return true
+}
+
+// tableCovers reports whether everything that t does not list may stay as it is.
+func tableCovers(t table, from, to *crdschema.Node) bool {
+	for _, value := range t {
+		if !Admits(to, value) {
+			return false
+		}
+	}
+	return Covers(to, from)
+}
