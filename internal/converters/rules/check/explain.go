@@ -1,0 +1,134 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// Class says what becomes of an atom in the other version.
+type Class string
+
+// The classes of atoms.
+const (
+	Copied    Class = "copied"    // it is the same there, without a rule
+	Mapped    Class = "mapped"    // a rule converts it
+	Preserved Class = "preserved" // it is kept in the annotation
+	Dropped   Class = "dropped"   // it is lost on purpose
+	Unmapped  Class = "unmapped"  // nothing says what becomes of it: a finding of Check
+)
+
+// AtomKind says what an atom is.
+type AtomKind string
+
+// The kinds of atoms.
+const (
+	Value    AtomKind = "value"    // the value of a field, of the elements of a list, of the entries of a map
+	Presence AtomKind = "presence" // whether an object, list or map is there at all
+	Unknown  AtomKind = "unknown"  // fields that the schema does not name
+)
+
+// An Atom is the smallest thing that can be lost.
+type Atom struct {
+	Path   string
+	Kind   AtomKind
+	Class  Class
+	To     string // where it goes; empty: to the same path, or nowhere
+	Rule   string // such as "rule 2", or several with guards; empty: none has to do with it
+	Reason string // why it is preserved or dropped
+}
+
+// A Direction is what becomes of every atom of a version in another one, in the order of their paths.
+type Direction struct {
+	From, To string
+	Atoms    []Atom
+}
+
+// Explain tells what becomes of every atom, for each version of the conversion to the hub and back. Versions that the CRD
+// does not have are left out; what else is wrong is for Check to say.
+func Explain(c *syntax.Conversion, crd *crdschema.CRD, opts Options) ([]Direction, error) {
+	env, err := opts.env()
+	if err != nil {
+		return nil, err
+	}
+	hub := crd.Version(c.Hub)
+	var directions []Direction
+	for _, v := range c.Versions {
+		version := crd.Version(v.Name)
+		if hub == nil || version == nil {
+			continue
+		}
+		p := newPair(c, v, version, hub, env, func(finding.Finding) {})
+		for _, src := range []side{ofField, ofHub} {
+			atoms := []Atom{}
+			p.walk(src, &atoms)
+			slices.SortStableFunc(atoms, func(a, b Atom) int { return slices.Compare([]string{a.Path}, []string{b.Path}) })
+			directions = append(directions, Direction{From: p.names[src], To: p.names[src.other()], Atoms: atoms})
+		}
+	}
+	return directions, nil
+}
+
+// An outcome is what becomes of an atom.
+type outcome struct {
+	class  Class
+	rule   *syntax.Rule
+	others []*syntax.Rule // which have guards, as the first one has
+	to     string
+	reason string
+}
+
+func (w *walker) emit(v visit, kind AtomKind, o outcome) {
+	if kind == Presence && len(v.path) == 0 && v.rel.told {
+		return
+	}
+	w.atom(v.rel.text(w.src, v.path), kind, o)
+}
+
+func (w *walker) atom(path string, kind AtomKind, o outcome) {
+	if w.atoms == nil || w.muted > 0 || path == "." {
+		return
+	}
+	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason}
+	if o.rule != nil {
+		a.Rule = o.rule.String()
+	}
+	for _, rule := range o.others {
+		a.Rule += ", " + rule.String()
+	}
+	*w.atoms = append(*w.atoms, a)
+}
+
+// all tells the same of a place and everything below it.
+func (w *walker) all(v visit, o outcome) {
+	if w.atoms != nil && w.muted == 0 {
+		w.below(v.rel.text(w.src, v.path), v.src.node, o)
+	}
+}
+
+func (w *walker) below(path string, n *crdschema.Node, o outcome) {
+	switch n.Kind() {
+	case crdschema.Array:
+		w.atom(path, Presence, o)
+		w.below(path+"[]", n.Items(), o)
+	case crdschema.Map:
+		w.atom(path, Presence, o)
+		w.below(path+"{}", n.Values(), o)
+	case crdschema.Object, crdschema.Any:
+		if len(n.Properties()) == 0 {
+			w.atom(path, Value, o)
+			return
+		}
+		w.atom(path, Presence, o)
+		for _, name := range n.Properties() {
+			w.below(path+syntax.Segment{Kind: syntax.Field, Name: name}.String(), n.Property(name), o)
+		}
+		if n.PreservesUnknown() {
+			w.atom(path, Unknown, o)
+		}
+	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
+		w.atom(path, Value, o)
+	}
+}

@@ -1,0 +1,220 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// lost tells of a place that has no counterpart.
+func (w *walker) lost(v visit) {
+	if w.version.Unmapped == syntax.Preserve {
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		return
+	}
+	w.all(v, outcome{class: Unmapped})
+	place, target := v.rel.text(w.src, v.path), w.names[w.src.other()]
+	if w.mismatch[place] {
+		return
+	}
+	w.mismatch[place] = true
+	size := ""
+	if n := leaves(v.src.node); n > 1 {
+		size = fmt.Sprintf(" (%d leaves below)", n)
+	}
+	switch last := lastOf(v.path); {
+	case last.Kind == syntax.Elements:
+		w.say("other-elements", w.keepHint(place), "elements of %s that no rule picks: no place in %s%s: %s",
+			v.rel.text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
+	case last.Kind == syntax.Values:
+		w.say("other-entries", w.keepHint(place), "entries of %s that no rule names: no place in %s%s: %s",
+			v.rel.text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
+	case v.blocked != nil:
+		w.say("place-is-taken", "", "%s: %s has something else for the field of that name in %s%s: %s",
+			place, v.blocked, target, size, remedies)
+	default:
+		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s%s: %s", place, target, size, remedies)
+	}
+}
+
+// keepHint tells how to keep what the rules of a list or map leave over.
+func (w *walker) keepHint(place string) string {
+	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.key(), quoted(place))
+}
+
+func lastOf(path []syntax.Segment) syntax.Segment {
+	if len(path) == 0 {
+		return syntax.Segment{}
+	}
+	return path[len(path)-1]
+}
+
+// leaves counts the places below a node that have values.
+func leaves(n *crdschema.Node) int {
+	switch n.Kind() {
+	case crdschema.Array:
+		return leaves(n.Items())
+	case crdschema.Map:
+		return leaves(n.Values())
+	case crdschema.Object, crdschema.Any:
+		count := 0
+		for _, name := range n.Properties() {
+			count += leaves(n.Property(name))
+		}
+		return max(count, 1)
+	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
+	}
+	return 1
+}
+
+// suggest looks for the place that a field without a counterpart was moved or renamed to: in the object that would have it,
+// a field of the same kind that nothing else is for.
+func (w *walker) suggest(v visit) string {
+	last := lastOf(v.path)
+	if last.Kind != syntax.Field {
+		return ""
+	}
+	dst := w.src.other()
+	parent := v.dstPath
+	if len(parent) > 0 {
+		parent = parent[:len(parent)-1]
+	}
+	at := v.rel.base[dst].walk(parent)
+	var names []string
+	for _, name := range at.node.Properties() {
+		path := append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: name})
+		free := v.rel.owner(dst, path) == nil && v.rel.base[w.src].walk(v.path[:len(v.path)-1]).node.Property(name) == nil
+		if free && at.node.Property(name).Kind() == v.src.node.Kind() {
+			names = append(names, name)
+		}
+	}
+	near, ok := finding.Nearest(last.Name, names)
+	if !ok {
+		return ""
+	}
+	found := v.rel.text(dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
+	paths := [2]string{v.rel.text(w.src, v.path), found}
+	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.names[dst], quoted(paths[w.src]), quoted(paths[dst]))
+}
+
+// misfit tells of a place whose counterpart does not take all of its values.
+func (w *walker) misfit(v visit) {
+	problem, hint := w.clash(v)
+	switch {
+	case problem == "":
+		w.all(v, w.handedOn(v)) // null, at most, which is kept without a rule
+	case w.version.Unmapped == syntax.Preserve:
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+	default:
+		w.all(v, outcome{class: Unmapped})
+		place := v.rel.text(w.src, v.path)
+		if w.mismatch[place] {
+			return
+		}
+		w.mismatch[place] = true
+		if v.via != nil && v.direct && !overlap(v.src.node, v.dst.node) {
+			return // compiling the rule has said so
+		}
+		if v.via == nil {
+			w.say(codeOf(v), hint, "%s, or `unmapped: Preserve`", problem)
+			return
+		}
+		pos := v.via.Pos
+		if named := [2]*syntax.Place{v.via.Field, v.via.Hub}[w.src]; named != nil {
+			pos = named.Pos
+		}
+		w.report(finding.Finding{
+			Pos: pos, Code: codeOf(v), Hint: hint, Message: fmt.Sprintf("%s: %s, or `unmapped: Preserve`", v.via, problem),
+		})
+	}
+}
+
+// quoted puts a path into quotes where a flow mapping of YAML needs that.
+func quoted(path string) string {
+	if strings.ContainsAny(path, `[]{}"`) {
+		return "'" + strings.ReplaceAll(path, "'", "''") + "'"
+	}
+	return path
+}
+
+func codeOf(v visit) string {
+	if overlap(v.src.node, v.dst.node) {
+		return "values-do-not-fit"
+	}
+	return "types-differ"
+}
+
+// clash says which values of a place its counterpart does not take; nothing where that is null alone.
+func (w *walker) clash(v visit) (problem, hint string) {
+	src, dst := v.src.node, v.dst.node
+	from, to := v.rel.text(w.src, v.path), v.rel.text(w.src.other(), v.dstPath)
+	target := w.names[w.src.other()]
+	if to != from {
+		target += " (" + to + ")"
+	}
+	if !overlap(src, dst) {
+		return fmt.Sprintf("%s is %s, and %s in %s: add a rule with codec, template or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+	}
+	var missing []string
+	for _, value := range src.Enum() {
+		if value != "null" && !transform.Admits(dst, []byte(value)) {
+			missing = append(missing, value)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		if near, ok := finding.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
+			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
+		}
+		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values", from, list(missing), target), hint
+	case len(src.Enum()) > 0:
+		return "", ""
+	case len(dst.Enum()) > 0:
+		return fmt.Sprintf("%s is any %s, and one of %s in %s: add a rule with values", from, noun(src), list(dst.Enum()), target), ""
+	case src.Kind() == crdschema.Map || src.Kind() == crdschema.Object:
+		return fmt.Sprintf("%s is %s, and %s in %s: add a rule", from, src.Kind(), dst.Kind(), target), ""
+	case src.Kind() != dst.Kind():
+		return fmt.Sprintf("%s may be %s, and is %s in %s: add a rule with codec or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+	}
+	return "", ""
+}
+
+func noun(n *crdschema.Node) string {
+	return strings.TrimPrefix(strings.TrimPrefix(n.Kind().String(), "an "), "a ")
+}
+
+// list writes JSON texts for a message: strings without their quotes.
+func list(values []string) string {
+	const most = 8
+	shown := make([]string, 0, most)
+	for i, value := range values {
+		if i == most {
+			shown = append(shown, fmt.Sprintf("and %d more", len(values)-most))
+			break
+		}
+		shown = append(shown, strings.Trim(value, `"`))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// overlap reports whether some values, at least, fit both places.
+func overlap(a, b *crdschema.Node) bool {
+	x, y := a.Kind(), b.Kind()
+	if x > y {
+		x, y = y, x
+	}
+	switch {
+	case x == y, x == crdschema.None, y == crdschema.Any:
+		return true
+	case x == crdschema.Object:
+		return y == crdschema.Map
+	case x == crdschema.String, x == crdschema.Integer:
+		return y == crdschema.IntOrString || x == crdschema.Integer && y == crdschema.Number
+	}
+	return x == crdschema.Number && y == crdschema.IntOrString
+}
