@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -34,7 +35,26 @@ type Suite struct {
 	Seed uint64
 	// Edits is the number of edits that L2 makes on each object in each direction; 0 stands for 1.
 	Edits int
+
+	// CRD has the schemas of the versions. With it, objects are equal if they are after the API server's pruning and
+	// defaulting, edits are parts of other valid objects, and L3 and L6 are held as well. Of versions that the CRD does not
+	// have, nothing is said. Nil is no schemas: then objects are compared as they are.
+	CRD *crdschema.CRD
+	// Hints are values that Fuzz should try, by version.
+	Hints map[string]Hints
+	// Drops are the places that conversions lose on purpose: L1 and L2 do not look at them.
+	Drops []Drop
+	// Stored has objects pruned and defaulted between the way there and the way back, as they are when the API server
+	// stores them in between. Defaults that the versions do not share are then no secret to the way back.
+	Stored bool
+	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
+	Progress func(Stats)
 }
+
+// A Drop is a place whose values the conversion from one version to another loses on purpose. The path is one of the
+// version From, as conversion rules write paths; an empty From or To is any version. What is lost on the way to the hub is
+// also lost on the way to the versions behind it.
+type Drop struct{ From, To, Path string }
 
 // A ViolationError is a law that does not hold. Its message quotes the object, so it is for the author of a converter and not
 // for a server's log.
@@ -43,10 +63,13 @@ type ViolationError struct {
 	Law, From, To string
 	// Problem says what happened.
 	Problem string
+	// Path is the first place that differs, in the object's own version for L1 and L2 and else in the other one; Was and Is
+	// are the JSON texts of what should be there and what is, "" for absent. Of suites without schemas, all three are empty.
+	Path, Was, Is string
 	// Object is the object, made as small as the violation allows.
 	Object []byte
-	// Seed is the suite's.
-	Seed uint64
+	// Seed is the suite's. Index is that of the object in a run of Fuzz.
+	Seed, Index uint64
 }
 
 // Error implements error.
@@ -57,6 +80,9 @@ func (v *ViolationError) Error() string {
 // Check holds the kind to all laws on each object. It stops at the first object on which one does not hold, makes that
 // smaller, and returns a *ViolationError.
 func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
+	if s.CRD != nil {
+		return s.checkBySchema(ctx, objects)
+	}
 	for object := range objects {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -77,11 +76,19 @@ func normal(object []byte, noStashes bool) any {
 func hasStash(object []byte) bool { return differ(normal(object, false), normal(object, true)) != "" }
 
 // differ returns the first path at which two values differ, or "".
-func differ(a, b any) string { return differAt(a, b, "") }
+func differ(a, b any) string { return difference(a, b, "").path }
 
-func differAt(a, b any, path string) string {
-	if reflect.DeepEqual(a, b) {
-		return ""
+// A gap is where two values differ first: its path, or "" if they do not, and what is there; absent values are nil.
+type gap struct {
+	path string
+	a, b any
+	inA  bool
+	inB  bool
+}
+
+func difference(a, b any, path string) gap {
+	if equal(a, b) {
+		return gap{}
 	}
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
@@ -91,9 +98,9 @@ func differAt(a, b any, path string) string {
 			u, inX := x[name]
 			v, inY := y[name]
 			if inX != inY {
-				return at
+				return gap{at, u, v, inX, inY}
 			}
-			if diff := differAt(u, v, at); diff != "" {
+			if diff := difference(u, v, at); diff.path != "" {
 				return diff
 			}
 		}
@@ -102,15 +109,44 @@ func differAt(a, b any, path string) string {
 	m, okM := b.([]any)
 	if okL && okM && len(l) == len(m) {
 		for i := range l {
-			if diff := differAt(l[i], m[i], fmt.Sprintf("%s[%d]", path, i)); diff != "" {
+			if diff := difference(l[i], m[i], fmt.Sprintf("%s[%d]", path, i)); diff.path != "" {
 				return diff
 			}
 		}
 	}
 	if path == "" {
-		return "."
+		path = "."
 	}
-	return path
+	return gap{path, a, b, true, true}
+}
+
+// equal compares JSON values: numbers that were decoded by their value, literals of numbers by their text.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name, value := range a {
+			if other, found := b[name]; !found || !equal(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	case int64:
+		if b, ok := b.(float64); ok {
+			return float64(a) == b && int64(b) == a
+		}
+	case float64:
+		if b, ok := b.(int64); ok {
+			return equal(b, a)
+		}
+	}
+	return a == b
 }
 
 func names(objects ...map[string]any) []string {
