@@ -1,0 +1,138 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// manyFields is a pair of versions with rules that rename count fields, plain or with CEL; object is one of v1beta1 with about
+// 3 KB, most of it managedFields.
+func manyFields(plain, cel int) (p pair, object []byte) {
+	var beta, v1, list, spec []string
+	for i := range 20 {
+		from, to := fmt.Sprintf("oldField%d", i), fmt.Sprintf("newField%d", i)
+		switch {
+		case i < cel:
+			list = append(list, fmt.Sprintf(`- {field: .spec.%s, hub: .spec.%s, toHub: 'self + "!"', fromHub: 'self.replace("!", "")'}`, from, to))
+		case i < plain+cel:
+			list = append(list, fmt.Sprintf("- {field: .spec.%s, hub: .spec.%s}", from, to))
+		default:
+			to = from
+		}
+		beta, v1 = append(beta, from+": string"), append(v1, to+": string")
+		spec = append(spec, fmt.Sprintf(`%q:"value %d"`, from, i))
+	}
+	entry := `{"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:image":{},"f:cronSpec":{}}},` +
+		`"manager":"kubectl-client-side-apply","operation":"Update","time":"2026-01-02T03:04:05Z"}`
+	object = []byte(`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"my-thing","namespace":"default",` +
+		`"uid":"c3b1a9d2-6a07-4a0e-9d4f-5a5f5d6a7c11","annotations":{"example.com/owner":"team-a"},"managedFields":[` +
+		strings.Repeat(entry+",", 9) + entry + `]},"spec":{` + strings.Join(spec, ",") + `}}`)
+	return pair{
+		beta: "{spec: {" + strings.Join(beta, ", ") + "}}", v1: "{spec: {" + strings.Join(v1, ", ") + "}}",
+		rules: strings.Join(list, "\n"),
+	}, object
+}
+
+// A slot opens the same object again and again, as the server does, and puts it out.
+type slot struct {
+	doc  jsondoc.Document
+	out  jsondoc.Output
+	dst  []byte
+	text []byte
+}
+
+func (s *slot) convert(tb testing.TB, kind *converters.Kind, from, to string) {
+	tb.Helper()
+	s.doc.Reset(s.text)
+	scan, err := s.doc.Scanner(jsondoc.MaxDepth)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	outline, err := s.doc.Outline(scan, "metadata")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	obj := s.doc.Open(outline)
+	if err := kind.Convert(tb.Context(), obj, from, to); err != nil {
+		tb.Fatal(err)
+	}
+	if err := obj.Set(jsondoc.StringValue("example.com/"+to), "apiVersion"); err != nil {
+		tb.Fatal(err)
+	}
+	s.out.Reset(&s.doc)
+	s.out.Put(obj.Node)
+	s.dst = s.out.AppendTo(s.dst[:0])
+}
+
+func BenchmarkConvert(b *testing.B) {
+	for _, bench := range []struct {
+		name       string
+		plain, cel int
+		same       bool
+	}{
+		{name: "identity", same: true},
+		{name: "norules"},
+		{name: "plain1", plain: 1},
+		{name: "plain5", plain: 5},
+		{name: "plain20", plain: 20},
+		{name: "cel1", cel: 1},
+		{name: "cel5", cel: 5},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			p, object := manyFields(bench.plain, bench.cel)
+			kind := p.kind(b)
+			to := "v1"
+			if bench.same {
+				to = "v1beta1"
+			}
+			s := slot{text: object}
+			b.ReportAllocs()
+			b.SetBytes(int64(len(object)))
+			for b.Loop() {
+				s.convert(b, kind, "v1beta1", to)
+			}
+		})
+	}
+}
+
+// The same renames as anybody would write them.
+func BenchmarkMap(b *testing.B) {
+	for _, count := range []int{1, 5, 20} {
+		b.Run(fmt.Sprintf("plain%d", count), func(b *testing.B) {
+			_, object := manyFields(count, 0)
+			b.ReportAllocs()
+			b.SetBytes(int64(len(object)))
+			for b.Loop() {
+				var obj map[string]any
+				if err := json.Unmarshal(object, &obj); err != nil {
+					b.Fatal(err)
+				}
+				if spec, ok := obj["spec"].(map[string]any); ok {
+					for i := range count {
+						from, to := fmt.Sprintf("oldField%d", i), fmt.Sprintf("newField%d", i)
+						if v, found := spec[from]; found {
+							delete(spec, from)
+							spec[to] = v
+						}
+					}
+				}
+				obj["apiVersion"] = "example.com/v1"
+				if _, err := json.Marshal(obj); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		p, _ := manyFields(5, 0)
+		p.kind(b)
+	}
+}

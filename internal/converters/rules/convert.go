@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
+type converter struct {
+	group, hub string
+	spokes     map[string]*spoke
+	desks      sync.Pool // of *desk
+}
+
+// A spoke is a version with the programs to the hub and from it.
+type spoke struct{ toHub, fromHub *program }
+
+// Convert implements converters.Converter.
+func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+	v := conversion{ctx: ctx, group: c.group, obj: obj, from: from, to: to}
+	if s := c.spokes[from]; s != nil && to == c.hub {
+		v.there, v.back = s.toHub, s.fromHub
+	} else if s := c.spokes[to]; s != nil && from == c.hub {
+		v.there, v.back = s.fromHub, s.toHub
+	} else {
+		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
+	}
+	d, ok := c.desks.Get().(*desk)
+	if !ok {
+		d = &desk{}
+	}
+	v.desk = d
+	err := v.convert()
+	d.clear()
+	c.desks.Put(d)
+	return err
+}
+
+// A desk is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
+type desk struct {
+	docs    [4]jsondoc.Document
+	used    int
+	there   run // what runs programs
+	compare run // what looks at their results
+}
+
+// open returns the object that text is, good until the desk is cleared.
+func (d *desk) open(text []byte) (*jsondoc.Object, error) {
+	if d.used == len(d.docs) {
+		return jsondoc.ParseObject(text)
+	}
+	doc := &d.docs[d.used]
+	d.used++
+	doc.Reset(text)
+	s, err := doc.Scanner(jsondoc.MaxDepth)
+	if err != nil {
+		return nil, err
+	}
+	outline, err := doc.Outline(s, "metadata")
+	if err == nil {
+		err = s.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc.Open(outline), nil
+}
+
+// clear lets go of all that is of the object.
+func (d *desk) clear() {
+	for i := range d.docs[:d.used] {
+		d.docs[i].Reset(nil)
+	}
+	d.used = 0
+	d.there.clear()
+	d.compare.clear()
+}
+
+// A conversion is that of one object.
+//
+// F converts there and G back, without a look at any stash, and both are functions of what is visible. The object x becomes
+// F(x), in which the values of a stash are put as long as converting back shows that they say what x says (restore). Then,
+// if there is doubt whether G gives x back, G is run, and where it does not, x goes into the stash of its own version. So
+// the way back can rebuild x from what G gives and the stash, whatever F and G do.
+type conversion struct {
+	ctx         context.Context //nolint:containedctx // lives as long as one call
+	group       string
+	obj         *jsondoc.Object
+	from, to    string
+	there, back *program
+	desk        *desk
+}
+
+func (v *conversion) convert() error {
+	source := v.obj.Text()
+	stash, err := converters.TakeStash(v.obj, v.from, v.to)
+	if err != nil {
+		return err
+	}
+	doubt, err := v.run(v.there, v.obj, v.from, func() []byte { return source })
+	if err != nil || !doubt && stash == nil {
+		return err
+	}
+	return v.settle(source, stash)
+}
+
+// run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
+// must not depend on what ran before.
+func (v *conversion) run(p *program, obj *jsondoc.Object, version string, text func() []byte) (doubt bool, err error) {
+	r := &v.desk.there
+	r.reset(v.ctx, func() []byte { return visible(text(), v.group+"/"+version) })
+	r.program(p, obj.Node)
+	if err := v.ctx.Err(); err != nil {
+		return false, err
+	}
+	return r.doubt, r.err
+}
+
+// visible returns what expressions see of an object: all but the annotations that webhookd keeps there.
+func visible(text []byte, apiVersion string) []byte {
+	obj, err := jsondoc.ParseObject(text)
+	if err != nil {
+		return text
+	}
+	r := &run{}
+	if was, _ := r.member(obj.Node, "apiVersion").Str(); was != apiVersion && was != "" {
+		r.note(obj.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
+	}
+	r.tidy(r.member(obj.Node, "metadata"))
+	if r.err != nil {
+		return text
+	}
+	return obj.Text()
+}
+
+// tidy removes from metadata what does not count: annotations of webhookd, labels and annotations that are null or empty.
+func (r *run) tidy(metadata *jsondoc.Node) {
+	for _, field := range []string{"annotations", "labels"} {
+		all := r.member(metadata, field)
+		for _, e := range r.entries(all) {
+			if isOwn(e.name) {
+				r.note(all.RemoveMember(e.name))
+			}
+		}
+		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
+			r.note(metadata.RemoveMember(field))
+		}
+	}
+}

@@ -1,0 +1,474 @@
+package rules_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// A sample is an object, what becomes of it in the other version, and what the stash of its own version is there.
+type sample struct {
+	from      string // v1beta1 or v1
+	rest      string // behind metadata
+	want      string
+	wantStash string
+}
+
+func other(version string) string {
+	if version == "v1" {
+		return "v1beta1"
+	}
+	return "v1"
+}
+
+type engineCase struct {
+	name    string
+	pair    pair
+	samples []sample
+	drops   []roundtrip.Drop
+}
+
+func TestConvert(t *testing.T) {
+	t.Parallel()
+	for _, test := range allCases() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			kind := test.pair.kind(t)
+			var objects [][]byte
+			for _, s := range test.samples {
+				to := other(s.from)
+				object := head(s.from, s.rest)
+				objects = append(objects, []byte(object))
+				there := convert(t, kind, object, s.from, to)
+				want := head(to, s.want)
+				if s.wantStash != "" {
+					want = stashed(to, s.from, s.wantStash, s.want)
+				}
+				if diff := cmp.Diff(want, there); diff != "" {
+					t.Errorf("%s -> %s of %s (-want +got):\n%s", s.from, to, object, diff)
+				}
+			}
+			if test.drops != nil {
+				return
+			}
+			if err := roundtrip.Laws(t.Context(), kind, objects...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func allCases() []engineCase {
+	return slices.Concat(plainCases(), structureCases(), listCases(), valueCases(), hardCases())
+}
+
+func dropsOf(paths ...string) []roundtrip.Drop {
+	var drops []roundtrip.Drop
+	for _, path := range paths {
+		drops = append(drops, roundtrip.Drop{From: "v1beta1", Path: path})
+	}
+	return drops
+}
+
+func plainCases() []engineCase {
+	return []engineCase{
+		{
+			name: "the same on both sides", pair: pair{beta: "{spec: {a: string}}", v1: "{spec: {a: string}}"},
+			samples: []sample{{from: "v1beta1", rest: `, "spec" : {"a":"x", "b" : 1.10}`, want: `, "spec" : {"a":"x", "b" : 1.10}`}},
+		},
+		{
+			name: "rename",
+			pair: pair{beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, c: string}}", rules: "- {field: .spec.a, hub: .spec.b}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"a":"x","c":"y"}`, want: `,"spec":{"c":"y","b":"x"}`},
+				{from: "v1", rest: `,"spec":{"b":"x"}`, want: `,"spec":{"a":"x"}`},
+				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{}`},
+				{from: "v1", rest: ``, want: ``},
+				{from: "v1", rest: `,"spec":null`, want: `,"spec":null`},
+				{from: "v1beta1", rest: `,"spec":{"a":null}`, want: `,"spec":{"b":null}`},
+			},
+		},
+		{
+			name: "swap",
+			pair: pair{
+				beta: "{spec: {a: string, b: string}}", v1: "{spec: {a: string, b: string}}",
+				rules: "- {field: .spec.a, hub: .spec.b}\n- {field: .spec.b, hub: .spec.a}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"a":"x","b":"y"}`, want: `,"spec":{"b":"x","a":"y"}`},
+				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"b":"x"}`},
+			},
+		},
+		{
+			name: "flatten and nest",
+			pair: pair{
+				beta: "{spec: {policy: {mode: string, max: integer}}}", v1: "{spec: {mode: string, limits: {max: integer}}}",
+				rules: "- {field: .spec.policy.mode, hub: .spec.mode}\n- {field: .spec.policy.max, hub: .spec.limits.max}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"policy":{"mode":"x","max":3}}`, want: `,"spec":{"mode":"x","limits":{"max":3}}`},
+				{from: "v1", rest: `,"spec":{"mode":"x"}`, want: `,"spec":{"policy":{"mode":"x"}}`},
+				{from: "v1beta1", rest: `,"spec":{"policy":{}}`, want: `,"spec":{}`, wantStash: `{"spec":{"policy":{}}}`},
+				{from: "v1", rest: `,"spec":{"mode":"x","limits":{}}`, want: `,"spec":{"policy":{"mode":"x"}}`, wantStash: `{"spec":{"limits":{}}}`},
+				{from: "v1beta1", rest: `,"spec":{"policy":null}`, want: `,"spec":{}`, wantStash: `{"spec":{"policy":{"":null,"unchecked":true}}}`},
+			},
+		},
+		{
+			name: "move out of an object that both have",
+			pair: pair{
+				beta: "{a: string, spec: {c: string}}", v1: "{spec: {a: string, c: string}}", rules: "- {field: .a, hub: .spec.a}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"a":"x","spec":{"c":"y"}`, want: `,"spec":{"c":"y","a":"x"}`},
+				{from: "v1beta1", rest: `,"a":"x"`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":null}`},
+				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{},"a":"x"`},
+				{from: "v1beta1", rest: `,"a":"x","spec":null`, want: `,"spec":null`, wantStash: `{"a":"x"}`},
+			},
+		},
+		{
+			name: "unmapped",
+			pair: pair{beta: "{spec: {a: string, o: {x: string, y: [integer]}}}", v1: "{spec: {b: string}}", rules: "- {field: .spec.a, hub: .spec.b}"},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{"a":"x","o":{"x":"1","y":[1,2]}}`, want: `,"spec":{"b":"x"}`,
+					wantStash: `{"spec":{"o":{"x":"1","y":[1,2]}}}`,
+				},
+			},
+		},
+		{
+			name: "labels and annotations",
+			pair: pair{
+				beta: "{spec: {a: string, l: string}}", v1: "{spec: {c: string}}",
+				rules: "- {field: .spec.a, hub: '.metadata.annotations[\"x/y\"]'}\n- {field: .spec.l, hub: .metadata.labels.l}",
+			},
+			samples: []sample{
+				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{}`},
+			},
+		},
+		{
+			name: "a container moves with its contents",
+			pair: pair{
+				beta: "{spec: {old: {a: string, c: integer, z: string}}}", v1: "{spec: {new: {b: string, c: integer}}, z: string}",
+				rules: "- {field: .spec.old, hub: .spec.new}\n- {field: .spec.old.a, hub: .spec.new.b}\n- {field: .spec.old.z, hub: .z}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"old":{"a":"x","c":1,"z":"q"}}`, want: `,"spec":{"new":{"c":1,"b":"x"}},"z":"q"`},
+				{from: "v1", rest: `,"spec":{"new":{"b":"x","c":1}},"z":"q"`, want: `,"spec":{"old":{"c":1,"a":"x","z":"q"}}`},
+				{from: "v1", rest: `,"spec":{"new":{}}`, want: `,"spec":{"old":{}}`},
+			},
+		},
+	}
+}
+
+func structureCases() []engineCase {
+	return []engineCase{
+		{
+			name: "types that differ",
+			pair: pair{beta: "{spec: {p: intorstring, e: enum A B, n: 'string?'}}", v1: "{spec: {p: integer, e: enum A C, n: string}}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"p":1,"e":"A","n":"x"}`, want: `,"spec":{"p":1,"e":"A","n":"x"}`},
+				{
+					from: "v1beta1", rest: `,"spec":{"p":"10%","e":"B","n":null}`, want: `,"spec":{}`,
+					wantStash: `{"spec":{"e":"B","n":{"":null},"p":"10%"}}`,
+				},
+				{from: "v1", rest: `,"spec":{"p":1,"e":"C"}`, want: `,"spec":{"p":1}`, wantStash: `{"spec":{"e":"C"}}`},
+			},
+		},
+		{
+			name: "unknown fields are admitted by one side",
+			pair: pair{beta: "{spec: {o: {'+': any, a: string}}}", v1: "{spec: {o: {a: string, b: integer}}}"},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{"o":{"a":"x","b":1,"c":[1]}}`, want: `,"spec":{"o":{"a":"x","b":1}}`,
+					wantStash: `{"spec":{"o":{"c":[1]}}}`,
+				},
+				{from: "v1", rest: `,"spec":{"o":{"a":"x","b":1}}`, want: `,"spec":{"o":{"a":"x","b":1}}`},
+			},
+		},
+		{
+			name: "elements that differ",
+			pair: pair{beta: "{l: [{name: string, a: string}, name]}", v1: "{l: [{name: string, b: string}, name]}"},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"l":[{"name":"x","a":"1"},{"name":"y","a":"2"}]`, want: `,"l":[{"name":"x"},{"name":"y"}]`,
+					wantStash: `{"l":{"[name=x]":{"a":"1"},"[name=y]":{"a":"2"}}}`,
+				},
+			},
+		},
+		{
+			name: "defaults",
+			pair: pair{
+				beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, d: string}}",
+				rules: "- {field: .spec.a, hub: .spec.b, hubDefault: B, default: A}\n- {field: .spec.c, hub: .spec.d, hubDefault: D}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":"B","d":"D"}`, wantStash: `{"spec":{"a":null,"c":null}}`},
+				{from: "v1beta1", rest: `,"spec":{"a":"1","c":"2"}`, want: `,"spec":{"b":"1","d":"2"}`},
+				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantStash: `{"spec":{"b":null,"d":null}}`},
+				{from: "v1beta1", rest: ``, want: ``},
+			},
+		},
+		{
+			name: "dropped", drops: []roundtrip.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
+			pair: pair{beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",
+				rules: "- {field: .spec.b, drop: it is of no use}\n- {field: '.l[].y', drop: as above}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"a":"x","b":"y"},"l":[{"x":"1","y":"2"}]`, want: `,"spec":{"a":"x"},"l":[{"x":"1"}]`},
+			},
+		},
+	}
+}
+
+func listCases() []engineCase {
+	return []engineCase{
+		{
+			name: "elements of a list that stays",
+			pair: pair{
+				beta: "{spec: {steps: [{weight: integer, k: string}]}}", v1: "{spec: {steps: [{traffic: integer, k: string}]}}",
+				rules: "- {field: '.spec.steps[].weight', hub: '.spec.steps[].traffic'}",
+			},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{"steps":[ {"weight":1,"k":"x"}, {"k":"y"}, {"weight":3} ]}`,
+					want: `,"spec":{"steps":[ {"k":"x","traffic":1}, {"k":"y"}, {"traffic":3} ]}`,
+				},
+				{from: "v1", rest: `,"spec":{"steps":[{"traffic":1},null]}`, want: `,"spec":{"steps":[{"weight":1},null]}`},
+			},
+		},
+		{
+			name: "elements of a list that moves",
+			pair: pair{
+				beta: "{old: [{a: string, k: string}]}", v1: "{new: [{b: string, k: string}]}", rules: "- {field: '.old[].a', hub: '.new[].b'}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"old":[{"a":"x","k":"1"},{}]`, want: `,"new":[{"k":"1","b":"x"},{}]`},
+				{from: "v1", rest: `,"new":[]`, want: `,"old":[]`},
+			},
+		},
+		{
+			name: "wrapped scalars",
+			pair: pair{beta: "{spec: {a: [string]}}", v1: "{spec: {b: [{name: string, x: integer}]}}", rules: "- {field: '.spec.a[]', hub: '.spec.b[].name'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"a":["x","y"]}`, want: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`},
+				{from: "v1", rest: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`},
+				{
+					from: "v1", rest: `,"spec":{"b":[{"name":"x","x":1},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`,
+					wantStash: `{"spec":{"b":{"[0]":{"x":1}}}}`,
+				},
+				{
+					from: "v1", rest: `,"spec":{"b":[{"x":1},{"name":"y"}]}`, want: `,"spec":{"a":["y"]}`,
+					wantStash: `{"spec":{"b":[{"x":1},{"name":"y"}]}}`,
+				},
+			},
+		},
+		{
+			name: "wrapped objects",
+			pair: pair{
+				beta: "{spec: {dataFrom: [{key: string, p: {x: string}}]}}",
+				v1:   "{spec: {dataFrom: [{extract: {key: string, p: {x: string}}, find: {path: string}}]}}", rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"dataFrom":[{"key":"x"}]}`, want: `,"spec":{"dataFrom":[{"extract":{"key":"x"}}]}`},
+				{
+					from: "v1", rest: `,"spec":{"dataFrom":[{"extract":{"key":"x"},"find":{"path":"p"}}]}`, want: `,"spec":{"dataFrom":[{"key":"x"}]}`,
+					wantStash: `{"spec":{"dataFrom":{"[0]":{"find":{"path":"p"}}}}}`,
+				},
+			},
+		},
+		{
+			name: "map and list",
+			pair: pair{beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
+				rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}"},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{"params":{"b":"2","a":"1"}}`,
+					want: `,"spec":{"params":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}`,
+				},
+				{from: "v1", rest: `,"spec":{"params":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}`, want: `,"spec":{"params":{"a":"1","b":"2"}}`},
+				{
+					from: "v1", rest: `,"spec":{"params":[{"name":"a","value":"1","u":"x"}]}`, want: `,"spec":{"params":{"a":"1"}}`,
+					wantStash: `{"spec":{"params":{"[name=a]":{"u":"x"}}}}`,
+				},
+				{
+					from: "v1", rest: `,"spec":{"params":[{"name":"b","value":"1"},{"name":"a","value":"2"}]}`, want: `,"spec":{"params":{"b":"1","a":"2"}}`,
+					wantStash: `{"spec":{"params":[{"name":"b","value":"1"},{"name":"a","value":"2"}]}}`,
+				},
+			},
+		},
+		{
+			name: "map of objects and list",
+			pair: pair{beta: "{m: {'*': {a: string, c: string}}}", v1: "{l: [{name: string, b: string, c: string}, name]}",
+				rules: "- {field: '.m{name}.a', hub: '.l[name].b'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"m":{"x":{"a":"1","c":"2"},"y":{}}`, want: `,"l":[{"name":"x","c":"2","b":"1"},{"name":"y"}]`},
+			},
+		},
+		{
+			name: "values of a map",
+			pair: pair{beta: "{m: {'*': {a: string}}}", v1: "{m: {'*': {b: string}}}", rules: "- {field: '.m{}.a', hub: '.m{}.b'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"m":{"x":{"a":"1"},"y":{}}`, want: `,"m":{"x":{"b":"1"},"y":{}}`},
+			},
+		},
+		{
+			name: "picked element",
+			pair: pair{beta: "{spec: {type: string}}", v1: "{spec: {attributes: [{name: string, value: string}]}}",
+				rules: "- {field: .spec.type, hub: '.spec.attributes[name=type].value'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"type":"x"}`, want: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`},
+				{from: "v1", rest: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`},
+				{
+					from: "v1", rest: `,"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`,
+					wantStash: `{"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}}`,
+				},
+			},
+		},
+		{
+			name: "picked element of a list that both have",
+			pair: pair{beta: "{type: string, env: [{name: string, value: string}]}", v1: "{env: [{name: string, value: string}]}",
+				rules: "- {field: .type, hub: '.env[name=type].value'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"a"}]`, want: `,"env":[{"name":"a"},{"name":"type","value":"x"}]`},
+				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantStash: `{"env":[{"name":"type"}]}`},
+				{from: "v1", rest: `,"env":[{"name":"type","value":"x"},{"name":"b"}]`, want: `,"env":[{"name":"b"}],"type":"x"`,
+					wantStash: `{"env":[{"name":"type","value":"x"},{"name":"b"}]}`},
+			},
+		},
+		{
+			name: "singleton list",
+			pair: pair{beta: "{spec: {o: {a: string}}}", v1: "{spec: {l: [{a: string}]}}", rules: "- {field: .spec.o, hub: '.spec.l[0]'}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"o":{"a":"x"}}`, want: `,"spec":{"l":[{"a":"x"}]}`},
+				{from: "v1", rest: `,"spec":{"l":[{"a":"x"}]}`, want: `,"spec":{"o":{"a":"x"}}`},
+				{from: "v1", rest: `,"spec":{"l":[{"a":"x"},{}]}`, want: `,"spec":{"o":{"a":"x"}}`, wantStash: `{"spec":{"l":[{"a":"x"},{}]}}`},
+			},
+		},
+		{
+			name: "recursion",
+			pair: pair{
+				beta: "{tree: {a: string, kids: [{a: string, kids: [{a: string}]}]}}", v1: "{root: {b: string, kids: [{b: string, kids: [{b: string}]}]}}",
+				rules: "- {field: .tree, hub: .root, use: Node}", sets: "Node:\n- {field: .a, hub: .b}\n- {field: '.kids[]', hub: '.kids[]', use: Node}",
+			},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"tree":{"a":"1","kids":[{"a":"2"},{"kids":[{"a":"3"}]}]}`,
+					want: `,"root":{"kids":[{"b":"2"},{"kids":[{"b":"3"}]}],"b":"1"}`,
+				},
+			},
+		},
+	}
+}
+
+func valueCases() []engineCase {
+	return []engineCase{
+		{
+			name: "enum n:1",
+			pair: pair{beta: "{mode: enum All None Manual}", v1: "{mode: enum Apply Preview}",
+				rules: "- {field: .mode, hub: .mode, values: {All: Apply, None: Preview, Manual: Preview}}"},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"mode":"All"`, want: `,"mode":"Apply"`},
+				{from: "v1beta1", rest: `,"mode":"None"`, want: `,"mode":"Preview"`},
+				{from: "v1beta1", rest: `,"mode":"Manual"`, want: `,"mode":"Preview"`, wantStash: `{"mode":"Manual"}`},
+				{from: "v1beta1", rest: `,"mode":"other"`, want: ``, wantStash: `{"mode":{"":"other","unchecked":true}}`},
+			},
+		},
+		{
+			name: "template",
+			pair: pair{beta: "{hostPort: string}", v1: "{host: string, port: string}",
+				rules: `- {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}:{port}"}`},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"hostPort":"localhost:80"`, want: `,"host":"localhost","port":"80"`},
+				{from: "v1beta1", rest: `,"hostPort":"localhost"`, want: ``, wantStash: `{"hostPort":"localhost"}`},
+				{from: "v1", rest: `,"host":"h"`, want: ``, wantStash: `{"host":"h"}`},
+			},
+		},
+		{
+			name: "kubebuilder's CronJob",
+			pair: pair{
+				beta: "{spec: {schedule: {minute: string, hour: string, dayOfMonth: string, month: string, dayOfWeek: string}}}",
+				v1:   "{spec: {schedule: string}}",
+				rules: `- field: {minute: .spec.schedule.minute, hour: .spec.schedule.hour, dom: .spec.schedule.dayOfMonth, month: .spec.schedule.month, dow: .spec.schedule.dayOfWeek}
+  hub: .spec.schedule
+  template: "{minute} {hour} {dom} {month} {dow}"
+  absent: "*"`,
+			},
+			samples: []sample{
+				{from: "v1", rest: `,"spec":{"schedule":"*/5 * * * 1"}`, want: `,"spec":{"schedule":{"minute":"*/5","dayOfWeek":"1"}}`},
+				{from: "v1", rest: `,"spec":{"schedule":"@daily"}`, want: `,"spec":{}`, wantStash: `{"spec":{"schedule":"@daily"}}`},
+				{from: "v1beta1", rest: `,"spec":{"schedule":{"hour":"3"}}`, want: `,"spec":{"schedule":"* 3 * * *"}`},
+			},
+		},
+		{
+			name: "CEL per element",
+			pair: pair{
+				beta: "{spec: {steps: [{weight: integer, p: integer}]}}", v1: "{spec: {steps: [{traffic: string, p: integer}]}}",
+				rules: `- {field: ".spec.steps[].weight", hub: ".spec.steps[].traffic", toHub: 'string(self) + "%"', fromHub: 'int(self.replace("%", ""))'}`,
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"steps":[{"weight":5},{"p":1}]}`, want: `,"spec":{"steps":[{"traffic":"5%"},{"p":1}]}`},
+				{
+					from: "v1", rest: `,"spec":{"steps":[{"traffic":"5%"},{"traffic":"7"},{"traffic":"x"}]}`,
+					want:      `,"spec":{"steps":[{"weight":5},{"weight":7},{}]}`,
+					wantStash: `{"spec":{"steps":{"[1]":{"traffic":"7"},"[2]":{"traffic":"x"}}}}`,
+				},
+			},
+		},
+		{
+			name: "two fields become one",
+			pair: pair{
+				beta: "{spec: {minReplicas: integer, autoscaler: {minReplicas: integer}}}", v1: "{spec: {autoscaler: {minReplicas: integer}}}",
+				rules: `- field: {old: .spec.minReplicas, new: .spec.autoscaler.minReplicas}
+  hub: .spec.autoscaler.minReplicas
+  toHub: "self.?new.or(self.?old)"
+  fromHub: '{"new": self}'`,
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"autoscaler":{"minReplicas":2}}`, want: `,"spec":{"autoscaler":{"minReplicas":2}}`},
+				{
+					from: "v1beta1", rest: `,"spec":{"minReplicas":1,"autoscaler":{"minReplicas":2}}`, want: `,"spec":{"autoscaler":{"minReplicas":2}}`,
+					wantStash: `{"spec":{"minReplicas":1}}`,
+				},
+				{
+					from: "v1beta1", rest: `,"spec":{"minReplicas":1}`, want: `,"spec":{"autoscaler":{"minReplicas":1}}`,
+					wantStash: `{"spec":{"autoscaler":{"":null,"minReplicas":null},"minReplicas":1}}`,
+				},
+			},
+		},
+		{
+			name: "union with guards",
+			pair: pair{
+				beta: "{git: string, svn: string}", v1: "{type: string, source: string}",
+				rules: `- {field: .git, hub: .source, when: "true", whenHub: 'object.type == "git"'}
+- {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'object.type == "svn"'}`,
+			},
+			samples: []sample{
+				{from: "v1", rest: `,"type":"svn","source":"x"`, want: `,"svn":"x"`, wantStash: `{"type":"svn"}`},
+				{from: "v1beta1", rest: `,"svn":"x"`, want: `,"source":"x"`, wantStash: `{"svn":"x"}`},
+				{from: "v1beta1", rest: `,"svn":"x","git":"y"`, want: `,"source":"y"`, wantStash: `{"git":"y","svn":"x"}`},
+			},
+		},
+		{
+			name: "computed from the object",
+			pair: pair{
+				beta: "{spec: {a: string}}", v1: "{spec: {a: string, b: string}}",
+				rules: `- {hub: .spec.b, toHub: 'object.spec.a + "!"'}`,
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"a":"x","b":"x!"}`},
+				{from: "v1", rest: `,"spec":{"a":"x","b":"x!"}`, want: `,"spec":{"a":"x"}`},
+				{from: "v1", rest: `,"spec":{"a":"x","b":"other"}`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":{"b":"other"}}`},
+				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":{"b":null}}`},
+			},
+		},
+		{
+			name: "YAML", pair: pair{beta: "{config: string}", v1: "{config: any}", rules: "- {field: .config, hub: .config, codec: YAML}"},
+			samples: []sample{
+				{from: "v1", rest: `,"config":{"a":[1,{"b":null}]}`, want: `,"config":"a:\u000a- 1\u000a- b: null\u000a"`},
+				{from: "v1beta1", rest: `,"config":"a: 1 # one"`, want: `,"config":{"a":1}`, wantStash: `{"config":"a: 1 # one"}`},
+			},
+		},
+	}
+}

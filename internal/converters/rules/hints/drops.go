@@ -1,0 +1,61 @@
+package hints
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A Drop is a place of the version From that the conversion to To loses on purpose.
+type Drop struct{ From, To, Path string }
+
+// Drops returns what a Conversion drops: what `drop` names, and in every other version what becomes of it there. What a
+// version drops on the way to the hub, it drops on the way to all others; that is not said again.
+func Drops(c *syntax.Conversion, crd *crdschema.CRD, opts check.Options) ([]Drop, error) {
+	directions, err := check.Explain(c, crd, opts)
+	if err != nil {
+		return nil, err
+	}
+	var drops []Drop
+	for _, d := range directions {
+		for _, a := range d.Atoms {
+			if a.Class != check.Dropped {
+				continue
+			}
+			drops = append(drops, Drop{d.From, d.To, a.Path})
+			if d.From == c.Hub {
+				drops = append(drops, others(c, directions, d.To, a.Path)...)
+			}
+		}
+	}
+	return slices.Compact(drops), nil
+}
+
+// others returns what the versions beside to lose with a place of the hub that the conversion to it drops.
+func others(c *syntax.Conversion, directions []check.Direction, to, path string) []Drop {
+	var drops []Drop
+	for _, d := range directions {
+		if d.To != c.Hub || d.From == to {
+			continue
+		}
+		for _, a := range d.Atoms {
+			target := a.To
+			if target == "" && (a.Class == check.Copied || a.Class == check.Mapped) {
+				target = a.Path
+			}
+			if target != "" && (within(target, path) || within(path, target) && a.Kind == check.Value) {
+				drops = append(drops, Drop{d.From, to, a.Path})
+			}
+		}
+	}
+	return drops
+}
+
+// within reports whether a path is another one, or below it.
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}

@@ -1,0 +1,242 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A kept is one entry of a stash: the value that a place had, or its absence.
+type kept struct {
+	path  []step
+	value *jsondoc.Node // nil: absent
+	// shape: it is the presence or absence of an object alone.
+	shape bool
+	free  bool // it returns only to a place that is absent
+	must  int  // how many steps of the path have to be there already
+	links []tiedTo
+}
+
+// A tiedTo is a place of the other version that says whether the entry still counts: converting it must give what is there.
+type tiedTo struct {
+	path  []step
+	shape bool // only the kind of value there counts
+}
+
+// A reader finds the entries of a stash: those that the version has a place for.
+type reader struct {
+	r    *run
+	list []kept
+}
+
+// A spotted is where a reader is: the place of the program, what runs it, and its counterpart.
+type spotted struct {
+	place *place
+	spot  spot
+	at    []step
+	to    []step // of the counterpart, nil if there is none
+	base  []step // of the value that the place's program makes
+	must  int
+	now   *jsondoc.Node // what is there, nil if nothing
+}
+
+// entriesOf reads a stash of the version that p converts from; n is the object as it is without.
+func (r *run) entriesOf(stash, n *jsondoc.Node, p *program) []kept {
+	d := reader{r: r}
+	root := spotted{place: p.root, spot: p.src, at: []step{}, to: []step{}, base: []step{}, now: n}
+	for _, e := range r.entries(stash) {
+		switch e.name {
+		case "apiVersion", "kind":
+		case "metadata":
+			d.metadata(e.value, root)
+		default:
+			d.value(e.value, d.part(root, plainName(e.name)))
+		}
+	}
+	return d.list
+}
+
+// metadata reads labels and annotations, whose objects come and go as they are needed.
+func (d *reader) metadata(stash *jsondoc.Node, root spotted) {
+	for _, field := range []string{"labels", "annotations"} {
+		at := d.part(d.part(root, "metadata"), field)
+		for _, e := range d.r.entries(d.r.member(stash, field)) {
+			if c := d.part(at, plainName(e.name)); !isOwn(e.name) && d.r.member(stash, field).Kind() == jsondoc.Map {
+				c.must = 0
+				d.value(e.value, c)
+			}
+		}
+	}
+}
+
+// part goes on to a member of an object or a value of a map.
+func (d *reader) part(s spotted, name string) spotted {
+	c := spotted{at: join(s.at, step{name: name}), base: s.base, must: s.must, now: d.r.member(s.now, name)}
+	c.spot = s.spot.member(name)
+	p := s.place
+	if p == nil || p.fate != through {
+		c.must = len(s.at)
+	}
+	if s.to != nil {
+		c.to = join(s.to, step{name: name})
+	}
+	switch {
+	case p == nil:
+	case p.elem != nil && p.elem.from == dict:
+		if p.elem.to == list {
+			c.to = join(s.to, step{kind: byPick, name: p.elem.name, value: name})
+		}
+		c.place, c.base = p.elem.p.root, c.to
+	default:
+		if c.place = p.kid(name); c.place == nil && p.sub != nil {
+			c.place, c.base = p.sub.root.kid(name), s.to
+		}
+	}
+	return d.moved(c)
+}
+
+// moved sets the counterpart of a place that a rule moves, and of one that has none.
+func (d *reader) moved(c spotted) spotted {
+	switch p := c.place; {
+	case p == nil:
+	case p.move != nil:
+		c.to = join(c.base, p.move.out[0].steps...)
+	case p.fate != stays:
+		c.to = nil
+	}
+	return c
+}
+
+// value reads what a stash has at a place.
+func (d *reader) value(stash *jsondoc.Node, s spotted) {
+	p := s.place
+	object := stash.Kind() == jsondoc.Map
+	marked := object && d.r.member(stash, exactly) != nil
+	absent := stash.Kind() == jsondoc.Null
+	switch {
+	case p != nil && p.fate == gone && (p.dropped || absent && !p.computed):
+	case p.opensObject() && object && (!marked || d.tombstones(stash)):
+		d.members(stash, s)
+	case p.opensObject() && absent:
+		d.add(kept{shape: true}, s)
+	case p.opensList() && object && !marked:
+		d.elements(stash, s)
+	case absent:
+		d.add(kept{}, s)
+	default:
+		v, sound := d.exact(stash)
+		if v != nil && (sound || s.spot.admits(v)) {
+			d.add(kept{value: v}, s)
+		}
+	}
+}
+
+// tombstones reports whether the marker says that the object was absent, and all that is in it.
+func (d *reader) tombstones(stash *jsondoc.Node) bool {
+	return len(d.r.entries(stash)) > 1 && d.r.member(stash, exactly).Kind() == jsondoc.Null &&
+		d.r.member(stash, unchecked).Kind() != jsondoc.Bool
+}
+
+// exact returns the value itself, and whether it is to be taken unchecked.
+func (d *reader) exact(stash *jsondoc.Node) (v *jsondoc.Node, sound bool) {
+	v = d.r.member(stash, exactly)
+	switch {
+	case v == nil:
+		return stash, false
+	case len(d.r.entries(stash)) == 1:
+		return v, false
+	case len(d.r.entries(stash)) == 2 && string(d.r.member(stash, unchecked).Text()) == "true":
+		return v, true
+	}
+	return nil, false
+}
+
+func (d *reader) members(stash *jsondoc.Node, s spotted) {
+	list := d.r.entries(stash)
+	if len(list) == 0 {
+		d.add(kept{value: stash, shape: true}, s)
+	}
+	marked := false
+	for _, e := range list {
+		if e.name == exactly {
+			marked = true
+			continue
+		}
+		d.value(e.value, d.part(s, plainName(e.name)))
+	}
+	if marked {
+		d.add(kept{shape: true}, s)
+	}
+}
+
+func (d *reader) elements(stash *jsondoc.Node, s spotted) {
+	now := d.r.entries(s.now)
+	if s.now.Kind() != jsondoc.Array {
+		return
+	}
+	for _, e := range d.r.entries(stash) {
+		i := d.index(e.name, now)
+		if i < 0 {
+			continue
+		}
+		c := spotted{
+			place: s.place.elem.p.root, spot: s.spot.items(), at: join(s.at, step{kind: byIndex, index: i}),
+			must: len(s.at), now: now[i].value,
+		}
+		if s.to != nil {
+			c.to = join(s.to, step{kind: byIndex, index: i})
+			if s.place.elem.to == dict {
+				name, _ := d.r.member(now[i].value, s.place.elem.bind).Str()
+				c.to = join(s.to, step{name: name})
+			}
+		}
+		c.base = c.to
+		d.value(e.value, d.moved(c))
+	}
+}
+
+// index returns which element a stash names, or -1.
+func (d *reader) index(name string, now []entry) int {
+	inner, ok := strings.CutPrefix(name, "[")
+	inner, closed := strings.CutSuffix(inner, "]")
+	if !ok || !closed {
+		return -1
+	}
+	if field, value, keyed := strings.Cut(inner, "="); keyed {
+		at := step{kind: byPick, name: field, value: value}
+		return slices.IndexFunc(now, func(e entry) bool { return d.r.picked(e.value, &at) })
+	}
+	if i, err := strconv.Atoi(inner); err == nil && i >= 0 && i < len(now) {
+		return i
+	}
+	return -1
+}
+
+// add adds an entry with what it is tied to.
+func (d *reader) add(k kept, s spotted) {
+	k.path, k.must = s.at, s.must
+	p := s.place
+	var links []*link
+	if p != nil {
+		links = slices.Concat(p.links, p.below)
+		k.free = p.fate == gone && !p.computed || p.fate == through && len(links) == 0
+	} else {
+		k.free = s.to == nil
+	}
+	if s.to != nil {
+		k.links = append(k.links, tiedTo{s.to, k.shape})
+	}
+	if !k.shape {
+		for _, l := range links {
+			if l.unit == nil {
+				continue // it moves along with what it is in
+			}
+			for _, out := range l.unit.outs {
+				k.links = append(k.links, tiedTo{path: join(s.base, out...)})
+			}
+		}
+	}
+	d.list = append(d.list, k)
+}

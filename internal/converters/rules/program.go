@@ -1,0 +1,337 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A program is one direction of a relation: what to do with a value of the source's schema to make it one of the target's.
+// It is immutable once it is compiled.
+type program struct {
+	src, dst spot
+	links    []*link  // that compute
+	writes   []write  // outer places first
+	late     []write  // what fills places that are still absent: defaults, and values computed from nothing
+	watch    [][]step // source places whose absence the way back would fill
+	always   bool     // the way back computes something from nothing, so it has to be looked at
+	root     *place   // nil: there is nothing to take away
+	operands int
+	building bool
+}
+
+// A link is a rule in one direction. Its operands are in the list of the run of its program, from inAt and outAt on.
+type link struct {
+	rule        *syntax.Rule
+	t           transform.Transform // nil: the value moves as it is
+	backward    bool
+	guard       transform.Guard
+	in, out     []route
+	inAt, outAt int
+	check       bool // outputs may be more than the target's schema admits
+	doubtful    bool // the way back may give something else
+	unit        *unit
+}
+
+// A route is a path from the root of a program's value. Private tells for each prefix of it that an object made there is gone
+// again on the way back.
+type route struct {
+	steps   []step
+	spot    spot
+	private []bool
+	numbers []bool // for each step, whether it picks by a number
+	direct  bool   // of an input: it is read when it is taken away
+}
+
+// A unit is the rules that share places: their values are restored together or not at all.
+type unit struct{ outs [][]step }
+
+// A write is an output of a link, or a default.
+type write struct {
+	link  *link
+	out   int
+	value jsondoc.Value // of a default
+	fixed bool
+	depth int
+}
+
+// build compiles one direction of a relation.
+func (c *compiler) build(rel *relation, toHub bool) *program {
+	slot := &rel.fromHub
+	if toHub {
+		slot = &rel.toHub
+	}
+	if *slot != nil {
+		return *slot
+	}
+	p := &program{src: rel.hub, dst: rel.field, building: true}
+	inKey, outKey := rel.hubKey, rel.fieldKey
+	if toHub {
+		p.src, p.dst, inKey, outKey = rel.field, rel.hub, rel.fieldKey, rel.hubKey
+	}
+	*slot = p
+	b := &builder{c: c, p: p, rel: rel, toHub: toHub, in: &owned{}, out: &owned{}, whole: rel.field.node == c.fieldRoot && rel.field.known}
+	if inKey != "" {
+		key := b.in.make(names(inKey))
+		key.owner, key.bound = true, true
+	}
+	if outKey != "" {
+		b.out.make(names(outKey)).owner = true
+	}
+	for _, t := range rel.links {
+		b.tie(t)
+	}
+	for _, g := range rel.groups {
+		b.group(g)
+	}
+	p.root = b.place(b.in, b.out, p.src, p.dst, []step{}, true)
+	b.finish()
+	p.building = false
+	return p
+}
+
+// A builder compiles a program.
+type builder struct {
+	c       *compiler
+	p       *program
+	rel     *relation
+	toHub   bool
+	whole   bool // the value is the whole object
+	in, out *owned
+	moves   []*link
+}
+
+// owned is a tree of the places of one side that rules own.
+type owned struct {
+	kids []*owned
+	at   step
+	// What owns the place: links that read it, or one that moves it; just a rule; or the key of an element.
+	links            []*link
+	reads            []input
+	move             *move
+	owner            bool
+	dropped, bound   bool
+	computedOnReturn bool
+}
+
+// An input is one of a link.
+type input struct {
+	link *link
+	i    int
+}
+
+// A move is a link that takes a value elsewhere as it is, and what happens to it before.
+type move struct {
+	link  *link
+	group *group
+	below *relation
+}
+
+func (o *owned) kid(s step) *owned {
+	if o == nil {
+		return nil
+	}
+	for _, k := range o.kids {
+		if k.at == s {
+			return k
+		}
+	}
+	return nil
+}
+
+func (o *owned) make(path []step) *owned {
+	for _, s := range path {
+		k := o.kid(s)
+		if k == nil {
+			k = &owned{at: s}
+			o.kids = append(o.kids, k)
+		}
+		o = k
+	}
+	return o
+}
+
+func (o *owned) walk(path []step) *owned {
+	for _, s := range path {
+		o = o.kid(s)
+	}
+	return o
+}
+
+func (o *owned) below() bool { return o != nil && len(o.kids) > 0 }
+
+// all lists the links that read the place or a part of it.
+func (o *owned) all() []*link {
+	if o == nil {
+		return nil
+	}
+	list := slices.Clone(o.links)
+	if o.move != nil && o.move.link != nil {
+		list = append(list, o.move.link)
+	}
+	for _, k := range o.kids {
+		list = append(list, k.all()...)
+	}
+	return list
+}
+
+func routesOf(ends []end) []route {
+	routes := make([]route, 0, len(ends))
+	for _, e := range ends {
+		r := route{steps: stepsOf(e.path), spot: e.spot}
+		for i, s := range e.path {
+			element, _ := e.base.at(e.path[:i+1])
+			r.numbers = append(r.numbers, s.Kind == syntax.Pick && element.member(s.Name).kind() == crdschema.Integer)
+		}
+		routes = append(routes, r)
+	}
+	return routes
+}
+
+// tie adds a rule to the program.
+func (b *builder) tie(t *tie) {
+	in, out, r := t.hub, t.field, t.rule
+	computes, back, guard, otherGuard := r.FromHub, r.ToHub, t.when[1], t.when[0]
+	inDefault, outDefault := r.HubDefault, r.Default
+	inPlace, outPlace := r.Hub, r.Field
+	if b.toHub {
+		in, out, computes, back, guard, otherGuard = out, in, back, computes, otherGuard, guard
+		inDefault, outDefault, inPlace, outPlace = outDefault, inDefault, outPlace, inPlace
+	}
+	l := &link{rule: r, t: t.t, backward: !b.toHub, guard: guard, in: routesOf(in), out: routesOf(out)}
+	for i, d := range l.in {
+		if fallback(inPlace, inDefault, i) != nil {
+			b.p.watch = append(b.p.watch, d.steps)
+		}
+	}
+	for i := range l.out {
+		b.out.make(l.out[i].steps).owner = true
+		if d := fallback(outPlace, outDefault, i); d != nil {
+			if v, err := jsondoc.RawValue(d); err == nil {
+				b.p.late = append(b.p.late, write{link: l, out: i, value: v, fixed: true, depth: len(l.out[i].steps)})
+			}
+		}
+	}
+	switch {
+	case len(in) == 0: // one-sided, of the target
+		if computes != nil && r.Drop == nil {
+			b.operand(l)
+			b.p.links = append(b.p.links, l)
+			for i := range l.out {
+				b.p.late = append(b.p.late, write{link: l, out: i, depth: len(l.out[i].steps)})
+			}
+		}
+	case len(out) == 0: // one-sided, of the source
+		for _, e := range l.in {
+			o := b.in.make(e.steps)
+			o.owner, o.dropped, o.computedOnReturn = true, r.Drop != nil, back != nil
+			b.p.always = b.p.always || back != nil
+		}
+	case t.plain:
+		o := b.in.make(l.in[0].steps)
+		l.doubtful = guard != nil || otherGuard != nil
+		if o.move == nil && len(o.links) == 0 {
+			o.owner, o.move = true, &move{link: l, below: t.below}
+			return
+		}
+		l.check = true
+		b.compute(l)
+	default:
+		l.doubtful = !t.t.Injective(l.backward) || guard != nil || otherGuard != nil
+		l.check = true
+		b.compute(l)
+	}
+}
+
+// compute adds a link that reads its inputs, whose places become its own.
+func (b *builder) compute(l *link) {
+	for i := range l.in {
+		o := b.in.make(l.in[i].steps)
+		o.owner = true
+		o.links, o.reads = append(o.links, l), append(o.reads, input{l, i})
+	}
+	b.operand(l)
+	b.p.links = append(b.p.links, l)
+	for i := range l.out {
+		b.p.writes = append(b.p.writes, write{link: l, out: i, depth: len(l.out[i].steps)})
+	}
+}
+
+func (b *builder) operand(l *link) {
+	l.inAt, l.outAt = b.p.operands, b.p.operands+len(l.in)
+	b.p.operands += len(l.in) + len(l.out)
+}
+
+// fallback returns the default of a path, as JSON, or nil.
+func fallback(place *syntax.Place, d *syntax.Literal, i int) []byte {
+	switch {
+	case place == nil || d == nil:
+		return nil
+	case !place.Named:
+		return d.JSON
+	}
+	if m := d.Member(place.Paths[i].Name); m != nil {
+		return m.JSON
+	}
+	return nil
+}
+
+// group adds the rules that go through elements.
+func (b *builder) group(g *group) {
+	in, out := g.hub, g.field
+	if b.toHub {
+		in, out = out, in
+	}
+	l := &link{backward: !b.toHub, in: routesOf([]end{in}), out: routesOf([]end{out})}
+	o, target := b.in.make(l.in[0].steps), b.out.make(l.out[0].steps)
+	if o.move != nil && o.move.group == nil && slices.Equal(o.move.link.out[0].steps, l.out[0].steps) {
+		o.move.group = g // a plain pair of the two lists says no more than the group
+		return
+	}
+	if o.owner {
+		return
+	}
+	o.owner, target.owner = true, true
+	o.move = &move{link: l, group: g}
+}
+
+// finish orders the writes and finds the rules that share places.
+func (b *builder) finish() {
+	for _, w := range [][]write{b.p.writes, b.p.late} {
+		slices.SortStableFunc(w, func(a, b write) int { return cmp.Compare(a.depth, b.depth) })
+	}
+	links := slices.Concat(b.p.links, b.moves)
+	for _, l := range links {
+		l.unit = &unit{}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, l := range links {
+			for _, m := range links[:i] {
+				if l.unit != m.unit && share(l, m) {
+					l.unit, changed = m.unit, true
+				}
+			}
+		}
+	}
+	for _, l := range links {
+		for _, out := range l.out {
+			if !slices.ContainsFunc(l.unit.outs, func(o []step) bool { return slices.Equal(o, out.steps) }) {
+				l.unit.outs = append(l.unit.outs, out.steps)
+			}
+		}
+	}
+}
+
+func share(l, m *link) bool {
+	meet := func(a, b []route) bool {
+		return slices.ContainsFunc(a, func(x route) bool {
+			return slices.ContainsFunc(b, func(y route) bool { return slices.Equal(x.steps, y.steps) })
+		})
+	}
+	return meet(l.in, m.in) || meet(l.out, m.out)
+}

@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// put writes a value to the rest of a path, from its step i on, below n, and makes what is absent on the way. It reports
+// false, and changes nothing, where something else is in the way: that is data of the source, which no rule may overwrite.
+func (r *run) put(n *jsondoc.Node, path *route, i int, v jsondoc.Value) bool {
+	if i == len(path.steps) {
+		n.Replace(v)
+		return true
+	}
+	s := &path.steps[i]
+	if s.kind != byName {
+		return r.putElement(n, path, i, v)
+	}
+	if n.Kind() != jsondoc.Map {
+		return false
+	}
+	m := r.member(n, s.name)
+	if i == len(path.steps)-1 {
+		if m != nil {
+			return false
+		}
+		r.note(n.SetMember(s.name, v))
+		return true
+	}
+	if m == nil {
+		m = r.makeMember(n, path, i)
+	} else if m.Kind() == jsondoc.Null && i < 2 && path.steps[0].name == "metadata" {
+		r.note(replace(m, "{}")) // the API server takes null for nothing there
+	}
+	return r.put(m, path, i+1, v)
+}
+
+// makeMember makes the object or list that step i of the path leads to.
+func (r *run) makeMember(n *jsondoc.Node, path *route, i int) *jsondoc.Node {
+	if len(path.private) <= i || !path.private[i] {
+		r.doubt = true
+	}
+	text := "{}"
+	if path.steps[i+1].kind != byName {
+		text = "[]"
+	}
+	empty, err := jsondoc.RawValue([]byte(text))
+	r.note(err)
+	r.note(n.SetMember(path.steps[i].name, empty))
+	return r.member(n, path.steps[i].name)
+}
+
+// putElement is put for a step to an element, which it makes.
+func (r *run) putElement(n *jsondoc.Node, path *route, i int, v jsondoc.Value) bool {
+	s := &path.steps[i]
+	if n.Kind() != jsondoc.Array {
+		return false
+	}
+	e := r.part(n, s)
+	whole := i == len(path.steps)-1
+	if e != nil && !(whole && s.kind == byFirst) {
+		r.doubt = true
+		return !whole && r.put(e, path, i+1, v)
+	}
+	list := r.entries(n)
+	text := []byte("{}")
+	switch {
+	case whole:
+		text = v.Text()
+	case s.kind == byPick:
+		text = append(append([]byte("{"), jsondoc.StringValue(s.name).Text()...), ':')
+		text = append(append(text, r.keyText(path, i)...), '}')
+	case path.steps[i+1].kind != byName:
+		text = []byte("[]")
+	}
+	texts := make([][]byte, 0, len(list)+1)
+	if s.kind == byFirst {
+		texts = append(texts, text)
+		r.doubt = r.doubt || len(list) > 0
+	}
+	for _, e := range list {
+		texts = append(texts, e.value.Text())
+	}
+	if s.kind != byFirst {
+		texts = append(texts, text)
+	}
+	r.note(replaceElements(n, texts))
+	return whole || r.put(r.part(n, s), path, i+1, v)
+}
+
+// keyText returns the key of a new element as the schema has it: a string, or a number.
+func (r *run) keyText(path *route, i int) []byte {
+	s := &path.steps[i]
+	if path.numbers[i] {
+		return []byte(s.value)
+	}
+	return jsondoc.StringValue(s.value).Text()
+}
+
+// replaceElements makes n the list of the texts.
+func replaceElements(n *jsondoc.Node, texts [][]byte) error {
+	size := 2 + len(texts)
+	for _, text := range texts {
+		size += len(text)
+	}
+	array := append(make([]byte, 0, size), '[')
+	for i, text := range texts {
+		if i > 0 {
+			array = append(array, ',')
+		}
+		array = append(array, text...)
+	}
+	return replace(n, string(append(array, ']')))
+}

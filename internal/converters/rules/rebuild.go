@@ -1,0 +1,56 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// rebuild makes a list of a map, in the order of its keys, or a map of a list, in the order of its elements.
+func (r *run) rebuild(e *elements, n *jsondoc.Node) {
+	if e.from == dict {
+		r.toList(e, n)
+	} else {
+		r.toMap(e, n)
+	}
+}
+
+func (r *run) toList(e *elements, n *jsondoc.Node) {
+	all := r.entries(n)
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	texts := make([][]byte, 0, len(all))
+	for _, m := range all {
+		if !r.program(e.p, m.value) || m.value.Kind() != jsondoc.Map {
+			r.doubt = true
+			continue
+		}
+		text := append([]byte{'{'}, jsondoc.StringValue(e.name).Text()...)
+		text = append(append(text, ':'), jsondoc.StringValue(m.name).Text()...)
+		if !r.isEmpty(m.value) {
+			text = append(text, ',')
+		}
+		texts = append(texts, append(text, m.value.Text()[1:]...))
+	}
+	r.note(replaceElements(n, texts))
+}
+
+func (r *run) toMap(e *elements, n *jsondoc.Node) {
+	text := []byte{'{'}
+	last, seen := "", map[string]bool{}
+	for _, m := range r.entries(n) {
+		key, ok := r.member(m.value, e.bind).Str()
+		if !ok || seen[key] || !r.program(e.p, m.value) {
+			r.doubt = true
+			continue
+		}
+		r.doubt = r.doubt || key < last // the order gets lost
+		last, seen[key] = key, true
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(text, jsondoc.StringValue(key).Text()...), ':')
+		text = append(text, m.value.Text()...)
+	}
+	r.note(replace(n, string(append(text, '}'))))
+}

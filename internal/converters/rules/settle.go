@@ -1,0 +1,232 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+const (
+	// maxStash bounds a stash in bytes: all annotations of an object together may have 256 KiB
+	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
+	maxStash = 128 << 10
+	// maxRounds bounds how often a choice of restored values is tried, before none of them is restored.
+	maxRounds = 6
+)
+
+// settle restores what counts of the stash, and keeps what the way back does not give.
+//
+// The choice starts with all entries. One is left out when, with the choice made so far, converting back does not give what
+// the source says at the places that it is tied to; and when a value that has to be kept would not be restored with it: it
+// is tied to what that value was computed without. So the two directions agree about what a stash says.
+func (v *conversion) settle(source []byte, stash *jsondoc.Object) error {
+	r := &v.desk.compare
+	r.reset(v.ctx, nil)
+	now := v.obj.Text()
+	x, err := v.desk.open(source)
+	if err != nil {
+		return err
+	}
+	var chosen []kept
+	if stash != nil {
+		chosen = r.entriesOf(stash.Node, v.obj.Node, v.back)
+		if r.err != nil {
+			r.err, chosen = nil, nil // a repeated name: no stash of ours
+		}
+	}
+	for round := 0; ; round++ {
+		if round == maxRounds {
+			chosen = nil
+		}
+		t, err := v.try(r, now, source, x, &chosen)
+		if err != nil {
+			return err
+		}
+		if t.lost == 0 {
+			for i := range chosen {
+				r.restore(v.obj.Node, &chosen[i])
+			}
+			return v.put(t.partial)
+		}
+	}
+}
+
+// A trial is what a choice of entries comes to.
+type trial struct {
+	partial []byte // what has to be kept
+	lost    int    // how many entries the choice has lost
+}
+
+func (v *conversion) try(r *run, now, source []byte, x *jsondoc.Object, chosen *[]kept) (trial, error) {
+	var there *jsondoc.Object
+	text := now
+	if len(*chosen) > 0 {
+		var err error
+		if there, err = v.desk.open(now); err != nil {
+			return trial{}, err
+		}
+		*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.restore(there.Node, &k) })
+		text = there.Text()
+	}
+	back, err := v.desk.open(text)
+	if err != nil {
+		return trial{}, err
+	}
+	if _, err := v.run(v.back, back, v.to, func() []byte { return text }); err != nil {
+		return trial{}, err
+	}
+	before := len(*chosen)
+	*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.agrees(&k, back.Node, x.Node) })
+	if len(*chosen) < before {
+		return trial{lost: before - len(*chosen)}, r.err
+	}
+	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
+	if before > 0 && t.partial != nil {
+		if err := v.restorable(r, &t, now, there, x, chosen); err != nil {
+			return t, err
+		}
+		t.lost = before - len(*chosen)
+	}
+	return t, r.err
+}
+
+// restorable leaves out the entries that would keep a value in the new stash from being restored.
+func (v *conversion) restorable(r *run, t *trial, now []byte, there, x *jsondoc.Object, chosen *[]kept) error {
+	stash, err := jsondoc.ParseObject(t.partial)
+	if err != nil {
+		return err
+	}
+	computed, err := jsondoc.ParseObject(now)
+	if err != nil {
+		return err
+	}
+	for _, k := range r.entriesOf(stash.Node, x.Node, v.there) {
+		for _, l := range k.links {
+			if r.ties(l, there.Node, computed.Node) {
+				continue
+			}
+			*chosen = slices.DeleteFunc(*chosen, func(c kept) bool { return overlap(c.path, l.path) })
+		}
+	}
+	return nil
+}
+
+// agrees reports whether all places that an entry is tied to say the same in two objects.
+func (r *run) agrees(k *kept, a, b *jsondoc.Node) bool {
+	for _, l := range k.links {
+		if !r.ties(l, a, b) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) ties(l tiedTo, a, b *jsondoc.Node) bool {
+	v, w := r.find(a, l.path), r.find(b, l.path)
+	if l.shape {
+		return v.Kind() == w.Kind()
+	}
+	return r.equal(v, w)
+}
+
+// restore puts an entry of a stash into an object, and reports whether it has a place there.
+func (r *run) restore(n *jsondoc.Node, k *kept) bool {
+	last := len(k.path) - 1
+	for i := range k.path[:last] {
+		s := &k.path[i]
+		m := r.part(n, s)
+		if m == nil || m.Kind() == jsondoc.Null && k.must == 0 {
+			if i < k.must || s.kind != byName || n.Kind() != jsondoc.Map || k.value == nil {
+				return k.value == nil && i >= k.must
+			}
+			if m != nil {
+				r.note(replace(m, "{}"))
+			} else {
+				empty, err := jsondoc.RawValue([]byte("{}"))
+				r.note(err)
+				r.note(n.SetMember(s.name, empty))
+				m = r.member(n, s.name)
+			}
+		}
+		n = m
+	}
+	s := &k.path[last]
+	m := r.part(n, s)
+	switch {
+	case s.kind != byName:
+		if m == nil || k.value == nil || k.shape {
+			return k.shape && k.value != nil && m.Kind() == jsondoc.Map
+		}
+		m.Replace(k.value.Value())
+		return true
+	case n.Kind() != jsondoc.Map:
+		return false
+	case k.value == nil:
+		if k.shape && m != nil && !r.isEmpty(m) {
+			return false
+		}
+		r.note(n.RemoveMember(s.name))
+		return true
+	case k.shape && m != nil:
+		return m.Kind() == jsondoc.Map
+	case k.free && m != nil:
+		return false
+	}
+	r.note(n.SetMember(s.name, k.value.Value()))
+	return true
+}
+
+// put keeps the stash of the source's version, if there is one, in the annotations.
+func (v *conversion) put(partial []byte) error {
+	if partial == nil {
+		return nil
+	}
+	if len(partial) > maxStash {
+		return v.tooBig(partial)
+	}
+	return v.obj.Set(jsondoc.StringValue(string(partial)), "metadata", "annotations", converters.StashAnnotation(v.from))
+}
+
+// tooBig is the error for a stash that annotations have no room for: it names the paths that take the most of it.
+func (v *conversion) tooBig(partial []byte) error {
+	stash, err := jsondoc.ParseObject(partial)
+	if err != nil {
+		return err
+	}
+	r := &v.desk.compare
+	type size struct {
+		path  string
+		bytes int
+	}
+	var all []size
+	var walk func(n *jsondoc.Node, path string, depth int)
+	walk = func(n *jsondoc.Node, path string, depth int) {
+		list := r.entries(n)
+		if n.Kind() != jsondoc.Map || len(list) == 0 || r.member(n, exactly) != nil || depth == 0 {
+			all = append(all, size{path, len(n.Text())})
+			return
+		}
+		for _, e := range list {
+			part := jsondoc.FormatPath(e.name)
+			if strings.HasPrefix(e.name, "[") && strings.HasSuffix(e.name, "]") {
+				part = e.name
+			}
+			walk(e.value, path+part, depth-1)
+		}
+	}
+	walk(stash.Node, "", 6)
+	slices.SortStableFunc(all, func(a, b size) int { return cmp.Compare(b.bytes, a.bytes) })
+	var paths []string
+	for _, s := range all[:min(len(all), 5)] {
+		paths = append(paths, s.path)
+	}
+	return &jsondoc.PathError{
+		Problem: fmt.Sprintf("what only %s can say has %d bytes and an annotation keeps %d, make these fields smaller",
+			v.from, len(partial), maxStash),
+		Path: strings.Join(paths, ", "),
+	}
+}
