@@ -27,13 +27,15 @@ IMAGE ?= webhookd:dev
 LDFLAGS := -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 
-# Every module with code of its own; tools/ only pins the tools.
-MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
+# Every module with code of its own; tools/ only pins the tools. Those with an API server take minutes to compile and have
+# targets of their own: e2e and e2e-full.
+ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
+MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 
-# $(call in-modules,COMMANDS) runs them in the folder of every module that has packages.
+# $(call in-modules,COMMANDS) runs them in the folder of every module that has packages, or of those of the second argument.
 define in-modules
-set -e; for module in $(MODULES); do \
+set -e; for module in $(or $(2),$(MODULES)); do \
 	pkgs=$$(cd "$$module" && $(GO) list ./... 2>&1) || { echo "$$pkgs" >&2; exit 1; }; \
 	case "$$pkgs" in *'matched no packages'*) continue;; esac; \
 	echo "--- module $$module"; \
@@ -126,6 +128,15 @@ test-race: ## The same with the race detector and in random order. Needs a C com
 		echo "test-race: the race detector needs a C compiler, and '$$($(GO) env CC)' is not there: install gcc" >&2; exit 1; }
 	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) ./...)
 
+# Without a list of packages go test shows what it prints at once: a line when a scenario begins and ends.
+.PHONY: e2e
+e2e: ## Scenarios on a real API server in process: etcd and the API server of CRDs. Compiles for minutes the first time.
+	@cd test/e2e && $(GO) test -count=1 ./webhook/... && $(GO) test -count=1 -timeout=30m $(TESTFLAGS)
+
+.PHONY: e2e-full
+e2e-full: ## The same and more on a whole control plane, with kubectl and Helm, which it builds the first time.
+	@cd test/controlplane && $(GO) test -count=1 -timeout=60m $(TESTFLAGS)
+
 .PHONY: cover
 cover: ## Coverage of the product's packages by all its tests, in bin/cover.html.
 	@mkdir -p bin
@@ -167,15 +178,15 @@ bench-serve: ## Load over TLS: webhookd against its peers, in one run (BENCHFLAG
 
 .PHONY: fmt
 fmt: ## Format the code (gofumpt; imports grouped).
-	@$(call in-modules,$(TOOL) golangci-lint fmt ./...)
+	@$(call in-modules,$(TOOL) golangci-lint fmt ./...,$(ALL_MODULES))
 
 .PHONY: lint
 lint: ## Run the linters of .golangci.yml.
-	@$(call in-modules,$(TOOL) golangci-lint run ./...)
+	@$(call in-modules,$(TOOL) golangci-lint run ./...,$(ALL_MODULES))
 
 .PHONY: tidy
 tidy: ## go mod tidy in every module.
-	@set -e; for module in $(MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy); done
+	@set -e; for module in $(ALL_MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy); done
 
 .PHONY: generate
 generate: ## Write again what is generated: go generate, and docs/reference/.
@@ -193,7 +204,7 @@ verify: ## What CI runs.
 
 .PHONY: verify-tidy
 verify-tidy: ## go.mod and go.sum of every module are tidy.
-	@set -e; for module in $(MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy -diff); done
+	@set -e; for module in $(ALL_MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy -diff); done
 
 .PHONY: verify-docs
 verify-docs: ## make generate changes nothing.

@@ -1,0 +1,44 @@
+package miniapi
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.uber.org/zap"
+)
+
+// An etcd is an etcd in this process, with a client that needs no network.
+type etcd struct {
+	client *clientv3.Client
+	url    string
+}
+
+func startEtcd(t *testing.T) *etcd {
+	t.Helper()
+	config := embed.NewConfig()
+	config.Dir = t.TempDir()
+	config.UnsafeNoFsync = true
+	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	config.ListenClientUrls, config.AdvertiseClientUrls = anyPort, anyPort
+	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort
+	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	// It logs errors when it is closed in order.
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatalf("start etcd: %v", err)
+	}
+	t.Cleanup(server.Close)
+	select {
+	case <-server.Server.ReadyNotify():
+	case err := <-server.Err():
+		t.Fatalf("etcd ended: %v", err)
+	case <-time.After(patience):
+		t.Fatal("etcd is not ready")
+	}
+	return &etcd{client: v3client.New(server.Server), url: "http://" + server.Clients[0].Addr().String()}
+}

@@ -1,0 +1,91 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+const product = "github.com/crdconvert/webhookd"
+
+// Build returns the path of the webhookd binary, built from this tree once a test process, the way
+// `make build` does it. TestMain removes it with RemoveBuilt.
+func Build(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Root returns the folder of webhookd's own module, where docs and examples are.
+func Root(t *testing.T) string {
+	t.Helper()
+	dir, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var (
+	root  = sync.OnceValues(findRoot) //nolint:gochecknoglobals // once a process; it never changes
+	built = sync.OnceValues(build)    //nolint:gochecknoglobals // once a process; it never changes
+)
+
+// RemoveBuilt removes what Build has built in this process, if it has.
+func RemoveBuilt() error { return os.RemoveAll(buildDir()) }
+
+const buildDirs = "webhookd-e2e-"
+
+// buildDir is of this process alone, so that a run keeps its binary when another one builds.
+func buildDir() string { return filepath.Join(os.TempDir(), buildDirs+strconv.Itoa(os.Getpid())) }
+
+// removeOrphans removes what processes have left behind that were ended by force.
+func removeOrphans() {
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), buildDirs+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), buildDirs))
+		if err != nil {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+func findRoot() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", product).Output() //nolint:noctx // for all tests
+	if err != nil {
+		return "", fmt.Errorf("find the module %s: %w", product, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func build() (string, error) {
+	removeOrphans()
+	dir, err := root()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(buildDir(), "webhookd")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/webhookd") //nolint:noctx,gosec // for all tests, a path of its own
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build webhookd: %w\n%s", err, out)
+	}
+	return path, nil
+}
