@@ -1,0 +1,28 @@
+package controlplane_test
+
+import (
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// TestControlPlane runs its parts on one control plane, in an order that matters: the controllers
+// start late, see Migration. A part can be run alone: -run TestControlPlane/Kubectl.
+func TestControlPlane(t *testing.T) {
+	p := plane.Start(t)
+	for _, part := range []struct {
+		name string
+		run  func(t *testing.T, p *plane.Plane)
+	}{
+		{"Wire", wire},
+		{"Kubectl", kubectl},
+		{"RBAC", rbac},
+		{"Failures", failures},
+		{"Never", never},
+		{"Scenarios", scenarios},
+		{"Migration", migration},
+		{"Helm", helm},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, p) })
+	}
+}

@@ -1,0 +1,97 @@
+package controlplane_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// stub serves HTTPS in place of webhookd until the test ends.
+func stub(t *testing.T, addr string, config *tls.Config, handler http.Handler) {
+	t.Helper()
+	// Not the test's own context, which ends before the cleanups that still need the webhook.
+	listener, err := new(net.ListenConfig).Listen(context.WithoutCancel(t.Context()), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: handler, TLSConfig: config, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.ServeTLS(listener, "", "") // ends with Close
+	}()
+	t.Cleanup(func() {
+		_ = s.Close() // of the listener, which nobody needs
+		<-done
+	})
+}
+
+func expiredCertificate(t *testing.T, s site) scenario.Target {
+	t.Helper()
+	w := target{s.address(t), tlstest.NewCA(t, "of an expired certificate")}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	pair := w.ca.Issue(t, tlstest.Leaf{Hosts: []string{s.host()}, NotBefore: at.AddDate(0, -3, 0), NotAfter: at})
+	stub(t, w.addr, &tls.Config{Certificates: []tls.Certificate{pair.TLS(t)}}, http.NotFoundHandler())
+	return w
+}
+
+// neverAnswers is a converter that hangs in a webhook that has no limit of time.
+func neverAnswers(t *testing.T, s site) scenario.Target {
+	t.Helper()
+	w := target{s.address(t), tlstest.NewCA(t, "of one that hangs")}
+	pair := w.ca.Issue(t, tlstest.Leaf{Hosts: []string{s.host()}})
+	stub(t, w.addr, &tls.Config{Certificates: []tls.Certificate{pair.TLS(t)}}, http.HandlerFunc(
+		func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is noticed
+			<-r.Context().Done()
+		}))
+	return w
+}
+
+// overloaded is a webhookd whose memory is taken by requests that do not come to an end.
+func overloaded(t *testing.T, s site) scenario.Target {
+	t.Helper()
+	w := webhook.Start(t, s.options(t, "--max-body=1Mi", "--small-body=64Ki",
+		"--max-in-flight-bytes=1Mi", "--small-body-share=0"))
+	w.AllowLog("body rejected")
+	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: s.host(), RootCAs: w.CA().Pool()}}).
+		DialContext(t.Context(), "tcp", w.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_, err = io.WriteString(conn, "POST "+server.DefaultPath+" HTTP/1.1\r\nHost: "+s.host()+"\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n{")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario.Eventually(t, "the stalled request", func() bool {
+		return w.Metrics(t).Sum("webhookd_request_bytes_in_flight") > 1<<19
+	})
+	return w
+}
+
+// withoutSchema is a CRD of examples/crds that takes everything.
+func withoutSchema(name string) func(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	return func(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+		t.Helper()
+		crd := scenario.CRD(t, name)
+		for i := range crd.Spec.Versions {
+			crd.Spec.Versions[i].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{
+				Type: "object", XPreserveUnknownFields: new(true),
+			}
+		}
+		return crd
+	}
+}
