@@ -29,7 +29,7 @@ func (s *service) announce() {
 		zap.String("listen", s.server.Addr().String()),
 		zap.String("path", c.Path),
 		zap.String("adminListen", admin),
-		zap.Array("kinds", kinds(s.registry.Kinds())),
+		zap.Array("kinds", kinds(s.rules.registry().Kinds())),
 		zap.String("version", s.build.Version),
 		zap.String("revision", s.build.Revision),
 		zap.String("goVersion", s.build.GoVersion),

@@ -13,7 +13,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- --to VERSION [-o yaml|json] [--diff]",
+		Use:   "convert -f FILE|DIR|- --to VERSION [--rules PATH --crds PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, offline",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and the same checks as
 serve. A file may hold several documents, and Lists, whose items are converted; a folder stands for the .yaml,
@@ -21,7 +21,9 @@ serve. A file may hold several documents, and Lists, whose items are converted; 
 without a converter is a failure. Nothing is written to stdout unless all could be converted.
 
 Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
-what could be misread, such as a duplicate key, is an error.`,
+what could be misread, such as a duplicate key, is an error.
+
+With -v it says on stderr what of each object the version has no field for, and where it is kept.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json`,
@@ -38,16 +40,20 @@ what could be misread, such as a duplicate key, is an error.`,
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder to convert, - for stdin; may be given more than once")
 	flags.StringVar(&o.to, "to", "", "version to convert to: v1, or example.com/v1 for objects of that group only")
 	flags.StringVarP(&o.output, "output", "o", "", "format: yaml or json (default that of the input, yaml if it is mixed)")
+	o.ruled.add(flags)
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say")
 	return cmd
 }
 
 // convertOptions are the flags of convert.
 type convertOptions struct {
-	files  []string
-	to     string
-	output string
-	diff   bool
+	files   []string
+	to      string
+	output  string
+	ruled   ruleFlags
+	diff    bool
+	verbose bool
 }
 
 // check reports all that is wrong with the flags.
@@ -66,6 +72,9 @@ func (o *convertOptions) check() error {
 	if o.output != "" && o.output != formatYAML && o.output != formatJSON {
 		problems = append(problems, fmt.Errorf("unknown output format %q: write %s or %s", o.output, formatYAML, formatJSON))
 	}
+	if err := o.ruled.check(); err != nil {
+		problems = append(problems, err)
+	}
 	if len(problems) > 0 {
 		return usage(errors.Join(problems...), "")
 	}
@@ -83,10 +92,12 @@ func (o *convertOptions) target() (group, version string) {
 // convert reads all files, converts all objects, and writes the results if nothing failed.
 func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	inputs, err := p.readInputs(o.files)
-	converter, regErr := newOffline(p, o)
+	registry, regErr := p.registry(&o.ruled)
 	if regErr != nil {
 		return regErr
 	}
+	converter := newOffline(p, registry)
+	converter.group, converter.version = o.target()
 	problems := []error{err}
 	count := 0
 	results := make([]input, 0, len(inputs))
@@ -101,6 +112,9 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	}
 	if count == 0 {
 		return errors.New("nothing to convert: the files hold no objects")
+	}
+	if o.verbose {
+		p.tellStashes(inputs, results)
 	}
 	var out []byte
 	if o.diff {

@@ -23,17 +23,11 @@ type offline struct {
 	group, version string // of --to
 }
 
-func newOffline(p *program, o *convertOptions) (*offline, error) {
-	registry, err := newRegistry()
-	if err != nil {
-		return nil, err
-	}
+func newOffline(p *program, registry *converters.Registry) *offline {
 	reviewer := review.NewReviewer(
 		func() *converters.Registry { return registry },
 		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { p.tellPanic(r) }})
-	c := &offline{registry: registry, reviewer: reviewer}
-	c.group, c.version = o.target()
-	return c, nil
+	return &offline{registry: registry, reviewer: reviewer}
 }
 
 // input converts all documents of a file and reports each that fails.

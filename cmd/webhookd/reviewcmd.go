@@ -12,19 +12,28 @@ import (
 )
 
 func newReviewCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "review < review.json",
+	var ruled ruleFlags
+	cmd := &cobra.Command{
+		Use:   "review [--rules PATH --crds PATH] < review.json",
 		Short: "Answer one ConversionReview from stdin",
 		Long: `Answer the ConversionReview on stdin, such as a captured request body, byte for byte as serve would. The exit
 code is 1 if the answer is Failed, or if there is none because stdin is no review.`,
 		Example: `  webhookd review < testdata/conversionreviews/` + sampleName,
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.review(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := ruled.check(); err != nil {
+				return usage(err, "")
+			}
+			return p.review(cmd.Context(), &ruled)
+		},
 	}
+	cmd.Flags().SortFlags = false
+	ruled.add(cmd.Flags())
+	return cmd
 }
 
-func (p *program) review(ctx context.Context) error {
-	registry, err := newRegistry()
+func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
+	registry, err := p.registry(ruled)
 	if err != nil {
 		return err
 	}

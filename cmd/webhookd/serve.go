@@ -12,8 +12,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -67,9 +65,6 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	return s.run(ctx)
 }
 
-// newRegistry returns the converters that are compiled in.
-func newRegistry() (*converters.Registry, error) { return converters.NewRegistry(builtin.Kinds()...) }
-
 // A service is everything that serves, wired.
 type service struct {
 	loaded   config.Loaded
@@ -77,7 +72,7 @@ type service struct {
 	memory   int64 // limit of the runtime, or 0
 	logger   *zap.Logger
 	messages zapcore.WriteSyncer // to a person
-	registry *converters.Registry
+	rules    *ruleWatch
 	source   *certificateSource
 	server   *server.Server
 	watch    *configWatch
@@ -92,22 +87,22 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	}
 	memory := setMemoryLimit(memoryLimit(c.MemoryLimit, p.environ, os.DirFS("/")))
 
-	registry, err := newRegistry()
+	m := metrics.New(metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion})
+	m.WatchLog(out.Dropped)
+	rules, err := openRules(c, logger, m)
 	if err != nil {
 		return nil, err
 	}
-	m := metrics.New(metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion})
-	m.WatchLog(out.Dropped)
 	source, err := openSource(ctx, c, tlsHooks(m, logger))
 	if err != nil {
 		return nil, err
 	}
-	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, reviewHooks(m, newReviewQueue(newReviewLog(logger), out)))
+	reviewer := review.NewReviewer(rules.registry, reviewHooks(m, newReviewQueue(newReviewLog(logger), out)))
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(reviewer)
 	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
 	opts.ExpectedCertificate = source.Expected
-	opts.Checks = checks(registry, source.Source)
+	opts.Checks = checks(rules.registry, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.ErrorLog = errorLog(logger)
@@ -119,12 +114,12 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	m.WatchServer(srv.Stats)
 	return &service{
 		loaded: loaded, build: p.build, memory: memory, logger: logger, messages: out,
-		registry: registry, source: source, server: srv,
+		rules: rules, source: source, server: srv,
 		watch: &configWatch{loaded: loaded, level: level, logger: logger, reloaded: m.ConfigReloaded},
 	}, nil
 }
 
-// run serves until ctx ends. The certificate and the configuration are followed to the end of the
+// run serves until ctx ends. The certificate, the rules and the configuration are followed to the end of the
 // drain.
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -135,6 +130,7 @@ func (s *service) run(ctx context.Context) error {
 		}
 	})
 	wg.Go(func() { s.watch.run(background) })
+	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():

@@ -44,10 +44,10 @@ func serverOptions(c config.Config) server.Options {
 }
 
 // checks are what readiness asks beside the server's own.
-func checks(registry *converters.Registry, source *tlsreload.Source) []server.Check {
+func checks(registry func() *converters.Registry, source *tlsreload.Source) []server.Check {
 	return []server.Check{
 		{Name: "registry", Check: func(context.Context) error {
-			if len(registry.Kinds()) == 0 {
+			if len(registry().Kinds()) == 0 {
 				return errors.New("no converters are loaded")
 			}
 			return nil

@@ -23,6 +23,9 @@ type Config struct {
 	AdminListen string `mapstructure:"admin-listen"` // HOST:PORT of health and metrics, plain HTTP
 	Path        string `mapstructure:"path"`         // URL path of the webhook, without trailing slash
 
+	Rules string `mapstructure:"rules"` // file or folder of Conversion files; empty: compiled-in kinds only
+	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
+
 	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
 	TLSStatic       bool          `mapstructure:"tls-static"`        // TLSDir need not be a Secret mount
 	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory

@@ -39,6 +39,7 @@ func Keys() []Key {
 		keys []Key
 	}{
 		{"Addresses", addressKeys()},
+		{"Rules", rulesKeys()},
 		{"Certificates", tlsKeys()},
 		{"Memory and load", loadKeys()},
 		{"Requests and connections", connectionKeys()},
@@ -68,6 +69,19 @@ func addressKeys() []Key {
 		{
 			Name: "path", Kind: URLPath, Default: "/crdconvert",
 			Usage: "URL path of the webhook, as in the CRD's clientConfig; a trailing slash makes no difference",
+		},
+	}
+}
+
+func rulesKeys() []Key {
+	return []Key{
+		{
+			Name: "rules", Kind: File,
+			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; needs crds; a change is taken over while running",
+		},
+		{
+			Name: "crds", Kind: File,
+			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; a change is taken over while running",
 		},
 	}
 }

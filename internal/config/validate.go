@@ -162,6 +162,11 @@ func rules() []rule {
 // serveRules hold for the verb that serves, beside the others.
 func serveRules() []rule {
 	return []rule{{
+		"rules",
+		[]string{"crds"},
+		func(c Config) bool { return c.Rules != "" && c.CRDs == "" },
+		"of no use without %s: set crds to the CRDs that the rules are about",
+	}, {
 		"tls-dir",
 		[]string{"self-signed"},
 		func(c Config) bool { return c.TLSDir == "" && !c.SelfSigned },

@@ -33,6 +33,7 @@ type Metrics struct {
 	panics   *prometheus.CounterVec
 	server   serverMetrics
 	tls      tlsMetrics
+	rules    rulesMetrics
 	config   *prometheus.CounterVec
 	rejected prometheus.Counter // bodies that were no review
 
@@ -52,6 +53,7 @@ func New(build Build) *Metrics {
 			"Panics of converters. Each failed its object; the log has the stack.", "kind", "from", "to"),
 		server: newServerMetrics(),
 		tls:    newTLSMetrics(),
+		rules:  newRulesMetrics(),
 		config: counters("config_reloads_total",
 			"Changes of the configuration file that were noticed while running, by result: success or failure.", "result"),
 	}
@@ -68,6 +70,7 @@ func New(build Build) *Metrics {
 	m.registry.MustRegister(m.reviews.collectors()...)
 	m.registry.MustRegister(m.server.collectors()...)
 	m.registry.MustRegister(m.tls.collectors()...)
+	m.registry.MustRegister(m.rules.collectors()...)
 	return m
 }
 

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+)
+
+func newCheckCommand(p *program) *cobra.Command {
+	var f ruleFlags
+	output := string(finding.Text)
+	cmd := &cobra.Command{
+		Use:   "check RULES... --crd PATH [-o text|json|github|sarif|junit]",
+		Short: "Check Conversion files against their CRDs",
+		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong with them: what would be
+lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
+drop with a reason.
+
+RULES are files, folders, or - for stdin; of a folder, files with other objects than Conversions are left out. Without
+--crd the CRDs are those in the folders.
+
+Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With -o github they are annotations
+of a pull request, with -o sarif a file for code scanning, with -o junit a report of tests.`,
+		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
+  webhookd check conversions/ -o json
+  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.rules = args
+			if err := f.checkArguments(output); err != nil {
+				return err
+			}
+			return p.check(&f, finding.Format(output))
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.addCRDs(flags, "crd")
+	flags.StringVarP(&output, "output", "o", output, "format: "+strings.Join(findingFormats(), ", "))
+	return cmd
+}
+
+func findingFormats() []string {
+	names := make([]string, 0, len(finding.Formats()))
+	for _, format := range finding.Formats() {
+		names = append(names, string(format))
+	}
+	return names
+}
+
+// checkArguments reports all that is wrong with the command line of check.
+func (f *ruleFlags) checkArguments(output string) error {
+	var problems []error
+	if len(f.rules) == 0 {
+		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
+	} else if len(f.crdPaths()) == 0 {
+		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
+	}
+	if !slices.Contains(findingFormats(), output) {
+		problems = append(problems, fmt.Errorf("unknown output format %q: write one of %s", output, strings.Join(findingFormats(), ", ")))
+	}
+	if len(problems) > 0 {
+		return usage(errors.Join(problems...), "")
+	}
+	return nil
+}
+
+func (p *program) check(f *ruleFlags, format finding.Format) error {
+	ruleFiles, crdFiles, err := p.texts(f)
+	if err != nil {
+		return err
+	}
+	ruleFiles = filesOfRules(ruleFiles)
+	if len(ruleFiles) == 0 {
+		return fmt.Errorf("no Conversion in any file: %s", strings.Join(f.rules, ", "))
+	}
+	findings, err := checkRules(ruleFiles, crdFiles)
+	if err != nil {
+		return err
+	}
+	if err := finding.Render(p.stdout, format, findings, sources(slices.Concat(crdFiles, ruleFiles)...)); err != nil {
+		return fmt.Errorf("cannot write the findings: %w", err)
+	}
+	if len(findings) == 0 {
+		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(ruleFiles), "file"))
+		return nil
+	}
+	fmt.Fprintf(p.stderr, "webhookd: %s in %s\n", count(len(findings), "finding"), count(filesWith(findings), "file"))
+	return errReported
+}
+
+// checkRules returns all that is wrong with rules.
+func checkRules(ruleFiles, crdFiles []textFile) ([]finding.Finding, error) {
+	crds, findings := parseCRDs(crdFiles)
+	files := make([]*syntax.File, 0, len(ruleFiles))
+	var conversions []*syntax.Conversion
+	for _, f := range ruleFiles {
+		file, found := syntax.Parse(f.name, f.text)
+		files = append(files, file)
+		conversions = append(conversions, file.Conversions...)
+		findings = append(findings, found...)
+	}
+	found, err := check.Check(files, crds, check.Options{})
+	if err != nil {
+		return nil, err
+	}
+	findings = append(append(findings, found...), compiledInFindings(conversions, crds)...)
+	if len(findings) == 0 {
+		findings = loadRules(ruleFiles, crdFiles).findings // should the engine refuse what the checker does not
+	}
+	return finding.Sort(findings), nil
+}
+
+func filesWith(findings []finding.Finding) int {
+	names := make(map[string]bool)
+	for _, f := range findings {
+		names[f.Pos.File] = true
+	}
+	return len(names)
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
