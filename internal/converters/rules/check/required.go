@@ -124,7 +124,9 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 	}
 	switch {
 	case g != nil:
-		q.relation(g.rel)
+		if g.has[q.dst.other()] { // else all its elements are ones that were kept, as they were
+			q.relation(g.rel)
+		}
 	case len(ties) > 0:
 		q.below(m, ties)
 	case m.src.known:

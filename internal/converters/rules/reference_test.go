@@ -1,0 +1,258 @@
+package rules_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+const referencePage = "../../../docs/reference/rules.md"
+
+// Each example of the page is a block of YAML documents: the rules, then objects, of v1beta1 and v1 in turn. It is held to
+// what it says in both directions, to the checker and to the laws.
+func TestReferenceExamplesHold(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := referenceExamples(t, page)
+	if len(examples) < 25 {
+		t.Fatalf("%d examples: the page is not read as it is written", len(examples))
+	}
+	for _, e := range examples {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			e.hold(t)
+		})
+	}
+}
+
+// Every key of a rule, every codec and every kind of segment has its place on the page.
+func TestReferenceHasEveryKey(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{
+		"field", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "fromHub", "use", "ruleSets", "default",
+		"hubDefault", "when", "whenHub", "drop", "go", "unmapped", "Not", "IntString", "NumberString", "BoolString",
+		"DurationSeconds", "QuantityInt", "JSON", "YAML", "Base64", "[]", "{}", "[name]", "{name}", "[name=x]", "[0]", `["x/y"]`,
+	} {
+		if !bytes.Contains(page, []byte("`"+word+"`")) {
+			t.Errorf("%s has nothing about `%s`", referencePage, word)
+		}
+	}
+}
+
+// An example is a block of the page.
+type example struct {
+	name    string // the heading above and the line
+	pair    pair
+	objects []string // of v1beta1 and v1 in turn, as JSON
+	drops   []roundtrip.Drop
+}
+
+func referenceExamples(t *testing.T, page []byte) []example {
+	t.Helper()
+	var examples []example
+	heading, block, inside := "", "", false
+	for i, line := range strings.Split(string(page), "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```yaml"
+			if !inside && strings.Contains(block, "\n---\n") {
+				examples = append(examples, newExample(t, fmt.Sprintf("%s, above line %d", heading, i+1), block))
+			}
+			block = ""
+		case inside:
+			block += line + "\n"
+		case strings.HasPrefix(line, "#"):
+			heading = strings.Trim(line, "# `")
+		}
+	}
+	return examples
+}
+
+func newExample(t *testing.T, name, block string) example {
+	t.Helper()
+	docs := documents(t, block)
+	e := example{name: name}
+	e.pair.rules, e.pair.sets = ruleTexts(t, docs[0])
+	var beta, v1 any
+	for i := 1; i+1 < len(docs); i += 2 {
+		beta, v1 = merge(beta, shorthand(docs[i])), merge(v1, shorthand(docs[i+1]))
+		e.objects = append(e.objects, objectOf(t, docs[i], "v1beta1"), objectOf(t, docs[i+1], "v1"))
+	}
+	if len(e.objects) == 0 || len(docs)%2 == 0 {
+		t.Fatalf("%s: %d documents, want the rules and pairs of objects", name, len(docs))
+	}
+	file, found := syntax.Parse("rules.yaml", e.pair.file())
+	if len(found) > 0 {
+		t.Fatalf("%s: %v", name, found)
+	}
+	version := file.Conversions[0].Versions[0]
+	lists := version.Rules
+	for _, rule := range lists {
+		if rule.Field != nil {
+			beta = shape(beta, rule.Field)
+		}
+		if rule.Hub != nil {
+			v1 = shape(v1, rule.Hub)
+		}
+		if rule.Drop != nil {
+			e.drops = append(e.drops, dropOf(rule)...)
+		}
+	}
+	e.pair.beta, e.pair.v1 = jsonOf(t, beta), jsonOf(t, v1)
+	return e
+}
+
+func dropOf(rule *syntax.Rule) []roundtrip.Drop {
+	if rule.Field != nil {
+		return []roundtrip.Drop{{From: "v1beta1", Path: rule.Field.Paths[0].Path.Text}}
+	}
+	return []roundtrip.Drop{{From: "v1", Path: rule.Hub.Paths[0].Path.Text}}
+}
+
+// hold checks the rules, converts each object there and back, and holds the laws.
+func (e example) hold(t *testing.T) {
+	t.Helper()
+	crds, err := crdschema.Parse("crd.yaml", e.pair.crd(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without `unmapped`, as a user starts.
+	text := bytes.Replace(e.pair.file(), []byte("    unmapped: Preserve\n"), nil, 1)
+	file, _ := syntax.Parse("rules.yaml", text)
+	findings, err := check.Check([]*syntax.File{file}, crds, check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		t.Errorf("%s (%s)", f, f.Hint)
+	}
+	set, _ := rules.Load([]rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
+	if t.Failed() || len(set.Kinds()) != 1 {
+		t.Fatalf("no kind of\n%s", text)
+	}
+	kind := &set.Kinds()[0]
+	samples := make([][]byte, 0, len(e.objects))
+	for i, object := range e.objects {
+		from, to, want := "v1beta1", "v1", e.objects[i^1]
+		if i%2 == 1 {
+			from, to = to, from
+		}
+		samples = append(samples, []byte(object))
+		if len(e.drops) > 0 && i%2 == 1 {
+			continue
+		}
+		if diff := cmp.Diff(decoded(t, want), decoded(t, convert(t, kind, object, from, to))); diff != "" {
+			t.Errorf("%s -> %s (-page +got):\n%s", from, to, diff)
+		}
+	}
+	suite := roundtrip.Suite{Kind: kind, CRD: crds[0], Drops: e.drops}
+	if err := suite.Check(t.Context(), func(yield func([]byte) bool) {
+		for _, s := range samples {
+			if !yield(s) {
+				return
+			}
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func decoded(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+func documents(t *testing.T, block string) []*yaml.Node {
+	t.Helper()
+	decoder := yaml.NewDecoder(strings.NewReader(block))
+	var docs []*yaml.Node
+	for {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return docs
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, block)
+		}
+		docs = append(docs, doc.Content[0])
+	}
+}
+
+// ruleTexts returns the rules, and the rule sets if the document is a mapping of both.
+func ruleTexts(t *testing.T, doc *yaml.Node) (list, sets string) {
+	t.Helper()
+	parts := map[string]*yaml.Node{"rules": doc}
+	if doc.Kind == yaml.MappingNode {
+		for i := 0; i < len(doc.Content); i += 2 {
+			parts[doc.Content[i].Value] = doc.Content[i+1]
+		}
+	}
+	text := func(n *yaml.Node) string {
+		if n == nil {
+			return ""
+		}
+		out, err := yaml.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	return text(parts["rules"]), text(parts["ruleSets"])
+}
+
+// objectOf makes a whole object of what an example shows.
+func objectOf(t *testing.T, doc *yaml.Node, version string) string {
+	t.Helper()
+	object := map[string]any{}
+	if err := doc.Decode(&object); err != nil {
+		t.Fatal(err)
+	}
+	object["apiVersion"], object["kind"] = "example.com/"+version, "Thing"
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+	}
+	metadata["name"] = "n"
+	object["metadata"] = metadata
+	raw, err := jsondoc.ParseObject([]byte(jsonOf(t, object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw.Text())
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
