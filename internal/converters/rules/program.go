@@ -226,9 +226,10 @@ func (b *builder) tie(t *tie) {
 			}
 		}
 	case len(out) == 0: // one-sided, of the source
-		for _, e := range l.in {
+		for i, e := range l.in {
 			o := b.in.make(e.steps)
-			o.owner, o.dropped, o.computedOnReturn = true, r.Drop != nil, back != nil
+			o.owner, o.dropped = true, r.Drop != nil
+			o.computedOnReturn = back != nil || fallback(inPlace, inDefault, i) != nil
 			b.p.always = b.p.always || back != nil
 		}
 	case t.plain:

@@ -21,25 +21,30 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-const referencePage = "../../../docs/reference/rules.md"
+const referencePage, recipePage = "../../../docs/reference/rules.md", "../../../docs/how-to/write-conversion-rules.md"
 
-// Each example of the page is a block of YAML documents: the rules, then objects, of v1beta1 and v1 in turn. It is held to
+// Each example of a page is a block of YAML documents: the rules, then objects, of v1beta1 and v1 in turn. It is held to
 // what it says in both directions, to the checker and to the laws.
-func TestReferenceExamplesHold(t *testing.T) {
+func TestExamplesOfThePagesHold(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(referencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := referenceExamples(t, page)
-	if len(examples) < 25 {
-		t.Fatalf("%d examples: the page is not read as it is written", len(examples))
-	}
-	for _, e := range examples {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			e.hold(t)
-		})
+	for _, page := range []struct {
+		file  string
+		least int // examples; fewer were not read
+	}{{referencePage, 25}, {recipePage, 10}} {
+		text, err := os.ReadFile(page.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := referenceExamples(t, text)
+		if len(examples) < page.least {
+			t.Errorf("%d examples: the page is not read as it is written: %s", len(examples), page.file)
+		}
+		for _, e := range examples {
+			t.Run(e.name, func(t *testing.T) {
+				t.Parallel()
+				e.hold(t)
+			})
+		}
 	}
 }
 
