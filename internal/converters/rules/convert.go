@@ -13,7 +13,7 @@ import (
 type converter struct {
 	group, hub string
 	spokes     map[string]*spoke
-	desks      sync.Pool // of *desk
+	desks      desks
 }
 
 // A spoke is a version with the programs to the hub and from it.
@@ -21,7 +21,7 @@ type spoke struct{ toHub, fromHub *program }
 
 // Convert implements converters.Converter.
 func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	v := conversion{ctx: ctx, group: c.group, obj: obj, from: from, to: to}
+	v := conversion{ctx: ctx, group: c.group, desks: &c.desks, obj: obj, from: from, to: to}
 	if s := c.spokes[from]; s != nil && to == c.hub {
 		v.there, v.back = s.toHub, s.fromHub
 	} else if s := c.spokes[to]; s != nil && from == c.hub {
@@ -29,15 +29,25 @@ func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 	} else {
 		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
-	d, ok := c.desks.Get().(*desk)
-	if !ok {
-		d = &desk{}
-	}
-	v.desk = d
+	v.desk = c.desks.get()
 	err := v.convert()
-	d.clear()
-	c.desks.Put(d)
+	c.desks.put(v.desk)
 	return err
+}
+
+// desks are those that nobody uses at the moment.
+type desks struct{ pool sync.Pool }
+
+func (d *desks) get() *desk {
+	if d, ok := d.pool.Get().(*desk); ok {
+		return d
+	}
+	return &desk{}
+}
+
+func (d *desks) put(free *desk) {
+	free.clear()
+	d.pool.Put(free)
 }
 
 // A desk is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
@@ -85,20 +95,25 @@ func (d *desk) clear() {
 // F converts there and G back, without a look at any stash, and both are functions of what is visible. The object x becomes
 // F(x), in which the values of a stash are put as long as converting back shows that they say what x says (restore). Then,
 // if there is doubt whether G gives x back, G is run, and where it does not, x goes into the stash of its own version. So
-// the way back can rebuild x from what G gives and the stash, whatever F and G do.
+// the way back can rebuild x from what G gives and the stash, whatever F and G do. Then that is proved: see prove.
 type conversion struct {
 	ctx         context.Context //nolint:containedctx // lives as long as one call
 	group       string
 	obj         *jsondoc.Object
 	from, to    string
 	there, back *program
+	desks       *desks
 	desk        *desk
+	trusted     bool // what is kept need not be proved to come back
 }
 
 func (v *conversion) convert() error {
 	source := v.obj.Text()
 	stash, err := converters.TakeStash(v.obj, v.from, v.to)
 	if err != nil {
+		return err
+	}
+	if whole, err := v.entire(stash); whole || err != nil {
 		return err
 	}
 	doubt, err := v.run(v.there, v.obj, v.from, func() []byte { return source })

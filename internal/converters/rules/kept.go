@@ -48,7 +48,7 @@ func (r *run) entriesOf(stash, n *jsondoc.Node, p *program) []kept {
 	root := spotted{place: p.root, spot: p.src, at: []step{}, to: []step{}, base: []step{}, now: n}
 	for _, e := range r.entries(stash) {
 		switch e.name {
-		case "apiVersion", "kind":
+		case "apiVersion", "kind", exactly:
 		case "metadata":
 			d.metadata(e.value, root)
 		default:
@@ -119,7 +119,7 @@ func (d *reader) value(stash *jsondoc.Node, s spotted) {
 	case p != nil && p.fate == gone && (p.dropped || absent && !p.computed):
 	case p.opensObject() && object && (!marked || d.tombstones(stash)):
 		d.members(stash, s)
-	case p.opensObject() && absent:
+	case p.opensObject() && absent && len(p.picks) == 0:
 		d.add(kept{shape: true}, s)
 	case p.opensList() && object && !marked:
 		d.elements(stash, s)

@@ -45,6 +45,7 @@ type route struct {
 	private []bool
 	numbers []bool // for each step, whether it picks by a number
 	direct  bool   // of an input: it is read when it is taken away
+	picks   bool   // it leads to an element of a list
 }
 
 // A unit is the rules that share places: their values are restored together or not at all.
@@ -185,6 +186,7 @@ func routesOf(ends []end) []route {
 		r := route{steps: stepsOf(e.path), spot: e.spot}
 		for i, s := range e.path {
 			element, _ := e.base.at(e.path[:i+1])
+			r.picks = r.picks || r.steps[i].kind != byName
 			r.numbers = append(r.numbers, s.Kind == syntax.Pick && element.member(s.Name).kind() == crdschema.Integer)
 		}
 		routes = append(routes, r)

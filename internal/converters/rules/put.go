@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -64,6 +66,10 @@ func (r *run) putElement(n *jsondoc.Node, path *route, i int, v jsondoc.Value) b
 	list := r.entries(n)
 	text := []byte("{}")
 	switch {
+	case whole && s.kind == byPick:
+		if text = r.keyed(v, path, i); text == nil {
+			return false
+		}
 	case whole:
 		text = v.Text()
 	case s.kind == byPick:
@@ -85,6 +91,28 @@ func (r *run) putElement(n *jsondoc.Node, path *route, i int, v jsondoc.Value) b
 	}
 	r.note(replaceElements(n, texts))
 	return whole || r.put(r.part(n, s), path, i+1, v)
+}
+
+// keyed returns a value as the element that step i of the path picks: with its key. It returns nil for a value that cannot be it.
+func (r *run) keyed(v jsondoc.Value, path *route, i int) []byte {
+	holder, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), v.Text(), []byte("}")))
+	r.note(err)
+	if err != nil {
+		return nil
+	}
+	s := &path.steps[i]
+	e := r.member(holder.Node, "")
+	switch {
+	case e.Kind() != jsondoc.Map:
+		return nil
+	case r.member(e, s.name) == nil:
+		key, err := jsondoc.RawValue(r.keyText(path, i))
+		r.note(err)
+		r.note(e.SetMember(s.name, key))
+	case !r.picked(e, s):
+		return nil
+	}
+	return e.Text()
 }
 
 // keyText returns the key of a new element as the schema has it: a string, or a number.

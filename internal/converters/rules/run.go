@@ -140,6 +140,7 @@ func (r *run) write(n *jsondoc.Node, is bool, w *write, v transform.Operand) boo
 		return is
 	}
 	path := &w.link.out[w.out]
+	r.doubt = r.doubt || path.picks // another rule may know the element, too
 	if !is && len(path.steps) > 0 {
 		text := "{}"
 		if path.steps[0].kind != byName {

@@ -46,13 +46,33 @@ func (v *conversion) settle(source []byte, stash *jsondoc.Object) error {
 		if err != nil {
 			return err
 		}
-		if t.lost == 0 {
-			for i := range chosen {
-				r.restore(v.obj.Node, &chosen[i])
-			}
-			return v.put(t.partial)
+		if t.lost > 0 {
+			continue
 		}
+		text, proved, err := v.proved(source, now, t.partial, chosen)
+		if err != nil {
+			return err
+		}
+		if proved || len(chosen) == 0 {
+			return v.take(v.obj, chosen, text)
+		}
+		round = maxRounds - 1
 	}
+}
+
+// take restores the choice in an object, and keeps what has to be kept.
+func (v *conversion) take(obj *jsondoc.Object, chosen []kept, stash []byte) error {
+	r := &v.desk.compare
+	for i := range chosen {
+		r.restore(obj.Node, &chosen[i])
+	}
+	if stash == nil || r.err != nil {
+		return r.err
+	}
+	if len(stash) > maxStash {
+		return v.tooBig(stash)
+	}
+	return obj.Set(jsondoc.StringValue(string(stash)), "metadata", "annotations", converters.StashAnnotation(v.from))
 }
 
 // A trial is what a choice of entries comes to.
@@ -178,17 +198,6 @@ func (r *run) restore(n *jsondoc.Node, k *kept) bool {
 	}
 	r.note(n.SetMember(s.name, k.value.Value()))
 	return true
-}
-
-// put keeps the stash of the source's version, if there is one, in the annotations.
-func (v *conversion) put(partial []byte) error {
-	if partial == nil {
-		return nil
-	}
-	if len(partial) > maxStash {
-		return v.tooBig(partial)
-	}
-	return v.obj.Set(jsondoc.StringValue(string(partial)), "metadata", "annotations", converters.StashAnnotation(v.from))
 }
 
 // tooBig is the error for a stash that annotations have no room for: it names the paths that take the most of it.

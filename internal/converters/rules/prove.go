@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A stash that does not bring the source back by its parts keeps it as a whole as well, under the name of exact values:
+// {"spec": ..., "": {"spec": ...}}. The whole returns as long as nobody has edited anything; after an edit the parts count.
+
+// proved returns the stash that is to be kept, and whether it brings the source back from an object in which the choice is
+// restored. It is converted back to see that, as a request will later: nothing may be lost by what the parts cannot say, or say
+// wrongly, for whatever reason. Without a choice, a whole always comes back: converting it gave what the object says.
+func (v *conversion) proved(source, now, parts []byte, chosen []kept) (stash []byte, ok bool, err error) {
+	if parts == nil || v.trusted {
+		return parts, true, nil
+	}
+	if ok, err = v.returns(source, now, parts, chosen); ok || err != nil {
+		return parts, ok, err
+	}
+	whole, err := v.wholeOf(source)
+	if err != nil || len(parts)+len(whole)+len(`,"":`) > maxStash {
+		return parts, false, err // the parts have to do
+	}
+	stash = slices.Concat(bytes.TrimSuffix(parts, []byte("}")), []byte(`,"":`), whole, []byte("}"))
+	ok, err = v.returns(source, now, stash, chosen)
+	return stash, ok, err
+}
+
+// returns reports whether the source comes back with a stash.
+func (v *conversion) returns(source, now, stash []byte, chosen []kept) (bool, error) {
+	result, err := jsondoc.ParseObject(now)
+	if err != nil {
+		return false, err
+	}
+	if err := v.take(result, chosen, stash); err != nil {
+		return false, err
+	}
+	desk := v.desks.get()
+	w := conversion{
+		ctx: v.ctx, desks: v.desks, desk: desk, group: v.group, from: v.to, to: v.from, there: v.back, back: v.there, trusted: true,
+	}
+	if w.obj, err = jsondoc.ParseObject(result.Text()); err != nil {
+		return false, err
+	}
+	if err = w.convert(); err != nil {
+		return false, v.ctx.Err()
+	}
+	x, err := jsondoc.ParseObject(source)
+	if err != nil {
+		return false, err
+	}
+	r := &v.desk.compare
+	same := r.diff(x, w.obj, v.there.root, v.there.src) == nil && r.err == nil
+	v.desks.put(desk)
+	return same, v.ctx.Err()
+}
+
+// wholeOf returns all of an object that a conversion may change.
+func (v *conversion) wholeOf(source []byte) ([]byte, error) {
+	x, err := v.desk.open(source)
+	if err != nil {
+		return nil, err
+	}
+	r := &v.desk.compare
+	metadata := partial{}
+	for _, field := range []string{"labels", "annotations"} {
+		var kept partial
+		for _, e := range r.entries(r.find(x.Node, names("metadata", field))) {
+			if !isOwn(e.name) {
+				kept.mark(e.name, e.value.Text())
+			}
+		}
+		metadata.mark(field, kept.text())
+	}
+	var whole partial
+	whole.mark("metadata", metadata.text())
+	for _, e := range r.entries(x.Node) {
+		if !isHead(e.name) {
+			whole.mark(e.name, e.value.Text())
+		}
+	}
+	if whole.buf == nil {
+		return []byte("{}"), r.err
+	}
+	return whole.text(), r.err
+}
+
+// entire puts back a whole that a stash has, and reports whether it still counts: converting it must give what the object says
+// now.
+func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
+	r := &v.desk.compare
+	r.reset(v.ctx, nil)
+	if stash == nil {
+		return false, nil
+	}
+	whole := r.member(stash.Node, exactly)
+	if whole.Kind() != jsondoc.Map || r.err != nil {
+		return false, nil //nolint:nilerr // a repeated name: no stash of ours
+	}
+	now := v.obj.Text()
+	candidate, err := jsondoc.ParseObject(now)
+	if err != nil {
+		return false, err
+	}
+	r.restoreWhole(candidate, whole)
+	text := candidate.Text()
+	trial, err := jsondoc.ParseObject(text)
+	if err != nil {
+		return false, err
+	}
+	if _, err := v.run(v.back, trial, v.to, func() []byte { return text }); err != nil {
+		return false, err
+	}
+	is, err := jsondoc.ParseObject(now)
+	if err != nil || !r.saysTheSame(is.Node, trial.Node) {
+		return false, err
+	}
+	r.restoreWhole(v.obj, whole)
+	return true, r.err
+}
+
+// restoreWhole replaces all of an object that a conversion may change by what the whole has.
+func (r *run) restoreWhole(obj *jsondoc.Object, whole *jsondoc.Node) {
+	for _, e := range r.entries(obj.Node) {
+		if !isHead(e.name) {
+			r.note(obj.Node.RemoveMember(e.name))
+		}
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		all := r.find(obj.Node, names("metadata", field))
+		for _, e := range r.entries(all) {
+			if !isOwn(e.name) {
+				r.note(all.RemoveMember(e.name))
+			}
+		}
+		for _, e := range r.entries(r.find(whole, names("metadata", field))) {
+			if !isOwn(e.name) {
+				r.note(obj.Set(e.value.Value(), "metadata", field, e.name))
+			}
+		}
+		if all != nil && !all.Untouched() && r.isEmpty(all) {
+			r.note(obj.Remove("metadata", field))
+		}
+	}
+	for _, e := range r.entries(whole) {
+		if !isHead(e.name) {
+			r.note(obj.Set(e.value.Value(), e.name))
+		}
+	}
+}
+
+// saysTheSame compares all of two objects that a conversion may change.
+func (r *run) saysTheSame(a, b *jsondoc.Node) bool {
+	for _, field := range []string{"labels", "annotations"} {
+		path := names("metadata", field)
+		if !r.sameMembers(r.find(a, path), r.find(b, path), isOwn) {
+			return false
+		}
+	}
+	return r.sameMembers(a, b, isHead)
+}
+
+// sameMembers compares the members of two objects, but for those that do not count.
+func (r *run) sameMembers(a, b *jsondoc.Node, leaveOut func(string) bool) bool {
+	count := 0
+	for _, e := range r.entries(a) {
+		if leaveOut(e.name) {
+			continue
+		}
+		if other := r.member(b, e.name); other == nil || !r.equal(e.value, other) {
+			return false
+		}
+		count++
+	}
+	for _, e := range r.entries(b) {
+		if !leaveOut(e.name) {
+			count--
+		}
+	}
+	return count == 0
+}
