@@ -8,16 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 func newCheckCommand(p *program) *cobra.Command {
 	var f ruleFlags
 	output := string(finding.Text)
 	cmd := &cobra.Command{
-		Use:   "check RULES... --crd PATH [-o text|json|github|sarif|junit]",
+		Use:   "check RULES... --crd PATH [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
 		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong with them: what would be
 lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
@@ -32,7 +30,7 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
   webhookd check conversions/ -o json
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			f.rules = args
+			f.rules = append(f.rules, args...)
 			if err := f.checkArguments(output); err != nil {
 				return err
 			}
@@ -41,7 +39,8 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.addCRDs(flags, "crd")
+	f.add(flags)
+	flags.Lookup("rules").Usage += "; the same as an argument"
 	flags.StringVarP(&output, "output", "o", output, "format: "+strings.Join(findingFormats(), ", "))
 	return cmd
 }
@@ -63,7 +62,7 @@ func (f *ruleFlags) checkArguments(output string) error {
 		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
 	}
 	if !slices.Contains(findingFormats(), output) {
-		problems = append(problems, fmt.Errorf("unknown output format %q: write one of %s", output, strings.Join(findingFormats(), ", ")))
+		problems = append(problems, badOutput(output, findingFormats()...))
 	}
 	if len(problems) > 0 {
 		return usage(errors.Join(problems...), "")
@@ -76,45 +75,22 @@ func (p *program) check(f *ruleFlags, format finding.Format) error {
 	if err != nil {
 		return err
 	}
-	ruleFiles = filesOfRules(ruleFiles)
-	if len(ruleFiles) == 0 {
-		return fmt.Errorf("no Conversion in any file: %s", strings.Join(f.rules, ", "))
-	}
-	findings, err := checkRules(ruleFiles, crdFiles)
+	set, err := loadRules(ruleFiles, crdFiles)
 	if err != nil {
 		return err
 	}
-	if err := finding.Render(p.stdout, format, findings, sources(slices.Concat(crdFiles, ruleFiles)...)); err != nil {
-		return fmt.Errorf("cannot write the findings: %w", err)
+	if len(set.files) == 0 {
+		return noConversion(f.rules)
 	}
-	if len(findings) == 0 {
-		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(ruleFiles), "file"))
+	if err := set.render(p.stdout, format); err != nil {
+		return err
+	}
+	if len(set.findings) == 0 {
+		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(set.files), "file"))
 		return nil
 	}
-	fmt.Fprintf(p.stderr, "webhookd: %s in %s\n", count(len(findings), "finding"), count(filesWith(findings), "file"))
+	fmt.Fprintf(p.stderr, "webhookd: %s in %s\n", count(len(set.findings), "finding"), count(filesWith(set.findings), "file"))
 	return errReported
-}
-
-// checkRules returns all that is wrong with rules.
-func checkRules(ruleFiles, crdFiles []textFile) ([]finding.Finding, error) {
-	crds, findings := parseCRDs(crdFiles)
-	files := make([]*syntax.File, 0, len(ruleFiles))
-	var conversions []*syntax.Conversion
-	for _, f := range ruleFiles {
-		file, found := syntax.Parse(f.name, f.text)
-		files = append(files, file)
-		conversions = append(conversions, file.Conversions...)
-		findings = append(findings, found...)
-	}
-	found, err := check.Check(files, crds, check.Options{})
-	if err != nil {
-		return nil, err
-	}
-	findings = append(append(findings, found...), compiledInFindings(conversions, crds)...)
-	if len(findings) == 0 {
-		findings = loadRules(ruleFiles, crdFiles).findings // should the engine refuse what the checker does not
-	}
-	return finding.Sort(findings), nil
 }
 
 func filesWith(findings []finding.Finding) int {

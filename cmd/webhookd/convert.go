@@ -13,7 +13,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- --to VERSION [--rules PATH --crds PATH] [-o yaml|json] [--diff] [-v]",
+		Use:   "convert -f FILE|DIR|- --to VERSION [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, offline",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and the same checks as
 serve. A file may hold several documents, and Lists, whose items are converted; a folder stands for the .yaml,
@@ -70,7 +70,7 @@ func (o *convertOptions) check() error {
 		problems = append(problems, fmt.Errorf("not a version: write VERSION or GROUP/VERSION: --to %q", o.to))
 	}
 	if o.output != "" && o.output != formatYAML && o.output != formatJSON {
-		problems = append(problems, fmt.Errorf("unknown output format %q: write %s or %s", o.output, formatYAML, formatJSON))
+		problems = append(problems, badOutput(o.output, formatYAML, formatJSON))
 	}
 	if err := o.ruled.check(); err != nil {
 		problems = append(problems, err)

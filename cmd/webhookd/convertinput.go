@@ -78,8 +78,17 @@ func filesOf(name string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{name}, nil
 	}
+	files, err := yamlFiles(name)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no .yaml, .yml or .json file in this folder: %s", name)
+	}
+	return files, err
+}
+
+// yamlFiles returns the YAML and JSON files in and below a folder, see filesOf.
+func yamlFiles(name string) ([]string, error) {
 	var files []string
-	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -90,9 +99,6 @@ func filesOf(name string) ([]string, error) {
 		}
 		return nil
 	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("no .yaml, .yml or .json file in this folder: %s", name)
-	}
 	return files, err
 }
 

@@ -64,8 +64,11 @@ func stashLines(path string, text []byte) []string {
 	if json.Unmarshal(text, &members) != nil || len(members) == 0 && path != "" {
 		return []string{path + " = " + string(text)}
 	}
-	var lines []string
-	if value, exact := members[""]; exact {
+	lines := make([]string, 0, len(members))
+	if _, whole := members[""]; whole && path == "" {
+		delete(members, "")
+		lines = append(lines, "the whole object, which returns unless somebody edits it")
+	} else if value, exact := members[""]; exact {
 		delete(members, "")
 		if _, unchecked := members["unchecked"]; len(members) == 0 || unchecked && len(members) == 1 {
 			return []string{path + " = " + string(value)}

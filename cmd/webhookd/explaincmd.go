@@ -19,14 +19,14 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain --rules PATH --crds PATH [--version VERSION] [-o table|json]",
+		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json]",
 		Short: "Print what rules make of every field",
 		Long: `Print, for each version and direction, what becomes of every field: whether it is copied, mapped by a rule, preserved
 in the annotation, or dropped. A list, a map or an optional object is in the table twice or more: whether it is there
 (presence), and what is in it.
 
 Rules need not be complete: what nothing covers is unmapped.`,
-		Example: `  webhookd explain --rules rules.yaml --crds crd.yaml
+		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
   webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -83,11 +83,11 @@ type explainedAtom struct {
 }
 
 func (p *program) explain(o *explainOptions) error {
-	set, err := p.ruleSet(&o.ruled)
+	set, err := p.looseRuleSet(&o.ruled)
 	if err != nil {
 		return err
 	}
-	directions, err := explainAll(&set, o.version)
+	directions, err := explainAll(set, o.version)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (p *program) explain(o *explainOptions) error {
 // explainAll explains all conversions, or the directions of one version.
 func explainAll(set *ruleSet, version string) ([]explained, error) {
 	all := []explained{}
-	for _, c := range set.conversions() {
+	for _, c := range set.conversions {
 		var crd *crdschema.CRD
 		for _, candidate := range set.crds {
 			if candidate.Name == c.Name {
 				crd = candidate
 			}
 		}
-		directions, err := check.Explain(c, crd, check.Options{})
+		directions, err := check.Explain(c, crd, set.options)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ type cause struct {
 
 func findCause(set *ruleSet, gk schema.GroupKind) (*cause, error) {
 	crd := set.crd(gk)
-	all := set.conversions()
+	all := set.conversions
 	i := slices.IndexFunc(all, func(c *syntax.Conversion) bool { return c.Name == crd.Name })
 	if i < 0 {
 		return &cause{}, nil
@@ -34,14 +34,14 @@ func findCause(set *ruleSet, gk schema.GroupKind) (*cause, error) {
 	for version, paths := range hints.Of(c.conversion) {
 		c.hints[version] = paths
 	}
-	drops, err := hints.Drops(c.conversion, crd, check.Options{})
+	drops, err := hints.Drops(c.conversion, crd, set.options)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range drops {
 		c.drops = append(c.drops, roundtrip.Drop(d))
 	}
-	c.directions, err = check.Explain(c.conversion, crd, check.Options{})
+	c.directions, err = check.Explain(c.conversion, crd, set.options)
 	return c, err
 }
 

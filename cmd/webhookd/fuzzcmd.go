@@ -23,7 +23,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [--rules PATH] --crds PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [--rules PATH] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Hold conversions to the laws on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and hold the results to the laws of conversion: there and
 back gives the same, an edit in the other version is not lost, nothing is left to be pruned, and all others. It does so
@@ -32,9 +32,9 @@ allow and of what the rules speak of, such as the separators of templates.
 
 Where a law does not hold, fuzz makes the object as small as it can, and prints the law, the object, what differs, and
 the rule that has to do with it; the exit code is 1. The same seed makes the same objects.`,
-		Example: `  webhookd fuzz --rules rules.yaml --crds crd.yaml
+		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
   webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
-  webhookd fuzz --crds crds/ -n 20000 --seed 7`,
+  webhookd fuzz --crd crds/ -n 20000 --seed 7`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
@@ -77,7 +77,7 @@ func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 func (o *fuzzOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
-		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crds"))
+		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
 	}
 	problems = append(problems, o.ruled.check())
 	if o.time < 0 {
@@ -95,7 +95,7 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
 	if err != nil {
 		return err
 	}
-	kinds, err := fuzzedKinds(&set, o.kind)
+	kinds, err := fuzzedKinds(set, o.kind)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
 	defer stop()
 	failed := false
 	for _, kind := range kinds {
-		violated, err := p.fuzzKind(ctx, &set, kind, o, o.time/time.Duration(len(kinds)))
+		violated, err := p.fuzzKind(ctx, set, kind, o, o.time/time.Duration(len(kinds)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind.Name(), err)
 		}

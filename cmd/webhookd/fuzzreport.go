@@ -56,7 +56,7 @@ func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) 
 		words = append(words, "--rules", shellWord(path))
 	}
 	for _, path := range o.ruled.crds {
-		words = append(words, "--crds", shellWord(path))
+		words = append(words, "--crd", shellWord(path))
 	}
 	return strings.Join(append(words, "--kind", kind.Name(), "--seed", fmt.Sprint(v.Seed), "-n", fmt.Sprint(v.Index+1)), " ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ type textFile struct {
 // all that it can, and reports all that it cannot.
 func readTexts(paths ...string) ([]textFile, error) {
 	var files []textFile
-	var problems []error
+	problems := make([]error, 0, len(paths))
 	for _, path := range paths {
 		found, err := readPath(path)
 		files = append(files, found...)
@@ -82,22 +83,18 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := io.ReadAll(io.LimitReader(file, maxRuleFile+1))
+	return bounded(file, path)
+}
+
+// bounded reads all of a file of rules or CRDs.
+func bounded(r io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	if err == nil && len(text) > maxRuleFile {
-		err = fmt.Errorf("file has more than %d bytes, split it: %s", maxRuleFile, path)
+		err = fmt.Errorf("file has more than %d bytes, split it: %s", maxRuleFile, name)
 	}
 	return text, err
 }
 
 func sameTexts(a, b []textFile) bool {
-	return slices.EqualFunc(a, b, func(a, b textFile) bool { return a.name == b.name && string(a.text) == string(b.text) })
-}
-
-// sources returns the texts by the names of their files, for findings to quote.
-func sources(files ...textFile) map[string][]byte {
-	texts := make(map[string][]byte, len(files))
-	for _, f := range files {
-		texts[f.name] = f.text
-	}
-	return texts
+	return slices.EqualFunc(a, b, func(a, b textFile) bool { return a.name == b.name && bytes.Equal(a.text, b.text) })
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -16,27 +16,27 @@ import (
 // ruleFlags name the rules that a verb works with, beside what is compiled in.
 type ruleFlags struct{ rules, crds []string }
 
+// add adds the flags, which are the same for all verbs that work offline.
 func (f *ruleFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.rules, "rules", nil, "file or folder of Conversion files; may be given more than once")
-	f.addCRDs(flags, "crds")
+	flags.StringArrayVar(&f.rules, "rules", nil, "file or folder of Conversion files, - for stdin; may be given more than once")
+	f.addCRDs(flags, " (default the folders of the rules)")
 }
 
-// addCRDs adds the flag for CRDs: crds, or crd where one file is usual. Each is the other's alias.
-func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, name string) {
+// addCRDs adds --crd, of which --crds, as serve has it, is another name.
+func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
-		if given == "crd" || given == "crds" {
-			given = name
+		if given == "crds" {
+			given = "crd"
 		}
 		return pflag.NormalizedName(given)
 	})
-	flags.StringArrayVar(&f.crds, name, nil,
-		"file or folder of the CRDs that the rules are about; may be given more than once (default the folders of the rules)")
+	flags.StringArrayVar(&f.crds, "crd", nil, "file or folder of CRDs; may be given more than once"+otherwise)
 }
 
 // check reports what is wrong with the flags.
 func (f *ruleFlags) check() error {
 	if len(f.rules) > 0 && len(f.crdPaths()) == 0 {
-		return errors.New("rules need the CRDs that they are about: give their file or folder with --crds")
+		return errors.New("rules need the CRDs that they are about: give their file or folder with --crd")
 	}
 	return nil
 }
@@ -52,12 +52,12 @@ func (f *ruleFlags) crdPaths() []string {
 	})
 }
 
-// texts reads the files.
+// texts reads the files. One that cannot be read makes the command line wrong.
 func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
 	var problems []error
 	for _, path := range f.rules {
 		if path == "-" {
-			text, err := io.ReadAll(io.LimitReader(p.stdin, maxRuleFile))
+			text, err := bounded(p.stdin, "stdin")
 			ruleFiles = append(ruleFiles, textFile{name: "stdin", text: text})
 			problems = append(problems, err)
 			continue
@@ -66,11 +66,19 @@ func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error
 		ruleFiles = append(ruleFiles, found...)
 		problems = append(problems, err)
 	}
-	crdFiles, err = readTexts(f.crdPaths()...)
-	return ruleFiles, crdFiles, errors.Join(append(problems, err)...)
+	var crdErr error
+	if len(f.crds) > 0 { // otherwise they are among what was read
+		crdFiles, crdErr = readTexts(f.crds...)
+	} else {
+		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
+	}
+	if err := errors.Join(append(problems, crdErr)...); err != nil {
+		return nil, nil, usage(err, "")
+	}
+	return ruleFiles, crdFiles, nil
 }
 
-// registry returns what is compiled in and what the rules make. Findings are written to stderr, and are an error.
+// registry returns what is compiled in and what the rules make.
 func (p *program) registry(f *ruleFlags) (*converters.Registry, error) {
 	set, err := p.ruleSet(f)
 	if err != nil {
@@ -79,21 +87,40 @@ func (p *program) registry(f *ruleFlags) (*converters.Registry, error) {
 	return newRegistry(set.kinds)
 }
 
-// ruleSet loads the rules; they have no findings.
-func (p *program) ruleSet(f *ruleFlags) (ruleSet, error) {
+// ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
+// checker is not content with them, that is said.
+func (p *program) ruleSet(f *ruleFlags) (*ruleSet, error) {
+	set, err := p.looseRuleSet(f)
+	if err == nil && len(set.findings) > 0 {
+		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", count(len(set.findings), "finding"))
+	}
+	return set, err
+}
+
+// looseRuleSet is ruleSet without a word about rules that can be used.
+func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 	ruleFiles, crdFiles, err := p.texts(f)
 	if err != nil {
-		return ruleSet{}, err
+		return nil, err
 	}
-	set := loadRules(ruleFiles, crdFiles)
-	if len(set.findings) == 0 {
-		return set, nil
+	set, err := loadRules(ruleFiles, crdFiles)
+	switch {
+	case err != nil:
+		return nil, err
+	case set.broken > 0:
+		if err := set.render(p.stderr, finding.Text); err != nil {
+			return nil, err
+		}
+		return nil, hintError{
+			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")), "mend them, or see webhookd check --help",
+		}
+	case len(f.rules) > 0 && len(set.conversions) == 0:
+		return nil, noConversion(f.rules)
 	}
-	if err := finding.Render(p.stderr, finding.Text, set.findings, sources(slices.Concat(ruleFiles, crdFiles)...)); err != nil {
-		return ruleSet{}, err
-	}
-	return ruleSet{}, hintError{
-		fmt.Errorf("rules cannot be used: findings above, %d in all", len(set.findings)),
-		"mend them, or see webhookd check --help",
-	}
+	return &set, nil
+}
+
+func noConversion(paths []string) error {
+	return usage(fmt.Errorf("no Conversion in any file: %s", strings.Join(paths, ", ")),
+		"webhookd suggest writes one to begin with")
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,52 +11,100 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// newRegistry returns the converters that are compiled in and those of kinds that rules make.
+// newRegistry returns the converters that are compiled in and those of kinds that rules make, which come first: a kind can
+// be both only where the rules call for Go functions themselves.
 func newRegistry(ruled []converters.Kind) (*converters.Registry, error) {
-	return converters.NewRegistry(append(builtin.Kinds(), ruled...)...)
+	all := slices.DeleteFunc(builtin.Kinds(), func(k converters.Kind) bool {
+		return slices.ContainsFunc(ruled, func(r converters.Kind) bool { return r.GroupKind == k.GroupKind })
+	})
+	return converters.NewRegistry(append(all, ruled...)...)
 }
 
-// A ruleSet is what files of rules and of CRDs make: the kinds in which nothing is wrong, and all that is.
+// codeNoCRD is that of findings about Conversions of CRDs that there are not.
+const codeNoCRD = "no-such-crd"
+
+// A ruleSet is what files of rules and of CRDs make: the kinds that the engine can convert, and all that is wrong.
 type ruleSet struct {
-	files    []textFile // of rules
-	kinds    []converters.Kind
-	crds     []*crdschema.CRD
-	findings []finding.Finding
+	files, crdFiles []textFile
+	conversions     []*syntax.Conversion // as far as they can be read
+	kinds           []converters.Kind
+	crds            []*crdschema.CRD
+	options         check.Options // that the rules were checked with
+	findings        []finding.Finding
+	broken          int // how many of the findings keep something from being converted; the others are the checker's alone
 }
 
-// loadRules compiles rules against CRDs.
-func loadRules(ruleFiles, crdFiles []textFile) ruleSet {
-	ruleFiles = filesOfRules(ruleFiles)
-	crds, findings := parseCRDs(crdFiles)
-	files := make([]rules.Source, 0, len(ruleFiles))
-	for _, f := range ruleFiles {
-		files = append(files, rules.Source{Name: f.name, Text: f.text})
+// loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for may be converted all the
+// same: nothing is lost, but not everything is where the rules want it.
+func loadRules(ruleFiles, crdFiles []textFile) (ruleSet, error) {
+	s := ruleSet{files: filesOfRules(ruleFiles), crdFiles: crdFiles}
+	functions := builtin.Functions()
+	env, err := transform.NewEnv(functions)
+	if err != nil {
+		return s, err
 	}
-	set, found := rules.Load(files, crds, rules.Options{})
-	s := ruleSet{files: ruleFiles, crds: crds, findings: append(findings, found...)}
-	compiledIn := compiledInKinds()
-	for _, k := range set.Kinds() {
-		if !compiledIn[k.GroupKind] {
-			s.kinds = append(s.kinds, k)
-		}
-	}
-	s.findings = finding.Sort(append(s.findings, compiledInFindings(s.conversions(), crds)...))
-	return s
-}
-
-// conversions returns the Conversions of all files, as far as they can be read.
-func (s *ruleSet) conversions() []*syntax.Conversion {
-	var all []*syntax.Conversion
+	var crdProblems []finding.Finding
+	s.crds, crdProblems = parseCRDs(crdFiles)
+	sources := make([]rules.Source, 0, len(s.files))
+	parsed := make([]*syntax.File, 0, len(s.files))
 	for _, f := range s.files {
-		file, _ := syntax.Parse(f.name, f.text)
-		all = append(all, file.Conversions...)
+		file, _ := syntax.Parse(f.name, f.text) // Load says what is wrong
+		parsed = append(parsed, file)
+		s.conversions = append(s.conversions, file.Conversions...)
+		sources = append(sources, rules.Source{Name: f.name, Text: f.text})
 	}
-	return all
+	set, loaded := rules.Load(sources, s.crds, rules.Options{Go: functions})
+	compiledIn := compiledInFindings(s.conversions, s.crds)
+	s.kinds = slices.DeleteFunc(slices.Clone(set.Kinds()), func(k converters.Kind) bool { return s.refused(k.GroupKind) })
+	s.options = check.Options{Env: env, Incomplete: len(crdProblems) > 0}
+	checked, err := check.Check(parsed, s.crds, s.options)
+	if err != nil {
+		return s, err
+	}
+	grave := slices.Concat(crdProblems, compiledIn, loaded)
+	s.broken = len(grave)
+	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
+	loaded = slices.DeleteFunc(loaded, func(f finding.Finding) bool { return f.Code == codeNoCRD }) // the checker says it better
+	s.findings = finding.Sort(append(slices.Concat(crdProblems, compiledIn, checked), unsaid(loaded, checked)...))
+	return s, nil
+}
+
+// saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as CRDs.
+func saidOfFile(f finding.Finding, said []finding.Finding) bool {
+	const notYAML = "not YAML"
+	return strings.HasPrefix(f.Message, notYAML) && slices.ContainsFunc(said, func(s finding.Finding) bool {
+		return s.Pos.File == f.Pos.File && strings.HasPrefix(s.Message, notYAML)
+	})
+}
+
+// unsaid returns the findings for which there are no others at the same place: the engine and the checker may say the same
+// in other words.
+func unsaid(findings, said []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f finding.Finding) bool {
+		return slices.ContainsFunc(said, func(s finding.Finding) bool { return s.Pos == f.Pos })
+	})
+}
+
+// render writes the findings.
+func (s *ruleSet) render(w io.Writer, format finding.Format) error {
+	texts := make(map[string][]byte, len(s.files)+len(s.crdFiles)) // for findings to quote
+	for _, f := range s.crdFiles {
+		texts[f.name] = f.text
+	}
+	for _, f := range s.files {
+		texts[f.name] = f.text
+	}
+	if err := finding.Render(w, format, s.findings, texts); err != nil {
+		return fmt.Errorf("cannot write the findings: %w", err)
+	}
+	return nil
 }
 
 // crd returns the CRD of a kind, or nil.
@@ -69,27 +117,37 @@ func (s *ruleSet) crd(gk schema.GroupKind) *crdschema.CRD {
 	return nil
 }
 
-func compiledInKinds() map[schema.GroupKind]bool {
-	kinds := make(map[schema.GroupKind]bool)
-	for _, k := range builtin.Kinds() {
-		kinds[k.GroupKind] = true
-	}
-	return kinds
+// refused reports whether the rules of a kind must not be used, since a converter for it is compiled in.
+func (s *ruleSet) refused(gk schema.GroupKind) bool {
+	return isCompiledIn(gk) && !slices.ContainsFunc(s.conversions, func(c *syntax.Conversion) bool {
+		crd := s.crd(gk)
+		return crd != nil && crd.Name == c.Name && usesGo(c)
+	})
+}
+
+func isCompiledIn(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(builtin.Kinds(), func(k converters.Kind) bool { return k.GroupKind == gk })
+}
+
+// usesGo reports whether a rule of the Conversion names a Go function.
+func usesGo(c *syntax.Conversion) bool {
+	has := func(rule *syntax.Rule) bool { return rule.Go != nil }
+	return slices.ContainsFunc(c.Versions, func(v *syntax.Version) bool { return slices.ContainsFunc(v.Rules, has) }) ||
+		slices.ContainsFunc(c.RuleSets, func(s *syntax.RuleSet) bool { return slices.ContainsFunc(s.Rules, has) })
 }
 
 // compiledInFindings says which kinds have both rules and a converter of Go.
 func compiledInFindings(conversions []*syntax.Conversion, crds []*crdschema.CRD) []finding.Finding {
-	var findings []finding.Finding
-	compiledIn := compiledInKinds()
+	findings := make([]finding.Finding, 0, len(conversions))
 	for _, c := range conversions {
 		i := slices.IndexFunc(crds, func(crd *crdschema.CRD) bool { return crd.Name == c.Name })
-		if i < 0 || !compiledIn[crds[i].GroupKind()] {
+		if i < 0 || !isCompiledIn(crds[i].GroupKind()) || usesGo(c) {
 			continue
 		}
 		findings = append(findings, finding.Finding{
 			Pos: c.NamePos, Code: "compiled-in",
 			Message: fmt.Sprintf("a converter for this kind is compiled in: %s", crds[i].GroupKind()),
-			Hint:    "remove its Conversion, or build webhookd without that converter",
+			Hint:    "remove this Conversion, or call Go functions from its rules with `go`",
 		})
 	}
 	return findings
@@ -115,30 +173,15 @@ func mayBeConversion(document []byte) bool {
 }
 
 // parseCRDs returns the CRDs of all files, and what is wrong with any as findings.
+//
+//nolint:contextcheck,nolintlint // the API server's packages take a context that they do not use; contextcheck reads this itself
 func parseCRDs(files []textFile) ([]*crdschema.CRD, []finding.Finding) {
 	var crds []*crdschema.CRD
-	var findings []finding.Finding
+	findings := make([]finding.Finding, 0, len(files))
 	for _, f := range files {
 		parsed, err := crdschema.Parse(f.name, f.text)
 		crds = append(crds, parsed...)
-		findings = append(findings, crdFindings(f.name, err)...)
+		findings = append(findings, check.ReadError(err)...)
 	}
 	return crds, findings
-}
-
-func crdFindings(file string, err error) []finding.Finding {
-	if err == nil {
-		return nil
-	}
-	problems, ok := errors.AsType[crdschema.ParseErrors](err)
-	if !ok {
-		return []finding.Finding{{Pos: finding.Position{File: file}, Code: "crd", Message: err.Error()}}
-	}
-	findings := make([]finding.Finding, 0, len(problems))
-	for _, p := range problems {
-		findings = append(findings, finding.Finding{
-			Pos: finding.Position{File: p.File, Line: p.Line}, Code: "crd", Message: p.Text,
-		})
-	}
-	return findings
 }

@@ -22,8 +22,8 @@ const rulesPoll = 5 * time.Second
 const maxLoggedFindings = 20
 
 // A ruleWatch follows the files of rules and CRDs, and swaps the registry whole where a change is sound. Where it is not,
-// the last good registry stays. At the start, when there is no such, it serves the kinds in which nothing is wrong: a
-// mistake in the rules of one kind must not make all others unreadable.
+// the last good registry stays. At the start, when there is no such, it serves all kinds that can be converted, whatever the
+// checker says: a mistake in the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
 	logger      *zap.Logger
@@ -49,7 +49,9 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 		if w.read, err = w.texts(); err != nil {
 			return nil, fmt.Errorf("cannot read the rules: %w", err)
 		}
-		set = loadRules(w.read[0], w.read[1])
+		if set, err = loadRules(w.read[0], w.read[1]); err != nil {
+			return nil, err
+		}
 		w.counted.RulesRead(len(set.findings))
 		w.counted.RulesServed(len(set.kinds))
 	}
@@ -58,7 +60,7 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 		return nil, err
 	}
 	if len(set.findings) > 0 {
-		w.tell("rules cannot all be used, only the kinds without findings are served", set.findings)
+		w.tell("rules have findings, only the kinds that can be converted are served", set.findings)
 	}
 	w.current.Store(registry)
 	return w, nil
@@ -88,15 +90,20 @@ func (w *ruleWatch) run(ctx context.Context) {
 func (w *ruleWatch) look() {
 	read, err := w.texts()
 	if err != nil {
+		w.read = [2][]textFile{} // so that the next ones are other ones
 		w.fail([]finding.Finding{{Message: "cannot be read: " + err.Error()}})
 		return
 	}
-	if sameTexts(read[0], w.read[0]) && sameTexts(read[1], w.read[1]) && w.failure == "" {
+	if sameTexts(read[0], w.read[0]) && sameTexts(read[1], w.read[1]) {
 		return
 	}
-	set := loadRules(read[0], read[1])
+	w.read = read
+	set, err := loadRules(read[0], read[1])
+	if err != nil {
+		w.fail([]finding.Finding{{Message: err.Error()}})
+		return
+	}
 	if len(set.findings) > 0 {
-		w.read = read
 		w.fail(set.findings)
 		return
 	}
@@ -105,7 +112,7 @@ func (w *ruleWatch) look() {
 		w.fail([]finding.Finding{{Message: err.Error()}})
 		return
 	}
-	w.read, w.failure = read, ""
+	w.failure = ""
 	w.current.Store(registry)
 	w.counted.RulesRead(0)
 	w.counted.RulesServed(len(set.kinds))

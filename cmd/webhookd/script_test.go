@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 //	[!] shutdown [SIGNAL]       sends TERM, or INT, waits for the end, which must be clean, and leaves
 //	                            the log in the file log; with ! it sends another one while the server
 //	                            drains, which must end it at once
+//
+// With -update, the files of a script that cmp compares stdout or stderr with are written anew.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "scripts")
@@ -31,6 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serverKey{}] = &scriptServer{log: &logBuffer{changed: make(chan struct{})}, roots: ca.Pool()}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -74,7 +75,9 @@ func newVersionCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// badOutput says that -o was given something else than one or the other.
-func badOutput(got, one, other string) error {
-	return usage(fmt.Errorf("unknown output format %q: write %s or %s", got, one, other), "")
+// badOutput says that -o was given something else than one of the formats, which are two or more.
+func badOutput(got string, formats ...string) error {
+	last := len(formats) - 1
+	known := strings.Join(formats[:last], ", ") + " or " + formats[last]
+	return usage(fmt.Errorf("unknown output format %q: write %s", got, known), "")
 }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+func newSuggestCommand(p *program) *cobra.Command {
+	var o suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest --crd FILE [--hub VERSION] [--name CRD]",
+		Short: "Write a Conversion file to begin with",
+		Long: `Compare the schemas of a CRD's versions, and write a Conversion file to begin with. Fields that are the same in both
+versions need no rule and are left out. What is likely the same under another name, in another place or of another
+type is a rule in a comment, with the reason: remove the # where the guess is right. For the rest, which is listed, the
+file has unmapped: Preserve, which keeps values in an annotation.
+
+Of several CRDs, those with more than one version are written, each as a document, or that of --name alone.`,
+		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
+  webhookd suggest --crd crds/ --name crontabs.example.com --hub v1
+  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if len(o.ruled.crds) == 0 {
+				return usage(errors.New("no schemas to compare: give the file or folder of the CRD with --crd"), "")
+			}
+			return p.suggest(&o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.addCRDs(flags, "")
+	flags.StringVar(&o.hub, "hub", "", "the version that all others are related to (default the one that is stored)")
+	flags.StringVar(&o.name, "name", "", "this CRD only, as PLURAL.GROUP")
+	return cmd
+}
+
+// suggestOptions are the flags of suggest.
+type suggestOptions struct {
+	ruled     ruleFlags
+	hub, name string
+}
+
+func (p *program) suggest(o *suggestOptions) error {
+	_, crdFiles, err := p.texts(&o.ruled)
+	if err != nil {
+		return err
+	}
+	set := ruleSet{crdFiles: crdFiles}
+	if set.crds, set.findings = parseCRDs(crdFiles); len(set.findings) > 0 {
+		if err := set.render(p.stderr, "text"); err != nil {
+			return err
+		}
+		return fmt.Errorf("CRDs cannot be used: %s above", count(len(set.findings), "finding"))
+	}
+	crds, err := o.choose(set.crds)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, 0, len(crds))
+	for _, crd := range crds {
+		hub := o.hub
+		if hub == "" {
+			hub = suggest.HubOf(crd)
+		}
+		text, err := suggest.Conversion(crd, hub)
+		if err != nil {
+			return usage(fmt.Errorf("%w: --hub", err), "")
+		}
+		texts = append(texts, string(text))
+	}
+	_, err = fmt.Fprint(p.stdout, strings.Join(texts, "---\n"))
+	return err
+}
+
+// choose returns the CRDs to write Conversions for.
+func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error) {
+	var chosen []*crdschema.CRD
+	names := make([]string, 0, len(crds))
+	for _, crd := range crds {
+		names = append(names, crd.Name)
+		if crd.Name == o.name || o.name == "" && len(crd.Versions) > 1 {
+			chosen = append(chosen, crd)
+		}
+	}
+	switch {
+	case len(crds) == 0:
+		return nil, usage(fmt.Errorf("no CRD in any file: %s", strings.Join(o.ruled.crds, ", ")), "")
+	case len(chosen) > 0:
+		return chosen, nil
+	case o.name == "":
+		return nil, fmt.Errorf("nothing to convert, these have one version only: %s", strings.Join(names, ", "))
+	}
+	slices.Sort(names)
+	hint := "there is " + strings.Join(names, ", ")
+	if name, ok := nearest(o.name, names); ok {
+		hint = "did you mean " + name + "?"
+	}
+	return nil, usage(fmt.Errorf("no such CRD: --name %s", o.name), hint)
+}

@@ -1,0 +1,112 @@
+package suggest_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGoldens(t *testing.T) {
+	t.Parallel()
+	folders := glob(t, "testdata/*/crd.yaml")
+	for _, file := range folders {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			t.Parallel()
+			golden := filepath.Join(filepath.Dir(file), "want.yaml")
+			var got []byte
+			for _, crd := range crdsOf(t, file) {
+				text, err := suggest.Conversion(crd, suggest.HubOf(crd))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, text...)
+			}
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSuggestionsCanBeChecked holds that what is written has no mistake of its own, with the guesses as comments or as rules,
+// whatever is the hub. What is left may still be wrong: nobody has said where required fields and other values come from.
+func TestSuggestionsCanBeChecked(t *testing.T) {
+	t.Parallel()
+	files := slices.Concat(glob(t, "testdata/*/crd.yaml"), glob(t, "../../../../examples/*/crd.yaml"),
+		glob(t, "../../../../examples/crds/*.yaml"), glob(t, "../check/testdata/clean-*/crd.yaml"))
+	for _, file := range files {
+		for _, crd := range crdsOf(t, file) {
+			for _, hub := range crd.Versions {
+				text, err := suggest.Conversion(crd, hub.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range [][]byte{text, bytes.ReplaceAll(text, []byte("    #- {"), []byte("    - {"))} {
+					parsed, findings := syntax.Parse("suggested.yaml", text)
+					checked, err := check.Check([]*syntax.File{parsed}, []*crdschema.CRD{crd}, check.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, f := range append(findings, checked...) {
+						if f.Code != "values-incomplete" && !strings.HasPrefix(f.Code, "required-") {
+							t.Errorf("%s, hub %s: %s (%s)", file, hub.Name, f, f.Code)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestNoSuchHub(t *testing.T) {
+	t.Parallel()
+	crd := crdsOf(t, "testdata/moves/crd.yaml")[0]
+	_, err := suggest.Conversion(crd, "v7")
+	if err == nil || err.Error() != "no version v7 in certificates.example.com, use one of v1, v1alpha2" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %s: %v", pattern, err)
+	}
+	return files
+}
+
+func crdsOf(t *testing.T, file string) []*crdschema.CRD {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds, err := crdschema.Parse(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crds
+}

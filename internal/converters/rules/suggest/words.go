@@ -1,0 +1,146 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// words splits a name into its words, in lower case and in the singular: keyAlgorithms is key and algorithm, URIs is uri.
+func words(name string) []string {
+	runes := []rune(name)
+	var all []string
+	start := 0
+	end := func(i int) {
+		if i > start {
+			all = append(all, singular(strings.ToLower(string(runes[start:i]))))
+		}
+		start = i
+	}
+	for i, r := range runes {
+		switch {
+		case r == '-' || r == '_' || r == '.' || r == '/':
+			end(i)
+			start = i + 1
+		case unicode.IsUpper(r) && i > 0:
+			before := !unicode.IsUpper(runes[i-1])
+			after := i+1 < len(runes) && unicode.IsLower(runes[i+1]) && string(runes[i+1:]) != "s"
+			if before || after {
+				end(i)
+			}
+		}
+	}
+	end(len(runes))
+	return all
+}
+
+func singular(word string) string {
+	const shortest = 3
+	switch {
+	case len(word) > shortest+1 && strings.HasSuffix(word, "ies"):
+		return word[:len(word)-len("ies")] + "y"
+	case len(word) > shortest && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us"):
+		return word[:len(word)-1]
+	}
+	return word
+}
+
+// common returns how many words two lists share. A short form of another word counts for half: config and configuration, cmd
+// and command.
+func common(a, b []string) float64 {
+	const part = 0.5
+	used := make([]bool, len(b))
+	shared := 0.0
+	for _, word := range a {
+		best, at := 0.0, -1
+		for j, other := range b {
+			score := 0.0
+			switch {
+			case used[j]:
+			case word == other:
+				score = 1
+			case isShort(word, other) || isShort(other, word):
+				score = part
+			}
+			if score > best {
+				best, at = score, j
+			}
+		}
+		if at >= 0 {
+			used[at] = true
+			shared += best
+		}
+	}
+	return shared
+}
+
+// isShort reports whether a word is the begin of a longer one, or has its begin and letters of it in order.
+func isShort(short, long string) bool {
+	const begin, letters = 2, 3
+	if len(short) < begin || strings.HasPrefix(long, short) {
+		return len(short) >= begin
+	}
+	if len(short) < letters || long == "" || short[0] != long[0] {
+		return false
+	}
+	rest := short
+	for _, r := range long {
+		if rest != "" && rune(rest[0]) == r {
+			rest = rest[1:]
+		}
+	}
+	return rest == ""
+}
+
+// likeness of two lists of words is 1 if they are the same, and 0 if they have nothing in common.
+func likeness(a, b []string) float64 {
+	if len(a)+len(b) == 0 {
+		return 0
+	}
+	return 2 * common(a, b) / float64(len(a)+len(b))
+}
+
+// alike compares two names by their words and by their letters.
+func alike(a, b []string) float64 {
+	const enoughLetters = 0.6
+	score := likeness(a, b)
+	if letters := spelling(a, b); letters >= enoughLetters {
+		score = max(score, letters)
+	}
+	return score
+}
+
+func shareWord(a, b []string) bool {
+	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
+}
+
+// spelling is how much two names are the same letter by letter: 1 if they are, but for case and separators.
+func spelling(left, right []string) float64 {
+	a, b := strings.Join(left, ""), strings.Join(right, "")
+	longest := max(len(a), len(b))
+	if longest == 0 {
+		return 0
+	}
+	return 1 - float64(distance(a, b))/float64(longest)
+}
+
+// distance is Levenshtein's, by bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
