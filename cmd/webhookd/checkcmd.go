@@ -102,7 +102,7 @@ func filesWith(findings []finding.Finding) int {
 }
 
 // count writes a number with its noun.
-func count(n int, noun string) string {
+func count[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -20,6 +20,9 @@ const (
 	formatJSON = "json"
 )
 
+// stdinName stands for stdin where a file is named.
+const stdinName = "-"
+
 // An input is a file with the JSON text of its documents.
 type input struct {
 	name      string
@@ -51,7 +54,7 @@ func (p *program) readInputs(names []string) ([]input, error) {
 		inputs = append(inputs, in)
 	}
 	for _, name := range names {
-		if name == "-" {
+		if name == stdinName {
 			text, err := io.ReadAll(p.stdin)
 			add("stdin", text, err)
 			continue

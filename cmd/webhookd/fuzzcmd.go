@@ -146,7 +146,9 @@ func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
 }
 
 // fuzzKind holds one kind to the laws and reports whether one is violated.
-func (p *program) fuzzKind(ctx context.Context, set *ruleSet, kind *converters.Kind, o *fuzzOptions, limit time.Duration) (bool, error) {
+func (p *program) fuzzKind(
+	ctx context.Context, set *ruleSet, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
+) (bool, error) {
 	cause, err := findCause(set, kind.GroupKind)
 	if err != nil {
 		return false, err
@@ -173,7 +175,7 @@ func (p *program) fuzzKind(ctx context.Context, set *ruleSet, kind *converters.K
 		return false, errors.New("no valid object could be made from the schemas")
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them and %s (seed %d)\n", kind.Name(),
-		count(int(stats.Objects), "object"), count(int(stats.Fragments), "fragment"), count(int(stats.Edits), "edit"), o.seed) //nolint:gosec // no such many
+		count(stats.Objects, "object"), count(stats.Fragments, "fragment"), count(stats.Edits, "edit"), o.seed)
 	if ctx.Err() != nil {
 		return false, errors.Join(err, errors.New("interrupted"))
 	}

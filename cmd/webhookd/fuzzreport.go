@@ -89,8 +89,8 @@ func (p *progress) show(s roundtrip.Stats) {
 		return
 	}
 	p.last, p.shown = now, true
-	fmt.Fprintf(p.out, "\r%s: %d objects, %d fragments, %d edits, %s\x1b[K", p.name, s.Objects, s.Fragments, s.Edits,
-		now.Sub(p.begin).Round(time.Second))
+	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
+		count(s.Edits, "edit"), now.Sub(p.begin).Round(time.Second))
 }
 
 // clear takes the line away, for the result to be in its place.

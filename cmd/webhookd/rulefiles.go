@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,17 @@ func readTexts(paths ...string) ([]textFile, error) {
 	for _, path := range paths {
 		found, err := readPath(path)
 		files = append(files, found...)
-		problems = append(problems, err)
+		problems = append(problems, pathLast(err))
 	}
 	return files, errors.Join(problems...)
+}
+
+// pathLast writes the error of a file as all others are written: the path last.
+func pathLast(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("cannot read: %w: %s", failed.Err, failed.Path)
+	}
+	return err
 }
 
 func readPath(path string) ([]textFile, error) {

@@ -18,7 +18,7 @@ type ruleFlags struct{ rules, crds []string }
 
 // add adds the flags, which are the same for all verbs that work offline.
 func (f *ruleFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.rules, "rules", nil, "file or folder of Conversion files, - for stdin; may be given more than once")
+	flags.StringArrayVar(&f.rules, "rules", nil, "`file` or folder of Conversions, - for stdin; may be given more than once")
 	f.addCRDs(flags, " (default the folders of the rules)")
 }
 
@@ -30,7 +30,7 @@ func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 		}
 		return pflag.NormalizedName(given)
 	})
-	flags.StringArrayVar(&f.crds, "crd", nil, "file or folder of CRDs; may be given more than once"+otherwise)
+	flags.StringArrayVar(&f.crds, "crd", nil, "`file` or folder of CRDs; may be given more than once"+otherwise)
 }
 
 // check reports what is wrong with the flags.
@@ -56,7 +56,7 @@ func (f *ruleFlags) crdPaths() []string {
 func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
 	var problems []error
 	for _, path := range f.rules {
-		if path == "-" {
+		if path == stdinName {
 			text, err := bounded(p.stdin, "stdin")
 			ruleFiles = append(ruleFiles, textFile{name: "stdin", text: text})
 			problems = append(problems, err)
@@ -112,7 +112,8 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 			return nil, err
 		}
 		return nil, hintError{
-			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")), "mend them, or see webhookd check --help",
+			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")),
+			"mend them, or see webhookd check --help",
 		}
 	case len(f.rules) > 0 && len(set.conversions) == 0:
 		return nil, noConversion(f.rules)

@@ -71,12 +71,14 @@ func loadRules(ruleFiles, crdFiles []textFile) (ruleSet, error) {
 	grave := slices.Concat(crdProblems, compiledIn, loaded)
 	s.broken = len(grave)
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
-	loaded = slices.DeleteFunc(loaded, func(f finding.Finding) bool { return f.Code == codeNoCRD }) // the checker says it better
+	// The checker says it better.
+	loaded = slices.DeleteFunc(loaded, func(f finding.Finding) bool { return f.Code == codeNoCRD })
 	s.findings = finding.Sort(append(slices.Concat(crdProblems, compiledIn, checked), unsaid(loaded, checked)...))
 	return s, nil
 }
 
-// saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as CRDs.
+// saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as
+// CRDs.
 func saidOfFile(f finding.Finding, said []finding.Finding) bool {
 	const notYAML = "not YAML"
 	return strings.HasPrefix(f.Message, notYAML) && slices.ContainsFunc(said, func(s finding.Finding) bool {
@@ -174,7 +176,7 @@ func mayBeConversion(document []byte) bool {
 
 // parseCRDs returns the CRDs of all files, and what is wrong with any as findings.
 //
-//nolint:contextcheck,nolintlint // the API server's packages take a context that they do not use; contextcheck reads this itself
+//nolint:contextcheck,nolintlint // crdschema gives a context to what does not use it; contextcheck reads this itself
 func parseCRDs(files []textFile) ([]*crdschema.CRD, []finding.Finding) {
 	var crds []*crdschema.CRD
 	findings := make([]finding.Finding, 0, len(files))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,28 +39,15 @@ type caseFile struct {
 func (s *testSuite) collect(update bool) {
 	byPath := make(map[string]*testCase)
 	for _, f := range s.files {
-		file, err := readCaseFile(f)
-		base := strings.TrimSuffix(f.name, filepath.Ext(f.name))
-		dot := strings.LastIndexByte(filepath.Base(base), '.')
-		if dot <= 0 {
-			s.fail("%s: neither a CRD, a Conversion nor the file of a case: call it NAME.VERSION.yaml, or begin its name with a dot", f.name)
+		path, from, to, ok := caseName(f.name)
+		if !ok {
+			s.fail("%s: neither a CRD, a Conversion nor the file of a case, which is called NAME.VERSION.yaml: "+
+				"rename it, or begin its name with a dot", f.name)
 			continue
 		}
-		path, what := base[:len(base)-len(filepath.Base(base))+dot], filepath.Base(base)[dot+1:]
-		from, to, oneWay := strings.Cut(what, "-to-")
-		version := from
-		if oneWay {
-			version = to
-		}
-		switch {
-		case err != nil:
+		file, err := readCaseFile(f, cmp.Or(to, from), update && to != "")
+		if err != nil {
 			s.fail("%v", err)
-			continue
-		case file.document == nil && (!oneWay || !update):
-			s.fail("%s: no object in this file", f.name)
-			continue
-		case file.document != nil && file.gvk.Version != version:
-			s.fail("%s: object of version %s in a file for %s, call it NAME.VERSION.yaml: .apiVersion", f.name, file.gvk.Version, version)
 			continue
 		}
 		c := byPath[path]
@@ -68,15 +56,26 @@ func (s *testSuite) collect(update bool) {
 			byPath[path] = c
 			s.cases = append(s.cases, c)
 		}
-		if oneWay {
+		if to != "" {
 			c.oneWay[direction{from, to}] = file
 		} else {
-			c.versions[version] = file
+			c.versions[from] = file
 		}
 	}
 	for _, c := range s.cases {
 		s.sound(c)
 	}
+}
+
+// caseName splits PATH.VERSION.yaml, or PATH.FROM-to-TO.yaml.
+func caseName(name string) (path, from, to string, ok bool) {
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= strings.LastIndexByte(filepath.ToSlash(name), '/')+1 {
+		return "", "", "", false
+	}
+	from, to, _ = strings.Cut(name[dot+1:], "-to-")
+	return name[:dot], from, to, true
 }
 
 // sound tells what is wrong with the files of a case taken together.
@@ -106,23 +105,29 @@ func (s *testSuite) short(name string) string {
 	return name
 }
 
-func readCaseFile(f textFile) (*caseFile, error) {
+// readCaseFile reads the file of an object of a version. It may be empty where it is to be written.
+func readCaseFile(f textFile, version string, mayBeEmpty bool) (*caseFile, error) {
 	in, err := parseInput(f.name, f.text)
 	if err != nil {
 		return nil, err
 	}
 	file := &caseFile{name: f.name, format: in.format}
-	switch len(in.documents) {
-	case 0:
+	switch {
+	case len(in.documents) == 0 && mayBeEmpty:
 		return file, nil
-	case 1:
-		file.document = in.documents[0]
-		if _, file.gvk, err = parse(file.document); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		return file, nil
+	case len(in.documents) == 0:
+		return nil, fmt.Errorf("%s: no object in this file", f.name)
+	case len(in.documents) > 1:
+		return nil, fmt.Errorf("%s: several documents, put each into a file of its own", f.name)
 	}
-	return nil, fmt.Errorf("%s: several documents, put each into a file of its own", f.name)
+	file.document = in.documents[0]
+	if _, file.gvk, err = parse(file.document); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	if file.gvk.Version != version {
+		return nil, fmt.Errorf("%s: object of version %s in a file for %s, correct one of them", f.name, file.gvk.Version, version)
+	}
+	return file, nil
 }
 
 // text is how a document is written into the file.

@@ -17,9 +17,9 @@ func newTestCommand(p *program) *cobra.Command {
 Conversion or a CRD is a suite, with all that is below it; in other folders suites are looked for. In a suite, documents
 of kind CustomResourceDefinition are CRDs, those of kind Conversion are rules, and every other file is of a case:
 
-  NAME.VERSION.yaml      the object of the case NAME at VERSION, such as simple.v1beta1.yaml
-  NAME.FROM-to-TO.yaml   what NAME.FROM.yaml becomes at TO, where NAME.TO.yaml does not say it: for an edit after
-                         which nothing comes back, and for what is dropped
+- NAME.VERSION.yaml is the object of the case NAME at VERSION, such as simple.v1beta1.yaml.
+- NAME.FROM-to-TO.yaml is what NAME.FROM.yaml becomes at TO where that is not NAME.TO.yaml: after an edit that makes
+  kept values stale, and of what is dropped.
 
 Every NAME.VERSION.yaml is converted to all other versions, and must become what the file of that version says, if there
 is one: the same but for the order of keys, annotations included. From there it is converted back, and must be what it

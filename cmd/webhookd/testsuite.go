@@ -18,13 +18,14 @@ type testSuite struct {
 	dir         string
 	rules, crds []textFile
 	files       []textFile // of cases
+	out         *program
+	verbose     bool
+
 	set         *ruleSet
+	ruleProblem bool // some kinds cannot be converted, which is told
 	converter   *offline
 	cases       []*testCase
 	tally       tally
-	ruleProblem bool
-	verbose     bool
-	out         *program
 }
 
 // findSuites returns the suites in and below a folder.
@@ -32,7 +33,7 @@ func (p *program) findSuites(dir string, o *testOptions) ([]*testSuite, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, pathLast(err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("not a folder, name the one that the cases are in: %s", dir)
 	case len(o.ruled.rules)+len(o.ruled.crds) > 0:
@@ -47,7 +48,7 @@ func (p *program) findSuites(dir string, o *testOptions) ([]*testSuite, error) {
 	}
 	suites, err := searchSuites(dir)
 	if err == nil && len(suites) == 0 {
-		err = fmt.Errorf("no Conversion and no CRD in this folder or below it, add them or name them with --rules and --crd: %s", dir)
+		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crd: %s", dir)
 	}
 	return suites, err
 }

@@ -80,7 +80,8 @@ func reshaped(a, b *crdschema.Node) (how, bool) {
 	case a.Kind() == crdschema.Map && b.Kind() == crdschema.Array && len(b.ListMapKeys()) == 1:
 		key := b.ListMapKeys()[0]
 		suffix := [2]string{
-			syntax.Segment{Kind: syntax.KeyedValues, Name: key}.String(), syntax.Segment{Kind: syntax.KeyedElements, Name: key}.String(),
+			syntax.Segment{Kind: syntax.KeyedValues, Name: key}.String(),
+			syntax.Segment{Kind: syntax.KeyedElements, Name: key}.String(),
 		}
 		why := "a map, and a list with keys"
 		if a.Values().Kind() == crdschema.Object {
@@ -111,9 +112,8 @@ func only(object, value *crdschema.Node, key string) (string, bool) {
 
 // negative reports whether the name of a place says that something is not.
 func negative(p place) bool {
-	return slices.ContainsFunc(p.nameWords(), func(w string) bool {
-		return slices.Contains([]string{"disable", "disabled", "no", "not", "skip", "without", "deny", "denied", "hidden", "private"}, w)
-	})
+	not := []string{"disable", "disabled", "no", "not", "skip", "without", "deny", "denied", "hidden", "private"}
+	return slices.ContainsFunc(p.nameWords(), func(w string) bool { return slices.Contains(not, w) })
 }
 
 // codecOf returns the codec for two places, if there is no doubt which.

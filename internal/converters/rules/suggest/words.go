@@ -39,7 +39,9 @@ func singular(word string) string {
 	switch {
 	case len(word) > shortest+1 && strings.HasSuffix(word, "ies"):
 		return word[:len(word)-len("ies")] + "y"
-	case len(word) > shortest && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us"):
+	case len(word) <= shortest || strings.HasSuffix(word, "ss") || strings.HasSuffix(word, "us"):
+		return word
+	case strings.HasSuffix(word, "s"):
 		return word[:len(word)-1]
 	}
 	return word
