@@ -1,4 +1,5 @@
-// Gencrd writes the CRD of the example: like the tools that make CRDs of Go types, it writes each type out wherever it occurs.
+// Gencrd writes the CRD of the example: like the tools that make CRDs of Go types, it writes a type out wherever it
+// occurs.
 //
 //	go run ./examples/platform/gencrd > examples/platform/crd.yaml
 package main
