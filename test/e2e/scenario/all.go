@@ -42,6 +42,14 @@ func All() []Scenario {
 		{Name: "UnusedVersion", Run: UnusedVersion},
 		{Name: "Lossless", Run: Lossless},
 		{Name: "LosslessFields", Run: LosslessFields},
+		{Name: "Rules", Run: Rules},
+		{Name: "CRUDByRules", Run: byRules(CRUD)},
+		{Name: "ApplyCronTabByRules", Run: byRules(ApplyCronTab)},
+		{Name: "ApplyDatabaseByRules", Run: byRules(ApplyDatabase)},
+		{Name: "ConformanceByRules", Run: byRules(Conformance)},
+		{Name: "LosslessByRules", Run: byRules(Lossless)},
+		{Name: "LosslessFieldsByRules", Run: byRules(LosslessFields)},
+		{Name: "RulesReloaded", Run: RulesReloaded},
 		{Name: "MixedStoredVersions", Run: MixedStoredVersions},
 		{Name: "MigratedByHand", Run: MigratedByHand},
 		{Name: "Killed", Run: Killed},
@@ -49,6 +57,7 @@ func All() []Scenario {
 		{Name: "Drained", Run: Drained},
 		{Name: "Unconvertible", Run: Unconvertible},
 		{Name: "Volume", Run: Volume},
+		{Name: "VolumeByRules", Run: byRules(Volume), Needs: Needs{NoCache: true}},
 	}
 }
 

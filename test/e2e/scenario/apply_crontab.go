@@ -16,7 +16,7 @@ func aliceAndBob(s subject, name string) (alice, bob applier) {
 // ApplyCronTab has two managers apply one object at two versions.
 func ApplyCronTab(t *testing.T, e *Env) {
 	t.Helper()
-	s := e.subject(t, CRD(t, "crontabs.example.com"), e.Webhookd(t))
+	s := e.subject(t, e.CRD(t, "crontabs.example.com"), e.Webhookd(t))
 	s.run("owners keep what is theirs", ownersKeepTheirs)
 	s.run("the same again changes nothing", sameApplyAgain)
 	s.run("conflicts are found across versions", conflictsAcrossVersions)
@@ -133,7 +133,7 @@ func updateBesideApply(s subject) {
 	if owners["alice v1beta1"] != ".spec.image" || owners["carol v1"] != ".port" {
 		s.t.Errorf("owners after an update: %v", owners)
 	}
-	const carol = `.port: conflict with "carol" using example.com/v1`
+	carol := `.port: conflict with "carol" using ` + s.Group + "/v1"
 	alice.conflicts(`"hostPort":"localhost:1234","spec":{"image":"a"}`, carol)
 	bob.conflicts(`"port":"1"`, carol)
 }

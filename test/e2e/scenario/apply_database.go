@@ -13,7 +13,7 @@ const hubStash = "conversion.webhookd.io/v1beta1"
 // retentionDays and shows them in an annotation.
 func ApplyDatabase(t *testing.T, e *Env) {
 	t.Helper()
-	s := e.subject(t, CRD(t, "databases.example.com"), e.Webhookd(t))
+	s := e.subject(t, e.CRD(t, "databases.example.com"), e.Webhookd(t))
 	s.run("a field that only the annotation shows is kept and owned", annotationKeepsOwner)
 	s.run("conflicts are found across versions", databaseConflicts)
 	s.run("a field that only the annotation shows can be given up", annotationGivenUp)

@@ -20,7 +20,7 @@ func ApplyFragment(t *testing.T, e *Env) {
 	seen := &fragments{Converter: kind.Converter}
 	kind.Converter = seen
 	crd := CRD(t, "crontabs.example.com")
-	crd.Name, crd.Spec.Group = crd.Spec.Names.Plural+"."+group, group
+	regroup(crd, group)
 
 	s := e.subject(t, crd, e.InProcess(t, kind))
 	s.run("a manager that moves to another version", func(s subject) { applyAtAnotherVersion(s, seen) })

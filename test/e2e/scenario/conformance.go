@@ -13,7 +13,7 @@ import (
 // stored at both.
 func Conformance(t *testing.T, e *Env) {
 	t.Helper()
-	crd := CRD(t, "crontabs.stable.example.com")
+	crd := e.CRD(t, "crontabs.stable.example.com")
 	SetStorage(t, crd, "v1")
 	s := e.subject(t, crd, e.Webhookd(t))
 	s.run("an object without any field", bareObject)

@@ -19,14 +19,7 @@ func CRUD(t *testing.T, e *Env) {
 		p := s.specimen
 		for _, version := range s.Served {
 			s.run(p.crd+" at "+version, func(s subject) {
-				c := crud{subject: s, specimen: p, version: version}
-				c.write()
-				c.patch()
-				c.dryRun()
-				c.list()
-				c.remove()
-				c.removeCollection()
-				c.finalize()
+				crud{subject: s, specimen: p, version: version}.all()
 			})
 		}
 	}
@@ -38,6 +31,16 @@ type crud struct {
 	specimen
 
 	version string
+}
+
+func (c crud) all() {
+	c.write()
+	c.patch()
+	c.dryRun()
+	c.list()
+	c.remove()
+	c.removeCollection()
+	c.finalize()
 }
 
 // write creates an object, changes it, and makes changes that are none or come too late.

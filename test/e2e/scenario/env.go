@@ -39,6 +39,8 @@ type Env struct {
 	Reference Reference
 	// Reviews are the conversionReviewVersions.
 	Reviews []string
+
+	rules *ruleFolders // of ByRules
 }
 
 // A Target is what CRDs refer to: a webhookd, or what stands before several.
@@ -68,8 +70,12 @@ func (e *Env) Options(t *testing.T) webhook.Options {
 func (e *Env) Webhookd(t *testing.T, flags ...string) *webhook.Process {
 	t.Helper()
 	o := e.Options(t)
-	o.Flags = flags
-	return webhook.Start(t, o)
+	if o.Flags = flags; e.rules == nil {
+		return webhook.Start(t, o)
+	}
+	o.Flags = append(e.rules.flags(), flags...)
+	e.rules.w = webhook.Start(t, o)
+	return e.rules.w
 }
 
 // InProcess serves further kinds where the CRDs of this Env look for webhookd.

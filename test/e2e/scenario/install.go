@@ -18,6 +18,9 @@ import (
 // broken by then keeps objects, and so the CRD, from being deleted: a scenario repairs what it broke.
 func (e *Env) Install(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, w Target) *Resource {
 	t.Helper()
+	if e.rules != nil {
+		e.rules.knows(t, crd)
+	}
 	crd = crd.DeepCopy()
 	crd.Spec.Conversion = e.Conversion(w.Addr(), w.CA().PEM)
 	crds := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions()

@@ -18,7 +18,7 @@ func Lossless(t *testing.T, e *Env) {
 	w := e.Webhookd(t)
 	control := e.Install(t, controlCRD(t), w)
 	for _, name := range []string{"crontabs.example.com", "databases.example.com"} {
-		crd := CRD(t, name)
+		crd := e.CRD(t, name)
 		keepUnknown(crd)
 		s := e.subject(t, crd, w)
 		for _, created := range s.Served {

@@ -1,6 +1,9 @@
 package scenario
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A specimen is an object of a compiled-in kind in two states, and the patches between them, as they
 // are written at each version. Its members are all but apiVersion, kind and metadata.
@@ -17,7 +20,12 @@ type specimenAt struct {
 }
 
 // specimens are those of the kinds with which the other scenarios of reading and writing work.
-func specimens() []specimen { return []specimen{cronTab(), database()} }
+func (e *Env) specimens() []specimen {
+	if e.rules != nil {
+		return []specimen{cronTab().having("example.com", "[2001:db8::1]").having("example.com", "2001:db8::1"), database()}
+	}
+	return []specimen{cronTab(), database()}
+}
 
 // A specimenSubject is a specimen whose CRD is installed.
 type specimenSubject struct {
@@ -29,10 +37,10 @@ type specimenSubject struct {
 // else happens: the API server lets a first create wait for two seconds.
 func (e *Env) subjects(t *testing.T, w subjectTarget) []specimenSubject {
 	t.Helper()
-	all := specimens()
+	all := e.specimens()
 	installed := make([]specimenSubject, 0, len(all))
 	for _, p := range all {
-		installed = append(installed, specimenSubject{e.subject(t, CRD(t, p.crd), w), p})
+		installed = append(installed, specimenSubject{e.subject(t, e.CRD(t, p.crd), w), p})
 	}
 	return installed
 }
@@ -81,6 +89,20 @@ func database() specimen {
 			mergePatch: `{"spec":{"storageGiB":20,"backupPolicy":{"schedule":"0 3 * * *"}}}`,
 		},
 	}}
+}
+
+// having returns a specimen that has another text where it has this one: a template splits at a colon and
+// knows nothing of brackets.
+func (p specimen) having(replacement, old string) specimen {
+	at := map[string]specimenAt{}
+	for version, a := range p.at {
+		at[version] = specimenAt{
+			before: strings.ReplaceAll(a.before, old, replacement), after: strings.ReplaceAll(a.after, old, replacement),
+			jsonPatch:  strings.ReplaceAll(a.jsonPatch, old, replacement),
+			mergePatch: strings.ReplaceAll(a.mergePatch, old, replacement),
+		}
+	}
+	return specimen{crd: p.crd, at: at}
 }
 
 // is compares an object, as it is read at each version and as etcd holds it, with a state of a specimen.

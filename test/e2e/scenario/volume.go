@@ -23,7 +23,7 @@ func Volume(t *testing.T, e *Env) {
 	t.Helper()
 	n := *volume
 	w := e.Webhookd(t)
-	r := e.Install(t, CRD(t, "crontabs.example.com"), w)
+	r := e.Install(t, e.CRD(t, "crontabs.example.com"), w)
 	began := time.Now()
 	for i := range n {
 		name := fmt.Sprintf("many-%06d", i)
@@ -45,15 +45,15 @@ func Volume(t *testing.T, e *Env) {
 
 // oldCronTab returns the text of a CronTab as it stands in etcd, of 1.2 KB with two managers.
 func oldCronTab(r *Resource, name string, i int) []byte {
-	const managed = `{"manager":"%s","operation":"Apply","apiVersion":"example.com/v1beta1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1",` +
+	const managed = `{"manager":"%s","operation":"Apply","apiVersion":"%s/v1beta1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1",` +
 		`"fieldsV1":{"f:metadata":{"f:labels":{"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}},"f:spec":{"f:cronSpec":{},"f:image":{}}}}`
-	return fmt.Appendf(nil, `{"apiVersion":"example.com/v1beta1","hostPort":"%s.example.com:%d","kind":"CronTab",`+
+	return fmt.Appendf(nil, `{"apiVersion":"%s/v1beta1","hostPort":"%s.example.com:%d","kind":"CronTab",`+
 		`"metadata":{"annotations":{"example.com/owner":"team-%d","example.com/description":"one of many jobs that run once in a while"},`+
 		`"creationTimestamp":"2026-01-02T03:04:05Z","generation":1,`+
 		`"labels":{"app.kubernetes.io/name":"%s","app.kubernetes.io/part-of":"the-many"},`+
 		`"managedFields":[`+managed+`,`+managed+`],"name":"%s","namespace":"%s","uid":"%08d-0000-4000-8000-000000000000"},`+
 		`"spec":{"cronSpec":"* * * * */5","image":"registry.example.com/jobs/my-awesome-cron-image:1.2.3","replicas":3}}`,
-		name, 1024+i%60000, i%10, name, "kubectl", "helm", name, r.Namespace, i)
+		r.Group, name, 1024+i%60000, i%10, name, "kubectl", r.Group, "helm", r.Group, name, r.Namespace, i)
 }
 
 // chill empties the watch cache: the API server starts again, or at least serves the resource anew.
