@@ -32,6 +32,8 @@ TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
 MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
+# Those in which something runs at the same time as something else; the race detector compiles all of Helm again.
+RACE_MODULES := $(filter-out ./test/chart,$(MODULES))
 
 # $(call in-modules,COMMANDS) runs them in the folder of every module that has packages, or of those of the second argument.
 define in-modules
@@ -126,7 +128,7 @@ test: ## Everything that must pass: the tests of every module.
 test-race: ## The same with the race detector and in random order. Needs a C compiler.
 	@command -v "$$($(GO) env CC)" >/dev/null || { \
 		echo "test-race: the race detector needs a C compiler, and '$$($(GO) env CC)' is not there: install gcc" >&2; exit 1; }
-	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) ./...)
+	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) ./...,$(RACE_MODULES))
 
 # Without a list of packages go test shows what it prints at once: a line when a scenario begins and ends.
 .PHONY: e2e

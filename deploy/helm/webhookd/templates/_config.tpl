@@ -1,0 +1,27 @@
+{{- /*
+The configuration file: config, and the keys that follow from other values. Numbers are written as integers, since YAML
+brings large ones as 1.34217728e+08.
+*/ -}}
+{{- define "webhookd.config" -}}
+{{- $config := dict
+  "listen" (printf ":%v" .Values.ports.webhook)
+  "admin-listen" (printf ":%v" .Values.ports.admin)
+  "path" .Values.path
+  "tls-dir" "/etc/webhookd/tls" -}}
+{{- if or .Values.rules .Values.rulesFrom -}}
+{{- $_ := set $config "rules" "/etc/webhookd/rules" -}}
+{{- $_ := set $config "crds" "/etc/webhookd/crds" -}}
+{{- end -}}
+{{- range $key, $value := .Values.config -}}
+{{- if kindIs "float64" $value -}}
+{{- $value = int64 $value -}}
+{{- end -}}
+{{- $_ := set $config $key $value -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{- /* Changes with what takes a restart. The log level does not: it is followed. */ -}}
+{{- define "webhookd.configChecksum" -}}
+{{- omit (include "webhookd.config" . | fromYaml) "log-level" | toYaml | sha256sum -}}
+{{- end -}}

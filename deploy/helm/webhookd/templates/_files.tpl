@@ -1,0 +1,91 @@
+{{- /*
+What rules and crds are as files, as JSON:
+
+  rules        file name to text, without the CRDs that were in it
+  crds         file name to text
+  conversions  names of the CRDs that there is a Conversion for, in rules
+  schemas      name of a CRD to its spec, of those that can be seen here
+  missing      those of conversions that have no CRD
+  lookedUp     those of conversions whose CRD was read from the cluster
+
+A text without a CRD in it is left as it is, letter for letter.
+*/ -}}
+{{- define "webhookd.files" -}}
+{{- $files := dict "rules" dict "crds" dict "schemas" dict -}}
+{{- $conversions := list -}}
+{{- range $name, $text := .Values.rules -}}
+  {{- $rules := list -}}
+  {{- $crds := list -}}
+  {{- range $document := regexSplit "(?m)^---(?:[ \\t].*)?$" $text -1 -}}
+    {{- $object := include "webhookd.parse" (list (printf "rules.%s" $name) $document) | fromYaml -}}
+    {{- if eq (toString $object.kind) "CustomResourceDefinition" -}}
+      {{- $crds = append $crds $document -}}
+    {{- else -}}
+      {{- $rules = append $rules $document -}}
+      {{- if eq (toString $object.kind) "Conversion" -}}
+        {{- $conversions = append $conversions (dig "metadata" "name" "" $object) -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+  {{- if $crds -}}
+    {{- $_ := set $files.crds (printf "rules.%s" (include "webhookd.fileName" $name)) (join "---" $crds | trimPrefix "\n") -}}
+  {{- end -}}
+  {{- if join "" $rules | trim -}}
+    {{- $_ := set $files.rules (include "webhookd.fileName" $name) (empty $crds | ternary $text (join "---" $rules | trimPrefix "\n")) -}}
+  {{- end -}}
+{{- end -}}
+{{- range $name, $text := .Values.crds -}}
+  {{- $_ := set $files.crds (include "webhookd.fileName" $name) $text -}}
+{{- end -}}
+{{- range $name, $text := $files.crds -}}
+  {{- range $document := regexSplit "(?m)^---(?:[ \\t].*)?$" $text -1 -}}
+    {{- $object := include "webhookd.parse" (list (printf "crds: %s" $name) $document) | fromYaml -}}
+    {{- range concat (list $object) ($object.items | default list) -}}
+      {{- if eq (toString .kind) "CustomResourceDefinition" -}}
+        {{- $_ := set $files.schemas (dig "metadata" "name" "" .) (.spec | default dict) -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- $conversions = $conversions | uniq | sortAlpha -}}
+{{- $missing := list -}}
+{{- $lookedUp := list -}}
+{{- if not .Values.crdsFrom -}}
+  {{- range $name := $conversions -}}
+    {{- if not (hasKey $files.schemas $name) -}}
+      {{- $crd := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
+      {{- if $crd -}}
+        {{- $lookedUp = append $lookedUp $name -}}
+        {{- $_ := set $files.schemas $name $crd.spec -}}
+        {{- $bare := dict "apiVersion" $crd.apiVersion "kind" $crd.kind "metadata" (dict "name" $name) "spec" (omit $crd.spec "conversion") -}}
+        {{- $_ := set $files.crds (printf "cluster.%s.yaml" $name) (toYaml $bare) -}}
+      {{- else -}}
+        {{- $missing = append $missing $name -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- $_ := set $files "conversions" $conversions -}}
+{{- $_ := set $files "missing" $missing -}}
+{{- $_ := set $files "lookedUp" $lookedUp -}}
+{{- toJson $files -}}
+{{- end -}}
+
+{{- /* The server reads .yaml, .yml and .json. */ -}}
+{{- define "webhookd.fileName" -}}
+{{- regexMatch "[.](yaml|yml|json)$" . | ternary . (printf "%s.yaml" .) -}}
+{{- end -}}
+
+{{- /* One document of a file as YAML again; the list is what to call the file, and the document. */ -}}
+{{- define "webhookd.parse" -}}
+{{- $object := index . 1 | fromYaml -}}
+{{- if and (hasKey $object "Error") (not (hasKey $object "kind")) -}}
+{{- fail (printf "%s cannot be read: %s" (index . 0) $object.Error) -}}
+{{- end -}}
+{{- toYaml $object -}}
+{{- end -}}
+
+{{- /* The CRDs that the wiring is about, as a JSON list: those that are named, or else those that rules convert. */ -}}
+{{- define "webhookd.wiredCRDs" -}}
+{{- default (include "webhookd.files" . | fromJson).conversions .Values.crdWiring.crds | toJson -}}
+{{- end -}}

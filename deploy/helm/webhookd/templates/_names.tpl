@@ -1,0 +1,47 @@
+{{- /*
+Names. They are cut so that the longest suffix still fits into the 52 characters that the name of a CronJob may have.
+*/ -}}
+
+{{- define "webhookd.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "webhookd.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "webhookd.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "webhookd.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The Service as clientConfig and the command line name it. */ -}}
+{{- define "webhookd.service" -}}
+{{- printf "%s/%s" .Release.Namespace (include "webhookd.fullname" .) -}}
+{{- end -}}
+
+{{- /* The name that kube-apiserver calls, and that the certificate must be for. */ -}}
+{{- define "webhookd.host" -}}
+{{- printf "%s.%s.svc" (include "webhookd.fullname" .) .Release.Namespace -}}
+{{- end -}}
+
+{{- define "webhookd.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "webhookd.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "webhookd.image" -}}
+{{- with .Values.image -}}
+{{- $name := .repository -}}
+{{- if .registry -}}{{- $name = printf "%s/%s" .registry .repository -}}{{- end -}}
+{{- if .digest -}}
+{{- printf "%s@%s" $name .digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,145 @@
+{{- /*
+What is impossible together, a line each. What is wrong with one value alone is for values.schema.json.
+*/ -}}
+{{- define "webhookd.problems" -}}
+{{- include "webhookd.problems.rules" . -}}
+{{- include "webhookd.problems.tls" . -}}
+{{- include "webhookd.problems.crdWiring" . -}}
+{{- include "webhookd.problems.pods" . -}}
+{{- include "webhookd.problems.network" . -}}
+{{- include "webhookd.problems.metrics" . -}}
+{{- end -}}
+
+{{- define "webhookd.problems.rules" -}}
+{{- $files := include "webhookd.files" . | fromJson -}}
+{{- range $files.missing }}
+- rules convert {{ . }}, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)
+{{- end }}
+{{- if and .Values.rulesFrom (not .Values.crdsFrom) (not $files.crds) }}
+- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.
+{{- end }}
+{{- if and (or .Values.crds .Values.crdsFrom) (not .Values.rules) (not .Values.rulesFrom) }}
+- crds are set without rules: set rules or rulesFrom, or remove the CRDs.
+{{- end }}
+{{- range $name, $list := dict "rules" $files.rules "crds" $files.crds }}
+{{- $size := 0 -}}
+{{- range $file, $text := $list -}}
+{{- $size = add $size (len $file) (len $text) -}}
+{{- end -}}
+{{- if gt $size 1000000 }}
+- {{ $name }} have {{ $size }} bytes, and a ConfigMap holds 1 MiB: put the files into ConfigMaps of your own, and name those in {{ $name }}From.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.tls" -}}
+{{- with .Values.tls }}
+{{- if and (eq .mode "existingSecret") (not .existingSecret) }}
+- tls.mode is existingSecret, but tls.existingSecret does not name the Secret.
+{{- end }}
+{{- if and .existingSecret (ne .mode "existingSecret") }}
+- tls.existingSecret is set, but tls.mode is {{ .mode }}: set tls.mode=existingSecret, or remove the name.
+{{- end }}
+{{- if and .certManager.issuerRef (ne .mode "certManager") }}
+- tls.certManager.issuerRef is set, but tls.mode is {{ .mode }}: set tls.mode=certManager, or remove the issuer.
+{{- end }}
+{{- if eq .mode "certManager" }}
+{{- if le (include "webhookd.milliseconds" .certManager.duration | int64) (include "webhookd.milliseconds" .certManager.renewBefore | int64) }}
+- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed without end.
+{{- end }}
+{{- if le (include "webhookd.milliseconds" .certManager.ca.renewBefore | int64) (include "webhookd.milliseconds" .certManager.duration | int64) }}
+- tls.certManager.ca.renewBefore is not above tls.certManager.duration: a leaf could outlive the CA in the CRDs' caBundle.
+{{- end }}
+{{- if le (include "webhookd.milliseconds" .certManager.ca.duration | int64) (include "webhookd.milliseconds" .certManager.ca.renewBefore | int64) }}
+- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed without end.
+{{- end }}
+{{- end }}
+{{- if and (eq .mode "helm") (gt (int64 .helm.leafValidityDays) (int64 .helm.caValidityDays)) }}
+- tls.helm.leafValidityDays is above tls.helm.caValidityDays: a leaf cannot outlive its CA.
+{{- end }}
+{{- if and (eq .mode "selfManaged") (ge (include "webhookd.milliseconds" .selfManaged.leafValidity | int64) (include "webhookd.milliseconds" .selfManaged.caValidity | int64)) }}
+- tls.selfManaged.leafValidity is not below tls.selfManaged.caValidity: a leaf cannot outlive its CA.
+{{- end }}
+{{- if and .caBundle (or (eq .mode "helm") (eq .mode "selfManaged")) }}
+- tls.caBundle is set, but with tls.mode {{ .mode }} the CA is made here: remove it.
+{{- end }}
+{{- if and .caBundle (not (contains "-----BEGIN CERTIFICATE-----" .caBundle)) }}
+- tls.caBundle has no certificate in PEM: give the file with --set-file tls.caBundle=ca.crt.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.crdWiring" -}}
+{{- if ne .Values.crdWiring.mode "manual" }}
+{{- if not (include "webhookd.wiredCRDs" . | fromJsonArray) }}
+- crdWiring.mode is {{ .Values.crdWiring.mode }}, but crdWiring.crds names no CRD, and there are no rules to take the names from.
+{{- end }}
+{{- end }}
+{{- if and (eq .Values.crdWiring.mode "annotate") (not (has .Values.tls.mode (list "certManager" "existingSecret"))) }}
+- crdWiring.mode is annotate, but tls.mode is {{ .Values.tls.mode }}: cert-manager injects the CA of a certificate of its own, or of a Secret that allows it (tls.mode certManager or existingSecret).
+{{- end }}
+{{- if and (eq .Values.crdWiring.mode "job") (index .Values.config "client-ca-file") }}
+- crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.pods" -}}
+{{- if eq (int .Values.ports.webhook) (int .Values.ports.admin) }}
+- ports.webhook and ports.admin are the same: {{ .Values.ports.admin }}.
+{{- end }}
+{{- $drain := include "webhookd.milliseconds" (index .Values.config "drain-delay" | default "15s") | int64 -}}
+{{- $shutdown := include "webhookd.milliseconds" (index .Values.config "shutdown-timeout" | default "30s") | int64 -}}
+{{- $sleep := dig "preStop" "sleep" "seconds" 0 .Values.lifecycle | int64 -}}
+{{- $needed := add $drain $shutdown (mul $sleep 1000) -}}
+{{- if le (mul (int64 .Values.terminationGracePeriodSeconds) 1000) $needed }}
+- terminationGracePeriodSeconds is {{ .Values.terminationGracePeriodSeconds }}, but must be above {{ divf $needed 1000 }}: the sum of config.drain-delay, config.shutdown-timeout and the sleep before the stop.
+{{- end }}
+{{- with .Values.podDisruptionBudget }}
+{{- if and .enabled .minAvailable .maxUnavailable }}
+- podDisruptionBudget has both minAvailable and maxUnavailable: set one of them to "".
+{{- end }}
+{{- $replicas := $.Values.autoscaling.enabled | ternary $.Values.autoscaling.minReplicas $.Values.replicaCount | int -}}
+{{- if and .enabled .minAvailable (not (hasSuffix "%" (toString .minAvailable))) }}
+{{- if ge (int .minAvailable) $replicas }}
+- podDisruptionBudget.minAvailable is {{ .minAvailable }} of {{ $replicas }} replicas: no node could be drained.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.autoscaling }}
+{{- if .enabled }}
+{{- if gt (int .minReplicas) (int .maxReplicas) }}
+- autoscaling.minReplicas is above autoscaling.maxReplicas.
+{{- end }}
+{{- if not (or .targetCPUUtilizationPercentage .targetMemoryUtilizationPercentage) }}
+- autoscaling is enabled without a target: set autoscaling.targetCPUUtilizationPercentage.
+{{- end }}
+{{- range $resource, $target := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage }}
+{{- if and $target (not (dig "requests" $resource "" $.Values.resources)) }}
+- autoscaling has a target for {{ $resource }}, of which resources.requests.{{ $resource }} is 100 percent: set it.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.network" -}}
+{{- with .Values.networkPolicy.ingress }}
+{{- if .enabled }}
+{{- if $.Values.hostNetwork }}
+- networkPolicy.ingress is enabled together with hostNetwork: no NetworkPolicy holds for such pods.
+{{- end }}
+{{- if and (ne .flavor "cilium") (not .cidrs) (not .from) }}
+- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium knows its addresses.
+{{- end }}
+{{- if and (eq .flavor "cilium") .cidrs }}
+- networkPolicy.ingress.cidrs is set with the flavor cilium, which does not apply it to kube-apiserver: remove it, or use networkPolicy.ingress.from.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.metrics" -}}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
+- metrics.serviceMonitor and metrics.podMonitor are both enabled: everything would be counted twice.
+{{- end }}
+{{- end -}}

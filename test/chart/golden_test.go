@@ -1,0 +1,93 @@
+package chart_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/chart"
+)
+
+// Each ci file renders as its golden file has it, the notes included.
+func TestRendering(t *testing.T) {
+	t.Parallel()
+	ci := ciFiles(t)
+	want := make([]string, 0, len(ci))
+	for name, v := range ci {
+		want = append(want, name+".txt")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, filepath.Join("testdata", "golden", name+".txt"), steady(render(t, v, nil).String()))
+		})
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !slices.Contains(want, filepath.Base(file)) {
+			t.Errorf("a golden file without a ci file: %s", file)
+		}
+	}
+}
+
+// steady replaces what is new each time: keys and certificates, and the time when they are renewed. The dashboard is left out,
+// since its file would be there twice.
+func steady(text string) string {
+	text = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`).ReplaceAllString(text, "(PEM)")
+	text = regexp.MustCompile(`(renew-after: )"\d+"`).ReplaceAllString(text, `${1}"(time)"`)
+	before, after, found := strings.Cut(text, "  webhookd.json: |\n")
+	if found {
+		_, rest, _ := strings.Cut(after, "\n=== ")
+		text = before + "  webhookd.json: (the dashboard)\n\n=== " + rest
+	}
+	return text
+}
+
+// What does not change does not restart anything: neither the same values again, nor other rules.
+func TestPodsRestartForTheConfigurationOnly(t *testing.T) {
+	t.Parallel()
+	deployment := func(v map[string]any) string {
+		return render(t, v, chart.NewCluster())["server/deployment.yaml"]
+	}
+	with := func(text string) map[string]any { return values(t, crdAndRules+text) }
+	base := deployment(with(""))
+	same := []map[string]any{
+		with(""),
+		values(t, strings.ReplaceAll(crdAndRules, ".spec.count", ".spec.number")),
+		with("crdWiring: {mode: job}\n"),
+		with("config: {log-level: debug}\n"),
+	}
+	for i, v := range same {
+		if got := deployment(v); got != base {
+			t.Errorf("values %d change the Deployment:\n%s", i, got)
+		}
+	}
+	if deployment(with("config: {queue-wait: 2s}\n")) == base {
+		t.Error("another configuration leaves the pods as they are")
+	}
+}
+
+// crdAndRules are values that convert a kind.
+const crdAndRules = `
+rules:
+  gadgets: |
+    apiVersion: conversion.webhookd.io/v1alpha1
+    kind: Conversion
+    metadata: {name: gadgets.example.org}
+    spec: {hub: v1, versions: [{name: v1alpha1, rules: [{field: .spec.count, hub: .spec.replicas}]}]}
+crds:
+  gadgets: |
+    apiVersion: apiextensions.k8s.io/v1
+    kind: CustomResourceDefinition
+    metadata: {name: gadgets.example.org}
+    spec:
+      group: example.org
+      scope: Namespaced
+      names: {kind: Gadget, listKind: GadgetList, plural: gadgets, singular: gadget}
+      versions:
+      - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+      - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`

@@ -1,0 +1,197 @@
+package chart_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/chart"
+)
+
+// Values that cannot work together end the rendering with a line that says why and what to do.
+func TestImpossibleCombinations(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, values, want string }{
+		{
+			"rules without a schema", "rules: {a: '{kind: Conversion, metadata: {name: gadgets.example.org}}'}",
+			"- rules convert gadgets.example.org, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
+		},
+		{
+			"rulesFrom without CRDs", "rulesFrom: [{name: a}]",
+			"- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.",
+		},
+		{
+			"CRDs without rules", "crdsFrom: [{name: a}]",
+			"- crds are set without rules: set rules or rulesFrom, or remove the CRDs.",
+		},
+		{
+			"too large", "rules: {a: '#" + strings.Repeat("x", 1_000_000) + "'}",
+			"- rules have 1000007 bytes, and a ConfigMap holds 1 MiB: put the files into ConfigMaps of your own, and name those in rulesFrom.",
+		},
+		{
+			"no Secret", "tls: {mode: existingSecret}",
+			"- tls.mode is existingSecret, but tls.existingSecret does not name the Secret.",
+		},
+		{
+			"Secret of another mode", "tls: {existingSecret: a}",
+			"- tls.existingSecret is set, but tls.mode is helm: set tls.mode=existingSecret, or remove the name.",
+		},
+		{
+			"issuer of another mode", "tls: {certManager: {issuerRef: {name: a}}}",
+			"- tls.certManager.issuerRef is set, but tls.mode is helm: set tls.mode=certManager, or remove the issuer.",
+		},
+		{
+			"leaf renewed without end", "tls: {mode: certManager, certManager: {duration: 100h, renewBefore: 100h}}",
+			"- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed without end.",
+		},
+		{
+			"leaf outlives the CA", "tls: {mode: certManager, certManager: {ca: {renewBefore: 1000h}}}",
+			"- tls.certManager.ca.renewBefore is not above tls.certManager.duration: a leaf could outlive the CA in the CRDs' caBundle.",
+		},
+		{
+			"CA renewed without end", "tls: {mode: certManager, certManager: {ca: {duration: 8760h}}}",
+			"- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed without end.",
+		},
+		{
+			"leaf of helm outlives the CA", "tls: {helm: {caValidityDays: 10, leafValidityDays: 11}}",
+			"- tls.helm.leafValidityDays is above tls.helm.caValidityDays: a leaf cannot outlive its CA.",
+		},
+		{
+			"leaf of selfManaged outlives the CA", "tls: {mode: selfManaged, selfManaged: {caValidity: 60m, leafValidity: 1h}}",
+			"- tls.selfManaged.leafValidity is not below tls.selfManaged.caValidity: a leaf cannot outlive its CA.",
+		},
+		{
+			"a CA that is made here", "tls: {caBundle: '-----BEGIN CERTIFICATE-----'}",
+			"- tls.caBundle is set, but with tls.mode helm the CA is made here: remove it.",
+		},
+		{
+			"a path in place of the CA", "tls: {mode: existingSecret, existingSecret: a, caBundle: ca.crt}",
+			"- tls.caBundle has no certificate in PEM: give the file with --set-file tls.caBundle=ca.crt.",
+		},
+		{
+			"nothing to wire", "crdWiring: {mode: job}",
+			"- crdWiring.mode is job, but crdWiring.crds names no CRD, and there are no rules to take the names from.",
+		},
+		{
+			"nobody injects", "crdWiring: {mode: annotate, crds: [gadgets.example.org]}",
+			"- crdWiring.mode is annotate, but tls.mode is helm: cert-manager injects the CA of a certificate of its own, or of a Secret that allows it (tls.mode certManager or existingSecret).",
+		},
+		{
+			"kube-apiserver turned away", "{crdWiring: {mode: job, crds: [gadgets.example.org]}, config: {client-ca-file: /ca}}",
+			"- crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.",
+		},
+		{"one port", "ports: {webhook: 8080}", "- ports.webhook and ports.admin are the same: 8080."},
+		{
+			"killed while draining", "{config: {drain-delay: 1m, shutdown-timeout: 1m30s}, lifecycle: {preStop: {sleep: {seconds: 5}}}, terminationGracePeriodSeconds: 155}",
+			"- terminationGracePeriodSeconds is 155, but must be above 155: the sum of config.drain-delay, config.shutdown-timeout and the sleep before the stop.",
+		},
+		{
+			"two budgets", "podDisruptionBudget: {minAvailable: 1}",
+			`- podDisruptionBudget has both minAvailable and maxUnavailable: set one of them to "".`,
+		},
+		{
+			"no drain", `podDisruptionBudget: {minAvailable: 2, maxUnavailable: ""}`,
+			"- podDisruptionBudget.minAvailable is 2 of 2 replicas: no node could be drained.",
+		},
+		{
+			"replicas upside down", "autoscaling: {enabled: true, minReplicas: 7}",
+			"- autoscaling.minReplicas is above autoscaling.maxReplicas.",
+		},
+		{
+			"no target", "autoscaling: {enabled: true, targetCPUUtilizationPercentage: 0}",
+			"- autoscaling is enabled without a target: set autoscaling.targetCPUUtilizationPercentage.",
+		},
+		{
+			"a target of nothing", "{autoscaling: {enabled: true}, resources: {requests: {cpu: null}}}",
+			"- autoscaling has a target for cpu, of which resources.requests.cpu is 100 percent: set it.",
+		},
+		{
+			"no policy for pods of the host", "{hostNetwork: true, networkPolicy: {ingress: {enabled: true, cidrs: [10.0.0.0/8]}}}",
+			"- networkPolicy.ingress is enabled together with hostNetwork: no NetworkPolicy holds for such pods.",
+		},
+		{
+			"kube-apiserver shut out", "networkPolicy: {ingress: {enabled: true}}",
+			"- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium knows its addresses.",
+		},
+		{
+			"addresses that Cilium does not apply", "networkPolicy: {ingress: {enabled: true, flavor: cilium, cidrs: [10.0.0.0/8]}}",
+			"- networkPolicy.ingress.cidrs is set with the flavor cilium, which does not apply it to kube-apiserver: remove it, or use networkPolicy.ingress.from.",
+		},
+		{
+			"scraped twice", "metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}",
+			"- metrics.serviceMonitor and metrics.podMonitor are both enabled: everything would be counted twice.",
+		},
+	}
+	said := make([]string, 0, len(tests))
+	for _, tt := range tests {
+		said = append(said, tt.want)
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := problems(t, tt.values); !slices.Equal(got, []string{tt.want}) {
+				t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), tt.want)
+			}
+		})
+	}
+	for _, text := range problemTexts(t) {
+		if !slices.ContainsFunc(said, func(s string) bool { return text.MatchString(s) }) {
+			t.Errorf("no case for %s", text)
+		}
+	}
+}
+
+// problems returns the lines that end the rendering.
+func problems(t *testing.T, text string) []string {
+	t.Helper()
+	_, err := chart.Render(values(t, text), nil)
+	if err == nil {
+		t.Fatal("it renders")
+	}
+	_, list, found := strings.Cut(err.Error(), "these values cannot work:\n\n")
+	if !found {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return line == "" })
+}
+
+// problemTexts returns a pattern for each line that the templates may say.
+func problemTexts(t *testing.T) []*regexp.Regexp {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(chart.Dir, "templates", "_problems.tpl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*regexp.Regexp
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "- ") {
+			continue
+		}
+		pattern := regexp.MustCompile(`\\\{\\\{.*?\\\}\\\}|\{\{.*?\}\}`).ReplaceAllString(regexp.QuoteMeta(strings.TrimSpace(line)), ".*")
+		all = append(all, regexp.MustCompile("^"+pattern+"$"))
+	}
+	return all
+}
+
+// All problems are told at once.
+func TestProblemsAreToldTogether(t *testing.T) {
+	t.Parallel()
+	got := problems(t, "{tls: {mode: existingSecret}, ports: {admin: 9443}, crdsFrom: [{name: a}]}")
+	if len(got) != 3 {
+		t.Errorf("problems: %q", got)
+	}
+}
+
+// A file that is no YAML is named.
+func TestUnreadableFilesAreNamed(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"rules.a cannot be read: ":     "rules: {a: 'kind: [Conversion'}",
+		"crds: b.yaml cannot be read:": "{rules: {a: 'kind: Conversion'}, crds: {b: '- not an object'}}",
+	} {
+		if _, err := chart.Render(values(t, text), nil); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

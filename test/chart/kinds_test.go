@@ -1,0 +1,208 @@
+package chart_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1" //nolint:depguard // kinds of the Prometheus Operator, no metrics
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// empty returns an empty object of a kind.
+func empty(kind string) any {
+	switch kind {
+	case "v1 ConfigMap":
+		return &corev1.ConfigMap{}
+	case "v1 Secret":
+		return &corev1.Secret{}
+	case "v1 Service":
+		return &corev1.Service{}
+	case "v1 ServiceAccount":
+		return &corev1.ServiceAccount{}
+	case "apps/v1 Deployment":
+		return &appsv1.Deployment{}
+	case "autoscaling/v2 HorizontalPodAutoscaler":
+		return &autoscalingv2.HorizontalPodAutoscaler{}
+	case "batch/v1 CronJob":
+		return &batchv1.CronJob{}
+	case "batch/v1 Job":
+		return &batchv1.Job{}
+	case "cert-manager.io/v1 Certificate":
+		return &certmanagerv1.Certificate{}
+	case "cert-manager.io/v1 Issuer":
+		return &certmanagerv1.Issuer{}
+	case "cilium.io/v2 CiliumNetworkPolicy":
+		return &ciliumPolicy{}
+	case "monitoring.coreos.com/v1 PodMonitor":
+		return &monitoringv1.PodMonitor{}
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return &monitoringv1.PrometheusRule{}
+	case "monitoring.coreos.com/v1 ServiceMonitor":
+		return &monitoringv1.ServiceMonitor{}
+	case "networking.k8s.io/v1 NetworkPolicy":
+		return &networkingv1.NetworkPolicy{}
+	case "policy/v1 PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	case "projectcalico.org/v3 NetworkPolicy":
+		return &calicoPolicy{}
+	case "rbac.authorization.k8s.io/v1 ClusterRole":
+		return &rbacv1.ClusterRole{}
+	case "rbac.authorization.k8s.io/v1 ClusterRoleBinding":
+		return &rbacv1.ClusterRoleBinding{}
+	case "rbac.authorization.k8s.io/v1 Role":
+		return &rbacv1.Role{}
+	case "rbac.authorization.k8s.io/v1 RoleBinding":
+		return &rbacv1.RoleBinding{}
+	}
+	return nil
+}
+
+// Of these two kinds there are no types in small modules: the part of them that the chart uses, out of their documentation.
+type (
+	meta struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+	}
+	ciliumPolicy struct {
+		meta `json:",inline"`
+
+		Spec struct {
+			EndpointSelector metav1.LabelSelector `json:"endpointSelector"`
+			Ingress          []struct {
+				FromEntities  []string               `json:"fromEntities,omitempty"`
+				FromEndpoints []metav1.LabelSelector `json:"fromEndpoints,omitempty"`
+				ToPorts       []struct {
+					Ports []struct{ Port, Protocol string } `json:"ports"`
+				} `json:"toPorts"`
+			} `json:"ingress"`
+		} `json:"spec"`
+	}
+	calicoPolicy struct {
+		meta `json:",inline"`
+
+		Spec struct {
+			Selector string   `json:"selector"`
+			Types    []string `json:"types"`
+			Ingress  []struct {
+				Action      string       `json:"action"`
+				Protocol    string       `json:"protocol"`
+				Source      calicoEntity `json:"source"`
+				Destination calicoEntity `json:"destination"`
+			} `json:"ingress"`
+		} `json:"spec"`
+	}
+	calicoEntity struct {
+		Nets              []string `json:"nets,omitempty"`
+		Ports             []int32  `json:"ports,omitempty"`
+		Selector          string   `json:"selector,omitempty"`
+		NamespaceSelector string   `json:"namespaceSelector,omitempty"`
+	}
+)
+
+// decode returns an object as one of its Go type. A field that the type has not, or a key that is there twice, is an error.
+func decode(t *testing.T, document string) any {
+	t.Helper()
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal([]byte(document), &kind); err != nil {
+		t.Fatal(err)
+	}
+	o := empty(kind.APIVersion + " " + kind.Kind)
+	if o == nil {
+		t.Fatalf("no type of %s %s", kind.APIVersion, kind.Kind)
+	}
+	if err := yaml.UnmarshalStrict([]byte(document), o); err != nil {
+		t.Fatalf("%v in:\n%s", err, document)
+	}
+	return o
+}
+
+// Every manifest is one of its kind: no field is unknown. Names, namespaces and labels are right as well.
+func TestManifestsAreOfTheirKinds(t *testing.T) {
+	t.Parallel()
+	for name, v := range ciFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]bool{}
+			for _, document := range render(t, v, nil).Documents() {
+				o := decode(t, document).(metav1.Object)
+				var kind metav1.TypeMeta
+				if err := yaml.Unmarshal([]byte(document), &kind); err != nil {
+					t.Fatal(err)
+				}
+				id := fmt.Sprintf("%s %s/%s", kind.Kind, o.GetNamespace(), o.GetName())
+				if seen[id] {
+					t.Errorf("twice: %s", id)
+				}
+				seen[id] = true
+				own := o.GetLabels()["helm.sh/chart"] != ""
+				extra := slices.Contains([]string{"extra", "conversion-text"}, o.GetName())
+				clusterWide := kind.Kind == "ClusterRole" || kind.Kind == "ClusterRoleBinding"
+				if !extra && (!own || clusterWide != (o.GetNamespace() == "") || len(o.GetName()) > 63) {
+					t.Errorf("labels %v, namespace or name: %s", o.GetLabels(), id)
+				}
+			}
+		})
+	}
+}
+
+// Names stay within what Kubernetes allows, however long the name of the release is.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	for name, v := range ciFiles(t) {
+		v["fullnameOverride"] = "a-name-that-is-much-longer-than-what-is-left-of-63-characters"
+		for _, o := range objects(t, render(t, v, nil)) {
+			limit := 63
+			if o["kind"] == "CronJob" {
+				limit = 52
+			}
+			if n := at(t, o, "metadata", "name"); len(n) > limit {
+				t.Errorf("%s: %s has %d characters: %s", name, o["kind"], len(n), n)
+			}
+		}
+	}
+}
+
+// rights returns what a role allows.
+func rights(t *testing.T, document string) []string {
+	t.Helper()
+	var name string
+	var rules []rbacv1.PolicyRule
+	switch o := decode(t, document).(type) {
+	case *rbacv1.Role:
+		name, rules = o.Name, o.Rules
+	case *rbacv1.ClusterRole:
+		name, rules = o.Name, o.Rules
+	}
+	all := make([]string, 0, len(rules))
+	for _, r := range rules {
+		all = append(all, fmt.Sprintf("%s: %q %s %v %v", name, r.APIGroups[0], r.Resources[0], r.ResourceNames, r.Verbs))
+	}
+	return all
+}
+
+// subjects returns the names of the accounts of a binding.
+func subjects(t *testing.T, document string) []string {
+	t.Helper()
+	var list []rbacv1.Subject
+	switch o := decode(t, document).(type) {
+	case *rbacv1.RoleBinding:
+		list = o.Subjects
+	case *rbacv1.ClusterRoleBinding:
+		list = o.Subjects
+	}
+	names := make([]string, 0, len(list))
+	for _, s := range list {
+		names = append(names, s.Name)
+	}
+	return names
+}

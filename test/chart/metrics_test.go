@@ -1,0 +1,222 @@
+package chart_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/model/labels"  //nolint:depguard // the language of queries, no metrics
+	"github.com/prometheus/prometheus/promql/parser" //nolint:depguard // the language of queries, no metrics
+
+	"github.com/crdconvert/webhookd/test/chart"
+)
+
+// A metric is one of docs/reference/metrics.md, or one that others have.
+type metric struct {
+	kind   string
+	labels []string
+}
+
+// metrics returns those of webhookd, out of their reference, and those of others that the chart uses.
+func metrics(t *testing.T) map[string]metric {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversions := metric{"histogram", []string{"crd_name", "from_version", "to_version", "succeeded"}}
+	all := map[string]metric{
+		"apiserver_crd_conversion_webhook_duration_seconds": conversions,
+		"process_resident_memory_bytes":                     {kind: "gauge"},
+		"process_cpu_seconds_total":                         {kind: "counter"},
+		"go_goroutines":                                     {kind: "gauge"},
+		"go_gc_duration_seconds":                            {kind: "histogram"}, // a summary, of which the sum is used
+	}
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|")
+	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
+		all[match[1]] = metric{match[2], strings.Fields(strings.ReplaceAll(match[3], "`", ""))}
+	}
+	return all
+}
+
+// query checks that an expression can be parsed, and uses metrics and labels that there are. Counters are looked at through rate
+// or increase only, or to see whether they are new.
+func query(t *testing.T, known map[string]metric, expression string) {
+	t.Helper()
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
+	if err != nil {
+		t.Errorf("%s: %v", expression, err)
+		return
+	}
+	allowed := []string{"namespace", "job", "pod", "instance", "le", "__name__"}
+	parser.Inspect(parsed, func(node parser.Node, path []parser.Node) error {
+		selector, is := node.(*parser.VectorSelector)
+		if !is {
+			return nil
+		}
+		name := selector.Name
+		m, found := known[name]
+		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+			if base := strings.TrimSuffix(name, suffix); !found && known[base].kind == "histogram" {
+				m, found = metric{"counter", known[base].labels}, true
+			}
+		}
+		if !found {
+			t.Errorf("no such metric: %s in %s", name, expression)
+		}
+		allowed = append(allowed, m.labels...)
+		for _, matcher := range selector.LabelMatchers {
+			if !slices.Contains(append(m.labels, allowed[:6]...), matcher.Name) || matcher.Type == labels.MatchRegexp && matcher.Value == "" {
+				t.Errorf("%s has no label %s: %s", name, matcher.Name, expression)
+			}
+		}
+		_, ranged := path[len(path)-1].(*parser.MatrixSelector)
+		isNew := slices.ContainsFunc(path, func(n parser.Node) bool {
+			binary, is := n.(*parser.BinaryExpr)
+			return is && binary.Op == parser.LUNLESS
+		})
+		if ranged != (m.kind == "counter") && !isNew {
+			t.Errorf("%s is a %s: %s", name, m.kind, expression)
+		}
+		return nil
+	})
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		if aggregate, is := node.(*parser.AggregateExpr); is {
+			for _, label := range aggregate.Grouping {
+				if !slices.Contains(allowed, label) {
+					t.Errorf("no such label: %s in %s", label, expression)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// An alert as a PrometheusRule has it.
+type alert struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// alerts returns those of a rendering.
+func alerts(t *testing.T, r chart.Rendering) []alert {
+	t.Helper()
+	groups, _ := chart.Get(object(t, r, "PrometheusRule", "webhookd"), []string{"spec", "groups"})
+	text, err := json.Marshal(groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct {
+		Rules []alert `json:"rules"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list[0].Rules
+}
+
+const allAlerts = "metrics: {prometheusRule: {enabled: true}}\n"
+
+// The alerts ask for metrics that there are, and say what is wrong and what it means.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	known := metrics(t)
+	for _, text := range []string{allAlerts, allAlerts + crdAndRules} {
+		for _, a := range alerts(t, render(t, values(t, text), nil)) {
+			query(t, known, a.Expr)
+			if !strings.HasPrefix(a.Alert, "Webhookd") || a.Annotations["summary"] == "" || a.Annotations["description"] == "" ||
+				!strings.HasPrefix(a.Annotations["runbook_url"], "https://") || !slices.Contains([]string{"critical", "warning"}, a.Labels["severity"]) {
+				t.Errorf("%s lacks something: %v %v", a.Alert, a.Labels, a.Annotations)
+			}
+			if strings.Contains(a.Expr, "$(") {
+				t.Errorf("%s: not replaced: %s", a.Alert, a.Expr)
+			}
+		}
+	}
+	filtered := false
+	for _, a := range alerts(t, render(t, values(t, allAlerts+crdAndRules), nil)) {
+		filtered = filtered || strings.Contains(a.Expr, `succeeded="false", crd_name=~"gadgets.example.org"`)
+	}
+	if !filtered {
+		t.Error("the alerts about kube-apiserver are about all CRDs")
+	}
+}
+
+// The runbook of the alerts is there.
+func TestRunbookExists(t *testing.T) {
+	t.Parallel()
+	defaults, err := chart.Defaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(at(t, defaults, "metrics", "prometheusRule", "runbookURL"), "/blob/main/")
+	if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(page))); err != nil {
+		t.Error(err)
+	}
+}
+
+// A panel of the dashboard, as far as this test looks at it.
+type panel struct {
+	ID          int    `json:"id"`
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Targets     []struct {
+		Expr string `json:"expr"`
+	} `json:"targets"`
+	GridPos struct {
+		H int `json:"h"`
+		W int `json:"w"`
+		X int `json:"x"`
+		Y int `json:"y"`
+	} `json:"gridPos"`
+}
+
+// The dashboard asks for metrics that there are, uses all that webhookd has, and its panels have room.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(chart.Dir, "dashboards", "webhookd.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []panel `json:"panels"`
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	known := metrics(t)
+	ids, room := map[int]bool{}, map[[2]int]string{}
+	for _, p := range dashboard.Panels {
+		if ids[p.ID] || p.Type != "row" && (p.Title == "" || p.Description == "" || len(p.Targets) == 0) {
+			t.Errorf("panel %d %q: its number is taken, or it lacks something", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other := room[[2]int{x, y}]; other != "" || x >= 24 {
+					t.Fatalf("panel %q is in the place of %q, or beside the page", p.Title, other)
+				}
+				room[[2]int{x, y}] = p.Title
+			}
+		}
+		for _, target := range p.Targets {
+			query(t, known, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
+		}
+	}
+	for name := range known {
+		if strings.HasPrefix(name, "webhookd_") && !strings.Contains(string(text), name) {
+			t.Errorf("no panel shows %s", name)
+		}
+	}
+	configMap := object(t, render(t, values(t, "metrics: {dashboard: {enabled: true}}"), nil), "ConfigMap", "webhookd-dashboard")
+	if got := at(t, configMap, "data", "webhookd.json"); strings.TrimSpace(got) != strings.TrimSpace(string(text)) {
+		t.Error("the ConfigMap has another dashboard than the file")
+	}
+}

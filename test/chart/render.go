@@ -1,0 +1,84 @@
+package chart
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	"sigs.k8s.io/yaml"
+)
+
+// Dir is the folder of the chart, seen from that of this package.
+const Dir = "../../deploy/helm/webhookd"
+
+// The release that is rendered.
+const (
+	ReleaseName = "webhookd"
+	Namespace   = "conversion"
+)
+
+// A Rendering is what the chart makes of values: the text of each template that has any, by its path in the folder
+// templates.
+type Rendering map[string]string
+
+// Render renders the chart with the values, after it has held them to the schema, as helm install does. A nil cluster is none,
+// as for helm template.
+func Render(values map[string]any, cluster *Cluster) (Rendering, error) {
+	chart, err := loader.LoadDir(Dir)
+	if err != nil {
+		return nil, err
+	}
+	options := common.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
+	top, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	var files map[string]string
+	if cluster == nil {
+		files, err = engine.Render(chart, top)
+	} else {
+		files, err = engine.RenderWithClientProvider(chart, top, cluster)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rendering := make(Rendering, len(files))
+	for path, text := range files {
+		if strings.TrimSpace(text) != "" {
+			rendering[strings.TrimPrefix(path, chart.Name()+"/templates/")] = text
+		}
+	}
+	return rendering, nil
+}
+
+// String returns all of it, file by file.
+func (r Rendering) String() string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(r)) {
+		fmt.Fprintf(&b, "=== %s\n%s\n", path, strings.TrimRight(strings.TrimLeft(r[path], "\n"), "\n"))
+	}
+	return b.String()
+}
+
+// Documents returns the manifests, in the order of their files, without documents that have only comments.
+func (r Rendering) Documents() []string {
+	var all []string
+	for _, path := range slices.Sorted(maps.Keys(r)) {
+		if filepath.Ext(path) != ".yaml" {
+			continue
+		}
+		for document := range strings.SplitSeq("\n"+r[path], "\n---") {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(document), &object); err != nil || len(object) > 0 {
+				all = append(all, document)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,164 @@
+package chart_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/test/chart"
+)
+
+const host = chart.ReleaseName + "." + chart.Namespace + ".svc"
+
+// secret returns what is in a Secret of a rendering.
+func secret(t *testing.T, r chart.Rendering, name string) map[string]string {
+	t.Helper()
+	o := object(t, r, "Secret", name)
+	data, _ := o["data"].(map[string]any)
+	decoded := make(map[string]string, len(data))
+	for key, value := range data {
+		text, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded[key] = string(text)
+	}
+	return decoded
+}
+
+// certificate returns the first of a text in PEM.
+func certificate(t *testing.T, text string) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		t.Fatal("no PEM")
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// lifetimes says how long the CA and the leaf of mode helm are valid.
+func lifetimes(t *testing.T, r chart.Rendering) string {
+	t.Helper()
+	life := func(text string) time.Duration {
+		c := certificate(t, text)
+		return c.NotAfter.Sub(c.NotBefore)
+	}
+	pair := secret(t, r, "webhookd-tls")
+	return fmt.Sprint(life(pair["ca.crt"]), life(pair["tls.crt"]))
+}
+
+// cluster returns one with the Secrets of a rendering.
+func cluster(t *testing.T, r chart.Rendering) *chart.Cluster {
+	t.Helper()
+	var secrets []map[string]any
+	for _, o := range objects(t, r) {
+		if o["kind"] == "Secret" {
+			secrets = append(secrets, o)
+		}
+	}
+	return chart.NewCluster(secrets...)
+}
+
+// The certificate that Helm makes is one that kube-apiserver accepts with the CA of the stanza.
+func TestHelmMakesACertificate(t *testing.T) {
+	t.Parallel()
+	r := render(t, nil, nil)
+	pair, authority := secret(t, r, "webhookd-tls"), secret(t, r, "webhookd-ca")
+	if _, err := tls.X509KeyPair([]byte(pair["tls.crt"]), []byte(pair["tls.key"])); err != nil {
+		t.Error(err)
+	}
+	if _, err := tls.X509KeyPair([]byte(authority["tls.crt"]), []byte(authority["tls.key"])); err != nil {
+		t.Error(err)
+	}
+	if authority["tls.crt"] != pair["ca.crt"] {
+		t.Error("the CA of the pair is not the CA")
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(pair["ca.crt"]))
+	leaf := certificate(t, pair["tls.crt"])
+	if _, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: roots}); err != nil {
+		t.Error(err)
+	}
+	if _, is := leaf.PublicKey.(*ecdsa.PublicKey); !is {
+		t.Errorf("the key is a %T", leaf.PublicKey)
+	}
+	stanza := "caBundle: " + base64.StdEncoding.EncodeToString([]byte(pair["ca.crt"]))
+	if !strings.Contains(r["NOTES.txt"], stanza) {
+		t.Errorf("the notes have no %s:\n%s", stanza, r["NOTES.txt"])
+	}
+	if !strings.Contains(r["tls/helm.yaml"], "No API server") || !strings.Contains(r["NOTES.txt"], "No API server") {
+		t.Error("that this is of no use without a cluster is not said")
+	}
+}
+
+// What is in the cluster is kept. Only a leaf that is old, or for another name, is made anew, and the CA never.
+func TestHelmKeepsTheCertificate(t *testing.T) {
+	t.Parallel()
+	first := render(t, nil, chart.NewCluster())
+	if strings.Contains(first.String(), "No API server") {
+		t.Error("with a cluster it says that there is none")
+	}
+	second := render(t, nil, cluster(t, first))
+	if first["tls/helm.yaml"] != second["tls/helm.yaml"] {
+		t.Error("an upgrade makes another certificate")
+	}
+	for _, annotation := range []string{"renew-after", "host"} {
+		var secrets []map[string]any
+		for _, o := range objects(t, first) {
+			if o["kind"] != "Secret" {
+				continue
+			}
+			if annotations, is := chart.Get(o, []string{"metadata", "annotations"}); is {
+				annotations.(map[string]any)["webhookd.io/"+annotation] = "1"
+			}
+			secrets = append(secrets, o)
+		}
+		renewed := render(t, nil, chart.NewCluster(secrets...))
+		before, after := secret(t, first, "webhookd-tls"), secret(t, renewed, "webhookd-tls")
+		if before["tls.crt"] == after["tls.crt"] || before["tls.key"] == after["tls.key"] {
+			t.Errorf("%s: the leaf is kept", annotation)
+		}
+		if before["ca.crt"] != after["ca.crt"] || !maps.Equal(secret(t, first, "webhookd-ca"), secret(t, renewed, "webhookd-ca")) {
+			t.Errorf("%s: the CA is not kept", annotation)
+		}
+		if err := certificate(t, after["tls.crt"]).CheckSignatureFrom(certificate(t, before["ca.crt"])); err != nil {
+			t.Errorf("%s: %v", annotation, err)
+		}
+		if at(t, object(t, renewed, "Secret", "webhookd-tls"), "metadata", "annotations", "webhookd.io/host") != host {
+			t.Errorf("%s: the new leaf is not for %s", annotation, host)
+		}
+	}
+}
+
+// The stanza has the CA of a Secret that is there.
+func TestNotesHaveTheCAOfTheSecret(t *testing.T) {
+	t.Parallel()
+	ca := base64.StdEncoding.EncodeToString([]byte("the CA"))
+	for mode, name := range map[string]string{
+		"existingSecret, existingSecret: mine": "mine", "certManager": "webhookd-cert", "selfManaged": "webhookd-self-managed",
+	} {
+		v := values(t, "tls: {mode: "+mode+"}")
+		c := chart.NewCluster(map[string]any{
+			"apiVersion": "v1", "kind": "Secret",
+			"metadata": map[string]any{"name": name, "namespace": chart.Namespace}, "data": map[string]any{"ca.crt": ca},
+		})
+		if notes := render(t, v, c)["NOTES.txt"]; !strings.Contains(notes, "caBundle: "+ca+"\n") {
+			t.Errorf("%s: notes:\n%s", mode, notes)
+		}
+		notes := render(t, v, chart.NewCluster())["NOTES.txt"]
+		if !strings.Contains(notes, "caBundle: # base64") || !strings.Contains(notes, "in the Secret "+name+" once") {
+			t.Errorf("%s, without the Secret: notes:\n%s", mode, notes)
+		}
+	}
+}
