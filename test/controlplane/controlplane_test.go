@@ -15,7 +15,10 @@ func TestControlPlane(t *testing.T) {
 		run  func(t *testing.T, p *plane.Plane)
 	}{
 		{"Wire", wire},
+		{"Defaults", defaults},
 		{"Kubectl", kubectl},
+		{"Fragment", fragment},
+		{"Rules", rules},
 		{"RBAC", rbac},
 		{"Failures", failures},
 		{"Never", never},
@@ -23,6 +26,9 @@ func TestControlPlane(t *testing.T) {
 		{"Migration", migration},
 		{"Helm", helm},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, p) })
+		t.Run(part.name, func(t *testing.T) {
+			progress(t)
+			part.run(t, p)
+		})
 	}
 }

@@ -1,18 +1,16 @@
 package controlplane_test
 
 import (
-	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A lane has failures that can share a CRD, and so come one after the other.
@@ -27,9 +25,15 @@ func lanes() []lane {
 		{"Timeout", []failure{
 			{name: "timeout", crd: kind("Gizmo"), stored: `{size: 1}`, other: `{size: 1}`, breaks: neverAnswers},
 		}},
-		{"CronTab", slices.Concat(unreachable(), refusals())},
+		{"Slow", []failure{
+			{
+				name: "too-slow", crd: kind("Doodad"), stored: `{size: 1}`, other: `{size: 1}`, honest: true,
+				breaks: kindThat("Doodad", waits), metric: []string{"webhookd_objects_total", "result", "failed"},
+			},
+		}},
+		{"CronTab", slices.Concat(unreachable(), refusals(), []failure{versionNotRegistered()})},
 		{"Overload", []failure{overload()}},
-		{"Converter", honestFailures()},
+		{"Converter", slices.Concat(honestFailures(), failuresOfRules())},
 	}
 }
 
@@ -38,9 +42,17 @@ func unreachable() []failure {
 	classes := []failure{
 		{name: "connection-refused", breaks: nobodyListens},
 		{name: "no-service", breaks: nobodyListens, change: otherService},
+		{name: "no-port", breaks: nobodyListens, change: otherPort},
 		{name: "ca-bundle", breaks: wrongCABundle},
 		{name: "certificate-expired", breaks: expiredCertificate},
 		{name: "certificate-name", breaks: wrongName},
+		{
+			// The API server has sent its request by then, and may notice first that nobody reads it.
+			name: "client-certificate", breaks: wantsClientCertificates,
+			or: `readLoopPeekFailLocked: remote error: tls: certificate required` +
+				`|(read|write) tcp \S+: (read|write): (connection reset by peer|broken pipe)`,
+			instead: "remote error: tls: certificate required",
+		},
 		{
 			name: "wrong-path", breaks: webhookd("--path=/conversion"),
 			metric: []string{"webhookd_rejected_total", "code", "404"},
@@ -72,6 +84,13 @@ func refusals() []failure {
 	}
 }
 
+func versionNotRegistered() failure {
+	return failure{
+		name: "version-not-registered", crd: otherVersions, stored: `{spec: {image: cron}}`, other: `{spec: {image: cron}}`,
+		breaks: webhookd(), metric: []string{"webhookd_objects_total", "result", "failed", "to", "unknown"}, honest: true,
+	}
+}
+
 func overload() failure {
 	return failure{
 		name: "overload", crd: func(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
@@ -96,11 +115,11 @@ func honestFailures() []failure {
 			metric: []string{"webhookd_objects_total", "result", "failed", "kind", "Database.example.com"},
 		},
 		{
-			name: "converter-panicked", crd: kind("Gadget"), breaks: gadgetThat(panics),
+			name: "converter-panicked", crd: kind("Gadget"), breaks: kindThat("Gadget", panics),
 			metric: []string{"webhookd_converter_panics_total", "kind", "Gadget.example.com"},
 		},
 		{
-			name: "metadata-changed", crd: kind("Gadget"), breaks: gadgetThat(changesMetadata),
+			name: "metadata-changed", crd: kind("Gadget"), breaks: kindThat("Gadget", changesMetadata),
 			metric: []string{"webhookd_guard_rejections_total", "path", ".metadata.name"},
 		},
 	}
@@ -127,12 +146,16 @@ func otherService(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Spec.Conversion.Webhook.ClientConfig.Service.Name = "webhook"
 }
 
+func otherPort(crd *apiextensionsv1.CustomResourceDefinition) {
+	crd.Spec.Conversion.Webhook.ClientConfig.Service.Port = new(int32(8443))
+}
+
 // webhookd starts it with flags under which it fails.
 func webhookd(flags ...string) func(t *testing.T, s site) scenario.Target {
 	return func(t *testing.T, s site) scenario.Target {
 		t.Helper()
 		w := webhook.Start(t, s.options(t, flags...))
-		w.AllowLog("review failed", "body rejected")
+		w.AllowLog("review failed", "body rejected", `"findings":[`)
 		return w
 	}
 }
@@ -144,6 +167,18 @@ func wrongCABundle(t *testing.T, s site) scenario.Target {
 	return target{w.Addr(), tlstest.NewCA(t, "another")}
 }
 
+// wantsClientCertificates turns away whoever has none, and the API server has none.
+func wantsClientCertificates(t *testing.T, s site) scenario.Target {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "clients.crt")
+	if err := os.WriteFile(path, tlstest.NewCA(t, "of clients").PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := webhook.Start(t, s.options(t, "--client-ca-file="+path))
+	w.AllowLog("TLS handshake error")
+	return w
+}
+
 func wrongName(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	o := s.options(t)
@@ -153,45 +188,10 @@ func wrongName(t *testing.T, s site) scenario.Target {
 	return w
 }
 
-// kind is the CRD of a kind that is not compiled into webhookd.
-func kind(name string) func(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
-	return func(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
-		t.Helper()
-		return scenario.ParseCRD(t, strings.NewReplacer("widget", strings.ToLower(name), "Widget", name).Replace(widgets))
-	}
-}
-
-const widgets = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
-  versions:
-  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}
-`
-
-// gadgetThat has webhookd serve a kind whose converter does this.
-func gadgetThat(convert converters.Func) func(t *testing.T, s site) scenario.Target {
-	return func(t *testing.T, s site) scenario.Target {
-		t.Helper()
-		w := webhook.StartInProcess(t, s.options(t), converters.Kind{
-			GroupKind: schema.GroupKind{Group: "example.com", Kind: "Gadget"}, Hub: "v1",
-			Versions: []string{"v1beta1", "v1"}, Converter: convert,
-		})
-		w.AllowLog("review failed", "converter panicked")
-		return w
-	}
-}
-
-func panics(context.Context, *jsondoc.Object, string, string) error {
-	panic("a test's")
-}
-
-func changesMetadata(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-	_, err := obj.Move([]string{"metadata", "name"}, []string{"metadata", "generateName"})
-	return err
+// otherVersions is the CRD of CronTabs with a version that webhookd does not know.
+func otherVersions(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := crontabs(t)
+	scenario.Version(t, crd, "v1beta1").Name = "v1beta2"
+	return crd
 }

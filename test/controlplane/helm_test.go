@@ -24,11 +24,11 @@ func helm(t *testing.T, p *plane.Plane) {
 	p.MakeNamespace(t, namespace, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 	h := p.Helm(t)
 	chart := filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd")
-	h.Run(t, "lint", "--strict", chart, "--set", "tls.existingSecret=webhookd-tls")
-	h.Run(t, "install", "webhookd", chart, "--namespace", namespace, "--set", "tls.existingSecret=webhookd-tls")
+	const values = "tls.mode=existingSecret,tls.existingSecret=webhookd-tls"
+	h.Run(t, "lint", "--strict", chart, "--set", values)
+	h.Run(t, "install", "webhookd", chart, "--namespace", namespace, "--set", values)
 	podsOfHelm(t, p, namespace, 2)
-	h.Run(t, "upgrade", "webhookd", chart, "--namespace", namespace,
-		"--set", "tls.existingSecret=webhookd-tls,replicaCount=3")
+	h.Run(t, "upgrade", "webhookd", chart, "--namespace", namespace, "--set", values+",replicaCount=3")
 	podsOfHelm(t, p, namespace, 3)
 	if out := h.Run(t, "list", "--namespace", namespace, "--short"); out != "webhookd\n" {
 		t.Errorf("releases: %q", out)
@@ -36,7 +36,7 @@ func helm(t *testing.T, p *plane.Plane) {
 	h.Run(t, "uninstall", "webhookd", "--namespace", namespace)
 	podsOfHelm(t, p, namespace, 0)
 	kubectl := p.Kubectl(t, p.Token(plane.Admin))
-	left := kubectl.Run(t, "-n", namespace, "get", "deploy,svc,cm,pdb,sa", "-l", labelOfHelm)
+	left := kubectl.Run(t, "-n", namespace, "get", "deploy,svc,cm,pdb,sa,networkpolicy", "-l", labelOfHelm)
 	if !strings.HasPrefix(left, "No resources found") {
 		t.Errorf("what is left of the release:\n%s", left)
 	}

@@ -47,6 +47,14 @@ func TestHowTo(t *testing.T) {
 			t.Errorf("the page has a console that no transcript has:\n%s", block)
 		}
 	}
+	for _, rule := range []string{
+		"**Never switch the CRD to `strategy: None`.**",
+		"**Never delete with `ignoreStoreReadErrorWithClusterBreakingPotential`**",
+	} {
+		if !strings.Contains(page, rule) {
+			t.Errorf("the page lacks the rule %s", rule)
+		}
+	}
 	if len(blocks["console"]) < 3 {
 		t.Errorf("the page has %d consoles", len(blocks["console"]))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/google/go-cmp/cmp"
@@ -14,76 +15,120 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// migration takes a kind from one version to the next, as an operator does: objects stored at both,
-// the storage version changed, all migrated by the controller, the old version removed, and webhookd.
+// migration takes two kinds from one version to the next, one that is compiled in and one that has rules,
+// as an operator does: objects stored at both, the storage version changed, all migrated by the
+// controller, the old version removed, and webhookd.
 func migration(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
-	w := e.Webhookd(t)
-	crd := scenario.CRD(t, "crontabs.example.com")
-	scenario.SetStorage(t, crd, "v1beta1")
-	r := e.Install(t, crd, w)
-	const each = 25
-	create(t, r, "old", each)
-	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { scenario.SetStorage(t, crd, "v1") })
-	create(t, r, "new", each)
-	if diff := cmp.Diff(map[string]int{"example.com/v1beta1": each, "example.com/v1": each}, storedAt(t, r, each)); diff != "" {
-		t.Fatalf("versions in etcd before the migration (-want +got):\n%s", diff)
+	w := backupsWebhookd(t, e)
+	migrants := []*migrant{
+		install(t, e, w, crontabs(t), `{hostPort: "localhost:80"}`),
+		install(t, e, w, backups(t), `{spec: {hostPort: "localhost:80", keep: Manual, timeout: 90s}}`),
 	}
-	if diff := cmp.Diff([]string{"v1beta1", "v1"}, storedVersions(t, e, r)); diff != "" {
-		t.Fatalf("status.storedVersions before the migration (-want +got):\n%s", diff)
+	for _, m := range migrants {
+		m.store(t, e)
 	}
-
 	p.StartControllers(t)
-	r.MustConvert(t, w, each, func() { migrate(t, p, r) })
-	scenario.Eventually(t, "status.storedVersions with v1 alone", func() bool {
-		return slices.Equal(storedVersions(t, e, r), []string{"v1"})
-	})
-	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, storedAt(t, r, each)); diff != "" {
-		t.Errorf("versions in etcd after the migration (-want +got):\n%s", diff)
+	for _, m := range migrants {
+		m.MustConvert(t, w, each, func() { m.migrate(t, p) })
+		m.retire(t, e)
 	}
-
-	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions,
-			func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == "v1beta1" })
-	})
 	w.Terminate(t)
 	w.Wait(t)
-	list, err := r.At("v1").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatalf("list without webhookd: %v", err)
-	}
-	if len(list.Items) != 2*each {
-		t.Errorf("%d objects are left, want %d", len(list.Items), 2*each)
-	}
-	for i := range list.Items {
-		if o := list.Items[i].Object; o["host"] != "localhost" || o["port"] != "80" {
-			t.Errorf("%s was changed: %v %v", list.Items[i].GetName(), o["host"], o["port"])
+	for _, m := range migrants {
+		if diff := cmp.Diff(m.before, m.objects(t)); diff != "" {
+			t.Errorf("%s without webhookd (-before the migration +after):\n%s", m.Name, diff)
 		}
 	}
 }
 
-// create makes n objects at v1beta1.
-func create(t *testing.T, r *scenario.Resource, prefix string, n int) {
+// A migrant is a kind that goes from v1beta1 to v1.
+type migrant struct {
+	*scenario.Resource
+
+	fields string // of each object, at v1beta1
+	// before has the objects at v1, before the migration.
+	before map[string]map[string]any
+}
+
+// each is how many objects are stored at each version.
+const each = 25
+
+func install(t *testing.T, e *scenario.Env, w scenario.Target, crd *apiextensionsv1.CustomResourceDefinition, fields string) *migrant {
 	t.Helper()
-	for i := range n {
-		obj := r.Object(t, "v1beta1", fmt.Sprintf("%s-%d", prefix, i), `{hostPort: "localhost:80"}`)
-		if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
+	scenario.SetStorage(t, crd, "v1beta1")
+	return &migrant{Resource: e.Install(t, crd, w), fields: fields}
+}
+
+// store makes objects that are stored at v1beta1, and such that are stored at v1.
+func (m *migrant) store(t *testing.T, e *scenario.Env) {
+	t.Helper()
+	m.create(t, "old")
+	e.UpdateCRD(t, m.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { scenario.SetStorage(t, crd, "v1") })
+	m.create(t, "new")
+	if diff := cmp.Diff(map[string]int{"example.com/v1beta1": each, "example.com/v1": each}, m.storedAt(t)); diff != "" {
+		t.Fatalf("versions of %s in etcd before the migration (-want +got):\n%s", m.Name, diff)
+	}
+	if diff := cmp.Diff([]string{"v1beta1", "v1"}, storedVersions(t, e, m.Resource)); diff != "" {
+		t.Fatalf("status.storedVersions of %s before the migration (-want +got):\n%s", m.Name, diff)
+	}
+	m.before = m.objects(t)
+}
+
+// create makes objects at v1beta1.
+func (m *migrant) create(t *testing.T, prefix string) {
+	t.Helper()
+	for i := range each {
+		obj := m.Object(t, "v1beta1", fmt.Sprintf("%s-%d", prefix, i), m.fields)
+		if _, err := m.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
+// retire removes v1beta1 once nothing is stored there any more.
+func (m *migrant) retire(t *testing.T, e *scenario.Env) {
+	t.Helper()
+	scenario.Eventually(t, "status.storedVersions of "+m.Name+" with v1 alone", func() bool {
+		return slices.Equal(storedVersions(t, e, m.Resource), []string{"v1"})
+	})
+	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {
+		t.Errorf("versions of %s in etcd after the migration (-want +got):\n%s", m.Name, diff)
+	}
+	e.UpdateCRD(t, m.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions,
+			func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == "v1beta1" })
+	})
+}
+
 // storedAt counts the objects in etcd by their apiVersion.
-func storedAt(t *testing.T, r *scenario.Resource, each int) map[string]int {
+func (m *migrant) storedAt(t *testing.T) map[string]int {
 	t.Helper()
 	count := map[string]int{}
 	for _, prefix := range []string{"old", "new"} {
 		for i := range each {
-			count[r.Stored(t, fmt.Sprintf("%s-%d", prefix, i)).GetAPIVersion()]++
+			count[m.Stored(t, fmt.Sprintf("%s-%d", prefix, i)).GetAPIVersion()]++
 		}
 	}
 	return count
+}
+
+// objects returns the objects at v1 by their names, without what every write changes.
+func (m *migrant) objects(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	list, err := m.At("v1").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]map[string]any{}
+	for i := range list.Items {
+		o := &list.Items[i]
+		o.SetResourceVersion("")
+		o.SetManagedFields(nil)
+		objects[o.GetName()] = o.Object
+	}
+	return objects
 }
 
 func storedVersions(t *testing.T, e *scenario.Env, r *scenario.Resource) []string {
@@ -95,27 +140,46 @@ func storedVersions(t *testing.T, e *scenario.Env, r *scenario.Resource) []strin
 	return crd.Status.StoredVersions
 }
 
-// migrate has the controller write each object again, and waits until it has.
-func migrate(t *testing.T, p *plane.Plane, r *scenario.Resource) {
+// migrate has the controller write each object again, and waits until it has. The controller does so once
+// its own watch of the kind has come to the time of the request. Where nobody writes, it comes to know of
+// the time about once a minute; so that this does not take as long, somebody does.
+func (m *migrant) migrate(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	migrations := p.Kube(t).StoragemigrationV1().StorageVersionMigrations()
 	_, err := migrations.Create(t.Context(), &storagemigrationv1.StorageVersionMigration{
-		ObjectMeta: metav1.ObjectMeta{Name: "crontabs"},
-		Spec:       storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: r.Group, Resource: r.Plural}},
+		ObjectMeta: metav1.ObjectMeta{Name: m.Plural},
+		Spec:       storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: m.Group, Resource: m.Plural}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenario.Succeeds(t, "the migration", func() error {
-		m, err := migrations.Get(t.Context(), "crontabs", metav1.GetOptions{})
+	wrote := time.Now()
+	scenario.Succeeds(t, "the migration of "+m.Name, func() error {
+		state, err := migrations.Get(t.Context(), m.Plural, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		for _, c := range m.Status.Conditions {
+		for _, c := range state.Status.Conditions {
 			if c.Type == string(storagemigrationv1.MigrationSucceeded) && c.Status == metav1.ConditionTrue {
 				return nil
 			}
 		}
-		return fmt.Errorf("not yet: %v", m.Status.Conditions)
+		if time.Since(wrote) > time.Second {
+			wrote = time.Now()
+			m.write(t)
+		}
+		return fmt.Errorf("not yet: %v", state.Status.Conditions)
 	})
+}
+
+// write makes an object, and takes it away.
+func (m *migrant) write(t *testing.T) {
+	t.Helper()
+	obj := m.Object(t, "v1", "of-the-moment", "{}")
+	if _, err := m.At("v1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.At("v1").Delete(t.Context(), obj.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }

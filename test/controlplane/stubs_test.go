@@ -59,27 +59,40 @@ func neverAnswers(t *testing.T, s site) scenario.Target {
 	return w
 }
 
-// overloaded is a webhookd whose memory is taken by requests that do not come to an end.
+// An overloadable is a webhookd with little memory.
+type overloadable struct {
+	*webhook.Process
+
+	host string
+}
+
 func overloaded(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	w := webhook.Start(t, s.options(t, "--max-body=1Mi", "--small-body=64Ki",
-		"--max-in-flight-bytes=1Mi", "--small-body-share=0"))
+		"--max-in-flight-bytes=1Mi", "--small-body-share=0", "--body-timeout=30s", "--queue-wait=100ms"))
 	w.AllowLog("body rejected")
-	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: s.host(), RootCAs: w.CA().Pool()}}).
-		DialContext(t.Context(), "tcp", w.Addr())
+	return overloadable{w, s.host()}
+}
+
+// begin takes webhookd's memory by a request whose body does not come to an end. That is so for 30 s, the
+// longest body-timeout; so others are told at once that there is no room, as the API server has to have
+// tried for the last time by then.
+func (o overloadable) begin(t *testing.T) {
+	t.Helper()
+	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: o.host, RootCAs: o.CA().Pool()}}).
+		DialContext(t.Context(), "tcp", o.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_, err = io.WriteString(conn, "POST "+server.DefaultPath+" HTTP/1.1\r\nHost: "+s.host()+"\r\n"+
+	_, err = io.WriteString(conn, "POST "+server.DefaultPath+" HTTP/1.1\r\nHost: "+o.host+"\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n{")
 	if err != nil {
 		t.Fatal(err)
 	}
 	scenario.Eventually(t, "the stalled request", func() bool {
-		return w.Metrics(t).Sum("webhookd_request_bytes_in_flight") > 1<<19
+		return o.Metrics(t).Sum("webhookd_request_bytes_in_flight") > 1<<19
 	})
-	return w
 }
 
 // withoutSchema is a CRD of examples/crds that takes everything.

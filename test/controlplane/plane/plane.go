@@ -48,14 +48,16 @@ var (
 	_ cluster.Restarter = (*Plane)(nil)
 )
 
-// Start builds what is not built yet and starts etcd and the API server. They end with the test, the
-// last one first; if the test fails then, it says where their logs are.
+// Start builds what is not built yet, waits until no other control plane runs on this machine, and starts
+// etcd and the API server. They end with the test, the last one first; if the test fails then, it says
+// where their logs are.
 func Start(t *testing.T) *Plane {
 	t.Helper()
 	bin, err := build.Get(t.Context(), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
+	claim(t)
 	p := &Plane{
 		bin: bin, dir: t.TempDir(), ctx: context.WithoutCancel(t.Context()),
 		tokens: map[string]string{Admin: rand.Text(), Nobody: rand.Text()}, addresses: map[string]string{},
@@ -92,7 +94,7 @@ func (p *Plane) end(t *testing.T) {
 }
 
 func (p *Plane) keepLogs() (string, error) {
-	kept, err := os.MkdirTemp("", "controlplane-logs-")
+	kept, err := os.MkdirTemp(keptDir(), "controlplane-logs-")
 	if err != nil {
 		return "", err
 	}
