@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-const late = "deadline of the request exceeded, raise request-timeout or send fewer objects at once"
+const late = "deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s"
 
 // A review whose deadline comes fails, and its answer is there in time.
 func TestDeadline(t *testing.T) {

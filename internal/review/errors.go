@@ -18,7 +18,8 @@ type RequestError struct{ problem string }
 func (e *RequestError) Error() string { return e.problem }
 
 // ErrDeadline is why the objects fail that were not converted when the deadline of the request came.
-var ErrDeadline = errors.New("deadline of the request exceeded, raise request-timeout or send fewer objects at once")
+var ErrDeadline = errors.New(
+	"deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s")
 
 const (
 	maxMessage = 1024 // bounds the message of a failed review, in bytes; what it leaves out it counts

@@ -17,7 +17,7 @@ func TestObjectsFailed(t *testing.T) {
 	const (
 		noVersion = "object without a version, set it to GROUP/VERSION: .apiVersion"
 		noKind    = "object without a kind, set it: .kind"
-		noKnown   = "no converter for this kind, compile one in: .kind"
+		noKnown   = "no converter for this kind, add rules for it or compile one in: .kind"
 		noGroup   = "group is not that of desiredAPIVersion, send objects of one group: .apiVersion"
 		duplicate = "duplicate name"
 	)

@@ -265,7 +265,7 @@ func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
 	if kind == nil {
 		return unknownPair(), &jsondoc.PathError{
-			Problem: "no converter for this kind, compile one in", Path: ".kind",
+			Problem: "no converter for this kind, add rules for it or compile one in", Path: ".kind",
 		}
 	}
 	pair := Pair{Kind: kind.Name(), From: from, To: to}

@@ -92,7 +92,7 @@ func failures() []failure {
 	failed := func(version, kind string) string {
 		return "conversion webhook for " + group + "/" + version + ", Kind=" + kind + " failed: "
 	}
-	const outOfTime = "deadline of the request exceeded, raise request-timeout or send fewer objects at once"
+	const outOfTime = "deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s"
 	const call = `Post "https://webhookd.crdconvert.svc:443/crdconvert?timeout=30s": `
 	shortTime := func(_ *testing.T, s *setup) { s.limits.Timeout = time.Second }
 	return []failure{
@@ -146,7 +146,7 @@ func failures() []failure {
 		{
 			name: "unknown kind", gk: madeUp("Nobody"), in: at("Nobody", "v1"), to: "v2",
 			want: failed("v1", "Nobody") + "objects[0] Nobody default/a v1 -> v2: " +
-				"no converter for this kind, compile one in: .kind",
+				"no converter for this kind, add rules for it or compile one in: .kind",
 		},
 		{
 			name: "unknown source version", gk: madeUp("Plain"), in: at("Plain", "v9"), to: "v2",
