@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,22 +14,32 @@ import (
 
 func newReviewCommand(p *program) *cobra.Command {
 	var ruled ruleFlags
+	var remote remoteFlags
 	cmd := &cobra.Command{
-		Use:   "review [--rules PATH --crds PATH] < review.json",
+		Use:   "review [--rules PATH --crd PATH] [--server URL | --service NAMESPACE/NAME] < review.json",
 		Short: "Answer one ConversionReview from stdin",
 		Long: `Answer the ConversionReview on stdin, such as a captured request body, byte for byte as serve would. The exit
-code is 1 if the answer is Failed, or if there is none because stdin is no review.`,
-		Example: `  webhookd review < testdata/conversionreviews/` + sampleName,
-		Args:    noArguments,
+code is 1 if the answer is Failed, or if there is none because stdin is no review.
+
+With --server or --service it is posted to a webhookd that runs, as the API server posts it: over HTTP/1.1, with the name
+of the server verified. The answer must be to the uid of the review, with as many objects, at the version that it asked
+for. --filename posts files, and --probe test reviews, instead of stdin.`,
+		Example: `  webhookd review < testdata/conversionreviews/` + sampleName + `
+  webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := ruled.check(); err != nil {
+			if err := errors.Join(ruled.check(), remote.check()); err != nil {
 				return usage(err, "")
+			}
+			if remote.given() {
+				return p.reviewRemotely(cmd.Context(), &remote)
 			}
 			return p.review(cmd.Context(), &ruled)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	ruled.add(cmd.Flags())
+	remote.add(cmd.Flags())
 	return cmd
 }
 

@@ -40,7 +40,8 @@ func newRootCommand(p *program) *cobra.Command {
 		Use:   "webhookd",
 		Short: "Convert Kubernetes custom resources between the versions of their CRD",
 		Long: `webhookd answers the ConversionReviews that kube-apiserver sends to the conversion webhook of a
-CustomResourceDefinition, and converts the same objects offline.
+CustomResourceDefinition, and converts the same objects offline. Converters are compiled in, or made of rules in
+Conversion files: suggest writes one to begin with, check, explain, test and fuzz tell what it is worth.
 
 Results go to stdout, all else to stderr. The exit code is 0 if all went well, 1 if something failed, and 2
 if the command line or the configuration is wrong.`,
@@ -63,6 +64,8 @@ if the command line or the configuration is wrong.`,
 		newExplainCommand(p),
 		newTestCommand(p),
 		newFuzzCommand(p),
+		newCRDCommand(p),
+		newCertsCommand(p),
 		newConfigCommand(p),
 		newVersionCommand(p),
 	)

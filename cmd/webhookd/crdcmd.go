@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+func newCRDCommand(p *program) *cobra.Command {
+	cmd := newGroup("crd", "Point CRDs at webhookd, and tell what they point at",
+		`Point CustomResourceDefinitions at webhookd, in their files and in a cluster, and tell what they point at.
+
+The commands that change a cluster run in Jobs of the Helm chart, each with a ServiceAccount that may do no more than what
+its help says. The server itself has no access to the API.`)
+	cmd.AddCommand(newCRDWireCommand(p), newCRDStatusCommand(p), newCRDApplyCommand(p), newCRDReleaseCommand(p))
+	return cmd
+}
+
+// newGroup returns a command that has only commands below it.
+func newGroup(name, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Long: long,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			names := make([]string, 0, len(cmd.Commands()))
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			hint := cmd.CommandPath() + " --help lists the commands"
+			if name, ok := nearest(args[0], names); ok {
+				hint = "did you mean " + cmd.CommandPath() + " " + name + "?"
+			}
+			return usage(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), hint)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage(errors.New("no command given"), cmd.CommandPath()+" --help lists the commands")
+		},
+	}
+}
+
+// targetFlags say where a webhook is.
+type targetFlags struct {
+	service, path, caFile, address string
+	port                           int
+}
+
+func (f *targetFlags) addService(flags *pflag.FlagSet, usage string) {
+	flags.StringVar(&f.service, "service", "", usage+", as NAMESPACE/NAME")
+}
+
+func (f *targetFlags) addPort(flags *pflag.FlagSet) {
+	flags.IntVar(&f.port, "port", crdwire.DefaultPort, "port of the Service")
+	flags.StringVar(&f.path, "path", crdwire.DefaultPath, "path of the webhook")
+}
+
+func (f *targetFlags) addAddress(flags *pflag.FlagSet) {
+	flags.StringVar(&f.address, "address", "", "HOST:PORT to connect to instead of the Service's name, such as that of a port-forward;\nthe name to verify stays the same")
+}
+
+// target reads the flags of a Service.
+func (f *targetFlags) target() (crdwire.Target, error) {
+	if f.service == "" {
+		return crdwire.Target{}, errors.New("no Service: give that of webhookd with --service NAMESPACE/NAME")
+	}
+	t, err := crdwire.ParseService(f.service)
+	if err != nil {
+		return t, fmt.Errorf("--service: %w", err)
+	}
+	t.Port, t.Path = f.port, f.path
+	return t, errors.Join(checkPort(f.port), checkPath(f.path))
+}
+
+func checkPort(port int) error {
+	if port < 1 || port > 65535 {
+		return fmt.Errorf("not a port, write 1 to 65535: --port %d", port)
+	}
+	return nil
+}
+
+func checkPath(path string) error {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# ") {
+		return fmt.Errorf("not a path, write it with a / first, and without a query: --path %q", path)
+	}
+	return nil
+}
+
+// bundle reads the CA file; without one there is none.
+func (f *targetFlags) bundle() (crdwire.Bundle, error) {
+	if f.caFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.caFile)
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w", err)
+	}
+	b, err := crdwire.ParseBundle(text)
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w: %s", err, f.caFile)
+	}
+	return b, nil
+}
+
+const caFileUsage = "file with the CAs, in PEM, that the webhook's certificate is from, such as ca.crt of its Secret"
+
+// crdNames checks names of CRDs.
+func crdNames(names []string) error {
+	for _, name := range names {
+		if !strings.Contains(name, ".") || strings.ContainsAny(name, "/ ,") {
+			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: --crd %q", name)
+		}
+	}
+	return nil
+}
+
+// apiFlags say where the API server is, for use outside of a cluster.
+type apiFlags struct{ server, tokenFile, caFile string }
+
+func (f *apiFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.server, "api-server", "", "URL of the API server (default that of the cluster that this runs in);\nkubectl proxy serves http://127.0.0.1:8001")
+	flags.StringVar(&f.tokenFile, "api-token-file", "", "file with a bearer token for --api-server")
+	flags.StringVar(&f.caFile, "api-ca-file", "", "file with the CAs of --api-server (default those of the system)")
+}
+
+// client returns a client of the API server; inCluster says whether it is that of the cluster that this runs in.
+func (f *apiFlags) client(p *program) (api *kubeapi.Client, inCluster bool, err error) {
+	c := kubeapi.Config{Server: f.server, TokenFile: f.tokenFile, CAFile: f.caFile}
+	if f.server == "" {
+		if c, err = kubeapi.InCluster(p.environ); err != nil {
+			return nil, false, usage(err, "outside of one, name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001")
+		}
+		inCluster = true
+	}
+	c.UserAgent = "webhookd/" + p.build.Version
+	api, err = kubeapi.New(c)
+	if err != nil {
+		return nil, false, usage(err, "")
+	}
+	return api, inCluster, nil
+}
+
+// tell says to a person what is done.
+func (p *program) tell(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "webhookd: "+format+"\n", args...)
+}

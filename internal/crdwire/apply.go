@@ -1,0 +1,267 @@
+package crdwire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+const (
+	// overlap is how long a CA stays in caBundle at least after another one has come into it.
+	overlap = 24 * time.Hour
+	// looks is how many new connections must be served from the new CA before the old one goes: a Service has replicas.
+	looks = 10
+	// tries is how often an object that others change at the same time is read again.
+	tries = 5
+
+	firstPause = 500 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// ApplyOptions say how CRDs in a cluster are wired.
+type ApplyOptions struct {
+	Target         Target
+	Bundle         Bundle
+	ReviewVersions []string
+	Address        string        // to connect to instead of the Service's name
+	Timeout        time.Duration // to wait for answers, those of all CRDs
+	Force          bool
+	Now            func() time.Time
+	Log            func(format string, args ...any) // tells what is done
+}
+
+// Apply waits until the webhook answers test reviews of these CRDs, and points them at it by server-side apply.
+//
+// A caBundle that is there for the same target is not replaced at once: replicas may still serve what the old CA has
+// issued. Its CAs stay in the bundle until they expire, or until the new ones have been in it for a day and ten new
+// connections were all served from them.
+func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOptions) error {
+	crds := make([]*CRD, 0, len(names))
+	problems := make([]error, 0, len(names))
+	for _, name := range names {
+		crd, err := Read(ctx, api, name)
+		switch {
+		case kubeapi.IsNotFound(err):
+			err = fmt.Errorf("there is no such CRD, install it first: %s", name)
+		case err == nil:
+			err = o.refuse(crd)
+		}
+		problems = append(problems, err)
+		crds = append(crds, crd)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	for _, crd := range crds { // all of them, before the first is changed
+		if err := o.wait(waiting, crd); err != nil {
+			return fmt.Errorf("no CRD was changed: %w", err)
+		}
+	}
+	for _, crd := range crds {
+		if err := o.apply(ctx, api, crd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *ApplyOptions) refuse(crd *CRD) error {
+	if err := elsewhere(crd.Spec.Conversion, o.Target); err != nil && !o.Force {
+		return fmt.Errorf("%w: %s", err, crd.Name)
+	}
+	return nil
+}
+
+// bundle returns what caBundle of a CRD is to be.
+func (o *ApplyOptions) bundle(ctx context.Context, crd *CRD) Bundle {
+	at, is := TargetOf(crd)
+	if !is || !at.Same(o.Target) {
+		return o.Bundle
+	}
+	now := o.Now()
+	old := slices.DeleteFunc(BundleOf(crd).Unexpired(now), o.Bundle.Has)
+	if len(old) == 0 || BundleOf(crd).HasAll(o.Bundle) && o.bundleSince(crd, now) >= overlap && o.servesOnlyNew(ctx) {
+		return o.Bundle
+	}
+	return o.Bundle.With(old)
+}
+
+// bundleSince returns how long caBundle has been what it is; 0 where nobody has noted it.
+func (o *ApplyOptions) bundleSince(crd *CRD, now time.Time) time.Duration {
+	var latest time.Time
+	for _, owner := range ownersOf(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle") {
+		if owner.since.After(latest) {
+			latest = owner.since
+		}
+	}
+	if latest.IsZero() {
+		return 0
+	}
+	return now.Sub(latest)
+}
+
+func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
+	e := Endpoint{Target: o.Target, Address: o.Address}
+	for range looks {
+		chain, err := e.Served(ctx)
+		if err != nil || o.Bundle.Verifies(chain, o.Target.ServerName(), o.Now()) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// wait tries the probes of a CRD until they all succeed, or ctx ends. Rules and certificates reach a running webhookd up to two minutes
+// after they were written, so no answer is final.
+func (o *ApplyOptions) wait(ctx context.Context, crd *CRD) error {
+	said := ""
+	pause := firstPause
+	for {
+		err := o.try(ctx, crd)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil || said == "" {
+			if text := err.Error(); text != said {
+				said = text
+				o.Log("%s: waiting: %s", crd.Name, text)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("no good answer within %s: %s: %s", o.Timeout, crd.Name, said)
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
+	e := &Endpoint{Target: o.Target, Bundle: o.bundle(ctx, crd), Address: o.Address}
+	all := probes(crd)
+	for i := range all {
+		if err := all[i].Try(ctx, e, o.ReviewVersions[0]); err != nil {
+			return err
+		}
+	}
+	if len(all) == 1 {
+		o.Log("%s: %s answers; the CRD has one version, so that there is nothing to convert yet", crd.Name, o.Target)
+		return nil
+	}
+	o.Log("%s: %s converts between all of %s", crd.Name, o.Target, strings.Join(versionNames(crd), ", "))
+	return nil
+}
+
+// apply changes spec.conversion of a CRD. Others may change the CRD at the same time: then it is looked at again.
+func (o *ApplyOptions) apply(ctx context.Context, api *kubeapi.Client, crd *CRD) error {
+	for try := 1; ; try++ {
+		bundle := o.bundle(ctx, crd)
+		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
+		err := o.fromURL(ctx, api, crd)
+		if err == nil {
+			err = applyFields(ctx, api, crd, ManagerWire, o.Force, map[string]any{"conversion": conversion})
+		}
+		if err == nil {
+			err = o.verify(ctx, api, crd.Name, bundle)
+			if err == nil && len(bundle) > len(o.Bundle) {
+				o.Log("%s: caBundle keeps %d older CA, see --help", crd.Name, len(bundle)-len(o.Bundle))
+			}
+			return err
+		}
+		_, conflict := errors.AsType[*ConflictError](err)
+		if !kubeapi.IsChanged(err) && !conflict || try == tries {
+			return err
+		}
+		fresh, readErr := Read(ctx, api, crd.Name)
+		switch {
+		case readErr != nil:
+			return readErr
+		case conflict && fresh.ResourceVersion == crd.ResourceVersion:
+			return err
+		}
+		if err := o.refuse(fresh); err != nil {
+			return err
+		}
+		crd = fresh
+	}
+}
+
+// fromURL points a CRD at the Service that has a URL: server-side apply cannot remove the URL of somebody else.
+func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CRD) error {
+	if at, is := TargetOf(crd); !is || at.IsService() {
+		return nil
+	}
+	patch := map[string]any{
+		"metadata": map[string]any{"resourceVersion": crd.ResourceVersion},
+		"spec": map[string]any{"conversion": map[string]any{
+			"webhook": map[string]any{"clientConfig": map[string]any{
+				"url": nil, "service": map[string]any{"namespace": o.Target.Namespace, "name": o.Target.Name},
+			}},
+		}},
+	}
+	return api.MergePatch(ctx, Path(crd.Name), patch, crd)
+}
+
+// applyFields applies fields of a CRD's spec, if the CRD is still what was read.
+func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager string, force bool, spec map[string]any) error {
+	config := map[string]any{
+		"apiVersion": apiextensionsv1.SchemeGroupVersion.String(),
+		"kind":       crdKind,
+		"metadata":   map[string]any{"name": crd.Name, "resourceVersion": crd.ResourceVersion},
+		"spec":       spec,
+	}
+	err := api.Apply(ctx, Path(crd.Name), manager, force, config, nil)
+	if conflicts := kubeapi.FieldConflicts(err); len(conflicts) > 0 {
+		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c kubeapi.FieldConflict) bool { return mayTake(crd, c) })
+		if len(foreign) > 0 {
+			return &ConflictError{
+				Name: crd.Name, Conflicts: foreign,
+				Remedy: "take spec.conversion out of what that manager applies, or take the fields from it with --force",
+			}
+		}
+		err = api.Apply(ctx, Path(crd.Name), manager, true, config, nil)
+	}
+	if kubeapi.IsForbidden(err) {
+		return fmt.Errorf("%w\nallow patch of customresourcedefinitions with the resourceName %s", err, crd.Name)
+	}
+	return err
+}
+
+// verify reads the CRD back: an admission webhook or another manager may have had other ideas.
+func (o *ApplyOptions) verify(ctx context.Context, api *kubeapi.Client, name string, bundle Bundle) error {
+	crd, err := Read(ctx, api, name)
+	if err != nil {
+		return fmt.Errorf("written, but it could not be read back: %w", err)
+	}
+	want := &apiextensionsv1.CustomResourceConversion{}
+	text, err := json.Marshal(tree(o.Target.members(o.ReviewVersions, bundle.PEM())))
+	if err == nil {
+		err = json.Unmarshal(text, want)
+	}
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
+		return fmt.Errorf("somebody else changes spec.conversion at the same time, see its managedFields: %s", name)
+	}
+	o.Log("%s: converted by %s", name, o.Target)
+	return nil
+}
+
+// SetBundle makes caBundle of a CRD these CAs, and changes no other field, if the CRD is still what was read.
+func SetBundle(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle, force bool) error {
+	return applyFields(ctx, api, crd, ManagerCerts, force, map[string]any{
+		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": bundle.PEM()}}},
+	})
+}

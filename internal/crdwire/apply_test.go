@@ -1,0 +1,318 @@
+package crdwire_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+const things = "things.example.com"
+
+// crdJSON has three versions, and a spec.conversion.
+func crdJSON(conversion string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + things + `"},
+		"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"things","kind":"Thing"},"conversion":` + conversion + `,
+		"versions":[{"name":"v1","served":true,"storage":true},{"name":"v2","served":true},{"name":"v3"}]},
+		"status":{"storedVersions":["v1"]}}`
+}
+
+const none = `{"strategy":"None"}`
+
+func webhookConversion(config string) string {
+	return `{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":` + config + `}}`
+}
+
+func pointingHere(ca *tlstest.CA) string {
+	return webhookConversion(`{"service":{"namespace":"ns","name":"webhookd","path":"/crdconvert","port":443},"caBundle":"` +
+		base64.StdEncoding.EncodeToString(ca.PEM) + `"}`)
+}
+
+type logged struct{ strings.Builder }
+
+func (l *logged) log(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
+
+func applyOptions(t *testing.T, w *webhook, ca *tlstest.CA, l *logged) crdwire.ApplyOptions {
+	t.Helper()
+	return crdwire.ApplyOptions{
+		Target: service(t, "ns/webhookd"), Bundle: crdwire.Bundle{ca.Cert}, ReviewVersions: []string{"v1"},
+		Address: w.address, Timeout: 20 * time.Second, Now: time.Now, Log: l.log,
+	}
+}
+
+func bundleOf(t *testing.T, s *kubeapitest.Server) string {
+	t.Helper()
+	var crd crdwire.CRD
+	if !s.Get(t, crdwire.Path(things), &crd) {
+		t.Fatal("no CRD")
+	}
+	if at, is := crdwire.TargetOf(&crd); !is || at.String() != "Service ns/webhookd" {
+		t.Fatalf("points at %s", at)
+	}
+	return string(crd.Spec.Conversion.Webhook.ClientConfig.CABundle)
+}
+
+func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+	s.Rules = []kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}
+	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"webhookd.ns.svc:443 webhookd.ns.svc POST /crdconvert?timeout=30s HTTP/1.1"}
+	if diff := cmp.Diff(want, w.requests()); diff != "" {
+		t.Error(diff)
+	}
+	if len(w.seen) != 3 {
+		t.Errorf("%d reviews, want one to each version", len(w.seen))
+	}
+	if got := bundleOf(t, s); got != string(ca.PEM) {
+		t.Errorf("caBundle %s", got)
+	}
+	before := len(s.Requests())
+	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+	if len(s.Requests()) == before {
+		t.Error("nothing was looked at")
+	}
+}
+
+func TestApplyTakesOnlyWhatNobodyHasSaid(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	w := newWebhook(t, ca)
+	applied := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + things + `"},"spec":{"conversion":%s}}`
+	for _, tt := range []struct {
+		name    string
+		prepare func(*kubeapitest.Server)
+		want    string // "" if it is taken without force
+	}{
+		{"None that was filled in", func(s *kubeapitest.Server) { s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none)) }, ""},
+		{"None that was applied", func(s *kubeapitest.Server) {
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			s.Apply(t, crdwire.Path(things), "argocd", fmt.Sprintf(applied, none))
+		}, `field manager "argocd" owns spec.conversion.strategy, with another value`},
+		{"a bundle of somebody else", func(s *kubeapitest.Server) {
+			s.Put(t, crdwire.Path(things), "cainjector", crdJSON(pointingHere(tlstest.NewCA(t, "other"))))
+		}, `field manager "cainjector" owns spec.conversion.webhook.clientConfig.caBundle, with another value`},
+		{"another Service", func(s *kubeapitest.Server) {
+			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"service":{"namespace":"ns","name":"other"}}`)))
+		}, "converted by Service ns/other already, --force points it at Service ns/webhookd: " + things},
+		{"a URL", func(s *kubeapitest.Server) {
+			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"url":"https://a.example"}`)))
+		}, "converted by https://a.example already, --force points it at Service ns/webhookd: " + things},
+		{"no CRD", func(*kubeapitest.Server) {}, "there is no such CRD, install it first: " + things},
+		{"no right to read", func(s *kubeapitest.Server) { s.Rules = []kubeapitest.Rule{} }, "allow get of customresourcedefinitions with the resourceName " + things},
+		{"no right to write", func(s *kubeapitest.Server) {
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			s.Rules = []kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(things)}}
+		}, "allow patch of customresourcedefinitions with the resourceName " + things},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, l := kubeapitest.New(t), &logged{}
+			tt.prepare(s)
+			o := applyOptions(t, w, ca, l)
+			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
+			switch {
+			case tt.want == "" && err != nil:
+				t.Fatal(err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Fatalf("error %v, want %s", err, tt.want)
+			case err != nil && !strings.Contains(tt.want, "force") && !strings.Contains(err.Error(), "--force"):
+				return
+			}
+			o.Force = true
+			if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o); err != nil {
+				t.Errorf("by force: %v", err)
+			}
+			bundleOf(t, s)
+		})
+	}
+}
+
+func TestApplyWaitsForGoodAnswers(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	fail := func(message string) func(string, map[string]any) int {
+		return func(_ string, response map[string]any) int {
+			response["result"] = map[string]any{"status": "Failure", "message": message}
+			return 200
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		answer func(string, map[string]any) int
+		want   string
+	}{
+		{"the kind is not known", fail("no converter for Thing.example.com"), "review failed: no converter for Thing.example.com"},
+		{"one version is not known", func(desired string, response map[string]any) int {
+			if desired == "example.com/v3" {
+				return fail("no version v3")(desired, response)
+			}
+			return 200
+		}, "review failed: no version v3: Service ns/webhookd, asked for Thing.example.com v1, v2 -> v3"},
+		{"another review", func(_ string, response map[string]any) int { response["uid"] = "x"; return 200 }, "answer to another review"},
+		{"too few objects", func(_ string, response map[string]any) int { response["convertedObjects"] = nil; return 200 }, "answer has 0 objects, not 2"},
+		{"HTTP 404", func(string, map[string]any) int { return 404 }, "answer is HTTP 404, not 200"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			w.answerWith(tt.answer)
+			o := applyOptions(t, w, ca, l)
+			o.Timeout = 700 * time.Millisecond
+			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no CRD was changed: ") {
+				t.Fatalf("error %v, want %s", err, tt.want)
+			}
+			if slices.Contains(s.Requests(), "patch "+crdwire.Path(things)) {
+				t.Error("changed all the same")
+			}
+		})
+	}
+	t.Run("until they are good", func(t *testing.T) {
+		t.Parallel()
+		w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+		left := 2
+		w.answerWith(func(desired string, response map[string]any) int {
+			if left--; left >= 0 {
+				return fail("not yet")(desired, response)
+			}
+			return 200
+		})
+		if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(l.String(), "not yet") != 1 {
+			t.Errorf("the same is said again and again, or not at all:\n%s", l.String())
+		}
+	})
+	t.Run("from another CA", func(t *testing.T) {
+		t.Parallel()
+		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), kubeapitest.New(t), &logged{}
+		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+		o := applyOptions(t, w, ca, l)
+		o.Timeout = 300 * time.Millisecond
+		err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
+		if err == nil || !strings.Contains(err.Error(), "certificate that is served is not from a CA of the bundle") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// Somebody changes the CRD between reading and writing: it is read again, and if it points elsewhere by then, left alone.
+func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	for name, now := range map[string]string{
+		"another field": strings.Replace(crdJSON(none), `"scope"`, `"preserveUnknownFields":false,"scope"`, 1),
+		"elsewhere":     crdJSON(webhookConversion(`{"service":{"namespace":"ns","name":"other"}}`)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			changed := make(chan struct{}, 1)
+			w.answerWith(func(string, map[string]any) int { // after the CRD was read
+				if len(changed) == 0 {
+					changed <- struct{}{}
+					s.Put(t, crdwire.Path(things), "kubectl", now)
+				}
+				return 200
+			})
+			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l))
+			if name == "elsewhere" {
+				if err == nil || !strings.Contains(err.Error(), "converted by Service ns/other already") {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			bundleOf(t, s)
+		})
+	}
+}
+
+func TestApplyKeepsTheOldCAForADay(t *testing.T) {
+	t.Parallel()
+	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
+	both, alone := string(young.PEM)+string(old.PEM), string(young.PEM)
+	for _, tt := range []struct {
+		name   string
+		serves *tlstest.CA
+		age    time.Duration // of both in the bundle
+		want   string
+	}{
+		{"the old one is served", old, 0, both},
+		{"the old one is served for two days", old, 48 * time.Hour, both},
+		{"the new one is served, not for long", young, 23 * time.Hour, both},
+		{"the new one is served, and has been there for a day", young, 25 * time.Hour, alone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, s, l := newWebhook(t, old), kubeapitest.New(t), &logged{}
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			apply := func(ca *tlstest.CA) string {
+				t.Helper()
+				if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
+					t.Fatal(err)
+				}
+				return bundleOf(t, s)
+			}
+			apply(old)
+			s.Age(t, crdwire.Path(things), 72*time.Hour) // that counts from the change
+			if got := apply(young); got != both {
+				t.Fatalf("replaced at once: %s", got)
+			}
+			s.Age(t, crdwire.Path(things), tt.age)
+			w.serve(t, tt.serves)
+			if got := apply(young); got != tt.want {
+				t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
+			}
+		})
+	}
+}
+
+func TestInUse(t *testing.T) {
+	t.Parallel()
+	here := webhookConversion(`{"service":{"namespace":"ns","name":"webhookd"}}`)
+	one := func(text string) string {
+		return strings.Replace(text, `{"name":"v2","served":true},`, `{"name":"v2"},`, 1)
+	}
+	for _, tt := range []struct {
+		name, text string
+		target     crdwire.Target
+		want       bool
+	}{
+		{"two versions", crdJSON(here), service(t, "ns/webhookd"), true},
+		{"any webhook", crdJSON(here), crdwire.Target{}, true},
+		{"another Service", crdJSON(here), service(t, "ns/other"), false},
+		{"no webhook", crdJSON(none), crdwire.Target{}, false},
+		{"one version is used", one(crdJSON(here)), crdwire.Target{}, false},
+		{"objects in a version that is not served", strings.Replace(one(crdJSON(here)), `"storedVersions":["v1"]`, `"storedVersions":["v1","v3"]`, 1), crdwire.Target{}, true},
+	} {
+		crds, err := crdwire.Parse([]byte(tt.text))
+		if err != nil || len(crds) != 1 {
+			t.Fatal(err)
+		}
+		if got := crdwire.InUse(crds[0], tt.target); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package crdwire
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Bundle is a list of CAs, as caBundle has it. The order means nothing.
+type Bundle []*x509.Certificate
+
+// ParseBundle reads certificates in PEM. Other blocks are passed over, as the API server passes over them.
+func ParseBundle(text []byte) (Bundle, error) {
+	var b Bundle
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d cannot be read: %w", len(b)+1, err)
+		}
+		if !b.Has(cert) {
+			b = append(b, cert)
+		}
+	}
+	if len(b) == 0 {
+		return nil, errors.New("no certificate in PEM")
+	}
+	return b, nil
+}
+
+// PEM returns the bundle as caBundle has it.
+func (b Bundle) PEM() []byte {
+	var out bytes.Buffer
+	for _, cert := range b {
+		_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}) // a buffer takes all
+	}
+	return out.Bytes()
+}
+
+// Pool returns the bundle for crypto/tls.
+func (b Bundle) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, cert := range b {
+		pool.AddCert(cert)
+	}
+	return pool
+}
+
+// Has reports whether a certificate is in the bundle.
+func (b Bundle) Has(cert *x509.Certificate) bool { return slices.ContainsFunc(b, cert.Equal) }
+
+// HasAll reports whether all certificates of another bundle are in this one.
+func (b Bundle) HasAll(other Bundle) bool {
+	return !slices.ContainsFunc(other, func(cert *x509.Certificate) bool { return !b.Has(cert) })
+}
+
+// Same reports whether both have the same certificates.
+func (b Bundle) Same(other Bundle) bool { return b.HasAll(other) && other.HasAll(b) }
+
+// With returns the bundle and what of another one is not in it.
+func (b Bundle) With(other Bundle) Bundle {
+	all := slices.Clone(b)
+	for _, cert := range other {
+		if !all.Has(cert) {
+			all = append(all, cert)
+		}
+	}
+	return all
+}
+
+// Unexpired returns the certificates that are valid at a time, or will be.
+func (b Bundle) Unexpired(now time.Time) Bundle {
+	return slices.DeleteFunc(slices.Clone(b), func(cert *x509.Certificate) bool { return now.After(cert.NotAfter) })
+}
+
+// Verifies checks a served chain, the leaf first, as the API server does.
+func (b Bundle) Verifies(chain []*x509.Certificate, name string, now time.Time) error {
+	if len(chain) == 0 {
+		return errors.New("no certificate")
+	}
+	between := x509.NewCertPool()
+	for _, cert := range chain[1:] {
+		between.AddCert(cert)
+	}
+	options := x509.VerifyOptions{DNSName: name, Roots: b.Pool(), Intermediates: between, CurrentTime: now}
+	_, err := chain[0].Verify(options)
+	return err
+}
+
+// NameOf names a certificate for a person.
+func NameOf(cert *x509.Certificate) string {
+	if name := cert.Subject.String(); name != "" {
+		return name
+	}
+	return "serial number " + cert.SerialNumber.String()
+}

@@ -1,0 +1,98 @@
+package crdwire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+// A CRD is read as this; what this build does not know of it is not lost, since it is never written back whole.
+type CRD = apiextensionsv1.CustomResourceDefinition
+
+const (
+	crdKind = "CustomResourceDefinition"
+	crdsAPI = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+)
+
+// Path is that of a CRD in the API.
+func Path(name string) string { return crdsAPI + "/" + name }
+
+// Read reads a CRD from the API server.
+func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
+	var crd CRD
+	err := api.Get(ctx, Path(name), &crd)
+	switch {
+	case kubeapi.IsForbidden(err):
+		return nil, fmt.Errorf("%w\nallow get of customresourcedefinitions with the resourceName %s", err, name)
+	case err != nil:
+		return nil, err
+	}
+	return &crd, nil
+}
+
+// ReadAll reads the CRDs of these names, or all that there are if there are no names. Of names, those that do not exist
+// are left out, and returned apart.
+func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*CRD, missing []string, err error) {
+	for _, name := range names {
+		crd, err := Read(ctx, api, name)
+		switch {
+		case kubeapi.IsNotFound(err):
+			missing = append(missing, name)
+		case err != nil:
+			return nil, nil, err
+		default:
+			crds = append(crds, crd)
+		}
+	}
+	if len(names) > 0 {
+		return crds, missing, nil
+	}
+	err = api.List(ctx, crdsAPI, func(text json.RawMessage) error {
+		var crd CRD
+		if err := json.Unmarshal(text, &crd); err != nil {
+			return fmt.Errorf("%s that cannot be read: %w", crdKind, err)
+		}
+		crds = append(crds, &crd)
+		return nil
+	})
+	if kubeapi.IsForbidden(err) {
+		err = fmt.Errorf("%w\nallow list of customresourcedefinitions, or name the CRDs with --crd", err)
+	}
+	return crds, nil, err
+}
+
+// TargetOf returns what a CRD points at; false if that is no webhook.
+func TargetOf(crd *CRD) (Target, bool) { return targetOf(crd.Spec.Conversion) }
+
+// caBundleOf returns the caBundle of a CRD, which may be empty.
+func caBundleOf(crd *CRD) []byte {
+	if _, ok := TargetOf(crd); !ok {
+		return nil
+	}
+	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle
+}
+
+// BundleOf returns the CAs that a CRD trusts. What cannot be read trusts nobody.
+func BundleOf(crd *CRD) Bundle {
+	b, err := ParseBundle(caBundleOf(crd))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// elsewhere says why a CRD must not be pointed at a target: it points at another one.
+func elsewhere(c *apiextensionsv1.CustomResourceConversion, target Target) error {
+	at, is := targetOf(c)
+	switch {
+	case is && !at.Same(target):
+		return fmt.Errorf("converted by %s already, --force points it at %s", at, target)
+	case !is && c != nil && c.Strategy != "" && c.Strategy != apiextensionsv1.NoneConverter && c.Strategy != apiextensionsv1.WebhookConverter:
+		return fmt.Errorf("unknown strategy of conversion, --force replaces it: %q", c.Strategy)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package crdwire
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// requestTimeout is kube-apiserver's own.
+	requestTimeout = 30 * time.Second
+	dialTimeout    = 10 * time.Second
+	maxAnswer      = 64 << 20
+)
+
+// An Endpoint is a webhook as kube-apiserver sees it. Safe for concurrent use.
+type Endpoint struct {
+	Target Target
+	// Bundle is what it must be verified by; empty means the CAs of the system.
+	Bundle Bundle
+	// Address is HOST:PORT to connect to instead of what the target says. The name to verify stays the same.
+	Address string
+}
+
+// dial connects, and verifies what is served.
+func (e *Endpoint) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if e.Address != "" {
+		address = e.Address
+	}
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// tlsConfig is that of kube-apiserver: HTTP/1.1 only, TLS 1.2 at least, and no certificate of its own.
+func (e *Endpoint) tlsConfig() *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: e.Target.ServerName(), NextProtos: []string{"http/1.1"}}
+	if len(e.Bundle) > 0 {
+		config.RootCAs = e.Bundle.Pool()
+	}
+	return config
+}
+
+// Served connects without verifying, and returns the chain that is served, the leaf first.
+func (e *Endpoint) Served(ctx context.Context) ([]*x509.Certificate, error) {
+	u, err := url.Parse(e.Target.requestURL())
+	if err != nil {
+		return nil, err
+	}
+	address := u.Host
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), "443")
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	raw, err := e.dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer raw.Close()
+	config := e.tlsConfig()
+	config.InsecureSkipVerify = true // nothing is sent; the caller verifies, and tells what is wrong
+	conn := tls.Client(raw, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	return conn.ConnectionState().PeerCertificates, nil
+}
+
+// Post posts a review over a new connection, and returns the answer of HTTP 200.
+func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
+	transport := &http.Transport{DialContext: e.dial, TLSClientConfig: e.tlsConfig(), DisableKeepAlives: true, TLSHandshakeTimeout: dialTimeout}
+	client := &http.Client{
+		Timeout: requestTimeout, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	target := e.Target.requestURL() + "?timeout=" + requestTimeout.String()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Accept", "application/json, */*")
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("User-Agent", "webhookd-probe")
+	w, err := client.Do(q)
+	if err != nil {
+		return nil, e.explain(err)
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("answer that ends early: %w", err)
+	}
+	if w.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, messageOf(answer))
+	}
+	return answer, nil
+}
+
+// messageOf returns what a body says to a person: the message of a metav1.Status, or text.
+func messageOf(body []byte) string {
+	var status struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(body, &status) == nil && status.Message != "" {
+		return status.Message
+	}
+	text := strings.Join(strings.Fields(string(body)), " ")
+	return text[:min(len(text), 200)]
+}
+
+// explain says what a failed connection means.
+func (e *Endpoint) explain(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		err = failed.Err
+	}
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("certificate that is served is not from a CA of the bundle: %w", err)
+	case errors.As(err, &name):
+		return fmt.Errorf("certificate that is served is not for the name that the API server asks for: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package crdwire
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A Probe is a review for a test: an object at each of some versions, to be converted to one. The objects have a name and
+// nothing else, as server-side apply may send them.
+type Probe struct {
+	Kind schema.GroupKind
+	From []string // empty: a review of no objects, which any webhook answers
+	To   string
+	uid  string
+	name string
+}
+
+// probes returns a Probe to each version of a CRD, so that all pairs are tried. A CRD with one version has nothing to
+// convert: its probe is an object that is at that version already.
+func probes(crd *CRD) []Probe {
+	kind := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	names := versionNames(crd)
+	all := make([]Probe, 0, len(names))
+	for _, to := range names {
+		var from []string
+		for _, v := range names {
+			if v != to || len(names) == 1 {
+				from = append(from, v)
+			}
+		}
+		all = append(all, Probe{Kind: kind, From: from, To: to})
+	}
+	return all
+}
+
+func versionNames(crd *CRD) []string {
+	names := make([]string, len(crd.Spec.Versions))
+	for i, v := range crd.Spec.Versions {
+		names[i] = v.Name
+	}
+	return names
+}
+
+// ParseProbe reads KIND.GROUP/FROM:TO, or "empty".
+func ParseProbe(text string) (Probe, error) {
+	if text == "empty" {
+		return Probe{Kind: schema.GroupKind{Group: "example.com"}, To: "v1"}, nil
+	}
+	kindGroup, versions, _ := strings.Cut(text, "/")
+	kind, group, _ := strings.Cut(kindGroup, ".")
+	from, to, _ := strings.Cut(versions, ":")
+	if kind == "" || group == "" || from == "" || to == "" {
+		return Probe{}, fmt.Errorf("not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or empty: %q", text)
+	}
+	return Probe{Kind: schema.GroupKind{Group: group, Kind: kind}, From: []string{from}, To: to}, nil
+}
+
+// String says what is tried.
+func (p *Probe) String() string {
+	if len(p.From) == 0 {
+		return "a review of no objects"
+	}
+	return fmt.Sprintf("%s %s -> %s", p.Kind, strings.Join(p.From, ", "), p.To)
+}
+
+type probeObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+}
+
+// Review returns the review to post, in a spelling of ConversionReview: v1 or v1beta1. It has a new uid each time.
+func (p *Probe) Review(version string) []byte {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	p.uid, p.name = "webhookd-probe-"+hex.EncodeToString(random[:]), "webhookd-probe"
+	objects := make([]probeObject, len(p.From))
+	for i, from := range p.From {
+		objects[i] = probeObject{APIVersion: p.Kind.Group + "/" + from, Kind: p.Kind.Kind}
+		objects[i].Metadata.Name = p.name
+	}
+	text, _ := json.Marshal(map[string]any{ // strings can always be encoded
+		"kind":       "ConversionReview",
+		"apiVersion": apiextensionsv1.GroupName + "/" + version,
+		"request":    map[string]any{"uid": p.uid, "desiredAPIVersion": p.Kind.Group + "/" + p.To, "objects": objects},
+	})
+	return text
+}
+
+// Check reads the answer to the last Review.
+func (p *Probe) Check(answer []byte) error {
+	converted, err := CheckAnswer(answer, p.uid)
+	if err != nil {
+		return err
+	}
+	if len(converted) != len(p.From) {
+		return fmt.Errorf("answer has %d objects, not %d", len(converted), len(p.From))
+	}
+	for i, text := range converted {
+		var object probeObject
+		if err := json.Unmarshal(text, &object); err != nil {
+			return fmt.Errorf("answer with an object that cannot be read: %w: objects[%d]", err, i)
+		}
+		if object.APIVersion != p.Kind.Group+"/"+p.To || object.Kind != p.Kind.Kind || object.Metadata.Name != p.name {
+			return fmt.Errorf("answer with another object than was asked for: objects[%d]", i)
+		}
+	}
+	return nil
+}
+
+// CheckAnswer reads the answer to a review of a uid as the API server reads it, and returns the objects.
+func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
+	var review struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Response   *struct {
+			UID     string            `json:"uid"`
+			Objects []json.RawMessage `json:"convertedObjects"`
+			Result  struct {
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"result"`
+		} `json:"response"`
+	}
+	err := json.Unmarshal(answer, &review)
+	switch group, _, _ := strings.Cut(review.APIVersion, "/"); {
+	case err != nil:
+		return nil, fmt.Errorf("answer is no ConversionReview: %w", err)
+	case review.Kind != "ConversionReview" || group != apiextensionsv1.GroupName:
+		return nil, errors.New("answer is no ConversionReview, something else listens there")
+	case review.Response == nil:
+		return nil, errors.New("answer without a response")
+	case review.Response.UID != uid:
+		return nil, fmt.Errorf("answer to another review: uid %q, not %q", review.Response.UID, uid)
+	case review.Response.Result.Status != "Success":
+		return nil, fmt.Errorf("review failed: %s", review.Response.Result.Message)
+	}
+	return review.Response.Objects, nil
+}
+
+// Try posts the probe, and checks the answer.
+func (p *Probe) Try(ctx context.Context, e *Endpoint, version string) error {
+	answer, err := e.Post(ctx, p.Review(version))
+	if err == nil {
+		err = p.Check(answer)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s, asked for %s", err, e.Target, p)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package crdwire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// The defaults of a Target.
+const (
+	DefaultPort = 443
+	DefaultPath = "/crdconvert"
+)
+
+// A Target is where a CRD sends its conversions: a Service, or a URL.
+type Target struct {
+	Namespace, Name string
+	Port            int
+	Path            string
+	URL             string // instead of all the others
+}
+
+// ParseService reads NAMESPACE/NAME.
+func ParseService(text string) (Target, error) {
+	namespace, name, _ := strings.Cut(text, "/")
+	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1035Label(name)) > 0 {
+		return Target{}, fmt.Errorf("not a Service, write NAMESPACE/NAME: %q", text)
+	}
+	return Target{Namespace: namespace, Name: name, Port: DefaultPort, Path: DefaultPath}, nil
+}
+
+// ParseURL reads the URL of a webhook outside of the cluster, of which the API server wants https and no more than a path.
+func ParseURL(text string) (Target, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Target{}, fmt.Errorf("not a URL: %w", err)
+	}
+	if u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return Target{}, errors.New("not a URL that the API server calls, write https://HOST[:PORT]/PATH without user, query and fragment")
+	}
+	return Target{URL: text}, nil
+}
+
+// targetOf returns what a CRD points at; false if it is no webhook.
+func targetOf(c *apiextensionsv1.CustomResourceConversion) (Target, bool) {
+	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil || c.Webhook.ClientConfig == nil {
+		return Target{}, false
+	}
+	config := c.Webhook.ClientConfig
+	if config.URL != nil {
+		return Target{URL: *config.URL}, true
+	}
+	if config.Service == nil {
+		return Target{}, false
+	}
+	t := Target{Namespace: config.Service.Namespace, Name: config.Service.Name, Port: DefaultPort}
+	if config.Service.Port != nil {
+		t.Port = int(*config.Service.Port)
+	}
+	if config.Service.Path != nil {
+		t.Path = *config.Service.Path
+	}
+	return t, true
+}
+
+// IsService reports whether the target is a Service.
+func (t Target) IsService() bool { return t.URL == "" }
+
+// Same reports whether both are the same Service, at whatever port and path, or the same URL.
+func (t Target) Same(other Target) bool {
+	return t.URL == other.URL && t.Namespace == other.Namespace && t.Name == other.Name
+}
+
+// String names the target as a person does.
+func (t Target) String() string {
+	if t.URL != "" {
+		return t.URL
+	}
+	return "Service " + t.Namespace + "/" + t.Name
+}
+
+// ServerName is the name that the API server asks for, and verifies.
+func (t Target) ServerName() string {
+	if t.URL == "" {
+		return t.Name + "." + t.Namespace + ".svc"
+	}
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// requestURL is what the API server posts to.
+func (t Target) requestURL() string {
+	if t.URL != "" {
+		return t.URL
+	}
+	path := t.Path
+	if path == "" {
+		path = "/"
+	}
+	return "https://" + net.JoinHostPort(t.ServerName(), strconv.Itoa(t.Port)) + path
+}
+
+// members is spec.conversion for this target.
+func (t Target) members(reviewVersions []string, bundle []byte) []member {
+	client := []member{{"url", t.URL}}
+	if t.IsService() {
+		client = []member{{"service", []member{{"namespace", t.Namespace}, {"name", t.Name}, {"path", t.Path}, {"port", t.Port}}}}
+	}
+	if len(bundle) > 0 {
+		client = append(client, member{"caBundle", bundle})
+	}
+	return []member{
+		{"strategy", string(apiextensionsv1.WebhookConverter)},
+		{"webhook", []member{{"conversionReviewVersions", reviewVersions}, {"clientConfig", client}}},
+	}
+}

@@ -1,0 +1,188 @@
+package kubeapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+)
+
+const (
+	path = "/api/v1/namespaces/ns/secrets/s"
+	text = `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"s"},"data":{"a":"MQ=="}}`
+)
+
+type object struct {
+	Metadata struct {
+		Name            string `json:"name"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+	Data map[string]string `json:"data"`
+}
+
+func TestReadAndChange(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	c := s.Client(t)
+	var o object
+	if err := c.Get(t.Context(), path, &o); !kubeapi.IsNotFound(err) || kubeapi.IsForbidden(err) {
+		t.Errorf("%v", err)
+	}
+	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), &o); err != nil || o.Metadata.Name != "s" {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), nil); !kubeapi.IsChanged(err) {
+		t.Errorf("%v", err)
+	}
+	patch := func(version string) error {
+		return c.MergePatch(t.Context(), path, map[string]any{
+			"metadata": map[string]any{"resourceVersion": version}, "data": map[string]any{"a": nil, "b": "Mg=="},
+		}, nil)
+	}
+	if err := patch("0"); !kubeapi.IsChanged(err) || kubeapi.FieldConflicts(err) != nil {
+		t.Errorf("%v", err)
+	}
+	if err := patch(o.Metadata.ResourceVersion); err != nil {
+		t.Fatal(err)
+	}
+	o = object{}
+	if err := c.Get(t.Context(), path, &o); err != nil || o.Data["a"] != "" || o.Data["b"] != "Mg==" {
+		t.Errorf("%v, %v", o, err)
+	}
+	names := 0
+	if err := c.List(t.Context(), "/api/v1/namespaces/ns/secrets", func(json.RawMessage) error { names++; return nil }); err != nil || names != 1 {
+		t.Errorf("%d, %v", names, err)
+	}
+}
+
+func TestApplyTellsWhoOwnsAField(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, path, "kubectl", text)
+	c := s.Client(t)
+	config := json.RawMessage(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"Mg=="}}`)
+	err := c.Apply(t.Context(), path, "webhookd", false, config, nil)
+	conflicts := kubeapi.FieldConflicts(err)
+	if len(conflicts) != 1 || conflicts[0].Field != ".data.a" || !strings.Contains(conflicts[0].Message, `"kubectl"`) || kubeapi.IsChanged(err) {
+		t.Errorf("%v: %v", conflicts, err)
+	}
+	if err := c.Apply(t.Context(), path, "webhookd", true, config, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatPassesIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err  *apierrors.StatusError
+		want int // requests
+	}{
+		"too many requests": {apierrors.NewTooManyRequests("later", 0), 3},
+		"unavailable":       {apierrors.NewServiceUnavailable("starting"), 3},
+		"bad request":       {apierrors.NewBadRequest("no"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := kubeapitest.New(t)
+			s.Put(t, path, "kubectl", text)
+			left := 2
+			s.Before = func(string, string) *apierrors.StatusError {
+				if left--; left >= 0 {
+					return tt.err
+				}
+				return nil
+			}
+			err := s.Client(t).Get(t.Context(), path, &object{})
+			if got := len(s.Requests()); got != tt.want || (err == nil) != (tt.want > 1) {
+				t.Errorf("%d requests, error %v", got, err)
+			}
+		})
+	}
+}
+
+func TestErrorsSayWhatTheAPIServerSays(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Rules = []kubeapitest.Rule{}
+	err := s.Client(t).Get(t.Context(), path, nil)
+	want := `API server: cannot get: secrets "s" is forbidden: User "system:serviceaccount:webhookd:webhookd-job" cannot get resource (403): ` + path
+	if !kubeapi.IsForbidden(err) || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
+// The kubelet renews the token, so that it is read each time.
+func TestTheTokenIsReadAnew(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, path, "kubectl", text)
+	config := s.Config()
+	config.TokenFile = filepath.Join(t.TempDir(), "token")
+	write := func(token string) {
+		if err := os.WriteFile(config.TokenFile, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	c, err := kubeapi.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if status, ok := errors.AsType[*kubeapi.StatusError](c.Get(t.Context(), path, nil)); !ok || status.Code != 401 {
+		t.Errorf("%v", status)
+	}
+	write(kubeapitest.Token)
+	if err := c.Get(t.Context(), path, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInCluster(t *testing.T) {
+	t.Parallel()
+	c, err := kubeapi.InCluster([]string{"A=b", "KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=443"})
+	if err != nil || c.Server != "https://[fd00::1]:443" || c.TokenFile != kubeapi.InClusterTokenFile || c.CAFile != kubeapi.InClusterCAFile {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := kubeapi.InCluster([]string{"KUBERNETES_SERVICE_HOST=1.2.3.4"}); !errors.Is(err, kubeapi.ErrNotInCluster) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestServersThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		"10.0.0.1:443":              "not the URL of an API server",
+		"ftp://10.0.0.1":            "write https://HOST:PORT",
+		"https://a:b@10.0.0.1":      "remove user, query and fragment",
+		"http://10.0.0.1:8080":      "a token would be sent in the clear",
+		"http://127.0.0.1:8001":     "",
+		"http://[::1]:8001/":        "",
+		"https://10.0.0.1/k8s/c-m/": "",
+	} {
+		_, err := kubeapi.New(kubeapi.Config{Server: server, TokenFile: "token"})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", server, err)
+		}
+	}
+	if _, err := kubeapi.New(kubeapi.Config{Server: "https://a", CAFile: "nowhere"}); err == nil {
+		t.Error("a CA file that is not there")
+	}
+}
+
+func TestRequestsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	_ = s.Client(t).Get(t.Context(), path, nil)
+	if got := s.Requests(); !slices.Equal(got, []string{"get " + path}) {
+		t.Errorf("%q", got)
+	}
+}

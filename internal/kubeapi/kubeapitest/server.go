@@ -1,0 +1,360 @@
+package kubeapitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/managedfields/managedfieldstest"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+// Token is the one that the server wants.
+const Token = "a-token"
+
+// A Rule allows a verb for the objects whose path begins with a text.
+type Rule struct{ Verb, Path string }
+
+// A Server is the API. Safe for concurrent use.
+type Server struct {
+	mu      sync.Mutex
+	objects map[string]*unstructured.Unstructured
+	version int
+	url     string
+	files   string
+
+	// Before, if set, is called with each request before it is looked at. It may answer by returning an error.
+	Before func(verb, path string) *apierrors.StatusError
+	// Rules, if set, are all that is allowed.
+	Rules []Rule
+	// Requests are those that came: VERB PATH.
+	requests []string
+}
+
+// New starts a server, which ends with the test.
+func New(tb testing.TB) *Server {
+	tb.Helper()
+	s := &Server{objects: map[string]*unstructured.Unstructured{}, files: tb.TempDir()}
+	h := httptest.NewTLSServer(s)
+	tb.Cleanup(h.Close)
+	s.url = h.URL
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
+	for name, text := range map[string][]byte{"ca.crt": ca, "token": []byte(Token + "\n")} {
+		if err := os.WriteFile(filepath.Join(s.files, name), text, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return s
+}
+
+// Config is that of a client.
+func (s *Server) Config() kubeapi.Config {
+	return kubeapi.Config{
+		Server: s.url, TokenFile: filepath.Join(s.files, "token"), CAFile: filepath.Join(s.files, "ca.crt"), UserAgent: "webhookd/test",
+	}
+}
+
+// Client returns a client.
+func (s *Server) Client(tb testing.TB) *kubeapi.Client {
+	tb.Helper()
+	c, err := kubeapi.New(s.Config())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(c.Close)
+	return c
+}
+
+// Requests returns what was asked for: VERB PATH.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Put stores an object of JSON text at the path of its name, as a manager does that writes whole objects.
+func (s *Server) Put(tb testing.TB, path, manager, text string) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON([]byte(text)); err != nil {
+		tb.Fatal(err)
+	}
+	live := s.objects[path]
+	if live == nil {
+		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind()}}
+	}
+	object.SetManagedFields(live.GetManagedFields())
+	updated, err := fields(object).Update(live, object, manager)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.store(path, updated.(*unstructured.Unstructured)) //nolint:forcetypeassert // what went in
+}
+
+// Apply stores the fields of JSON text, as kubectl apply --server-side does.
+func (s *Server) Apply(tb testing.TB, path, manager, text string) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.apply(path, manager, true, []byte(text)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Get reads an object into a value; it reports whether there is one.
+func (s *Server) Get(tb testing.TB, path string, into any) bool {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	object := s.objects[path]
+	if object == nil {
+		return false
+	}
+	text, err := object.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return true
+}
+
+// Age makes all managers of an object have written it longer ago.
+func (s *Server) Age(tb testing.TB, path string, by time.Duration) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	object := s.objects[path]
+	entries := object.GetManagedFields()
+	for i := range entries {
+		entries[i].Time = &metav1.Time{Time: entries[i].Time.Add(-by)}
+	}
+	object.SetManagedFields(entries)
+}
+
+// Delete removes an object.
+func (s *Server) Delete(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.objects, path)
+}
+
+func fields(object *unstructured.Unstructured) *managedfields.FieldManager {
+	return managedfieldstest.NewFakeFieldManager(managedfields.NewDeducedTypeConverter(), object.GroupVersionKind())
+}
+
+func (s *Server) store(path string, object *unstructured.Unstructured) {
+	s.version++
+	object.SetResourceVersion(strconv.Itoa(s.version))
+	s.objects[path] = object
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPatch: "patch"}[r.Method]
+	path := r.URL.Path
+	if verb == "get" && isCollection(path) {
+		verb = "list"
+	}
+	s.requests = append(s.requests, verb+" "+path)
+	code, answer, failure := http.StatusOK, any(nil), s.refuse(verb, path, r)
+	if failure == nil {
+		switch verb {
+		case "get":
+			answer, failure = s.get(path)
+		case "list":
+			answer = s.list(path)
+		case "create":
+			code = http.StatusCreated
+			answer, failure = s.create(path, text)
+		default:
+			answer, failure = s.patch(path, r, text)
+		}
+	}
+	if failure != nil {
+		failure.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		code, answer = int(failure.ErrStatus.Code), failure.ErrStatus
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// isCollection tells the two paths apart that tests use: .../RESOURCE and .../RESOURCE/NAME.
+func isCollection(path string) bool {
+	return strings.HasSuffix(path, "/secrets") || strings.HasSuffix(path, "/customresourcedefinitions")
+}
+
+func resource(path string) schema.GroupResource {
+	if strings.Contains(path, "customresourcedefinitions") {
+		return schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	}
+	return schema.GroupResource{Resource: "secrets"}
+}
+
+func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func (s *Server) refuse(verb, path string, r *http.Request) *apierrors.StatusError {
+	if r.Header.Get("Authorization") != "Bearer "+Token {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	if s.Before != nil {
+		if err := s.Before(verb, path); err != nil {
+			return err
+		}
+	}
+	allowed := s.Rules == nil || slices.ContainsFunc(s.Rules, func(rule Rule) bool { return rule.Verb == verb && rule.Path == path })
+	if !allowed {
+		return apierrors.NewForbidden(resource(path), nameOf(path),
+			fmt.Errorf("User %q cannot %s resource", "system:serviceaccount:webhookd:webhookd-job", verb)) //nolint:staticcheck // the API server's text
+	}
+	return nil
+}
+
+func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.StatusError) {
+	if object := s.objects[path]; object != nil {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(resource(path), nameOf(path))
+}
+
+func (s *Server) list(path string) any {
+	items := []any{}
+	names := make([]string, 0, len(s.objects))
+	for name := range s.objects {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if strings.HasPrefix(name, path+"/") {
+			items = append(items, s.objects[name].Object)
+		}
+	}
+	return map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items}
+}
+
+func (s *Server) create(path string, text []byte) (*unstructured.Unstructured, *apierrors.StatusError) {
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(text); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	path += "/" + object.GetName()
+	if s.objects[path] != nil {
+		return nil, apierrors.NewAlreadyExists(resource(path), object.GetName())
+	}
+	s.store(path, object)
+	return object, nil
+}
+
+func (s *Server) patch(path string, r *http.Request, text []byte) (*unstructured.Unstructured, *apierrors.StatusError) {
+	live, failure := s.get(path)
+	if failure != nil {
+		return nil, failure
+	}
+	switch kind := r.Header.Get("Content-Type"); kind {
+	case "application/merge-patch+json":
+		failure = s.merge(path, live, text)
+	case "application/apply-patch+yaml":
+		failure = s.apply(path, r.URL.Query().Get("fieldManager"), r.URL.Query().Get("force") == "true", text)
+	default:
+		failure = apierrors.NewBadRequest("unknown kind of patch: " + kind)
+	}
+	if failure != nil {
+		return nil, failure
+	}
+	return s.objects[path], nil
+}
+
+func (s *Server) merge(path string, live *unstructured.Unstructured, text []byte) *apierrors.StatusError {
+	var patch map[string]any
+	if err := json.Unmarshal(text, &patch); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	changed := live.DeepCopy()
+	mergeInto(changed.Object, patch)
+	if changed.GetResourceVersion() != live.GetResourceVersion() {
+		return changedMeanwhile(path)
+	}
+	s.store(path, changed)
+	return nil
+}
+
+func mergeInto(object, patch map[string]any) {
+	for name, value := range patch {
+		member, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(object, name)
+		case isObject:
+			into, ok := object[name].(map[string]any)
+			if !ok {
+				into = map[string]any{}
+				object[name] = into
+			}
+			mergeInto(into, member)
+		default:
+			object[name] = value
+		}
+	}
+}
+
+func changedMeanwhile(path string) *apierrors.StatusError {
+	return apierrors.NewConflict(resource(path), nameOf(path), fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+}
+
+func (s *Server) apply(path, manager string, force bool, text []byte) *apierrors.StatusError {
+	config := &unstructured.Unstructured{}
+	if err := config.UnmarshalJSON(text); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	live := s.objects[path]
+	if live == nil {
+		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": config.GetAPIVersion(), "kind": config.GetKind()}}
+	}
+	want := config.GetResourceVersion()
+	merged, err := fields(config).Apply(live.DeepCopy(), config, manager, force)
+	if err != nil {
+		if status, ok := err.(*apierrors.StatusError); ok { //nolint:errorlint // not wrapped
+			return status
+		}
+		return apierrors.NewInternalError(err)
+	}
+	object := merged.(*unstructured.Unstructured) //nolint:forcetypeassert // what went in
+	if want != "" && want != live.GetResourceVersion() {
+		return changedMeanwhile(path)
+	}
+	object.SetResourceVersion(live.GetResourceVersion())
+	was, _ := live.MarshalJSON()
+	is, _ := object.MarshalJSON()
+	if !bytes.Equal(was, is) {
+		s.store(path, object)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package selfmanaged
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+)
+
+// A Step is what to do next.
+type Step struct {
+	Do     Action
+	CRD    string         // for TrustInCRD
+	Bundle crdwire.Bundle // for TrustInCRD, Publish and Issue
+	Why    string
+	// At, for Wait, is when there will be something to do.
+	At time.Time
+}
+
+// An Action is a kind of Step. Each changes one object.
+type Action int
+
+// The actions.
+const (
+	Wait       Action = iota // nothing to do before Step.At
+	MakeCA                   // a CA, which may issue as soon as it is trusted
+	MakeNext                 // the CA that will replace the present one
+	Distrust                 // forget TrustedSince: a CA is not trusted everywhere any more
+	TrustInCRD               // set caBundle of a CRD
+	Publish                  // set ca.crt
+	Trust                    // note in TrustedSince that our CAs are trusted everywhere
+	Promote                  // make the next CA the present one
+	Issue                    // a leaf, and set ca.crt with it
+)
+
+// String names the action.
+func (a Action) String() string {
+	return [...]string{"wait", "make-ca", "make-next-ca", "distrust", "trust-in-crd", "publish", "trust", "promote", "issue"}[a]
+}
+
+// Next says what to do next. It is a pure function; rotate asks for a new CA though the present one is not due.
+func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo // a table, in the order of precedence
+	caGood := s.CA != nil && now.Before(s.CA.Cert.NotAfter)
+	nextGood := s.Next != nil && now.Before(s.Next.Cert.NotAfter)
+	switch {
+	case !caGood && nextGood:
+		return Step{Do: Promote, Why: reason(s.CA == nil, "there is no CA with a key", "the CA has expired")}
+	case !caGood:
+		return Step{Do: MakeCA, Why: reason(s.CA == nil, "there is no CA with a key", "the CA has expired")}
+	case caGood && !nextGood && (s.CA.Cert.NotAfter.Sub(now) < p.RotateBefore() && p.AutoRotate || rotate):
+		return Step{Do: MakeNext, Why: "the CA is to be replaced"}
+	}
+	ours := s.ours()
+	if !s.TrustedSince.IsZero() && !s.trusted(ours) {
+		return Step{Do: Distrust, Why: "a CA is not trusted everywhere any more"}
+	}
+	want := s.bundle(&p, now)
+	for _, crd := range s.CRDs {
+		if !crd.Stuck && !crd.Bundle.Same(want) {
+			return Step{Do: TrustInCRD, CRD: crd.Name, Bundle: want, Why: change(crd.Bundle, want)}
+		}
+	}
+	usable := s.usable(p.Name, now)
+	if usable && !s.Published.Same(want) {
+		return Step{Do: Publish, Bundle: want, Why: change(s.Published, want)}
+	}
+	if usable && s.TrustedSince.IsZero() && s.trusted(ours) {
+		return Step{Do: Trust, Why: "the CAs are trusted everywhere"}
+	}
+	return s.leafStep(&p, now, want, usable, nextGood)
+}
+
+// leafStep comes when everybody trusts what they should, but for who cannot be told.
+func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, nextGood bool) Step {
+	issue := func(why string) Step { return Step{Do: Issue, Bundle: want, Why: why} }
+	if !usable {
+		return issue("there is no leaf that could be served")
+	}
+	own, left := s.issuedBy(s.CA), s.Leaf.Cert.NotAfter.Sub(now)
+	renewable := own && leafEnd(p, s.CA.Cert.NotAfter, now).Sub(s.Leaf.Cert.NotAfter) > p.RenewBefore/2
+	// Waiting is for the sake of who has not noticed yet; it must not last until nothing is valid any more.
+	urgent := !renewable && left < max(p.Settle, p.RenewBefore/10)
+	ready := !s.TrustedSince.IsZero() && (urgent || !now.Before(s.TrustedSince.Add(p.Settle)))
+	switch {
+	case nextGood && own && ready:
+		return Step{Do: Promote, Why: "the next CA has been trusted everywhere for long enough"}
+	case !own && ready:
+		return issue("the leaf is from another CA")
+	case renewable && left < p.RenewBefore:
+		return issue("the leaf is due for renewal")
+	}
+	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "all is as it should be"}
+}
+
+// due returns when there will be something to do.
+func (s *State) due(p *Policy, now time.Time, want crdwire.Bundle, nextGood bool) time.Time {
+	at := s.Leaf.Cert.NotAfter.Add(-p.RenewBefore)
+	sooner := func(t time.Time) {
+		if t.After(now) && (t.Before(at) || !at.After(now)) {
+			at = t
+		}
+	}
+	if nextGood || !s.issuedBy(s.CA) {
+		sooner(s.TrustedSince.Add(p.Settle))
+	}
+	if p.AutoRotate {
+		sooner(s.CA.Cert.NotAfter.Add(-p.RotateBefore()))
+	}
+	if s.issuedBy(s.CA) && !want.Same(s.ours()) {
+		sooner(s.Leaf.Cert.NotBefore.Add(backdate + p.Settle))
+	}
+	return at
+}
+
+// leafEnd is when a leaf that is issued now will end: not after its CA.
+func leafEnd(p *Policy, caEnd, now time.Time) time.Time {
+	if end := now.Add(p.LeafValidity); end.Before(caEnd) {
+		return end
+	}
+	return caEnd
+}
+
+func reason(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// change says how a bundle changes.
+func change(was, is crdwire.Bundle) string {
+	added, gone := 0, 0
+	for _, cert := range is {
+		if !was.Has(cert) {
+			added++
+		}
+	}
+	for _, cert := range was {
+		if !is.Has(cert) {
+			gone++
+		}
+	}
+	return fmt.Sprintf("%d CAs come in, %d go", added, gone)
+}

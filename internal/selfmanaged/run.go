@@ -1,0 +1,214 @@
+package selfmanaged
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+// maxSteps ends a run that somebody works against. A whole bootstrap has four, and one for each CRD.
+const maxSteps = 100
+
+// Options say what a run looks after.
+type Options struct {
+	Namespace, Secret string
+	Service           crdwire.Target
+	CRDs              []string
+	Policy            Policy // whose Name and AutoRotate Ensure sets
+	Rotate            bool   // begin to replace the CA, unless that is going on
+	Now               func() time.Time
+	Log               func(format string, args ...any)
+}
+
+// Ensure does all that can be done now. It may be repeated at any time, and run twice at once.
+func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
+	o.Policy.Name = o.Service.ServerName()
+	o.Policy.AutoRotate = len(o.CRDs) > 0
+	r := &run{Options: o, api: api, stuck: map[string]bool{}, noted: map[string]bool{}}
+	for range maxSteps {
+		state, err := r.read(ctx)
+		if err != nil {
+			return err
+		}
+		step := Next(*state, o.Policy, o.Now(), r.Rotate)
+		if step.Do == Wait {
+			r.conclude(state, step)
+			return errors.Join(r.problems...)
+		}
+		err = r.do(ctx, state, step)
+		switch {
+		case kubeapi.IsChanged(err): // somebody was faster
+		case step.Do == TrustInCRD && err != nil && ctx.Err() == nil:
+			r.stuck[step.CRD] = true
+			r.problems = append(r.problems, err)
+		case err != nil:
+			return err
+		}
+	}
+	return fmt.Errorf("somebody changes the Secrets or the CRDs again and again, find out who: gave up after %d steps", maxSteps)
+}
+
+type run struct {
+	Options
+
+	api      *kubeapi.Client
+	leaf, ca *secret
+	crds     map[string]*crdwire.CRD
+	stuck    map[string]bool
+	noted    map[string]bool
+	problems []error
+}
+
+func (r *run) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !r.noted[text] {
+		r.noted[text] = true
+		r.Log("%s", text)
+	}
+}
+
+// read reads everything, in the reverse of the order in which a new CA is written.
+func (r *run) read(ctx context.Context) (*State, error) {
+	crds, missing, err := r.readCRDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		r.note("no such CRD yet: %s", strings.Join(missing, ", "))
+	}
+	state := &State{}
+	r.crds = make(map[string]*crdwire.CRD, len(crds))
+	for _, crd := range crds {
+		if at, is := crdwire.TargetOf(crd); !is || !at.Same(r.Service) {
+			r.note("left alone, it does not point at %s: %s", r.Service, crd.Name)
+			continue
+		}
+		r.crds[crd.Name] = crd
+		state.CRDs = append(state.CRDs, CRD{Name: crd.Name, Bundle: crdwire.BundleOf(crd), Stuck: r.stuck[crd.Name]})
+	}
+	if r.leaf, err = readSecret(ctx, r.api, r.Namespace, r.Secret); err != nil {
+		return nil, err
+	}
+	if r.ca, err = readSecret(ctx, r.api, r.Namespace, r.Secret+CASuffix); err != nil {
+		return nil, err
+	}
+	state.Leaf = parseLeaf(r.leaf.Data[certKey], r.leaf.Data[keyKey])
+	if bundle, err := crdwire.ParseBundle(r.leaf.Data[bundleKey]); err == nil {
+		state.Published = bundle
+	}
+	state.CA = parseCA(r.ca.Data[certKey], r.ca.Data[keyKey])
+	state.Next = parseCA(r.ca.Data[nextCertKey], r.ca.Data[nextKeyKey])
+	state.TrustedSince = r.ca.trustedSince()
+	return state, nil
+}
+
+func (r *run) readCRDs(ctx context.Context) (crds []*crdwire.CRD, missing []string, err error) {
+	if len(r.CRDs) == 0 {
+		return nil, nil, nil
+	}
+	return crdwire.ReadAll(ctx, r.api, r.CRDs)
+}
+
+func (r *run) do(ctx context.Context, state *State, step Step) error {
+	var err error
+	switch step.Do {
+	case MakeCA, MakeNext:
+		err = r.makeCA(ctx, step.Do)
+	case Distrust:
+		err = r.ca.write(ctx, r.api, typeOpaque, map[string][]byte{trustedSinceKey: nil})
+	case Trust:
+		err = r.ca.write(ctx, r.api, typeOpaque, map[string][]byte{trustedSinceKey: []byte(r.Now().UTC().Format(time.RFC3339))})
+	case Promote:
+		err = r.ca.write(ctx, r.api, typeOpaque, map[string][]byte{
+			certKey: r.ca.Data[nextCertKey], keyKey: r.ca.Data[nextKeyKey], nextCertKey: nil, nextKeyKey: nil,
+		})
+	case TrustInCRD:
+		err = r.explain(crdwire.SetBundle(ctx, r.api, r.crds[step.CRD], step.Bundle, false))
+	case Publish:
+		err = r.leaf.write(ctx, r.api, typeTLS, map[string][]byte{bundleKey: step.Bundle.PEM()})
+	case Issue:
+		err = r.issue(ctx, state.CA, step.Bundle)
+	case Wait:
+	}
+	if err == nil {
+		r.Log("%s: %s", r.describe(step), step.Why)
+	}
+	return err
+}
+
+// makeCA writes a CA together with the note that it is not trusted yet.
+func (r *run) makeCA(ctx context.Context, action Action) error {
+	ca, err := newCA(&r.Policy, r.Now())
+	if err != nil {
+		return err
+	}
+	key, err := ca.keyPEM()
+	if err != nil {
+		return err
+	}
+	data := map[string][]byte{certKey: ca.certPEM(), keyKey: key, nextCertKey: nil, nextKeyKey: nil, trustedSinceKey: nil}
+	if action == MakeNext {
+		data = map[string][]byte{nextCertKey: ca.certPEM(), nextKeyKey: key, trustedSinceKey: nil}
+	}
+	return r.ca.write(ctx, r.api, typeOpaque, data)
+}
+
+func (r *run) issue(ctx context.Context, ca *Pair, bundle crdwire.Bundle) error {
+	leaf, err := newLeaf(&r.Policy, ca, r.Now())
+	if err != nil {
+		return err
+	}
+	key, err := leaf.keyPEM()
+	if err != nil {
+		return err
+	}
+	return r.leaf.write(ctx, r.api, typeTLS, map[string][]byte{certKey: leaf.certPEM(), keyKey: key, bundleKey: bundle.PEM()})
+}
+
+// explain says how to go on where somebody else owns a caBundle.
+func (r *run) explain(err error) error {
+	if conflict, ok := errors.AsType[*crdwire.ConflictError](err); ok {
+		conflict.Remedy = "take caBundle out of what that manager applies; until then the CA is not replaced"
+	}
+	return err
+}
+
+func (r *run) describe(step Step) string {
+	leaf, ca := "Secret "+r.Namespace+"/"+r.Secret, "Secret "+r.Namespace+"/"+r.Secret+CASuffix
+	switch step.Do {
+	case MakeCA:
+		return ca + ": made a CA"
+	case MakeNext:
+		return ca + ": made the next CA"
+	case Promote:
+		return ca + ": the next CA is the present one"
+	case Trust:
+		return ca + ": noted the time"
+	case Distrust:
+		return ca + ": took back the note"
+	case TrustInCRD:
+		return "CRD " + step.CRD + ": set caBundle"
+	case Publish:
+		return leaf + ": set ca.crt"
+	case Issue:
+		return leaf + ": issued a leaf"
+	case Wait:
+	}
+	return step.Do.String()
+}
+
+// conclude says how things stand.
+func (r *run) conclude(state *State, step Step) {
+	day := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	r.Log("Secret %s/%s: the leaf ends on %s, its CA on %s", r.Namespace, r.Secret, day(state.Leaf.Cert.NotAfter), day(state.CA.Cert.NotAfter))
+	if !r.Policy.AutoRotate && state.CA.Cert.NotAfter.Sub(r.Now()) < r.Policy.RotateBefore() {
+		r.Log("the CA ends soon, and is not replaced, since no CRD is named: name all that point at %s with --crd", r.Service)
+	}
+	if step.At.After(r.Now()) && len(r.problems) == 0 {
+		r.Log("nothing more to do before %s", day(step.At))
+	}
+}

@@ -1,0 +1,278 @@
+package selfmanaged
+
+import (
+	"crypto/tls"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+)
+
+const (
+	leafPath = "/api/v1/namespaces/ns/secrets/tls"
+	caPath   = leafPath + CASuffix
+	crdName  = "crontabs.example.com"
+)
+
+// wiredCRD points at the Service ns/webhookd.
+func wiredCRD(service string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + crdName + `"},
+		"spec":{"group":"example.com","conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],
+		"clientConfig":{"service":{"namespace":"ns","name":"` + service + `","path":"/crdconvert","port":443}}}}}}`
+}
+
+// A clock stands still but for when it is told to go on. Safe for concurrent use.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// logged gathers what a run says. Safe for concurrent use.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) log(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(&l.text, format+"\n", args...)
+}
+
+func options(c *clock, l *logged) Options {
+	service, _ := crdwire.ParseService("ns/webhookd")
+	p := policy()
+	p.Name = ""
+	return Options{Namespace: "ns", Secret: "tls", Service: service, CRDs: []string{crdName}, Policy: p, Now: c.Now, Log: l.log}
+}
+
+// verify holds the served leaf against the CRD.
+func verify(t *testing.T, s *kubeapitest.Server, now time.Time) *secret {
+	t.Helper()
+	var leaf secret
+	if !s.Get(t, leafPath, &leaf) {
+		t.Fatal("no Secret")
+	}
+	pair, err := tls.X509KeyPair(leaf.Data[certKey], leaf.Data[keyKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd crdwire.CRD
+	if s.Get(t, crdwire.Path(crdName), &crd) {
+		if err := crdwire.BundleOf(&crd).Verifies(crdwire.Bundle{pair.Leaf}, "webhookd.ns.svc", now); err != nil {
+			t.Fatalf("at %s: %v", now, err)
+		}
+	}
+	return &leaf
+}
+
+func TestFirstRun(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*kubeapitest.Server){
+		"nothing is there": func(*kubeapitest.Server) {},
+		"empty Secrets are there": func(s *kubeapitest.Server) {
+			for _, path := range []string{leafPath, caPath} {
+				s.Put(t, path, "helm", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"`+path[strings.LastIndex(path, "/")+1:]+`"},"type":"Opaque"}`)
+			}
+			s.Rules = []kubeapitest.Rule{
+				{Verb: "get", Path: leafPath},
+				{Verb: "patch", Path: leafPath},
+				{Verb: "get", Path: caPath},
+				{Verb: "patch", Path: caPath},
+				{Verb: "get", Path: crdwire.Path(crdName)},
+				{Verb: "patch", Path: crdwire.Path(crdName)},
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := kubeapitest.New(t)
+			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+			prepare(s)
+			c, l := &clock{now: time.Now()}, &logged{}
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+				t.Fatal(err)
+			}
+			leaf := verify(t, s, c.Now())
+			if leaf.Data["ca.crt"] == nil {
+				t.Error("no ca.crt")
+			}
+			if slices.ContainsFunc(s.Requests(), func(r string) bool { return strings.HasPrefix(r, "list ") }) {
+				t.Errorf("lists: %q", s.Requests())
+			}
+			before := len(s.Requests())
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+				t.Fatal(err)
+			}
+			for _, request := range s.Requests()[before:] {
+				if !strings.HasPrefix(request, "get ") {
+					t.Errorf("a second run changes something: %s", request)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatDoesNotPointHereIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("other"))
+	c, l := &clock{now: time.Now()}, &logged{}
+	o := options(c, l)
+	o.CRDs = append(o.CRDs, "missing.example.com")
+	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"left alone, it does not point at Service ns/webhookd: " + crdName, "no such CRD yet: missing.example.com"} {
+		if strings.Count(l.text.String(), want) != 1 {
+			t.Errorf("not said once: %s:\n%s", want, l.text.String())
+		}
+	}
+	if slices.Contains(s.Requests(), "patch "+crdwire.Path(crdName)) {
+		t.Error("changed")
+	}
+}
+
+func TestOnlyCABundleIsSet(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+	var before, after crdwire.CRD
+	s.Get(t, crdwire.Path(crdName), &before)
+	c, l := &clock{now: time.Now()}, &logged{}
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+		t.Fatal(err)
+	}
+	s.Get(t, crdwire.Path(crdName), &after)
+	after.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+	if fmt.Sprint(before.Spec) != fmt.Sprint(after.Spec) {
+		t.Errorf("%v\n%v", before.Spec, after.Spec)
+	}
+	owned := ""
+	for _, entry := range after.ManagedFields {
+		if entry.Manager == crdwire.ManagerCerts {
+			owned = strings.ReplaceAll(string(entry.FieldsV1.GetRawBytes()), `".":{},`, "")
+		}
+	}
+	if want := `{"f:spec":{"f:conversion":{"f:webhook":{"f:clientConfig":{"f:caBundle":{}}}}}}`; owned != want {
+		t.Errorf("owned %s", owned)
+	}
+}
+
+func TestACABundleOfSomebodyElseIsSaid(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+	s.Apply(t, crdwire.Path(crdName), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crdName+`"},
+		"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"Cg=="}}}}}`)
+	c, l := &clock{now: time.Now()}, &logged{}
+	err := Ensure(t.Context(), s.Client(t), options(c, l))
+	want := crdName + `: field manager "argocd" owns spec.conversion.webhook.clientConfig.caBundle, with another value`
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "take caBundle out") {
+		t.Errorf("%v", err)
+	}
+	var leaf secret
+	if !s.Get(t, leafPath, &leaf) {
+		t.Error("it keeps the first leaf from being made")
+	}
+}
+
+func TestForbiddenSaysWhatToAllow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rules []kubeapitest.Rule
+		want  string
+	}{
+		"get of a CRD":    {[]kubeapitest.Rule{}, "allow get of customresourcedefinitions with the resourceName " + crdName},
+		"get of a Secret": {[]kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}}, "allow get and patch of secrets in ns with the resourceName tls"},
+		"create": {
+			[]kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}, {Verb: "get", Path: leafPath}, {Verb: "get", Path: caPath}},
+			"or make an empty Secret of type Opaque there, and allow patch of it: tls-ca",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := kubeapitest.New(t)
+			s.Rules = tt.rules
+			c, l := &clock{now: time.Now()}, &logged{}
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, leafPath, "cert-manager", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"tls","annotations":{"cert-manager.io/certificate-name":"webhookd"}}}`)
+	c, l := &clock{now: time.Now()}, &logged{}
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), "cert-manager keeps this Secret") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRunsAtOnce lets runs race for months, and lets any request fail; whatever a run has left, the law holds, and with one
+// good run at the end all is done.
+func TestRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+	c, l := &clock{now: time.Now()}, &logged{}
+	api := s.Client(t)
+	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // the same each time
+	if err := Ensure(t.Context(), api, options(c, l)); err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for range 90 { // runs, of two each
+		fail := random.IntN(30)
+		s.Before = func(string, string) *apierrors.StatusError { // one at a time
+			if fail--; fail == 0 {
+				return apierrors.NewBadRequest("interrupted")
+			}
+			return nil
+		}
+		var wait sync.WaitGroup
+		for range 2 {
+			rotate := random.IntN(15) == 0
+			wait.Go(func() {
+				o := options(c, l)
+				o.Rotate = rotate
+				_ = Ensure(t.Context(), api, o) // it may be interrupted
+			})
+		}
+		wait.Wait()
+		leaf := verify(t, s, c.Now())
+		served[string(leaf.Data[certKey])] = true
+		c.pass(time.Duration(random.Int64N(int64(48 * time.Hour))))
+	}
+	s.Before = nil
+	if err := Ensure(t.Context(), api, options(c, l)); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, s, c.Now())
+	if len(served) < 8 || !strings.Contains(l.text.String(), "the next CA is the present one") {
+		t.Errorf("%d leaves, too little was done", len(served))
+	}
+}

@@ -1,0 +1,104 @@
+package selfmanaged
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+)
+
+// The keys of the Secrets: those of corev1.SecretTypeTLS, and our own.
+const (
+	certKey   = "tls.crt"
+	keyKey    = "tls.key"
+	bundleKey = "ca.crt"
+
+	nextCertKey     = "next.crt"
+	nextKeyKey      = "next.key"
+	trustedSinceKey = "trusted-since"
+)
+
+// CASuffix is what the name of the Secret with the CA's key has more than that of the leaf's.
+const CASuffix = "-ca"
+
+const (
+	typeTLS    = "kubernetes.io/tls"
+	typeOpaque = "Opaque"
+)
+
+type secret struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metadata          `json:"metadata"`
+	Type       string            `json:"type,omitempty"`
+	Data       map[string][]byte `json:"data,omitempty"`
+}
+
+type metadata struct {
+	Namespace       string            `json:"namespace"`
+	Name            string            `json:"name"`
+	ResourceVersion string            `json:"resourceVersion,omitempty"`
+	Annotations     map[string]string `json:"annotations,omitempty"`
+}
+
+func secretsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/secrets" }
+
+// readSecret reads a Secret; one that does not exist has no resourceVersion.
+func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string) (*secret, error) {
+	s := &secret{}
+	err := api.Get(ctx, secretsPath(namespace)+"/"+name, s)
+	switch {
+	case kubeapi.IsNotFound(err):
+		return &secret{Metadata: metadata{Namespace: namespace, Name: name}}, nil
+	case kubeapi.IsForbidden(err):
+		return nil, fmt.Errorf("%w\nallow get and patch of secrets in %s with the resourceName %s", err, namespace, name)
+	case err != nil:
+		return nil, err
+	}
+	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
+		return nil, fmt.Errorf("cert-manager keeps this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
+	}
+	return s, nil
+}
+
+// write changes data of a Secret if it is still what was read, or makes the Secret. A nil value removes a key.
+func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, data map[string][]byte) error {
+	path := secretsPath(s.Metadata.Namespace)
+	if s.Metadata.ResourceVersion == "" {
+		made := secret{APIVersion: "v1", Kind: "Secret", Metadata: s.Metadata, Type: kind, Data: map[string][]byte{}}
+		for key, value := range data {
+			if value != nil {
+				made.Data[key] = value
+			}
+		}
+		err := api.Create(ctx, path, made, nil)
+		if kubeapi.IsForbidden(err) {
+			return fmt.Errorf("%w\nallow create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
+				err, s.Metadata.Namespace, s.Metadata.Name)
+		}
+		return err
+	}
+	changes := make(map[string]any, len(data))
+	for key, value := range data {
+		changes[key] = value
+		if value == nil {
+			changes[key] = nil
+		}
+	}
+	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": changes}
+	err := api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil)
+	if kubeapi.IsForbidden(err) {
+		return fmt.Errorf("%w\nallow patch of secrets in %s with the resourceName %s", err, s.Metadata.Namespace, s.Metadata.Name)
+	}
+	return err
+}
+
+// trustedSince reads the note; what cannot be read is none.
+func (s *secret) trustedSince() time.Time {
+	t, err := time.Parse(time.RFC3339, string(s.Data[trustedSinceKey]))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
