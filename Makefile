@@ -120,9 +120,12 @@ clean: ## Remove what was built.
 
 ##@ Test
 
+# Go remembers a result as long as no file of the module has changed; those of nested modules read the others' files, too.
+fresh = $$(test "$$module" = . || echo -count=1)
+
 .PHONY: test
 test: ## Everything that must pass: the tests of every module.
-	@$(call in-modules,$(GO) test -timeout=20m $(TESTFLAGS) ./...)
+	@$(call in-modules,$(GO) test $(fresh) -timeout=20m $(TESTFLAGS) ./...)
 
 .PHONY: test-race
 test-race: ## The same with the race detector and in random order. Needs a C compiler.

@@ -163,7 +163,7 @@ func TestRights(t *testing.T) {
 	const own = "webhookd"
 	want := map[string][]string{
 		"tls-self-managed": {
-			`webhookd-certs: "" secrets [webhookd-self-managed] [get update patch]`,
+			`webhookd-certs: "" secrets [webhookd-self-managed webhookd-self-managed-ca] [get patch]`,
 			`conversion-webhookd-certs: "apiextensions.k8s.io" customresourcedefinitions [gadgets.example.org] [get patch]`,
 			`conversion-webhookd-crd-wiring: "apiextensions.k8s.io" customresourcedefinitions [gadgets.example.org] [get patch]`,
 		},
