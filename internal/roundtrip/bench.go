@@ -22,6 +22,7 @@ type bench struct {
 	pools      map[string][]map[string]any
 	drops      map[direction][]place
 	stats      counters
+	documents  documents
 }
 
 type direction struct{ from, to string }

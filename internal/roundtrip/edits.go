@@ -38,10 +38,11 @@ func (b *bench) edits(ctx context.Context, r *rand.Rand, object []byte, version,
 	if edited == nil {
 		return nil
 	}
-	for _, state := range []map[string]any{edited, b.restash(r, copied(edited), version, from)} {
+	for i, state := range []map[string]any{edited, b.restash(r, copied(edited), version, from)} {
 		b.stats.edits.Add(1)
 		y := encode(state)
 		t := b.validTrial(ctx, y, version, state)
+		t.foreign = i > 0
 		there, err := t.convert(y, version, from)
 		if err != nil {
 			return t.violation(lawTotal, from, "%v", err)
@@ -237,7 +238,7 @@ func (b *bench) foreign(r *rand.Rand, version string) map[string]any {
 
 // stashOf returns what the conversion of an object keeps of its version.
 func (b *bench) stashOf(object map[string]any, from, to string) (string, error) {
-	c := checker{ctx: context.Background(), kind: b.Kind, group: b.CRD.Group} // no deadline: one object
+	c := checker{ctx: context.Background(), kind: b.Kind, group: b.CRD.Group, documents: &b.documents} // no deadline: one object
 	result, err := c.convert(encode(object), from, to)
 	if err != nil {
 		return "", err

@@ -99,7 +99,7 @@ func (b *bench) index(ctx context.Context, index uint64) *ViolationError {
 			return v
 		}
 		r := b.random(^index, version)
-		for range 2 {
+		for range 1 {
 			root := decode(object)
 			all := parts(root)
 			if len(all) == 0 {

@@ -44,9 +44,12 @@ type Suite struct {
 	Hints map[string]Hints
 	// Drops are the places that conversions lose on purpose: L1 and L2 do not look at them.
 	Drops []Drop
-	// Stored has objects pruned and defaulted between the way there and the way back, as they are when the API server
-	// stores them in between. Defaults that the versions do not share are then no secret to the way back.
+	// Stored has the way back done twice: from what the conversion gave, and from that pruned and defaulted, as the API server
+	// stores it in between. Defaults that the versions do not share are then no secret to the way back.
 	Stored bool
+	// Complete holds the conversion of valid objects to what the checker of rules promises besides losslessness: the result has
+	// all fields that its version requires, and every value is of a type and an enum of its schema.
+	Complete bool
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
 }
@@ -110,7 +113,7 @@ func (s Suite) shrink(ctx context.Context, found *ViolationError) *ViolationErro
 
 // check returns the first violation on one object.
 func (s Suite) check(ctx context.Context, object []byte) *ViolationError {
-	c := checker{ctx: ctx, kind: s.Kind, object: object, seed: s.Seed}
+	c := checker{ctx: ctx, kind: s.Kind, object: object, seed: s.Seed, documents: &documents{}}
 	var err error
 	if c.group, c.from, err = versionOf(object); err != nil {
 		return c.violation("L7 total", "", "%v", err)
@@ -141,6 +144,8 @@ type checker struct {
 	group  string
 	from   string
 	seed   uint64
+
+	documents *documents
 }
 
 func (c *checker) violation(law, to, format string, args ...any) *ViolationError {
@@ -149,10 +154,11 @@ func (c *checker) violation(law, to, format string, args ...any) *ViolationError
 
 // convert does what the server does with one object: convert it and set its apiVersion.
 func (c *checker) convert(object []byte, from, to string) ([]byte, error) {
-	obj, err := jsondoc.ParseObject(object)
+	obj, done, err := c.documents.open(object)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	if err := c.kind.Convert(c.ctx, obj, from, to); err != nil {
 		return nil, err
 	}

@@ -23,17 +23,17 @@ type maker struct {
 }
 
 func newMaker(g *Generator, r *rand.Rand) *maker {
-	m := &maker{Generator: g, r: r, presence: 0.5, budget: 400}
-	switch n := r.IntN(20); {
-	case n < 3:
+	m := &maker{Generator: g, r: r, presence: 0.5, budget: 200}
+	switch n := r.IntN(100); {
+	case n < 15:
 		m.presence = 0.1
-	case n < 6:
+	case n < 30:
 		m.presence = 1
-	case n < 8:
+	case n < 40:
 		m.presence, m.zero = 0.7, true
-	case n < 9:
-		m.presence, m.huge, m.budget = 0.8, true, 2000
-	case n < 14:
+	case n < 43: // few, as most of the time goes into them
+		m.presence, m.huge, m.budget = 0.8, true, 800
+	case n < 70:
 		m.presence = 0.8
 	}
 	return m
@@ -193,6 +193,9 @@ func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
 		}
 	}
 	for i := 0; len(obj) < most && i < 4*most+4; i++ {
+		if len(obj) >= least && m.budget < 0 {
+			break
+		}
 		name := pick(m.r,
 			"a", "b", "name", "key", "x/y", "example.com/key", "a.b", "with space", "Upper", "é", "0", "-", "null", "[0]",
 		)

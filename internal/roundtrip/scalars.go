@@ -93,7 +93,7 @@ func (m *maker) text() string {
 	switch {
 	case m.zero:
 		return ""
-	case m.huge && m.chance(8):
+	case m.huge && m.chance(4) || m.chance(300):
 		return strings.Repeat(text(m.r)+".", 1+m.r.IntN(100))
 	case m.r.IntN(3) == 0:
 		return text(m.r)

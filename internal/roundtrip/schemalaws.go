@@ -1,15 +1,26 @@
 package roundtrip
 
 import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/crdconvert/webhookd/internal/converters"
 )
 
 // returns is L1, and L2 for an object that has a stash.
 func (t *trial) returns(to string, there []byte) *ViolationError {
-	sent := there
-	if t.Stored && t.class == whole {
-		sent = encode(t.view(to, there))
+	if v := t.returnsFrom(to, there, t.stashed); v != nil || !t.Stored || t.class != whole || t.foreign {
+		return v
 	}
+	sent, stored := decoded(there), t.view(to, there)
+	if equal(sent, stored) {
+		return nil
+	}
+	// A default that only this version has is kept on the way back.
+	return t.returnsFrom(to, encode(stored), true)
+}
+
+// returnsFrom is returns for what is sent the way back. Kept says that a stash may come back.
+func (t *trial) returnsFrom(to string, sent []byte, kept bool) *ViolationError {
 	back, err := t.convert(sent, to, t.from)
 	if err != nil {
 		return t.violation(lawTotal, to, "the way back: %v: %s", err, sent)
@@ -19,7 +30,10 @@ func (t *trial) returns(to string, there []byte) *ViolationError {
 	}
 	law, clean := lawRoundTrip, tidy
 	if t.stashed {
-		law, clean = lawEdit, visible
+		law = lawEdit
+	}
+	if kept {
+		clean = visible
 	}
 	was, is := t.state, clean(t.view(t.from, back))
 	diff := difference(was, is, "")
@@ -48,6 +62,23 @@ func (t *trial) pruned(to string, there map[string]any) *ViolationError {
 		return nil
 	}
 	return t.differs(lawPruned, to, diff, "the API server would remove it from %s", t.there[to])
+}
+
+// complete is what [Suite.Complete] says.
+func (t *trial) complete(to string, there map[string]any) *ViolationError {
+	if !t.Complete || t.class != whole {
+		return nil
+	}
+	result := copied(there)
+	t.schemaOf(to).Default(result)
+	for _, problem := range t.schemaOf(to).Validate(result) {
+		switch problem.Type {
+		case field.ErrorTypeRequired, field.ErrorTypeTypeInvalid, field.ErrorTypeNotSupported:
+			return t.violation(lawComplete, to, "%v: %s", problem, t.there[to])
+		default:
+		}
+	}
+	return nil
 }
 
 // blind is L3: stashes that are not for the target make no difference to what is visible, and those of third versions stay.

@@ -27,6 +27,8 @@ type trial struct {
 	class class
 	// stashed says that the object brought a stash along.
 	stashed bool
+	// foreign says that the stash is none that a conversion made: what it has may be nothing that the API server would store.
+	foreign bool
 	// state is what the API server would make of the object; for one with stashes, without them.
 	state map[string]any
 	// there is what the object was converted to, by version.
@@ -70,7 +72,8 @@ func (b *bench) validTrial(ctx context.Context, object []byte, version string, s
 
 func (b *bench) newTrial(ctx context.Context, object []byte) *trial {
 	return &trial{
-		bench: b, checker: checker{ctx: ctx, kind: b.Kind, object: object, seed: b.Seed}, there: make(map[string][]byte, 2),
+		bench: b, there: make(map[string][]byte, 2),
+		checker: checker{ctx: ctx, kind: b.Kind, object: object, seed: b.Seed, documents: &b.documents},
 	}
 }
 
@@ -127,6 +130,7 @@ const (
 	lawIdentity      = "L5 identity"
 	lawPruned        = "L6 nothing to prune"
 	lawSource        = "source"
+	lawComplete      = "complete"
 )
 
 // check holds the object to all laws in all directions.
@@ -167,7 +171,7 @@ func (t *trial) direction(to string) *ViolationError {
 		return v
 	}
 	result := decoded(there)
-	for _, law := range []func(string, map[string]any) *ViolationError{t.pruned, t.overHub, t.blind} {
+	for _, law := range []func(string, map[string]any) *ViolationError{t.pruned, t.complete, t.overHub, t.blind} {
 		if v := law(to, result); v != nil {
 			return v
 		}

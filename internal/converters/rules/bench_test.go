@@ -1,19 +1,27 @@
 package rules_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // manyFields is a pair of versions with rules that rename count fields, plain or with CEL; object is one of v1beta1 with about
 // 3 KB, most of it managedFields.
 func manyFields(plain, cel int) (p pair, object []byte) {
-	var beta, v1, list, spec []string
+	var list []string
+	beta, v1, spec := make([]string, 0, 20), make([]string, 0, 20), make([]string, 0, 20)
 	for i := range 20 {
 		from, to := fmt.Sprintf("oldField%d", i), fmt.Sprintf("newField%d", i)
 		switch {
@@ -130,9 +138,66 @@ func BenchmarkMap(b *testing.B) {
 	}
 }
 
-func BenchmarkLoad(b *testing.B) {
-	for b.Loop() {
-		p, _ := manyFields(5, 0)
-		p.kind(b)
+// BenchmarkKept converts an object of which one field has to be kept, and back again with what was kept.
+func BenchmarkKept(b *testing.B) {
+	p, object := manyFields(5, 0)
+	p.v1 = strings.Replace(p.v1, ", oldField19: string", "", 1)
+	kind := p.kind(b)
+	there := []byte(convert(b, kind, string(object), "v1beta1", "v1"))
+	for name, test := range map[string]struct {
+		text     []byte
+		from, to string
+	}{"there": {object, "v1beta1", "v1"}, "back": {there, "v1", "v1beta1"}} {
+		b.Run(name, func(b *testing.B) {
+			s := slot{text: test.text}
+			b.ReportAllocs()
+			b.SetBytes(int64(len(test.text)))
+			for b.Loop() {
+				s.convert(b, kind, test.from, test.to)
+			}
+		})
 	}
+}
+
+// BenchmarkLoad reads 200 CRDs and 1,000 rules for them, of which 200 are CEL, checks them and compiles them, as serve does when
+// it starts. HeapSys is what the heap took at most.
+func BenchmarkLoad(b *testing.B) {
+	const count = 200
+	files, texts := make([]rules.Source, 0, count), make([][]byte, 0, count)
+	for i := range count {
+		p, _ := manyFields(4, 1)
+		plural := fmt.Sprintf("thing%ds", i)
+		replace := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("things"), []byte(plural)) }
+		files = append(files, rules.Source{Name: plural, Text: replace(p.file())})
+		texts = append(texts, replace(p.crd(b)))
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // what it is outside of tests
+	b.ReportAllocs()
+	for b.Loop() {
+		var crds []*crdschema.CRD
+		for i, text := range texts {
+			parsed, err := crdschema.Parse(files[i].Name, text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			crds = append(crds, parsed...)
+		}
+		parsed := make([]*syntax.File, 0, count)
+		for _, file := range files {
+			f, findings := syntax.Parse(file.Name, file.Text)
+			if len(findings) > 0 {
+				b.Fatal(findings)
+			}
+			parsed = append(parsed, f)
+		}
+		if findings, err := check.Check(parsed, crds, check.Options{}); err != nil || len(findings) > 0 {
+			b.Fatal(findings, err)
+		}
+		if set, findings := rules.Load(files, crds, rules.Options{}); len(set.Kinds()) != count {
+			b.Fatal(findings)
+		}
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	b.ReportMetric(float64(stats.HeapSys)/(1<<20), "HeapSysMiB")
 }

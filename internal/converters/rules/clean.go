@@ -68,6 +68,7 @@ func (r *run) content(p *place, n *jsondoc.Node, ops []transform.Operand) bool {
 		r.members(p, n, ops)
 		r.picks(p, n, ops)
 		r.rebuild(p.elem, n)
+		r.doubt = r.doubt || p.elem.picked
 		return true
 	case kind == jsondoc.Map && p.src.mayBeObject() && p.dst.mayBeObject():
 		if r.members(p, n, ops); p.elem != nil && p.elem.from == dict {

@@ -21,8 +21,12 @@ const (
 
 // diff returns the stash that makes x of g, or nil if they are the same. P is the place of the program that x went through:
 // what it left alone, the way back has left alone.
+//
+// It sets simple if what it keeps is fields that the other version has no place for, and nothing else: they return to the objects
+// that they were in, whatever these say.
 func (r *run) diff(x, g *jsondoc.Object, p *place, s spot) []byte {
 	var out partial
+	r.simple = true
 	if p != nil {
 		out.add("metadata", r.diffMetadata(x, g, p.kid("metadata")))
 		r.diffParts(&out, x.Node, g.Node, p, s, true)
@@ -63,9 +67,13 @@ func (r *run) diffValue(v, w *jsondoc.Node, p *place, s spot) []byte {
 	case w != nil && v.Untouched() && bytes.Equal(v.Text(), w.Text()):
 		return nil
 	case w == nil && p != nil && p.fate == through && v.Kind() == jsondoc.Map:
+		r.simple = false
 		return r.diffMembers(v, nil, p, s)
 	case w == nil:
-		return r.whole(v, p, s)
+		simple := r.simple && p != nil && p.fate == gone && !p.computed && p.at.name != "" && s.admits(v)
+		text := r.whole(v, p, s)
+		r.simple = simple
+		return text
 	case v.Kind() == jsondoc.Map && w.Kind() == jsondoc.Map && p.opensObject():
 		return r.diffMembers(v, w, p, s)
 	case v.Kind() == jsondoc.Array && w.Kind() == jsondoc.Array && p.opensList():
@@ -145,6 +153,13 @@ func (r *run) diffParts(out *partial, v, w *jsondoc.Node, p *place, s spot, root
 func isHead(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 func (r *run) diffElements(v, w *jsondoc.Node, p *place, s spot) []byte {
+	simple := r.simple
+	text := r.elementsThatDiffer(v, w, p, s)
+	r.simple = simple && text == nil
+	return text
+}
+
+func (r *run) elementsThatDiffer(v, w *jsondoc.Node, p *place, s spot) []byte {
 	was, now := r.entries(v), r.entries(w)
 	if len(was) != len(now) {
 		return r.whole(v, p, s)
@@ -187,6 +202,7 @@ func (r *run) keys(was, now []entry, field string) func(i int) string {
 
 // whole returns the value as a stash has it.
 func (r *run) whole(v *jsondoc.Node, p *place, s spot) []byte {
+	r.simple = false
 	text := v.Text()
 	owned := p == nil || p.fate == taken || p.fate == gone || p.shared()
 	switch {
@@ -203,6 +219,7 @@ func (r *run) tombstone(w *jsondoc.Node, p *place) []byte {
 	if p != nil && p.dropped && p.fate == gone {
 		return nil
 	}
+	r.simple = false
 	if w.Kind() != jsondoc.Map || !p.opensObject() || r.isEmpty(w) {
 		return []byte("null")
 	}

@@ -37,7 +37,7 @@ func TestConvert(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			kind := test.pair.kind(t)
-			var objects [][]byte
+			objects := make([][]byte, 0, len(test.samples))
 			for _, s := range test.samples {
 				to := other(s.from)
 				object := head(s.from, s.rest)
@@ -66,7 +66,7 @@ func allCases() []engineCase {
 }
 
 func dropsOf(paths ...string) []roundtrip.Drop {
-	var drops []roundtrip.Drop
+	drops := make([]roundtrip.Drop, 0, len(paths))
 	for _, path := range paths {
 		drops = append(drops, roundtrip.Drop{From: "v1beta1", Path: path})
 	}
@@ -213,8 +213,10 @@ func structureCases() []engineCase {
 		},
 		{
 			name: "dropped", drops: []roundtrip.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
-			pair: pair{beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",
-				rules: "- {field: .spec.b, drop: it is of no use}\n- {field: '.l[].y', drop: as above}"},
+			pair: pair{
+				beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",
+				rules: "- {field: .spec.b, drop: it is of no use}\n- {field: '.l[].y', drop: as above}",
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":"x","b":"y"},"l":[{"x":"1","y":"2"}]`, want: `,"spec":{"a":"x"},"l":[{"x":"1"}]`},
 			},
@@ -280,8 +282,10 @@ func listCases() []engineCase {
 		},
 		{
 			name: "map and list",
-			pair: pair{beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
-				rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}"},
+			pair: pair{
+				beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
+				rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}",
+			},
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{"params":{"b":"2","a":"1"}}`,
@@ -300,8 +304,10 @@ func listCases() []engineCase {
 		},
 		{
 			name: "map of objects and list",
-			pair: pair{beta: "{m: {'*': {a: string, c: string}}}", v1: "{l: [{name: string, b: string, c: string}, name]}",
-				rules: "- {field: '.m{name}.a', hub: '.l[name].b'}"},
+			pair: pair{
+				beta: "{m: {'*': {a: string, c: string}}}", v1: "{l: [{name: string, b: string, c: string}, name]}",
+				rules: "- {field: '.m{name}.a', hub: '.l[name].b'}",
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"m":{"x":{"a":"1","c":"2"},"y":{}}`, want: `,"l":[{"name":"x","c":"2","b":"1"},{"name":"y"}]`},
 			},
@@ -315,8 +321,10 @@ func listCases() []engineCase {
 		},
 		{
 			name: "picked element",
-			pair: pair{beta: "{spec: {type: string}}", v1: "{spec: {attributes: [{name: string, value: string}]}}",
-				rules: "- {field: .spec.type, hub: '.spec.attributes[name=type].value'}"},
+			pair: pair{
+				beta: "{spec: {type: string}}", v1: "{spec: {attributes: [{name: string, value: string}]}}",
+				rules: "- {field: .spec.type, hub: '.spec.attributes[name=type].value'}",
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"type":"x"}`, want: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`},
 				{from: "v1", rest: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`},
@@ -328,13 +336,17 @@ func listCases() []engineCase {
 		},
 		{
 			name: "picked element of a list that both have",
-			pair: pair{beta: "{type: string, env: [{name: string, value: string}]}", v1: "{env: [{name: string, value: string}]}",
-				rules: "- {field: .type, hub: '.env[name=type].value'}"},
+			pair: pair{
+				beta: "{type: string, env: [{name: string, value: string}]}", v1: "{env: [{name: string, value: string}]}",
+				rules: "- {field: .type, hub: '.env[name=type].value'}",
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"a"}]`, want: `,"env":[{"name":"a"},{"name":"type","value":"x"}]`},
 				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantStash: `{"env":[{"name":"type"}]}`},
-				{from: "v1", rest: `,"env":[{"name":"type","value":"x"},{"name":"b"}]`, want: `,"env":[{"name":"b"}],"type":"x"`,
-					wantStash: `{"env":[{"name":"type","value":"x"},{"name":"b"}]}`},
+				{
+					from: "v1", rest: `,"env":[{"name":"type","value":"x"},{"name":"b"}]`, want: `,"env":[{"name":"b"}],"type":"x"`,
+					wantStash: `{"env":[{"name":"type","value":"x"},{"name":"b"}]}`,
+				},
 			},
 		},
 		{
@@ -366,8 +378,10 @@ func valueCases() []engineCase {
 	return []engineCase{
 		{
 			name: "enum n:1",
-			pair: pair{beta: "{mode: enum All None Manual}", v1: "{mode: enum Apply Preview}",
-				rules: "- {field: .mode, hub: .mode, values: {All: Apply, None: Preview, Manual: Preview}}"},
+			pair: pair{
+				beta: "{mode: enum All None Manual}", v1: "{mode: enum Apply Preview}",
+				rules: "- {field: .mode, hub: .mode, values: {All: Apply, None: Preview, Manual: Preview}}",
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"mode":"All"`, want: `,"mode":"Apply"`},
 				{from: "v1beta1", rest: `,"mode":"None"`, want: `,"mode":"Preview"`},
@@ -377,8 +391,10 @@ func valueCases() []engineCase {
 		},
 		{
 			name: "template",
-			pair: pair{beta: "{hostPort: string}", v1: "{host: string, port: string}",
-				rules: `- {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}:{port}"}`},
+			pair: pair{
+				beta: "{hostPort: string}", v1: "{host: string, port: string}",
+				rules: `- {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}:{port}"}`,
+			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"hostPort":"localhost:80"`, want: `,"host":"localhost","port":"80"`},
 				{from: "v1beta1", rest: `,"hostPort":"localhost"`, want: ``, wantStash: `{"hostPort":"localhost"}`},

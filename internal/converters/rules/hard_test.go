@@ -94,6 +94,51 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "picks, and a map of the other elements", pair: pair{
+				beta: "{a: string, m: {'*': string}}", v1: "{l: [{name: string, value: string, u: string}, name]}",
+				rules: "- {field: .a, hub: '.l[name=x].value'}\n- {field: '.m{name}', hub: '.l[name].value'}\n- {hub: '.l[name].u'}",
+			},
+			samples: []sample{
+				{from: "v1", rest: `,"l":[{"name":"x","value":"q"}]`, want: `,"a":"q","m":{}`},
+				{from: "v1beta1", rest: `,"a":"q","m":{"b":"1"}`, want: `,"l":[{"name":"b","value":"1"},{"name":"x","value":"q"}]`},
+			},
+		},
+		{
+			name: "picks of whole elements, and a map of the others", pair: pair{
+				beta: "{o: {v: string}, m: {'*': {v: string}}}", v1: "{l: [{name: string, w: string, u: {x: string}}, name]}",
+				rules: "- {field: .o, hub: '.l[name=x]', use: X}\n- {field: '.m{name}', hub: '.l[name]', use: X}", sets: "X:\n- {field: .v, hub: .w}\n- {hub: .u.x}",
+			},
+		},
+		{
+			name: "a pick of a whole element", pair: pair{
+				beta: "{o: {value: string}}", v1: "{l: [{name: string, value: string}, name]}", rules: "- {field: .o, hub: '.l[name=x]'}\n- {hub: '.l[]'}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"o":{}`, want: `,"l":[{"name":"x"}]`},
+				{from: "v1beta1", rest: `,"o":{"value":"q"}`, want: `,"l":[{"value":"q","name":"x"}]`},
+			},
+		},
+		{
+			name: "a pick with a default", pair: pair{
+				beta: "{spec: {a: string}}", v1: "{spec: {l: [{name: string, value: string}, name]}}",
+				rules: "- {field: .spec.a, hub: '.spec.l[name=x].value', default: A}\n- {hub: '.spec.l[]'}",
+			},
+			samples: []sample{{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantStash: `{"spec":{"l":null}}`}},
+		},
+		{
+			name: "nulls where the API server removes none", pair: pair{
+				beta: "{spec: {a: 'string?', l: [any]}}", v1: "{spec: {b: string, c: string, l: [{v: any}]}}",
+				rules: "- {field: .spec.a, hub: .spec.b}\n- {field: '.metadata.annotations[\"example.com/c\"]', hub: .spec.c}\n- {field: '.spec.l[]', hub: '.spec.l[].v'}",
+			},
+			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantStash: `{"spec":{"a":{"":null},"l":{"":[null],"unchecked":true}}}`}},
+		},
+		{
+			name: "a text of an object that has to have a field", pair: pair{
+				beta: "{l: [{name: string, o: {n: [{name: string, v: string}, name]}}, name]}", v1: "{l: [{name: string, o: string}, name]}",
+				rules: "- {field: '.l[name].o', hub: '.l[name].o', codec: JSON}",
+			},
+		},
+		{
 			name: "picks by a number", pair: pair{
 				beta: "{http: string}", v1: "{ports: [{number: integer, name: string, x: string}]}", rules: "- {field: .http, hub: '.ports[number=80].name'}",
 			},

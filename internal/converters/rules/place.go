@@ -32,6 +32,7 @@ type elements struct {
 	p          *program
 	from, to   collection
 	key        string // of a list in the source: the field that its elements are known by, or empty
+	picked     bool   // rules pick elements of the target's list, so that it may not all be the map's on the way back
 	bind, name string // the key field of a list that becomes a map, and of one that is made from a map
 }
 
@@ -109,8 +110,12 @@ func (b *builder) moved(p *place, in *owned, to []step, aligned bool) *place {
 		}
 		useful = useful || p.sub != nil
 	}
+	if m.group != nil && p.src.mayBeList() && !p.dst.mayBeList() {
+		b.pickedOut(p, in)
+	}
 	if m.group != nil && b.elementsOf(p, m.group) {
 		useful = true
+		p.elem.picked = target != nil && slices.ContainsFunc(target.kids, func(o *owned) bool { return o.at.kind != byName })
 	}
 	if aligned && slices.Equal(to, l.out[0].steps) && !l.doubtful {
 		if !useful && (l.rule == nil || l.rule.Default == nil && l.rule.HubDefault == nil) {
@@ -257,6 +262,20 @@ func (b *builder) picks(p *place, in, out *owned, to []step) {
 			p.picks = append(p.picks, k)
 		}
 	}
+}
+
+// pickedOut compiles the elements that rules pick out of a list before the others become the entries of a map.
+func (b *builder) pickedOut(p *place, in *owned) {
+	for _, o := range in.kids {
+		if o.at.kind == byName {
+			continue
+		}
+		if k := b.place(o, nil, p.src.items(), spot{}, nil, false); k != nil {
+			k.at = o.at
+			p.picks = append(p.picks, k)
+		}
+	}
+	p.below = in.all()
 }
 
 // unpaired compiles what is in a place that has no counterpart, but rules below that do.

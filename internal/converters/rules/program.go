@@ -46,6 +46,9 @@ type route struct {
 	numbers []bool // for each step, whether it picks by a number
 	direct  bool   // of an input: it is read when it is taken away
 	picks   bool   // it leads to an element of a list
+	// Of an output: the API server would remove a null there, though not where it is from; and the other way round.
+	noNull, newNull bool
+	requires        bool // a value there has to have some field
 }
 
 // A unit is the rules that share places: their values are restored together or not at all.
@@ -183,7 +186,7 @@ func (o *owned) all() []*link {
 func routesOf(ends []end) []route {
 	routes := make([]route, 0, len(ends))
 	for _, e := range ends {
-		r := route{steps: stepsOf(e.path), spot: e.spot}
+		r := route{steps: stepsOf(e.path), spot: e.spot, requires: transform.Requires(e.spot.node)}
 		for i, s := range e.path {
 			element, _ := e.base.at(e.path[:i+1])
 			r.picks = r.picks || r.steps[i].kind != byName
@@ -192,6 +195,14 @@ func routesOf(ends []end) []route {
 		routes = append(routes, r)
 	}
 	return routes
+}
+
+// losesNull reports whether the API server removes a null at the end of the route: that of a member whose schema has no null
+// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting.PruneNonNullableNullsWithoutDefaults). It looks at no
+// elements of lists, and not into metadata.
+func (r *route) losesNull() bool {
+	last := len(r.steps) - 1
+	return last >= 0 && r.steps[last].kind == byName && r.steps[0].name != "metadata" && r.spot.node != nil && !r.spot.node.Nullable()
 }
 
 // tie adds a rule to the program.
@@ -205,6 +216,10 @@ func (b *builder) tie(t *tie) {
 		inDefault, outDefault, inPlace, outPlace = outDefault, inDefault, outPlace, inPlace
 	}
 	l := &link{rule: r, t: t.t, backward: !b.toHub, guard: guard, in: routesOf(in), out: routesOf(out)}
+	for i := range l.out {
+		there, here := l.out[i].losesNull(), l.t == nil && len(l.in) == 1 && l.in[0].losesNull()
+		l.out[i].noNull, l.out[i].newNull = there && !here, here && !there
+	}
 	for i, d := range l.in {
 		if fallback(inPlace, inDefault, i) != nil {
 			b.p.watch = append(b.p.watch, d.steps)
@@ -244,7 +259,8 @@ func (b *builder) tie(t *tie) {
 		l.check = true
 		b.compute(l)
 	default:
-		l.doubtful = !t.t.Injective(l.backward) || guard != nil || otherGuard != nil
+		l.doubtful = !t.t.Injective(l.backward) || guard != nil || otherGuard != nil ||
+			slices.ContainsFunc(l.in, func(e route) bool { return e.requires })
 		l.check = true
 		b.compute(l)
 	}

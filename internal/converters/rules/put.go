@@ -59,7 +59,7 @@ func (r *run) putElement(n *jsondoc.Node, path *route, i int, v jsondoc.Value) b
 	}
 	e := r.part(n, s)
 	whole := i == len(path.steps)-1
-	if e != nil && !(whole && s.kind == byFirst) {
+	if e != nil && (!whole || s.kind != byFirst) {
 		r.doubt = true
 		return !whole && r.put(e, path, i+1, v)
 	}

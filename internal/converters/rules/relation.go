@@ -59,13 +59,12 @@ type group struct {
 
 // A compiler makes the relations of one version and the hub.
 type compiler struct {
-	conversion   *syntax.Conversion
-	version, hub string
-	env          *transform.Env
-	fieldRoot    *crdschema.Node
-	hubRoot      *crdschema.Node
-	relations    map[string]*relation
-	findings     []finding.Finding
+	conversion *syntax.Conversion
+	env        *transform.Env
+	fieldRoot  *crdschema.Node
+	hubRoot    *crdschema.Node
+	relations  map[string]*relation
+	findings   []finding.Finding
 }
 
 // root makes the relation of whole objects.
@@ -144,7 +143,7 @@ func (c *compiler) relate(items []item, field, hub spot, fieldKey, hubKey string
 
 // spliced replaces each `use` between the two places themselves by the rules of the set.
 func (c *compiler) spliced(items []item) []item {
-	for depth := 0; depth < 32; depth++ {
+	for range 32 {
 		i := slices.IndexFunc(items, func(i item) bool {
 			return i.rule.Use != nil && len(i.field) == 1 && len(i.field[0]) == 0 && len(i.hub) == 1 && len(i.hub[0]) == 0
 		})
@@ -248,7 +247,7 @@ func (c *compiler) group(r *relation, i item) {
 }
 
 func rest(paths [][]syntax.Segment, from int) [][]syntax.Segment {
-	var all [][]syntax.Segment
+	all := make([][]syntax.Segment, 0, len(paths))
 	for _, path := range paths {
 		all = append(all, path[from:])
 	}
@@ -367,5 +366,17 @@ func counterpart(r *relation, path []syntax.Segment, ofField bool) ([]syntax.Seg
 			best, other = own, its
 		}
 	}
-	return slices.Concat(other, path[len(best):]), true
+	there := slices.Concat(other, path[len(best):])
+	for _, t := range r.links {
+		ends := t.hub
+		if !ofField {
+			ends = t.field
+		}
+		for _, e := range ends {
+			if n := len(e.path); n > len(other) && n <= len(there) && samePath(e.path, there[:n]) {
+				return nil, false // it is another rule's
+			}
+		}
+	}
+	return there, true
 }

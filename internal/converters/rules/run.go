@@ -15,9 +15,11 @@ type run struct {
 	call transform.Call
 	// doubt is set by whatever the way back may not undo: the object has to be converted back and compared.
 	doubt bool
-	taken int // how many values were read and taken away
-	err   error
-	slab  []transform.Operand
+	// simple is what diff says of the stash that it has made.
+	simple bool
+	taken  int // how many values were read and taken away
+	err    error
+	slab   []transform.Operand
 }
 
 // reset readies the run for another object.
@@ -105,12 +107,19 @@ func (r *run) compute(l *link, ops []transform.Operand) {
 		return
 	}
 	for i := range out {
-		if l.check && out[i].Present && !transform.Admits(l.out[i].spot.node, out[i].Value.Text()) {
+		if l.check && out[i].Present && !r.fitting(l, i, out[i].Value.Text()) {
 			clear(out)
 			r.doubt = true
 			return
 		}
 	}
+}
+
+// fitting reports whether an output is one of the target's schema. What is computed has to be whole as well; a value that is only
+// moved may be one of a fragment.
+func (r *run) fitting(l *link, i int, text []byte) bool {
+	out := &l.out[i]
+	return transform.Admits(out.spot.node, text) && (l.t == nil || !out.requires || !transform.Lacks(out.spot.node, text))
 }
 
 func (r *run) allowed(l *link, in []transform.Operand) bool {
@@ -140,6 +149,12 @@ func (r *run) write(n *jsondoc.Node, is bool, w *write, v transform.Operand) boo
 		return is
 	}
 	path := &w.link.out[w.out]
+	if (path.noNull || path.newNull) && string(v.Value.Text()) == "null" {
+		r.doubt = true
+		if path.noNull {
+			return is
+		}
+	}
 	r.doubt = r.doubt || path.picks // another rule may know the element, too
 	if !is && len(path.steps) > 0 {
 		text := "{}"

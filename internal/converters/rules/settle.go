@@ -42,7 +42,7 @@ func (v *conversion) settle(source []byte, stash *jsondoc.Object) error {
 		if round == maxRounds {
 			chosen = nil
 		}
-		t, err := v.try(r, now, source, x, &chosen)
+		t, err := v.try(r, now, x, &chosen)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ type trial struct {
 	lost    int    // how many entries the choice has lost
 }
 
-func (v *conversion) try(r *run, now, source []byte, x *jsondoc.Object, chosen *[]kept) (trial, error) {
+func (v *conversion) try(r *run, now []byte, x *jsondoc.Object, chosen *[]kept) (trial, error) {
 	var there *jsondoc.Object
 	text := now
 	if len(*chosen) > 0 {

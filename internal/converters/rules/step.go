@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -53,24 +52,6 @@ func join(base []step, more ...step) []step { return slices.Concat(base, more) }
 func overlap(a, b []step) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])
-}
-
-// formatPath writes a path as messages show it.
-func formatPath(path []step) string {
-	text := ""
-	for _, s := range path {
-		switch s.kind {
-		case byName:
-			text += jsondoc.FormatPath(s.name)
-		case byPick:
-			text += "[" + s.name + "=" + s.value + "]"
-		case byFirst:
-			text += "[0]"
-		case byIndex:
-			text += "[" + strconv.Itoa(s.index) + "]"
-		}
-	}
-	return text
 }
 
 // find returns the value at a path, or nil if there is none.

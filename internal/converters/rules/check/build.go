@@ -1,7 +1,9 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -28,6 +30,7 @@ type builder struct {
 type setPlaces struct {
 	set        *syntax.RuleSet
 	field, hub *crdschema.Node
+	picked     [2]string
 }
 
 func (b *builder) root(rules []*syntax.Rule) *relation {
@@ -83,6 +86,9 @@ func (b *builder) tie(r *relation, i item) *tie {
 		below := &relation{told: true}
 		for s := range below.base {
 			below.base[s], below.prefix[s] = t.ends[s][0].spot, r.text(side(s), t.ends[s][0].path)
+			if last := lastOf(t.ends[s][0].path); last.Kind == syntax.Pick {
+				below.picked[s] = last.Name
+			}
 		}
 		t.below = below
 		set, done := b.set(below, t.rule)
@@ -148,7 +154,15 @@ func (b *builder) defaults(r *relation, t *tie) {
 	for s, ends := range t.ends {
 		for i, e := range ends {
 			literal := t.defaultOf(side(s), i)
-			if literal == nil || transform.Admits(e.spot.node, literal.JSON) {
+			if literal == nil {
+				continue
+			}
+			if transform.Admits(e.spot.node, literal.JSON) {
+				if path := lacking(e.spot.node, decoded(literal.JSON)); path != "" {
+					place := r.text(side(s), e.path)
+					b.say(literal.Pos, "default-lacks-a-field", "give it a value", "%s: %s requires %s, which the %s of %s does not have",
+						t.rule, b.names[s], place+path, side(s).defaultKey(), place)
+				}
 				continue
 			}
 			hint := fmt.Sprintf("it is %s", e.spot.node.Kind())
@@ -159,4 +173,41 @@ func (b *builder) defaults(r *relation, t *tie) {
 				t.rule, b.names[s], side(s).defaultKey(), r.text(side(s), e.path))
 		}
 	}
+}
+
+func decoded(text []byte) any {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil // the parser has made it: it is JSON
+	}
+	return v
+}
+
+// lacking returns the path of the first field that a value does not have and its schema requires, or nothing.
+func lacking(n *crdschema.Node, value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range n.Required() {
+			_, added := n.Property(name).Default()
+			if _, found := value[name]; !found && !added {
+				return (syntax.Segment{Kind: syntax.Field, Name: name}).String()
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			below := n.Property(name)
+			if below == nil {
+				below = n.Values()
+			}
+			if path := lacking(below, value[name]); path != "" {
+				return (syntax.Segment{Kind: syntax.Field, Name: name}).String() + path
+			}
+		}
+	case []any:
+		for i, item := range value {
+			if path := lacking(n.Items(), item); path != "" {
+				return fmt.Sprintf("[%d]", i) + path
+			}
+		}
+	}
+	return ""
 }

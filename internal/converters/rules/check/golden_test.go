@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // least is how many different findings the cases show, at least.
-const least = 40
+const least = 90
 
 // options has the one function that `go` may name in the cases.
 func options(t *testing.T) check.Options {

@@ -102,7 +102,7 @@ func (b *builder) set(r *relation, rule *syntax.Rule) (set *syntax.RuleSet, done
 			return nil, nil
 		}
 	}
-	key := setPlaces{set, r.base[0].node, r.base[1].node}
+	key := setPlaces{set, r.base[0].node, r.base[1].node, r.picked}
 	if b.made[key] == nil {
 		b.made[key] = r
 		return set, nil

@@ -47,6 +47,10 @@ func (q *requirer) required(m need, ties []*tie, g *group) {
 		t := q.madeAtTimes(m)
 		why := q.doubt(m, t)
 		q.sayRule(t.rule, "required-place", "%s, and %s requires %s: make it optional there", why, q.names[q.dst], text)
+	case m.beside && m.trigger != nil:
+		made := m.rel.text(q.dst, m.path[:len(m.path)-1])
+		q.sayRule(m.trigger.rule, "required-in-made-object", "it makes %s where %s has none, and %s requires %s: add a rule for that with `%s`",
+			made, q.names[src], q.names[q.dst], text, q.dst.defaultKey())
 	default:
 		q.say("required-field-without-source", "%s requires %s, and nothing in %s gives it: add a rule with `%s`",
 			q.names[q.dst], text, q.names[src], q.dst.defaultKey())

@@ -16,8 +16,9 @@ type relation struct {
 	groups []*group
 	keys   [2]string // the field of an element that its key is, where the other side has the key of a map for it
 	keyBy  *syntax.Rule
-	items  []item // while it is made
-	told   bool   // the rule that applies a rule set here tells what becomes of the base
+	picked [2]string // the field by which the base was picked out of a list
+	items  []item    // while it is made
+	told   bool      // the rule that applies a rule set here tells what becomes of the base
 }
 
 // A tie is a rule that goes through no elements (any more).
@@ -168,4 +169,16 @@ func (r *relation) implicit(src side, by syntax.Segment, from, to []syntax.Segme
 	rel.prefix[src] = r.text(src, append(slices.Clone(from), by))
 	rel.prefix[src.other()] = r.text(src.other(), append(slices.Clone(to), by))
 	return rel
+}
+
+// pickKey reports whether a path ends at the field by which its element was picked: its value is in the path.
+func (r *relation) pickKey(s side, path []syntax.Segment) bool {
+	switch n := len(path); n {
+	case 0:
+		return false
+	case 1:
+		return r.picked[s] != "" && path[0].Name == r.picked[s]
+	default:
+		return path[n-2].Kind == syntax.Pick && path[n-1].Name == path[n-2].Name
+	}
 }

@@ -30,6 +30,7 @@ type need struct {
 	given   []string // the optional places of the source that are there then
 	ground  []string // those of them that are there where the nearest object is that is copied
 	trigger *tie     // the rule that made the object
+	beside  bool     // which it did as the source has none, though it could
 }
 
 // relation looks at the places of a relation.
@@ -86,12 +87,14 @@ func (q *requirer) object(n need) {
 		_, added := n.dst.node.Property(name).Default()
 		q.member(n, by, n.dst.node.IsRequired(name) && !added)
 	}
-	for _, by := range n.rel.next(q.dst, n.path) {
-		if by.Kind == syntax.Pick || by.Kind == syntax.First || by.Kind == syntax.Field && n.dst.node.Kind() == crdschema.Map {
-			q.member(n, by, false)
+	q.picked(n)
+	if g := n.rel.groupAt(q.dst, n.path); g != nil {
+		if len(n.path) == 0 && g.has[q.dst.other()] { // a list in a list
+			q.relation(g.rel)
 		}
+		return
 	}
-	if !n.src.known || n.rel.groupAt(q.dst, n.path) != nil {
+	if !n.src.known {
 		return
 	}
 	switch {
@@ -99,6 +102,15 @@ func (q *requirer) object(n need) {
 		q.elements(n, syntax.Segment{Kind: syntax.Elements})
 	case n.dst.node.Kind() == crdschema.Map && n.src.objectish():
 		q.elements(n, syntax.Segment{Kind: syntax.Values})
+	}
+}
+
+// picked looks at the elements of a list, and the entries of a map, that rules name.
+func (q *requirer) picked(n need) {
+	for _, by := range n.rel.next(q.dst, n.path) {
+		if by.Kind == syntax.Pick || by.Kind == syntax.First || by.Kind == syntax.Field && n.dst.node.Kind() == crdschema.Map {
+			q.member(n, by, false)
+		}
 	}
 }
 
@@ -127,12 +139,33 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		if g.has[q.dst.other()] { // else all its elements are ones that were kept, as they were
 			q.relation(g.rel)
 		}
+		m.src = spot{}
+		q.picked(m)
 	case len(ties) > 0:
 		q.below(m, ties)
 	case m.src.known:
 		q.copied(m, m.srcPath)
+		q.madeBeside(m)
 	default:
 		q.made(m)
+	}
+}
+
+// madeBeside goes on to an object that both versions have, but which a rule makes where the source has none.
+func (q *requirer) madeBeside(m need) {
+	src := q.dst.other()
+	for _, t := range m.rel.ties {
+		if !t.writes(q.dst) || t.doubtful || !slices.ContainsFunc(t.ends[q.dst], func(e end) bool { return within(e.path, m.path) }) {
+			continue
+		}
+		for _, e := range t.ends[src] {
+			next := m
+			next.trigger, next.given = t, m.rel.optional(src, e.path, m.ground)
+			if !next.certain(src, m.srcPath) {
+				next.src, next.beside = spot{}, true
+				q.object(next)
+			}
+		}
 	}
 }
 
@@ -141,7 +174,7 @@ func (q *requirer) given(m need, by syntax.Segment) bool {
 	if by.Kind != syntax.Field {
 		return false
 	}
-	if n := len(m.path); n > 1 && m.path[n-2].Kind == syntax.Pick && m.path[n-2].Name == by.Name {
+	if m.rel.pickKey(q.dst, m.path) {
 		return true
 	}
 	return len(m.path) == 1 && m.rel.keys[q.dst] == by.Name
@@ -159,6 +192,7 @@ func (q *requirer) below(m need, ties []*tie) {
 			next := m
 			next.src, next.srcPath = t.ends[src][0].spot, t.ends[src][0].path
 			q.copied(next, next.srcPath)
+			q.madeBeside(next)
 		}
 	}
 }

@@ -62,11 +62,20 @@ func (w *walker) place(v visit) {
 		w.all(v, outcome{class: Mapped, rule: v.rel.keyBy, to: "the key of " + v.rel.text(w.src.other(), nil)})
 		return
 	}
-	if n := len(v.path); n > 1 && !v.dst.known && v.path[n-2].Kind == syntax.Pick && v.path[n-1].Name == v.path[n-2].Name {
+	if !v.dst.known && v.rel.pickKey(w.src, v.path) {
 		w.all(v, outcome{class: Mapped, to: "the rules that pick the element"})
 		return
 	}
+	if !v.dst.known && w.amongElements(v) {
+		return // what is told of the elements holds for it
+	}
 	w.copied(v)
+}
+
+// amongElements reports whether no rule names a part of a picked element, but rules go through all elements of the list.
+func (w *walker) amongElements(v visit) bool {
+	at := slices.IndexFunc(v.path, func(s syntax.Segment) bool { return s.Kind == syntax.Pick || s.Kind == syntax.First })
+	return at >= 0 && v.rel.groupAt(w.src, v.path[:at]) != nil && len(v.rel.next(w.src, v.path)) == 0
 }
 
 // tied tells of a place that rules name. If there are more than one, all have guards, and the first one speaks for them.

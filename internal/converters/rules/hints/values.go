@@ -167,7 +167,7 @@ func templateTexts(template, absent string) (texts, pieces []string) {
 			return values[i%len(values)]
 		})
 	}
-	pieces = []string{"", "a", "0", "01", " b ", absent, absent + absent}
+	pieces = append(make([]string, 0, 7+3*len(separators)), "", "a", "0", "01", " b ", absent, absent+absent)
 	for _, s := range separators {
 		pieces = append(pieces, s, "a"+s+"b", s+"a")
 	}

@@ -120,6 +120,24 @@ func isOneOf(n *crdschema.Node, kinds []crdschema.Kind) bool {
 	return n == nil || n.Kind() == crdschema.Any || slices.Contains(kinds, n.Kind())
 }
 
+// textIsOneOf reports whether a value is of one of the kinds. Where a schema admits anything, a codec takes what it is for.
+func textIsOneOf(text []byte, kinds []crdschema.Kind) bool {
+	is := func(of ...crdschema.Kind) bool {
+		return slices.ContainsFunc(kinds, func(k crdschema.Kind) bool { return k == crdschema.Any || slices.Contains(of, k) })
+	}
+	switch text[0] {
+	case '"':
+		return is(crdschema.String, crdschema.IntOrString)
+	case '{':
+		return is(crdschema.Object, crdschema.Map)
+	case '[':
+		return is(crdschema.Array)
+	case 't', 'f':
+		return is(crdschema.Boolean)
+	}
+	return is(crdschema.Integer, crdschema.Number, crdschema.IntOrString)
+}
+
 // preferred says how well two places fit as the plain and the encoded one.
 func preferred(plain, encoded *crdschema.Node, k *codec) int {
 	score := 0
@@ -139,7 +157,7 @@ var errNullValue = errors.New("null is no value of both sides")
 
 // ways makes the two directions. A null is a null on the other side, if that has one.
 func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
-	way := func(f func([]byte, *crdschema.Node) (jsondoc.Value, error), from, to *crdschema.Node) oneWay {
+	way := func(f func([]byte, *crdschema.Node) (jsondoc.Value, error), kinds []crdschema.Kind, from, to *crdschema.Node) oneWay {
 		return oneWay{run: func(_ *Call, in, out []Operand) error {
 			text := in[0].Value.Text()
 			if text[0] == 'n' {
@@ -149,7 +167,7 @@ func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
 				out[0] = in[0]
 				return nil
 			}
-			if !Admits(from, text) {
+			if !Admits(from, text) || !textIsOneOf(text, kinds) {
 				return errWrongForm
 			}
 			v, err := f(text, to)
@@ -159,7 +177,7 @@ func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
 			return err
 		}}
 	}
-	encode, decode = way(k.encode, plain, encoded), way(k.decode, encoded, plain)
+	encode, decode = way(k.encode, k.plain, plain, encoded), way(k.decode, k.encoded, encoded, plain)
 	encode.injective, decode.injective = k.encodeInjective, k.decodeInjective
 	takesNull := !plain.Nullable() || encoded == nil || encoded.Nullable()
 	whole := k.name != "DurationSeconds" || plain.Kind() == crdschema.Integer

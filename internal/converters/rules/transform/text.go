@@ -25,7 +25,8 @@ func isInteger(text []byte) bool {
 		return true
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
-	return err == nil && f == math.Trunc(f)
+	const most = 1<<53 - 1 // more is a float64 to the API server's validation (github.com/go-openapi/swag/conv.IsFloat64AJSONInteger)
+	return err == nil && f == math.Trunc(f) && math.Abs(f) <= most
 }
 
 // int64Of returns the integer that the text is, if that is how it is spelt: -0, 3.0 and what is no int64 are none.

@@ -1,0 +1,119 @@
+package check_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+//nolint:gochecknoglobals // flags
+var (
+	firstSeed = flag.Uint64("first-seed", 0, "seed of the first random Conversion")
+	seeds     = flag.Uint64("seeds", 150/fewer, "how many random Conversions are made; a change to the checker or the engine deserves 20,000")
+)
+
+// Random schemas and rules: where the checker finds nothing, all laws hold, and what a valid object becomes has all that the
+// other version requires.
+func TestAFileThatPassesCheckLosesNothing(t *testing.T) {
+	t.Parallel()
+	opts := options(t)
+	clean, done := 0, 0
+	for seed := *firstSeed; seed < *firstSeed+*seeds && !t.Failed(); seed++ {
+		done++
+		c := newRandomCase(t, seed, opts)
+		if c == nil {
+			continue
+		}
+		clean++
+		if problem := c.run(t); problem != "" {
+			t.Errorf("seed %d: %.1500s\n%s\n%s", seed, problem, after(c.rules, "hub: v1\n"), after(c.schema, "names:"))
+		}
+	}
+	if clean < done/3 {
+		t.Errorf("%d of %d random Conversions pass the check: the test has lost its power", clean, done)
+	}
+}
+
+func after(text, marker string) string {
+	_, rest, _ := strings.Cut(text, marker)
+	return rest
+}
+
+// A randomCase is a Conversion without findings.
+type randomCase struct {
+	seed          uint64
+	schema, rules string
+	crd           *crdschema.CRD
+}
+
+// newRandomCase returns nil if no file could be made in which nothing is wrong.
+func newRandomCase(t *testing.T, seed uint64, opts check.Options) *randomCase {
+	t.Helper()
+	m := &mutator{r: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // choices that can be repeated
+	field, hub := m.versions()
+	c := &randomCase{seed: seed}
+	c.schema = strings.NewReplacer("NAME", "widget", "FIELD", field.text(), "HUB", hub.text()).Replace(crd)
+	crds, err := crdschema.Parse("crd.yaml", []byte(c.schema))
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", seed, err, c.schema)
+	}
+	c.crd = crds[0]
+	m.noise(c.crd)
+	mode := m.pick("Error", "Preserve", "Preserve")
+	build := func(list []string) int {
+		c.rules = strings.ReplaceAll(rules, "NAME", "widget") + "    unmapped: " + mode + "\n"
+		if len(list) > 0 {
+			c.rules += "    rules:\n    - " + strings.Join(list, "\n    - ") + "\n"
+		}
+		file, found := syntax.Parse("rules.yaml", []byte(c.rules))
+		more, err := check.Check([]*syntax.File{file}, crds, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found) + len(more)
+	}
+	// Of all rules, those that leave no more findings than there were.
+	var kept []string
+	best := build(nil)
+	for _, rule := range m.rules {
+		if n := build(append(slices.Clip(kept), rule)); n <= best {
+			kept, best = append(kept, rule), n
+		}
+	}
+	if build(kept) > 0 {
+		return nil
+	}
+	return c
+}
+
+// run says what is wrong with the conversions.
+func (c *randomCase) run(t *testing.T) string {
+	t.Helper()
+	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(c.rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
+	if len(found) > 0 {
+		return "the engine has findings: " + found[0].String()
+	}
+	kind := &set.Kinds()[0]
+	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Complete: true}
+	file, _ := syntax.Parse("rules.yaml", []byte(c.rules))
+	drops, err := hints.Drops(file.Conversions[0], c.crd, check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range drops {
+		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+	}
+	if _, err := suite.Fuzz(t.Context(), 25); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package laws_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/crontab"
+	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// The CronTab of rules and the one in Go say the same of every object, and keep something of the same objects.
+func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
+	t.Parallel()
+	const count = 5000 / fewer // of each version
+	byGo := crontab.Kind("rules.example.com", "v1beta1", "v1")
+	for _, e := range findExamples(t) {
+		if !strings.HasSuffix(e.name, "/crontab-rules") {
+			continue
+		}
+		set, findings := rules.Load(e.sources, e.crds, rules.Options{})
+		if len(findings) > 0 {
+			t.Fatal(findings)
+		}
+		byRules := &set.Kinds()[0]
+		file, _ := syntax.Parse("rules.yaml", e.sources[0].Text)
+		tried := hints.Of(file.Conversions[0])
+		for _, version := range []string{"v1beta1", "v1"} {
+			for path, texts := range map[string][]string{".hostPort": hostPorts(), ".host": hostPorts(), ".port": {`"80"`, `""`, `":"`, `"8:0"`}} {
+				tried[version][path] = append(tried[version][path], texts...)
+			}
+			generator, err := roundtrip.NewGenerator(e.crds[0].Version(version), tried[version])
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := 0
+			for object := range generator.Objects(*lawsSeed) {
+				if made++; made > count || t.Failed() {
+					break
+				}
+				agree(t, byRules, &byGo, object, version)
+			}
+		}
+		return
+	}
+	t.Fatal("no example crontab-rules")
+}
+
+func hostPorts() []string {
+	return []string{
+		`"localhost:80"`, `"localhost"`, `":80"`, `"a:"`, `":"`, `""`, `"::1"`, `"[::1]:80"`, `"[::1]"`, `"[a]:80"`, `"[]:1"`, `"a:b:c"`,
+		`"[a:b]:c:d"`, `"[[::1]]:80"`, `"\n:1"`, `"[:\n:]:1"`, `"]:["`, `"é:1"`, `"[::1:80"`,
+	}
+}
+
+func agree(t *testing.T, byRules, byGo *converters.Kind, object []byte, from string) {
+	t.Helper()
+	to := map[string]string{"v1": "v1beta1", "v1beta1": "v1"}[from]
+	was, is := convert(t, byGo, object, from, to), convert(t, byRules, object, from, to)
+	goKept, rulesKept := take(was), take(is)
+	if diff := cmp.Diff(was, is); diff != "" {
+		t.Errorf("%s -> %s of %s (-Go +rules):\n%s", from, to, object, diff)
+	}
+	if (goKept == "") != (rulesKept == "") {
+		t.Errorf("%s -> %s of %s: Go keeps %q, rules keep %q", from, to, object, goKept, rulesKept)
+	}
+}
+
+// convert returns the decoded result.
+func convert(t *testing.T, kind *converters.Kind, object []byte, from, to string) map[string]any {
+	t.Helper()
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kind.Convert(t.Context(), obj, from, to); err != nil {
+		t.Fatalf("%v: %s", err, object)
+	}
+	var decoded map[string]any
+	if err := json.Unmarshal(obj.Text(), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+// take removes what was kept from an object, and returns it.
+func take(object map[string]any) string {
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	kept := ""
+	maps.DeleteFunc(annotations, func(name string, value any) bool {
+		text, ok := value.(string)
+		own := ok && strings.HasPrefix(name, converters.StashAnnotation(""))
+		if own {
+			kept += text
+		}
+		return own
+	})
+	if len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
+	if len(metadata) == 0 {
+		delete(object, "metadata")
+	}
+	return kept
+}

@@ -1,0 +1,62 @@
+package transform
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Requires reports whether a value of the place has to have some field.
+func Requires(n *crdschema.Node) bool { return requires(n, 0) }
+
+func requires(n *crdschema.Node, depth int) bool {
+	const deepest = 32
+	if n == nil || depth > deepest {
+		return false
+	}
+	if len(n.Required()) > 0 || requires(n.Values(), depth+1) || requires(n.Items(), depth+1) {
+		return true
+	}
+	return slices.ContainsFunc(n.Properties(), func(name string) bool { return requires(n.Property(name), depth+1) })
+}
+
+// Lacks reports whether a value, as valid JSON text, is without a field that its schema requires and does not default.
+func Lacks(n *crdschema.Node, text []byte) bool {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	return err == nil && n != nil && lacks(n, &s)
+}
+
+func lacks(n *crdschema.Node, s *jsondoc.Scanner) bool {
+	found := false
+	below := func(m *crdschema.Node) error {
+		if m == nil || found {
+			_, err := s.Skip()
+			return err
+		}
+		found = lacks(m, s)
+		return nil
+	}
+	var err error
+	switch s.Kind() {
+	case jsondoc.Map:
+		missing := slices.DeleteFunc(slices.Clone(n.Required()), func(name string) bool {
+			_, added := n.Property(name).Default()
+			return added
+		})
+		err = s.Members(func(name []byte) error {
+			missing = slices.DeleteFunc(missing, func(m string) bool { return m == string(name) })
+			m := n.Property(string(name))
+			if m == nil {
+				m = n.Values()
+			}
+			return below(m)
+		})
+		found = found || len(missing) > 0
+	case jsondoc.Array:
+		err = s.Elements(func() error { return below(n.Items()) })
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
+		_, err = s.Skip()
+	}
+	return found || err != nil
+}
