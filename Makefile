@@ -154,8 +154,9 @@ fuzz-smoke: ## A short run of every fuzz target: 30000 executions each (FUZZTIME
 	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),30000x)))
 
 .PHONY: fuzz
-fuzz: ## A long run of every fuzz target: 10 minutes each (FUZZTIME, FUZZ).
+fuzz: ## A long run of every fuzz target: 10 minutes each (FUZZTIME, FUZZ), and the laws on 20000 objects of each example.
 	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),10m)))
+	@$(if $(filter ^Fuzz,$(FUZZ)),$(GO) test ./internal/converters/rules/laws -count=1 -example-objects=20000 -timeout=60m)
 
 ##@ Measure
 
