@@ -68,7 +68,7 @@ func read(t *testing.T, file string) string {
 
 // withoutCode leaves out what stands in fences and in backquotes.
 func withoutCode(text string) string {
-	text = regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(text, "")
+	text = regexp.MustCompile("(?s)\n *```.*?\n *```").ReplaceAllString(text, "")
 	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "`")
 }
 
