@@ -13,7 +13,7 @@ import (
 // Each alert fires when it should and is silent when it should, as Prometheus' own engine evaluates it.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("testdata", "alerts.test"))
+	text, err := os.ReadFile(filepath.Join("testdata", "alerts.promql"))
 	if err != nil {
 		t.Fatal(err)
 	}
