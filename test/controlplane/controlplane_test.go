@@ -25,6 +25,7 @@ func TestControlPlane(t *testing.T) {
 		{"Scenarios", scenarios},
 		{"Migration", migration},
 		{"Helm", helm},
+		{"Charts", charts},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			progress(t)

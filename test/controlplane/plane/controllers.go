@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// StartControllers starts kube-controller-manager with the controllers that make pods of Deployments,
+// StartControllers starts kube-controller-manager with the controllers that make pods of Deployments and Jobs,
 // migrate stored versions and delete namespaces.
 //
 // The migration needs the garbage collector's monitors, which look for new CRDs twice a minute: start
@@ -26,7 +26,7 @@ func (p *Plane) StartControllers(t *testing.T) {
 	p.launch(t, "kube-controller-manager", p.bin.ControllerManager,
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
 		"--leader-elect=false", "--secure-port=0", "--controllers="+strings.Join([]string{
-			"deployment-controller", "disruption-controller", "garbage-collector-controller", "namespace-controller",
+			"deployment-controller", "disruption-controller", "garbage-collector-controller", "job-controller", "namespace-controller",
 			"replicaset-controller", "storage-version-migrator-controller",
 		}, ","))
 }

@@ -28,9 +28,18 @@ type process struct {
 // even if that is killed.
 func launch(t *testing.T, dir, logFile, program string, args ...string) *process {
 	t.Helper()
-	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // of the test's own folder
+	p, err := begin(dir, logFile, program, args...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return p
+}
+
+// begin is launch for other goroutines than the test's.
+func begin(dir, logFile, program string, args ...string) (*process, error) {
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // of the test's own folder
+	if err != nil {
+		return nil, err
 	}
 	p := &process{name: strings.TrimSuffix(filepath.Base(logFile), ".log"), ended: make(chan struct{})}
 	p.cmd = exec.Command(program, args...) //nolint:noctx,gosec // it ends in order, see stop; our own build
@@ -52,9 +61,9 @@ func launch(t *testing.T, dir, logFile, program string, args ...string) *process
 		}
 	}()
 	if err := <-started; err != nil {
-		t.Fatalf("start %s: %v", p.name, err)
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
-	return p
+	return p, nil
 }
 
 // stop asks the process to end and waits until it has. It is safe to call again.
