@@ -134,7 +134,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		m := metrics.New(metrics.Build{})
 		r := reviewHooks(m, newReviewLog(l))
 		r.ReviewDone(t.Context(), exampleResult())
-		r.ObjectsDone(exampleResult().Pair, 0, nil)
+		r.ObjectsDone(review.Objects{Pair: exampleResult().Pair})
 		r.GuardRefused(exampleResult().Pair, ".metadata.uid")
 		r.Panicked(t.Context(), review.Panic{Type: "string", Stack: "main.go:1\n"})
 		c := tlsHooks(m, l)
@@ -185,7 +185,7 @@ func BenchmarkHooks(b *testing.B) {
 	ctx := context.WithoutCancel(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {
-		hooks.ObjectsDone(r.Pair, 0, durations)
+		hooks.ObjectsDone(review.Objects{Pair: r.Pair, Durations: durations})
 		hooks.ReviewDone(ctx, r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/metrics"
+	"github.com/crdconvert/webhookd/internal/review"
 )
 
 // BenchmarkReview is all that one review of one object costs here: 400 ns and no allocation.
@@ -14,7 +15,7 @@ func BenchmarkReview(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		hooks.ObjectsDone(r.Pair, 0, durations)
+		hooks.ObjectsDone(review.Objects{Pair: r.Pair, Durations: durations})
 		hooks.ReviewDone(ctx, r)
 	}
 }
@@ -28,7 +29,7 @@ func BenchmarkObjects(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		hooks.ObjectsDone(cronTab(), 0, durations)
+		hooks.ObjectsDone(review.Objects{Pair: cronTab(), Durations: durations})
 	}
 }
 
@@ -37,7 +38,7 @@ func TestReviewAllocatesNothing(t *testing.T) {
 	r, durations := done(cronTab()), []time.Duration{20 * time.Microsecond}
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {
-		hooks.ObjectsDone(r.Pair, 0, durations)
+		hooks.ObjectsDone(review.Objects{Pair: r.Pair, Durations: durations})
 		hooks.ReviewDone(ctx, r)
 	}); n != 0 {
 		t.Errorf("%v allocations, want 0", n)

@@ -44,7 +44,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	m.WatchServer(func() server.Stats { return server.Stats{Requests: 3, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
 
 	r := m.Review()
-	r.ObjectsDone(cronTab(), 1, []time.Duration{time.Microsecond, 300 * time.Microsecond, time.Second})
+	r.ObjectsDone(review.Objects{
+		Pair: cronTab(), Failed: 1, Stashed: 2, Durations: []time.Duration{time.Microsecond, 300 * time.Microsecond, time.Second},
+	})
 	r.ReviewDone(t.Context(), done(cronTab()))
 	failed := done(cronTab())
 	failed.Failed, failed.Message = 1, "objects[0] cannot be converted"

@@ -36,7 +36,7 @@ func sizeBuckets() []float64 { return prometheus.ExponentialBuckets(1<<10, 4, 9)
 
 // reviewVectors are the metrics of reviews and objects.
 type reviewVectors struct {
-	reviews, objects              *prometheus.CounterVec
+	reviews, objects, stashed     *prometheus.CounterVec
 	reviewDuration, objectSeconds *prometheus.HistogramVec
 	bytesIn, bytesOut             prometheus.Histogram
 }
@@ -62,6 +62,9 @@ func newReviewVectors() reviewVectors {
 				"where the body was no review.", "kind", "from", "to", "result"),
 		objects: counters("objects_total",
 			"Objects that needed a conversion, by result: converted or failed.", "kind", "from", "to", "result"),
+		stashed: counters("objects_stashed_total",
+			"Objects of which a conversion kept something in an annotation, as the other version has no place for it.",
+			"kind", "from", "to"),
 		reviewDuration: durations("review_duration_seconds",
 			"Time from the whole body to the whole answer, by the first conversion in it.", "kind", "from", "to"),
 		objectSeconds: durations("object_duration_seconds",
@@ -72,13 +75,14 @@ func newReviewVectors() reviewVectors {
 }
 
 func (v *reviewVectors) collectors() []prometheus.Collector {
-	return []prometheus.Collector{v.reviews, v.objects, v.reviewDuration, v.objectSeconds, v.bytesIn, v.bytesOut}
+	return []prometheus.Collector{v.reviews, v.objects, v.stashed, v.reviewDuration, v.objectSeconds, v.bytesIn, v.bytesOut}
 }
 
 // pairMetrics are the metrics of one pair.
 type pairMetrics struct {
 	success, failed                prometheus.Counter
 	converted, unconverted         prometheus.Counter
+	stashed                        prometheus.Counter
 	reviewDuration, objectDuration prometheus.Observer
 }
 
@@ -121,6 +125,7 @@ func (v *reviewVectors) of(p review.Pair) *pairMetrics {
 	if converts {
 		found.converted = v.objects.WithLabelValues(kind, from, to, objectConverted)
 		found.unconverted = v.objects.WithLabelValues(kind, from, to, objectFailed)
+		found.stashed = v.stashed.WithLabelValues(kind, from, to)
 		found.objectDuration = v.objectSeconds.WithLabelValues(kind, from, to)
 	}
 	return found
@@ -155,15 +160,18 @@ func (m *Metrics) reviewDone(_ context.Context, r review.Result) {
 	m.reviews.bytesOut.Observe(float64(r.BytesOut))
 }
 
-func (m *Metrics) objectsDone(pair review.Pair, failed int, durations []time.Duration) {
-	p := m.pair(pair)
-	if failed > 0 {
-		p.unconverted.Add(float64(failed))
+func (m *Metrics) objectsDone(o review.Objects) {
+	p := m.pair(o.Pair)
+	if o.Failed > 0 {
+		p.unconverted.Add(float64(o.Failed))
 	}
-	if converted := len(durations) - failed; converted > 0 {
+	if o.Stashed > 0 {
+		p.stashed.Add(float64(o.Stashed))
+	}
+	if converted := len(o.Durations) - o.Failed; converted > 0 {
 		p.converted.Add(float64(converted))
 	}
-	for _, d := range durations {
+	for _, d := range o.Durations {
 		p.objectDuration.Observe(d.Seconds())
 	}
 }

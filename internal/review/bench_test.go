@@ -30,10 +30,10 @@ func counters() review.Hooks {
 	var sum time.Duration
 	return review.Hooks{
 		ReviewDone: func(_ context.Context, r review.Result) { reviews++; sum += r.Duration },
-		ObjectsDone: func(_ review.Pair, f int, durations []time.Duration) {
-			objects += len(durations)
-			failed += f
-			for _, d := range durations {
+		ObjectsDone: func(o review.Objects) {
+			objects += len(o.Durations)
+			failed += o.Failed
+			for _, d := range o.Durations {
 				sum += d
 			}
 		},

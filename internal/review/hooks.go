@@ -14,9 +14,9 @@ import (
 type Hooks struct {
 	// ReviewDone is called once for each body, after the answer was made.
 	ReviewDone func(ctx context.Context, r Result)
-	// ObjectsDone is called for each run of objects of one pair in a review, with the time that each took, which must not
-	// be kept. Objects that were at the desired version already are not told.
-	ObjectsDone func(pair Pair, failed int, durations []time.Duration)
+	// ObjectsDone is called for each run of objects of one pair in a review. Objects that were at the desired version
+	// already are not told.
+	ObjectsDone func(o Objects)
 	// GuardRefused is called for each path that a converter changed and must not.
 	GuardRefused func(pair Pair, path string)
 	// Panicked is called for each panic of a converter.
@@ -30,6 +30,15 @@ const Unknown = "unknown"
 type Pair struct{ Kind, From, To string }
 
 func unknownPair() Pair { return Pair{Unknown, Unknown, Unknown} }
+
+// Objects are some objects of one pair that follow each other in a review.
+type Objects struct {
+	Pair Pair
+	// Failed are those that could not be converted, Stashed those of which something was kept in an annotation.
+	Failed, Stashed int
+	// Durations has the time that each took, one for each object. It must not be kept.
+	Durations []time.Duration
+}
 
 // A Result is what became of one review.
 type Result struct {
@@ -62,27 +71,29 @@ type Panic struct {
 
 // batch gathers the objects of one pair that follow each other, so that a list costs one call of the hook.
 type batch struct {
-	pair      Pair
-	failed    int
-	durations []time.Duration
-	first     Pair
+	Objects
+
+	first Pair
 }
 
 // observe counts one object.
 func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 	b := &c.batch
-	if pair != b.pair {
+	if pair != b.Pair {
 		c.flush()
-		b.pair = pair
+		b.Pair = pair
 		if b.first == (Pair{}) {
 			b.first = pair
 		}
 	}
-	b.durations = append(b.durations, took)
+	b.Durations = append(b.Durations, took)
+	if c.stashed {
+		b.Stashed++
+	}
 	if err == nil {
 		return
 	}
-	b.failed++
+	b.Failed++
 	var refused *GuardError
 	if c.hooks.GuardRefused != nil && errors.As(err, &refused) {
 		for _, path := range refused.Paths {
@@ -94,10 +105,10 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 // flush tells the hook of the batch and starts the next.
 func (c *conversion) flush() {
 	b := &c.batch
-	if b.pair != (Pair{}) && c.hooks.ObjectsDone != nil {
-		c.hooks.ObjectsDone(b.pair, b.failed, b.durations)
+	if b.Pair != (Pair{}) && c.hooks.ObjectsDone != nil {
+		c.hooks.ObjectsDone(b.Objects)
 	}
-	b.failed, b.durations = 0, b.durations[:0]
+	b.Objects = Objects{Pair: b.Pair, Durations: b.Durations[:0]}
 }
 
 // report tells the hook of the whole review.

@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,15 +20,9 @@ import (
 type record struct {
 	mu      sync.Mutex
 	Results []review.Result
-	Batches []batch
+	Batches []review.Objects
 	Refused []refusal
 	Panics  []review.Panic
-}
-
-type batch struct {
-	Pair      review.Pair
-	Failed    int
-	Durations []time.Duration
 }
 
 type refusal struct {
@@ -39,8 +34,9 @@ func (r *record) hooks() review.Hooks {
 	locked := func(f func()) { r.mu.Lock(); defer r.mu.Unlock(); f() }
 	return review.Hooks{
 		ReviewDone: func(_ context.Context, res review.Result) { locked(func() { r.Results = append(r.Results, res) }) },
-		ObjectsDone: func(pair review.Pair, failed int, durations []time.Duration) {
-			locked(func() { r.Batches = append(r.Batches, batch{pair, failed, append([]time.Duration{}, durations...)}) })
+		ObjectsDone: func(o review.Objects) {
+			o.Durations = slices.Clone(o.Durations)
+			locked(func() { r.Batches = append(r.Batches, o) })
 		},
 		GuardRefused: func(pair review.Pair, path string) {
 			locked(func() { r.Refused = append(r.Refused, refusal{pair, path}) })
@@ -69,27 +65,27 @@ func TestHooks(t *testing.T) {
 	tests := map[string]struct {
 		body    []byte
 		result  review.Result // without sizes and message
-		batches []batch
+		batches []review.Objects
 	}{
-		"one":             {request(named("a")), review.Result{UID: uid, Pair: known(), Objects: 1}, []batch{{known(), 0, times(1)}}},
+		"one":             {request(named("a")), review.Result{UID: uid, Pair: known(), Objects: 1}, []review.Objects{{Pair: known(), Durations: times(1)}}},
 		"none":            {request(), review.Result{UID: uid}, nil},
 		"current":         {request(current, current), review.Result{UID: uid, Objects: 2}, nil},
-		"many":            {request(named("a"), named("b"), named("bad")), review.Result{UID: uid, Pair: known(), Objects: 3, Failed: 1}, []batch{{known(), 1, times(3)}}},
-		"current between": {request(current, named("a"), current, named("b")), review.Result{UID: uid, Pair: known(), Objects: 4}, []batch{{known(), 0, times(1)}, {known(), 0, times(1)}}},
+		"many":            {request(named("a"), named("b"), named("bad")), review.Result{UID: uid, Pair: known(), Objects: 3, Failed: 1}, []review.Objects{{Pair: known(), Failed: 1, Durations: times(3)}}},
+		"current between": {request(current, named("a"), current, named("b")), review.Result{UID: uid, Pair: known(), Objects: 4}, []review.Objects{{Pair: known(), Durations: times(1)}, {Pair: known(), Durations: times(1)}}},
 		"of two versions": {
 			request(alpha, alpha, named("a"), alpha, named("b")),
 			review.Result{UID: uid, Pair: alphaPair, Objects: 5, Failed: 3},
-			[]batch{{alphaPair, 2, times(2)}, {known(), 0, times(1)}, {alphaPair, 1, times(1)}, {known(), 0, times(1)}},
+			[]review.Objects{{Pair: alphaPair, Failed: 2, Durations: times(2)}, {Pair: known(), Durations: times(1)}, {Pair: alphaPair, Failed: 1, Durations: times(1)}, {Pair: known(), Durations: times(1)}},
 		},
 		"unknown things": {
 			request(`null`, `{}`, `{"apiVersion":"example.com/v1beta1","kind":"Evil"}`, `{"apiVersion":"evil.io/v1","kind":"Widget"}`),
 			review.Result{UID: uid, Pair: nowhere, Objects: 4, Failed: 4},
-			[]batch{{nowhere, 4, make([]time.Duration, 4)}},
+			[]review.Objects{{Pair: nowhere, Failed: 4, Durations: make([]time.Duration, 4)}},
 		},
 		"unknown version": {
 			request(`{"apiVersion":"example.com/evil","kind":"Widget"}`),
 			review.Result{UID: uid, Pair: review.Pair{Kind: "Widget.example.com", From: review.Unknown, To: "v1"}, Objects: 1, Failed: 1},
-			[]batch{{review.Pair{Kind: "Widget.example.com", From: review.Unknown, To: "v1"}, 1, make([]time.Duration, 1)}},
+			[]review.Objects{{Pair: review.Pair{Kind: "Widget.example.com", From: review.Unknown, To: "v1"}, Failed: 1, Durations: make([]time.Duration, 1)}},
 		},
 		"no target": {
 			withRequest(uidPart, `"objects":[`+named("a")+`,1]`), review.Result{UID: uid, Objects: 2, Failed: 2}, nil,
@@ -181,5 +177,33 @@ func TestRefusedBodiesTakeTime(t *testing.T) {
 		if len(got.Results) != 1 || got.Results[0].Duration <= 0 || got.Results[0].At.IsZero() {
 			t.Errorf("%s: got %+v, want one result with a duration and its time", name, got.Results)
 		}
+	}
+}
+
+// What a conversion keeps in an annotation is counted; a stash of a third version that passes is not.
+func TestStashesAreCounted(t *testing.T) {
+	t.Parallel()
+	keep := converters.Func(func(_ context.Context, obj *jsondoc.Object, from, _ string) error {
+		name, err := obj.Get("metadata", "name")
+		if err != nil {
+			return err
+		}
+		if text, _ := name.Str(); text != "kept" {
+			return obj.Set(jsondoc.StringValue("x"), "metadata", "labels", "touched")
+		}
+		stash, err := jsondoc.ParseObject([]byte(`{"spec":{}}`))
+		if err != nil {
+			return err
+		}
+		return converters.PutStash(obj, from, stash)
+	})
+	var got record
+	r := newReviewer(t, keep, got.hooks())
+	third := `{"apiVersion":"example.com/v1beta1","kind":"Widget","metadata":{"name":"c","annotations":{"conversion.webhookd.io/v9":"{}"}}}`
+	if _, err := r.Review(t.Context(), nil, request(named("kept"), named("b"), third, named("kept"))); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Batches) != 1 || got.Batches[0].Stashed != 2 || got.Batches[0].Failed != 0 {
+		t.Errorf("told of objects: %+v", got.Batches)
 	}
 }

@@ -99,6 +99,7 @@ type conversion struct {
 	batch    batch
 	now      time.Time // when the clock was read last, which costs as much as converting a field
 	late     bool      // the deadline has passed, or the client has gone
+	stashed  bool      // something of the object at hand was kept in an annotation
 	message  string    // of a failed review
 	memos    struct{ apiVersion, kind memo }
 }
@@ -106,7 +107,7 @@ type conversion struct {
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
 	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
 	c.failed, c.failures, c.message = 0, c.failures[:0], ""
-	c.batch = batch{durations: c.batch.durations[:0]}
+	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0]}}
 }
 
 // answer converts all objects and puts the whole review into c.out.
@@ -151,6 +152,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		c.separate(i)
 		// The context would read the clock again for each object.
 		c.late = bounded && !c.now.Before(deadline) || i%lookEvery == 0 && ctx.Err() != nil
+		c.stashed = false
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
 			c.describe(i, to, err)
@@ -228,11 +230,28 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	if err := c.guard(src, obj); err != nil {
 		return err
 	}
+	if c.stashed, err = hasStash(obj, pair.From); err != nil {
+		return err
+	}
 	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {
 		return err
 	}
 	c.out.Put(root)
 	return nil
+}
+
+// hasStash reports whether the converter has kept something of a version in the annotations.
+func hasStash(obj *jsondoc.Object, version string) (bool, error) {
+	meta, err := obj.Get("metadata")
+	if err != nil || meta.Untouched() {
+		return false, err
+	}
+	annotations, err := meta.Member("annotations")
+	if err != nil || annotations.Kind() != jsondoc.Map {
+		return false, err
+	}
+	stash, err := annotations.Member(converters.StashAnnotation(version))
+	return stash != nil, err
 }
 
 // errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.
