@@ -114,6 +114,10 @@ image: ## Build the container image (IMAGE=webhookd:dev), where a docker engine 
 		echo 'image: no docker engine answers here: nothing built'; \
 	fi
 
+.PHONY: image-check
+image-check: ## Assemble the image's last stage and run it read-only. Needs Linux, root and buildah, and no registry.
+	@test/image/check
+
 .PHONY: clean
 clean: ## Remove what was built.
 	rm -rf bin dist
