@@ -540,3 +540,35 @@ func TestFormatPath(t *testing.T) {
 		}
 	}
 }
+
+func TestAddMember(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, text, member string
+		added, fails       bool
+		want               string
+	}{
+		{"a new one goes behind the others", `{"o":{"a": 1}}`, "b", true, false, `{"o":{"a": 1,"b":true}}`},
+		{"into an empty object", `{"o":{ }}`, "b", true, false, `{"o":{"b":true}}`},
+		{"one that is there stays", `{"o":{"b": 1}}`, "b", false, false, `{"o":{"b": 1}}`},
+		{"one that is there under an escaped name", `{"o":{"\u0062": 1}}`, "b", false, false, `{"o":{"\u0062": 1}}`},
+		{"two of one name", `{"o":{"b":1,"b":2}}`, "c", false, true, `{"o":{"b":1,"b":2}}`},
+		{"no object", `{"o":[]}`, "b", true, true, `{"o":[]}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := parse(t, test.text)
+			value, err := jsondoc.RawValue([]byte("true"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			added, err := get(t, o, "o").AddMember(test.member, value)
+			if (err != nil) != test.fails || !test.fails && added != test.added {
+				t.Errorf("added %t, %v", added, err)
+			}
+			if got := string(o.Text()); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -91,12 +91,28 @@ func (n *Node) Member(name string) (*Node, error) {
 // with two members of one name, or if the name is not UTF-8.
 func (n *Node) SetMember(name string, v Value) error {
 	i, err := n.find(name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case i >= 0:
+	}
+	if i >= 0 {
 		n.members[i].value.Replace(v)
 		return nil
+	}
+	return n.add(name, v)
+}
+
+// AddMember is SetMember for a member that must be new: it reports whether it was, and changes nothing where it was not
+// (BenchmarkConvert in converters/rules).
+func (n *Node) AddMember(name string, v Value) (bool, error) {
+	if i, err := n.find(name); err != nil || i >= 0 {
+		return false, err
+	}
+	return true, n.add(name, v)
+}
+
+// add is SetMember for a name that the object does not have.
+func (n *Node) add(name string, v Value) error {
+	switch {
 	case n.Kind() != Map:
 		return &PathError{"is " + n.Kind().String() + ", not an object", n.Path()}
 	case !utf8.ValidString(name):

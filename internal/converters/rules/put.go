@@ -20,14 +20,12 @@ func (r *run) put(n *jsondoc.Node, path *route, i int, v jsondoc.Value) bool {
 	if n.Kind() != jsondoc.Map {
 		return false
 	}
-	m := r.member(n, s.name)
 	if i == len(path.steps)-1 {
-		if m != nil {
-			return false
-		}
-		r.note(n.SetMember(s.name, v))
-		return true
+		added, err := n.AddMember(s.name, v)
+		r.note(err)
+		return added
 	}
+	m := r.member(n, s.name)
 	if m == nil {
 		m = r.makeMember(n, path, i)
 	} else if m.Kind() == jsondoc.Null && i < 2 && path.steps[0].name == "metadata" {
