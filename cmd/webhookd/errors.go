@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/editdistance"
 )
 
 // What webhookd says to a person goes to stderr: each line begins with "webhookd: ", in lower case,
@@ -107,7 +109,7 @@ func flagError(cmd *cobra.Command, err error) error {
 func nearest(word string, names []string) (string, bool) {
 	best, distance := "", max(1, (len(word)+1)/3)+1
 	for _, name := range names {
-		if d := editDistance(word, name); d < distance {
+		if d := editdistance.Plain(word, name); d < distance {
 			best, distance = name, d
 		}
 	}
@@ -115,25 +117,4 @@ func nearest(word string, names []string) (string, bool) {
 		best = names[i]
 	}
 	return best, best != ""
-}
-
-// editDistance is Levenshtein's, by bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"unicode"
+
+	"github.com/crdconvert/webhookd/internal/editdistance"
 )
 
 // nearest returns the key that word was most likely meant to be: the same but for case and
@@ -15,7 +17,7 @@ func nearest(word string, keys []Key) (string, bool) {
 	word = fold(word)
 	best, bestDistance := "", max(1, len(word)/4)+1
 	for _, k := range keys {
-		if d := distance(word, k.Name); d < bestDistance {
+		if d := editdistance.Swapping(word, k.Name); d < bestDistance {
 			best, bestDistance = k.Name, d
 		}
 	}
@@ -52,30 +54,4 @@ func fold(s string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
-}
-
-// distance is Damerau's and Levenshtein's, by bytes: the number of letters to insert, leave out or
-// replace, and of neighbours to swap, each letter at most once.
-func distance(a, b string) int {
-	var older []int // the row before row
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := row[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], older[j-1]+1)
-			}
-		}
-		older, row = row, next
-	}
-	return row[len(b)]
 }

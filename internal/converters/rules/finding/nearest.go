@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/crdconvert/webhookd/internal/editdistance"
 )
 
 // maxWord bounds the words that nearest ones are looked for, since that takes time by the product of two lengths.
@@ -21,7 +23,7 @@ func Nearest(word string, candidates []string) (string, bool) {
 		if len(c) > maxWord {
 			continue
 		}
-		if d := distance(folded, fold(c)); d < bestDistance {
+		if d := editdistance.Swapping(folded, fold(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
@@ -58,30 +60,4 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
-}
-
-// distance is Damerau's and Levenshtein's, by bytes: the number of letters to insert, leave out or replace, and of
-// neighbours to swap, each letter at most once.
-func distance(a, b string) int {
-	var older []int // the row before row
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := row[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], older[j-1]+1)
-			}
-		}
-		older, row = row, next
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/crdconvert/webhookd/internal/editdistance"
 )
 
 // words splits a name into its words, in lower case and in the singular: keyAlgorithms is key and algorithm, URIs is uri.
@@ -123,26 +125,5 @@ func spelling(left, right []string) float64 {
 	if longest == 0 {
 		return 0
 	}
-	return 1 - float64(distance(a, b))/float64(longest)
-}
-
-// distance is Levenshtein's, by bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return 1 - float64(editdistance.Plain(a, b))/float64(longest)
 }
