@@ -47,7 +47,7 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 	if w.rules != "" {
 		var err error
 		if w.read, err = w.texts(); err != nil {
-			return nil, fmt.Errorf("cannot read the rules: %w", err)
+			return nil, err
 		}
 		if set, err = loadRules(w.read[0], w.read[1]); err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (w *ruleWatch) look() {
 	read, err := w.texts()
 	if err != nil {
 		w.read = [2][]textFile{} // so that the next ones are other ones
-		w.fail([]finding.Finding{{Message: "cannot be read: " + err.Error()}})
+		w.fail([]finding.Finding{{Message: err.Error()}})
 		return
 	}
 	if sameTexts(read[0], w.read[0]) && sameTexts(read[1], w.read[1]) {
@@ -145,5 +145,11 @@ func (w *ruleWatch) tell(message string, findings []finding.Finding) {
 func (w *ruleWatch) texts() ([2][]textFile, error) {
 	ruleFiles, ruleErr := readTexts(w.rules)
 	crdFiles, crdErr := readTexts(w.crds)
+	if ruleErr != nil {
+		ruleErr = fmt.Errorf("rules: %w", ruleErr)
+	}
+	if crdErr != nil {
+		crdErr = fmt.Errorf("crds: %w", crdErr)
+	}
 	return [2][]textFile{ruleFiles, crdFiles}, errors.Join(ruleErr, crdErr)
 }
