@@ -15,6 +15,7 @@ import (
 type reviewLogger interface {
 	reviewDone(ctx context.Context, r review.Result)
 	panicked(ctx context.Context, p review.Panic)
+	stuck(kind string, more int)
 }
 
 // reviewHooks tell the metrics and the log of each review.
@@ -30,6 +31,10 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 		Panicked: func(ctx context.Context, p review.Panic) {
 			counted.Panicked(ctx, p)
 			logged.panicked(ctx, p)
+		},
+		Stuck: func(kind string, more int) {
+			counted.Stuck(kind, more)
+			logged.stuck(kind, more)
 		},
 	}
 }

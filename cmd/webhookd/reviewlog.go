@@ -71,3 +71,11 @@ func (l *reviewLog) panicked(_ context.Context, p review.Panic) {
 		zap.String("kind", p.Pair.Kind), zap.String("from", p.Pair.From), zap.String("to", p.Pair.To),
 		zap.String("panic", p.Type), zap.String("stack", p.Stack))
 }
+
+func (l *reviewLog) stuck(kind string, more int) {
+	if more > 0 {
+		l.logger.Error("converter does not return, its review was answered without it", zap.String("kind", kind))
+		return
+	}
+	l.logger.Warn("converter has returned long after its deadline", zap.String("kind", kind))
+}

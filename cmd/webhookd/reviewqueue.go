@@ -55,6 +55,8 @@ func (q *reviewQueue) reviewDone(_ context.Context, r review.Result) {
 
 func (q *reviewQueue) panicked(ctx context.Context, p review.Panic) { q.log.panicked(ctx, p) }
 
+func (q *reviewQueue) stuck(kind string, more int) { q.log.stuck(kind, more) }
+
 // drain makes lines of the reviews that wait.
 func (q *reviewQueue) drain() {
 	q.mu.Lock()

@@ -21,6 +21,7 @@ func serverOptions(c config.Config) server.Options {
 	limits := server.DefaultLimits()
 	limits.ReadHeaderTimeout = c.HeaderTimeout
 	limits.ReadTimeout = c.BodyTimeout
+	limits.MinBodyRate = int64(c.MinBodyRate)
 	limits.WriteGrace = c.WriteGrace
 	limits.IdleTimeout = c.IdleTimeout
 	limits.MaxHeaderBytes = int(c.MaxHeader)

@@ -46,6 +46,7 @@ type Config struct {
 	HeaderTimeout  time.Duration `mapstructure:"header-timeout"`  // http.Server.ReadHeaderTimeout
 	MaxHeader      Bytes         `mapstructure:"max-header"`      // http.Server.MaxHeaderBytes
 	BodyTimeout    time.Duration `mapstructure:"body-timeout"`    // for a whole body to arrive
+	MinBodyRate    Bytes         `mapstructure:"min-body-rate"`   // bytes a second; 0: none
 	WriteGrace     time.Duration `mapstructure:"write-grace"`     // to write the answer after RequestTimeout
 	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
 	ConnectionAge  time.Duration `mapstructure:"connection-age"`  // 0: connections live on

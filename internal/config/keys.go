@@ -175,6 +175,10 @@ func connectionKeys() []Key {
 			Usage: "time for the body of a request to arrive",
 		},
 		{
+			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
+			Usage: "bytes a second that a body must bring from its sixth second on, so that a slow one does not keep its share of max-in-flight-bytes",
+		},
+		{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
 			Usage: "time after request-timeout for a slow reader to take the answer",
 		},

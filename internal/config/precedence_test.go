@@ -43,6 +43,7 @@ func samples() map[string]sample {
 		"header-timeout":      {file: "1s", env: "30s", flag: "5s"},
 		"max-header":          {file: "4Ki", env: "1Mi", flag: "32Ki"},
 		"body-timeout":        {file: "1s", env: "2s", flag: "30s"},
+		"min-body-rate":       {file: "2Ki", env: "100", flag: "0"},
 		"write-grace":         {file: "1s", env: "1m", flag: "10s"},
 		"idle-timeout":        {file: "3m", env: "1h", flag: "2m"},
 		"connection-age":      {file: "0s", env: "1h30m", flag: "10m"},

@@ -31,6 +31,7 @@ type Metrics struct {
 	reviews  reviewVectors
 	guard    *prometheus.CounterVec
 	panics   *prometheus.CounterVec
+	stuck    *prometheus.GaugeVec
 	server   serverMetrics
 	tls      tlsMetrics
 	rules    rulesMetrics
@@ -51,6 +52,11 @@ func New(build Build) *Metrics {
 			"Objects whose converter changed what it must leave alone, by the path it changed.", "kind", "path"),
 		panics: counters("converter_panics_total",
 			"Panics of converters. Each failed its object; the log has the stack.", "kind", "from", "to"),
+		stuck: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace,
+			Name:      "stuck_conversions",
+			Help:      "Conversions that have not returned by their deadline and still run; their reviews were answered Failed.",
+		}, []string{"kind"}),
 		server: newServerMetrics(),
 		tls:    newTLSMetrics(),
 		rules:  newRulesMetrics(),
@@ -63,7 +69,7 @@ func New(build Build) *Metrics {
 	}
 	m.rejected = m.reviews.reviews.WithLabelValues(None, None, None, reviewRejected)
 	m.registry.MustRegister(
-		m.guard, m.panics, m.config, buildInfo(build),
+		m.guard, m.panics, m.stuck, m.config, buildInfo(build),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

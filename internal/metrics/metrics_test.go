@@ -56,6 +56,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	r.GuardRefused(cronTab(), ".metadata.finalizers")
 	r.GuardRefused(cronTab(), ".metadata.whatever")
 	r.Panicked(t.Context(), review.Panic{Pair: cronTab()})
+	r.Stuck("CronTab.example.com", 1)
+	r.Stuck("CronTab.example.com", 1)
+	r.Stuck("CronTab.example.com", -1)
 
 	s := m.Server()
 	s.Shed(server.ShedBytes)
@@ -111,6 +114,7 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_guard_rejections_total{` + pair + `path=".metadata.finalizers"} 1`,
 		`webhookd_guard_rejections_total{` + pair + `path="other"} 1`,
 		`webhookd_converter_panics_total{from="v1beta1",` + pair + `to="v1"} 1`,
+		`webhookd_stuck_conversions{kind="CronTab.example.com"} 1`,
 		`webhookd_shed_total{reason="bytes"} 1`,
 		`webhookd_shed_total{reason="requests"} 0`,
 		`webhookd_rejected_total{code="400"} 1`,

@@ -140,6 +140,7 @@ func (m *Metrics) Review() review.Hooks {
 		Panicked: func(_ context.Context, p review.Panic) {
 			m.panics.WithLabelValues(p.Pair.Kind, p.Pair.From, p.Pair.To).Inc()
 		},
+		Stuck: func(kind string, more int) { m.stuck.WithLabelValues(kind).Add(float64(more)) },
 	}
 }
 

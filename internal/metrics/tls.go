@@ -10,15 +10,17 @@ import (
 
 // tlsMetrics are what is known of the certificate.
 type tlsMetrics struct {
-	notBefore, notAfter prometheus.Gauge
-	reloads             *prometheus.CounterVec
-	failing, unwatched  prometheus.Gauge
+	notBefore, notAfter, loaded prometheus.Gauge
+	reloads                     *prometheus.CounterVec
+	failing, unwatched          prometheus.Gauge
 }
 
 func newTLSMetrics() tlsMetrics {
 	m := tlsMetrics{
 		notBefore: gauge("certificate_not_before_timestamp_seconds", "When the certificate that is served becomes valid, in Unix time."),
 		notAfter:  gauge("certificate_not_after_timestamp_seconds", "When the certificate that is served expires, in Unix time."),
+		loaded: gauge("certificate_loaded_timestamp_seconds",
+			"When the certificate that is served was read from disk, in Unix time. One that is older than its rotation was missed."),
 		reloads: counters("certificate_reloads_total",
 			"Changes of the certificate's files, the first reading included, by result: success, or failure where the last "+
 				"good certificate stays.", "result"),
@@ -34,7 +36,7 @@ func newTLSMetrics() tlsMetrics {
 }
 
 func (m *tlsMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.notBefore, m.notAfter, m.reloads, m.failing, m.unwatched}
+	return []prometheus.Collector{m.notBefore, m.notAfter, m.loaded, m.reloads, m.failing, m.unwatched}
 }
 
 // TLS returns the hooks that follow the certificate.
@@ -43,6 +45,7 @@ func (m *Metrics) TLS() tlsreload.Hooks {
 		Reloaded: func(e tlsreload.Event) {
 			m.tls.notBefore.Set(unixSeconds(e.NotBefore))
 			m.tls.notAfter.Set(unixSeconds(e.NotAfter))
+			m.tls.loaded.SetToCurrentTime()
 			m.tls.reloads.WithLabelValues(resultSuccess).Inc()
 		},
 		ClientCAReloaded: func(int) { m.tls.reloads.WithLabelValues(resultSuccess).Inc() },

@@ -21,6 +21,7 @@ import (
 func NewHandler(r *Reviewer) http.Handler {
 	h := &handler{reviewer: r, contentType: []string{"application/json"}}
 	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
+	h.watch = watch{reviewer: r, send: h.write}
 	return h
 }
 
@@ -29,6 +30,7 @@ const writeSize = 64 << 10
 
 type handler struct {
 	reviewer    *Reviewer
+	watch       watch
 	contentType []string
 	bodies      buffers
 	writers     sync.Pool
@@ -44,11 +46,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	defer h.bodies.put(body)
 	c := h.reviewer.begin()
 	defer h.reviewer.end(c)
-	if err := h.reviewer.review(req.Context(), c, body); err != nil {
+	c.watch = &h.watch
+	h.watch.begin(req.Context(), w, body, &c.attempt)
+	defer h.watch.end(&c.attempt) // after a panic
+	switch err := h.reviewer.review(req.Context(), c, body); {
+	case errors.Is(err, errOvertaken):
+	case err != nil:
 		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
-		return
+	case h.write(w, c) != nil:
+		panic(http.ErrAbortHandler) // the client is gone
 	}
-	h.write(w, c)
 }
 
 // read returns the whole body in a buffer of its size.
@@ -87,7 +94,7 @@ func (h *handler) readChunked(from io.Reader) ([]byte, error) {
 }
 
 // write sends the answer with its length, so that it goes out in one piece and not in chunks.
-func (h *handler) write(w http.ResponseWriter, c *conversion) {
+func (h *handler) write(w http.ResponseWriter, c *conversion) error {
 	header := w.Header()
 	header["Content-Type"] = h.contentType
 	header["Content-Length"] = []string{strconv.Itoa(c.out.Len())}
@@ -99,9 +106,7 @@ func (h *handler) write(w http.ResponseWriter, c *conversion) {
 	}
 	gathered.Reset(nil)
 	h.writers.Put(gathered)
-	if err != nil {
-		panic(http.ErrAbortHandler) // the client is gone
-	}
+	return err
 }
 
 // refuse answers a body that could not be read.
@@ -116,7 +121,7 @@ func refuse(w http.ResponseWriter, err error) {
 		apistatus.WriteOverloaded(w, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout,
-			"body did not arrive in time, raise body-timeout or send fewer objects at once")
+			"body did not arrive in time, raise body-timeout or lower min-body-rate, or send fewer objects at once")
 	default:
 		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest,
 			"body ended early, send as much as Content-Length says")

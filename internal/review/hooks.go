@@ -21,6 +21,9 @@ type Hooks struct {
 	GuardRefused func(pair Pair, path string)
 	// Panicked is called for each panic of a converter.
 	Panicked func(ctx context.Context, p Panic)
+	// Stuck is called with 1 when a conversion of the kind KIND.GROUP has not returned by its deadline, so that its review
+	// was answered without it, and with -1 when it has returned after all.
+	Stuck func(kind string, more int)
 }
 
 // Unknown stands in a Pair for what the registry does not know.

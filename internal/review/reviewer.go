@@ -60,7 +60,7 @@ func (r *Reviewer) end(c *conversion) {
 	if c.bytesIn <= maxReused {
 		c.doc.Reset(nil) // lets go of the body
 		clear(c.failures)
-		c.registry, c.message = nil, ""
+		c.registry, c.message, c.watch = nil, "", nil
 		r.conversions.Put(c)
 	}
 }
@@ -79,6 +79,10 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	if err == nil {
 		c.answer(ctx)
 	}
+	if c.watch != nil && !c.watch.end(&c.attempt) {
+		return errOvertaken
+	}
+	c.flush()
 	if c.now.Equal(started) { // nothing was converted
 		c.now = time.Now()
 	}
@@ -101,6 +105,8 @@ type conversion struct {
 	late     bool      // the deadline has passed, or the client has gone
 	stashed  bool      // something of the object at hand was kept in an annotation
 	message  string    // of a failed review
+	watch    *watch    // nil: nobody answers for a converter that does not return
+	attempt  attempt
 	memos    struct{ apiVersion, kind memo }
 }
 
@@ -161,7 +167,6 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		c.now = time.Now()
 		c.observe(pair, c.now.Sub(began), err)
 	}
-	c.flush()
 }
 
 // separate puts the comma before an object, if there can be one: the body's own where the objects stand beside each other
@@ -191,18 +196,28 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 		c.out.PutSpan(src.Span)
 		return Pair{}, nil
 	}
+	kind, pair, err := c.route(apiVersion, name, to)
+	if err != nil {
+		return pair, err
+	}
+	if c.watch.full(pair.Kind) {
+		return pair, errFull
+	}
+	c.attempt.object.Store(int64(index) + 1)
+	return pair, c.run(ctx, kind, src.Outline, pair)
+}
+
+// route returns the kind that converts an object, and between which versions.
+func (c *conversion) route(apiVersion, name string, to schema.GroupVersion) (*converters.Kind, Pair, error) {
 	from, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil || from.Group != to.Group {
-		return unknownPair(), &jsondoc.PathError{
+		return nil, unknownPair(), &jsondoc.PathError{
 			Problem: "group is not that of desiredAPIVersion, send objects of one group", Path: ".apiVersion",
 		}
 	}
 	kind := c.registry.Lookup(schema.GroupKind{Group: to.Group, Kind: name})
 	pair, err := pairOf(kind, from.Version, to.Version)
-	if err != nil {
-		return pair, err
-	}
-	return pair, c.run(ctx, kind, src.Outline, pair)
+	return kind, pair, err
 }
 
 // run converts one object and sees to it that the result is one that the API server takes. A panic, of the converter or

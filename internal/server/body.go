@@ -13,19 +13,22 @@ import (
 // firstChunk is what a body of unknown length is given to begin with.
 const firstChunk = 64 << 10
 
-// A countedBody reports, once, that a request's body could not be read. The answer is the webhook
-// handler's, but it gets no review to tell of, so nobody else would count it.
-type countedBody struct {
+// A watchedBody is a request body that has to come fast enough. It reports, once, that it could not be read: the answer is
+// the webhook handler's, but it gets no review to tell of, so nobody else would count it.
+type watchedBody struct {
 	io.ReadCloser
 
 	hooks  *Hooks
+	pace   pace
 	failed bool
 }
 
 // Read passes on what the body says.
-func (b *countedBody) Read(p []byte) (int, error) {
+func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && !b.failed && !errors.Is(err, io.EOF) {
+	if err == nil || errors.Is(err, io.EOF) {
+		b.pace.advance(n, err != nil)
+	} else if !b.failed {
 		b.failed = true
 		b.hooks.rejected(unreadCode(err))
 	}
@@ -64,14 +67,14 @@ type chunkedBody struct {
 }
 
 // newChunkedBody takes over share, which close gives back.
-func newChunkedBody(w http.ResponseWriter, r *http.Request, hooks *Hooks, g *gate, share lease, limit int64) *chunkedBody {
+func newChunkedBody(w http.ResponseWriter, r *http.Request, hooks *Hooks, g *gate, share lease, limit int64, paced pace) *chunkedBody {
 	return &chunkedBody{
 		ResponseWriter: w,
 		ctx:            r.Context(),
 		hooks:          hooks,
 		gate:           g,
 		share:          share,
-		body:           &countedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), hooks: hooks},
+		body:           &watchedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), hooks: hooks, pace: paced},
 		limit:          limit,
 	}
 }

@@ -29,9 +29,10 @@ type conn struct {
 
 	reading, writing lazyDeadline
 
-	mu     sync.Mutex // TLS writes from the goroutine that reads, too
-	corked *[]byte    // see cork.go; nil: nothing is gathered
-	failed error      // the first error of a gathered write
+	mu          sync.Mutex // TLS writes from the goroutine that reads, too
+	corked      *[]byte    // see cork.go; nil: nothing is gathered
+	corkedUntil time.Time
+	failed      error // the first error of a gathered write
 }
 
 type phase int

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"sync"
+	"time"
 )
 
 // net/http hands an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of at most 16 KiB. Each is a
@@ -34,17 +35,19 @@ func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
 		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
-	c.cork(s.corks.get())
+	deadline, _ := r.Context().Deadline()
+	c.cork(s.corks.get(), deadline)
 	defer func() { s.corks.pool.Put(c.uncork()) }()
 	s.opts.Webhook.ServeHTTP(w, r)
 	flusher.Flush() // not after a panic, which is answered instead
 }
 
-// cork has writes gathered in buffer.
-func (c *conn) cork(buffer *[]byte) {
+// cork has writes gathered in buffer, until the deadline: what is written after it may be the answer for a handler that does
+// not return, and so does not end the cork.
+func (c *conn) cork(buffer *[]byte, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.corked = buffer
+	c.corked, c.corkedUntil = buffer, until
 }
 
 // uncork writes what was gathered and returns the buffer.
@@ -68,11 +71,15 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 		return c.send(p)
 	}
-	if len(*c.corked)+len(p) > corkSize {
+	late := time.Now().After(c.corkedUntil)
+	if late || len(*c.corked)+len(p) > corkSize {
 		c.flush()
 	}
 	if c.failed != nil {
 		return 0, c.failed
+	}
+	if late {
+		return c.send(p)
 	}
 	*c.corked = append(*c.corked, p...)
 	return len(p), nil

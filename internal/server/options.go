@@ -82,6 +82,9 @@ type Limits struct {
 	ReadHeaderTimeout time.Duration
 	// ReadTimeout bounds the arrival of a whole request, body included: body-timeout.
 	ReadTimeout time.Duration
+	// MinBodyRate is how many bytes a second a body must have brought, from its sixth second on: what is slower would keep
+	// its share of InFlightBytes for ReadTimeout. 0: no minimum: min-body-rate.
+	MinBodyRate int64
 	// WriteGrace is what a slow reader gets after Timeout to take the answer: write-grace.
 	WriteGrace time.Duration
 	// IdleTimeout is how long a connection may wait for its next request. It has to be longer than
@@ -130,6 +133,7 @@ func DefaultLimits() Limits {
 		WriteGrace:        10 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    32 << 10,
+		MinBodyRate:       1 << 10,
 		Timeout:           30 * time.Second,
 		MaxBodyBytes:      128 << 20,
 		SmallBodyBytes:    1 << 20,
@@ -206,6 +210,7 @@ func (l *Limits) validate() error {
 	}{
 		{"header-timeout", int64(l.ReadHeaderTimeout), 1, math.MaxInt64},
 		{"body-timeout", int64(l.ReadTimeout), 1, math.MaxInt64},
+		{"min-body-rate", l.MinBodyRate, 0, math.MaxInt64 / int64(time.Second)},
 		{"write-grace", int64(l.WriteGrace), 1, math.MaxInt64},
 		{"idle-timeout", int64(l.IdleTimeout), 1, math.MaxInt64},
 		{"max-header", int64(l.MaxHeaderBytes), 1, math.MaxInt64},

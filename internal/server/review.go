@@ -20,8 +20,8 @@ const (
 
 // serveReview hands a request to the webhook handler once it is known to be worth its memory.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
-	allowed := requestTime(r.URL.RawQuery, s.opts.Limits.Timeout)
-	deadline := time.Now().Add(allowed)
+	allowed, now := requestTime(r.URL.RawQuery, s.opts.Limits.Timeout), time.Now()
+	deadline := now.Add(allowed)
 	if !s.acceptable(w, r) {
 		return
 	}
@@ -42,14 +42,15 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetReadDeadline(deadline)
 	}
 	r = r.WithContext(ctx) //nolint:contextcheck // the parent of ctx is the request's
+	paced := s.opts.Limits.pace(r, now, now.Add(min(allowed, s.opts.Limits.ReadTimeout)))
 	if r.ContentLength >= 0 {
 		// net/http reads no more than Content-Length, so the body is limited as it is.
 		defer s.gate.release(share)
-		r.Body = &countedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks}
+		r.Body = &watchedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks, pace: paced}
 		s.serveCorked(w, r)
 		return
 	}
-	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody)
+	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody, paced)
 	defer body.release()
 	r.Body = body.reader()
 	s.opts.Webhook.ServeHTTP(body, r)

@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +63,77 @@ func TestSlowClients(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSlowBody holds that a body which brings less than MinBodyRate is given up after six seconds (I05), and one that brings
+// more has its time; and that a converter may then take longer than the body might.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil && len(body) < 100 {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(2 * time.Second):
+			}
+			if r.Context().Err() != nil {
+				t.Error("the context ended with the time for the body")
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		} else {
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failedReader{err}))
+		}
+		echo(w, r)
+	})
+	s := start(t, func(o *server.Options) { o.Limits.MinBodyRate, o.Webhook = 100, slow })
+	patient := start(t, func(o *server.Options) { o.Limits.ReadTimeout, o.Webhook = time.Second, slow })
+	tests := map[string]struct {
+		to          *running
+		size        int
+		every       time.Duration // 10 bytes
+		code        int
+		least, most time.Duration
+	}{
+		"too slow":              {s, 10000, 200 * time.Millisecond, http.StatusRequestTimeout, 5 * time.Second, 15 * time.Second},
+		"fast enough":           {s, 1100, 60 * time.Millisecond, http.StatusOK, 6 * time.Second, 20 * time.Second},
+		"then a slow converter": {patient, 50, time.Millisecond, http.StatusOK, 2 * time.Second, 15 * time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dialRaw(t, tt.to.Addr())
+			begin := time.Now()
+			c.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(tt.size)+"\n\n", 1))
+			go c.trickle(strings.Repeat("0123456789", tt.size/10), tt.every)
+			if got := c.receive(http.MethodPost); got.code != tt.code {
+				t.Errorf("code %d, want %d", got.code, tt.code)
+			}
+			if took := time.Since(begin); took < tt.least || took > tt.most {
+				t.Errorf("answered after %s, want %s to %s", took, tt.least, tt.most)
+			}
+		})
+	}
+}
+
+// A failedReader fails, or ends where there is no error.
+type failedReader struct{ err error }
+
+func (f failedReader) Read([]byte) (int, error) {
+	if f.err == nil {
+		return 0, io.EOF
+	}
+	return 0, f.err
+}
+
+// trickle sends ten bytes at a time until it fails.
+func (c *rawConn) trickle(text string, every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for ; text != ""; <-ticker.C {
+		if _, err := io.WriteString(c, text[:10]); err != nil {
+			return
+		}
+		text = text[10:]
 	}
 }
 

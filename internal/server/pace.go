@@ -1,0 +1,53 @@
+package server
+
+import (
+	"net/http"
+	"time"
+)
+
+// paceGrace is how long a body may take to gather speed.
+const paceGrace = 5 * time.Second
+
+// A pace makes the deadline of reading a body follow what has come of it, so that one which trickles is given up long
+// before ReadTimeout. Its zero value lets a body take all the time that it has anyway.
+type pace struct {
+	conn    *conn
+	rate    int64 // bytes a second
+	started time.Time
+	last    time.Time // when the body has to be complete
+	left    int64     // of its bytes; negative: not known
+	read    int64
+}
+
+// pace returns that of the body of r, which has until last to arrive, and sets its first deadline.
+func (l *Limits) pace(r *http.Request, now, last time.Time) pace {
+	c, ok := r.Context().Value(connKey{}).(*conn)
+	if !ok || l.MinBodyRate == 0 || r.ContentLength == 0 {
+		return pace{}
+	}
+	p := pace{conn: c, rate: l.MinBodyRate, started: now, last: last, left: r.ContentLength}
+	p.set(now.Add(paceGrace))
+	return p
+}
+
+// advance moves the deadline on after n bytes more. When the body is complete there is none: net/http goes on reading, to
+// learn whether the client leaves, and takes a deadline for that.
+func (p *pace) advance(n int, end bool) {
+	if p.conn == nil {
+		return
+	}
+	p.read += int64(n)
+	if p.left -= int64(n); end || p.left == 0 {
+		_ = p.conn.reading.want(time.Time{})
+		p.conn = nil
+		return
+	}
+	p.set(p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second))))
+}
+
+func (p *pace) set(t time.Time) {
+	if t.After(p.last) {
+		t = p.last
+	}
+	_ = p.conn.reading.want(t) // what is wrong with the socket, the next Read says
+}
