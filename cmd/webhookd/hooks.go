@@ -36,6 +36,7 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 			counted.Stuck(kind, more)
 			logged.stuck(kind, more)
 		},
+		Reserve: server.Reserve,
 	}
 }
 

@@ -5,6 +5,10 @@ import "math"
 // A Document holds the text of one request and what is added to it: the texts that edits bring, and the nodes of the
 // object that is open. Reset readies it for the next text, so that a steady load allocates little.
 type Document struct {
+	// Reserve, where it is set, is asked before the outlines take more memory than those of an ordinary text of this size:
+	// so many bytes more, until the next Reset. Its error is that of the call which needs the memory.
+	Reserve func(bytes int64) error
+
 	text, added []byte
 	fields      []field // of outlines, and for a moment of the node that is looked into
 	nested      []field // of the members of outlines that are called nested
@@ -14,6 +18,7 @@ type Document struct {
 	opened      Outline // of the object
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
+	room        int     // for fields, before Reserve is asked
 }
 
 const (
@@ -22,6 +27,7 @@ const (
 	// What a document or an output keeps for its next text at the most: bytes of edits, members of outlines or pieces,
 	// members of the open object.
 	keepAdded, keepFields, keepMembers = 1 << 20, 1 << 15, 1 << 10
+	fieldSize                          = 28 // bytes that a field takes
 )
 
 // A piece is a stretch of a document's text or, when added, of the texts that edits brought.
@@ -61,7 +67,8 @@ func (d *Document) Reset(text []byte) {
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
-	if had { // nodes and members would hold on to it
+	d.room = 2<<10 + len(text)/64 // less than half of the text's size; an ordinary object has a member a hundred bytes
+	if had {                      // nodes and members would hold on to it
 		clear(d.nodes[:cap(d.nodes)])
 		clear(d.members[:cap(d.members)])
 	}
@@ -115,8 +122,22 @@ func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(
 		if *fields = append(*fields, f); len(*fields) > maxFields && err == nil {
 			err = &SyntaxError{s.pos, "too many members in all objects together"}
 		}
+		if len(d.fields)+len(d.nested) > d.room && err == nil {
+			err = d.reserve()
+		}
 		return err
 	})
+}
+
+// reserve doubles the room for fields.
+func (d *Document) reserve() error {
+	if d.Reserve != nil {
+		if err := d.Reserve(int64(d.room) * fieldSize); err != nil {
+			return err
+		}
+	}
+	d.room *= 2
+	return nil
 }
 
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.

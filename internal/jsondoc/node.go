@@ -223,8 +223,10 @@ func (n *Node) look() error {
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
 	defer func() { d.fields = d.fields[:first] }()
 	if err := d.outline(&d.inside, byte(kind), &d.fields, func([]byte) error { _, err := d.inside.Skip(); return err }); err != nil {
-		syntax, _ := errors.AsType[*SyntaxError](err)
-		return &PathError{syntax.Problem, n.Path()}
+		if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+			err = &PathError{syntax.Problem, n.Path()}
+		}
+		return err
 	}
 	n.list(d.fields[first:], n.at.Start)
 	return nil

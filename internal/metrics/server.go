@@ -63,7 +63,7 @@ func (m *Metrics) WatchServer(stats func() server.Stats) {
 		stats:      stats,
 		requests:   describe("requests_in_flight", "Reviews in progress, those that wait for their share of memory included."),
 		waiting:    describe("requests_waiting", "Reviews in progress that wait for their share of memory."),
-		bytes:      describe("request_bytes_in_flight", "Size of the bodies of the reviews in progress."),
+		bytes:      describe("request_bytes_in_flight", "Size of the bodies of the reviews in progress, and of the memory that those with very many arrays and objects need beside."),
 		bytesLimit: describe("request_bytes_in_flight_limit", "Size that the bodies of the reviews in progress may have together."),
 	})
 }

@@ -52,7 +52,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch err := h.reviewer.review(req.Context(), c, body); {
 	case errors.Is(err, errOvertaken):
 	case err != nil:
-		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		refuse(w, err)
 	case h.write(w, c) != nil:
 		panic(http.ErrAbortHandler) // the client is gone
 	}
@@ -109,16 +109,21 @@ func (h *handler) write(w http.ResponseWriter, c *conversion) error {
 	return err
 }
 
-// refuse answers a body that could not be read.
+// refuse answers a body that could not be read, or whose review there is no memory for.
 func refuse(w http.ResponseWriter, err error) {
 	var tooLarge *http.MaxBytesError
+	var invalid *RequestError
 	var status interface{ StatusCode() int }
 	switch {
+	case errors.As(err, &invalid):
+		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 	case errors.As(err, &tooLarge):
 		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
 			"body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes, raise max-body or send fewer objects at once")
 	case errors.As(err, &status) && status.StatusCode() == http.StatusTooManyRequests:
 		apistatus.WriteOverloaded(w, err.Error())
+	case errors.As(err, &status) && status.StatusCode() == http.StatusRequestEntityTooLarge:
+		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout,
 			"body did not arrive in time, raise body-timeout or lower min-body-rate, or send fewer objects at once")

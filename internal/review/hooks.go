@@ -24,6 +24,10 @@ type Hooks struct {
 	// Stuck is called with 1 when a conversion of the kind KIND.GROUP has not returned by its deadline, so that its review
 	// was answered without it, and with -1 when it has returned after all.
 	Stuck func(kind string, more int)
+
+	// Reserve is asked before a review takes more memory than its body lets expect: so many bytes more for the request whose
+	// context ctx is. An error is the answer to the whole request; its StatusCode method says with which HTTP code.
+	Reserve func(ctx context.Context, bytes int64) error
 }
 
 // Unknown stands in a Pair for what the registry does not know.

@@ -146,6 +146,7 @@ func (o *watch) answer(a *attempt, index int) {
 func (c *conversion) giveUp(a *attempt, index int, r *Reviewer) Pair {
 	c.now = time.Now()
 	c.reset(r.registry(), r.hooks, len(a.body))
+	c.ctx = a.ctx
 	if err := c.envelope.decode(c.doc, a.body); err != nil { // not possible: the same text has been read before
 		return unknownPair()
 	}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -120,6 +121,9 @@ func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
 	outline, err := doc.Outline(s, "metadata")
 	if err == nil {
 		return source{Outline: outline}, nil
+	}
+	if _, ok := errors.AsType[*jsondoc.SyntaxError](err); !ok {
+		return source{}, err
 	}
 	problem := err.Error()
 	*s = before

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ const (
 	versionV1beta1 = "apiextensions.k8s.io/v1beta1"
 )
 
-// lookEvery is after how many objects the review looks again whether its client has gone.
+// lookEvery is after how many objects the review looks whether its client has gone, and lets others have the processor.
 const lookEvery = 16
 
 // A Reviewer answers ConversionReviews. It is safe for concurrent use.
@@ -34,7 +35,13 @@ type Reviewer struct {
 // object to its last.
 func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 	r := &Reviewer{registry: registry, hooks: hooks}
-	r.conversions.New = func() any { return &conversion{doc: &jsondoc.Document{}} }
+	r.conversions.New = func() any {
+		c := &conversion{doc: &jsondoc.Document{}}
+		if hooks.Reserve != nil {
+			c.doc.Reserve = c.reserve
+		}
+		return c
+	}
 	return r
 }
 
@@ -60,7 +67,7 @@ func (r *Reviewer) end(c *conversion) {
 	if c.bytesIn <= maxReused {
 		c.doc.Reset(nil) // lets go of the body
 		clear(c.failures)
-		c.registry, c.message, c.watch = nil, "", nil
+		c.registry, c.message, c.watch, c.ctx, c.refused = nil, "", nil, nil, nil
 		r.conversions.Put(c)
 	}
 }
@@ -70,6 +77,7 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	c.now = time.Now()
 	started := c.now
 	c.reset(r.registry(), r.hooks, len(body))
+	c.ctx, c.reserved = ctx, 0
 	err := c.envelope.decode(c.doc, body)
 	if err != nil {
 		err = requestError(err)
@@ -81,6 +89,9 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	}
 	if c.watch != nil && !c.watch.end(&c.attempt) {
 		return errOvertaken
+	}
+	if c.refused != nil {
+		return c.refused
 	}
 	c.flush()
 	if c.now.Equal(started) { // nothing was converted
@@ -101,11 +112,14 @@ type conversion struct {
 	registry *converters.Registry
 	hooks    Hooks
 	batch    batch
-	now      time.Time // when the clock was read last, which costs as much as converting a field
-	late     bool      // the deadline has passed, or the client has gone
-	stashed  bool      // something of the object at hand was kept in an annotation
-	message  string    // of a failed review
-	watch    *watch    // nil: nobody answers for a converter that does not return
+	now      time.Time       // when the clock was read last, which costs as much as converting a field
+	late     bool            // the deadline has passed, or the client has gone
+	stashed  bool            // something of the object at hand was kept in an annotation
+	message  string          // of a failed review
+	ctx      context.Context //nolint:containedctx // for reserve, of one review at a time
+	reserved int64           // bytes for the conversion of objects
+	refused  error           // what Hooks.Reserve said, if not nil
+	watch    *watch          // nil: nobody answers for a converter that does not return
 	attempt  attempt
 	memos    struct{ apiVersion, kind memo }
 }
@@ -154,10 +168,15 @@ func (c *conversion) fail(message string) {
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 	c.now = time.Now()
 	deadline, bounded := ctx.Deadline()
+	gone := ctx.Err() != nil
 	for i := range c.envelope.objects {
 		c.separate(i)
+		if i%lookEvery == lookEvery-1 {
+			runtime.Gosched() // a review of one object is not to wait for one of thousands
+			gone = ctx.Err() != nil
+		}
 		// The context would read the clock again for each object.
-		c.late = bounded && !c.now.Before(deadline) || i%lookEvery == 0 && ctx.Err() != nil
+		c.late = gone || bounded && !c.now.Before(deadline)
 		c.stashed = false
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
@@ -202,6 +221,9 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	}
 	if c.watch.full(pair.Kind) {
 		return pair, errFull
+	}
+	if err := c.reserveFor(src.Span); err != nil {
+		return pair, err
 	}
 	c.attempt.object.Store(int64(index) + 1)
 	return pair, c.run(ctx, kind, src.Outline, pair)

@@ -50,6 +50,7 @@ func timeoutParam(rawQuery string) time.Duration {
 type deadlineContext struct {
 	parent   context.Context //nolint:containedctx // this type is a context
 	deadline time.Time
+	admission
 
 	mu     sync.Mutex
 	armed  context.Context //nolint:containedctx // what the parent becomes once somebody waits
@@ -77,7 +78,12 @@ func (c *deadlineContext) Err() error {
 	return c.arm().Err() // from now on the same error for ever
 }
 
-func (c *deadlineContext) Value(key any) any { return c.current().Value(key) }
+func (c *deadlineContext) Value(key any) any {
+	if key == (admissionKey{}) {
+		return &c.admission
+	}
+	return c.current().Value(key)
+}
 
 // stop frees the timer, if there is one.
 func (c *deadlineContext) stop() {

@@ -3,6 +3,7 @@ package server
 import (
 	"container/list"
 	"context"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -65,9 +66,12 @@ type waiter struct {
 // An overloadError says what there was too little of: [ShedBytes] or [ShedRequests].
 type overloadError string
 
-func (e overloadError) Error() string {
-	return "the server is overloaded: too many " + string(e) + " in flight"
+func (overloadError) Error() string {
+	return "webhookd is overloaded: requests in flight take all the room there is; try again"
 }
+
+// StatusCode returns the HTTP code to answer.
+func (overloadError) StatusCode() int { return http.StatusTooManyRequests }
 
 func newGate(l *Limits) *gate {
 	reserve := l.InFlightBytes * int64(l.SmallBodyShare) / 100

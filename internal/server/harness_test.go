@@ -43,6 +43,13 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout, "body came too late")
 		return
 	}
+	if _, ok := errors.AsType[interface {
+		error
+		StatusCode() int
+	}](err); ok {
+		apistatus.WriteOverloaded(w, err.Error())
+		return
+	}
 	if err != nil {
 		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "body cut short")
 		return

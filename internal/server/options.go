@@ -30,8 +30,9 @@ type Options struct {
 	// Webhook answers the reviews. It gets requests whose method, path, Content-Type and
 	// Content-Encoding are right, whose body is limited ([http.MaxBytesError]) and whose context
 	// has the deadline by which the API server must have its answer. A body that it cannot read it
-	// has to answer 413 where that is too large, 408 where it came too late ([os.ErrDeadlineExceeded])
-	// and 400 otherwise; the server counts these. Required.
+	// has to answer 413 where that is too large, 408 where it came too late ([os.ErrDeadlineExceeded]),
+	// what the error's StatusCode method says where it has one, and 400 otherwise; the server counts these. Memory that it
+	// needs beside the body it asks for by [Reserve]. Required.
 	Webhook http.Handler
 	// Path is where Webhook is served, with or without a trailing slash. Default [DefaultPath].
 	Path string

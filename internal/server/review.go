@@ -13,10 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
-const (
-	jsonType       = "application/json"
-	overloadedText = "webhookd is overloaded: requests in flight take all the room there is; try again"
-)
+const jsonType = "application/json"
 
 // serveReview hands a request to the webhook handler once it is known to be worth its memory.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
@@ -35,8 +32,11 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
+	ctx := &deadlineContext{
+		parent: r.Context(), deadline: deadline, admission: admission{s.gate, &s.opts.Hooks, share},
+	}
 	defer ctx.stop()
+	defer ctx.release()
 	if allowed < s.fullTime {
 		// Otherwise ReadTimeout does. A ResponseWriter that cannot do it has no slow client either.
 		_ = http.NewResponseController(w).SetReadDeadline(deadline)
@@ -45,15 +45,15 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	paced := s.opts.Limits.pace(r, now, now.Add(min(allowed, s.opts.Limits.ReadTimeout)))
 	if r.ContentLength >= 0 {
 		// net/http reads no more than Content-Length, so the body is limited as it is.
-		defer s.gate.release(share)
 		r.Body = &watchedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks, pace: paced}
 		s.serveCorked(w, r)
 		return
 	}
-	body := newChunkedBody(w, r, &s.opts.Hooks, s.gate, share, s.maxBody, paced)
-	defer body.release()
-	r.Body = body.reader()
-	s.opts.Webhook.ServeHTTP(body, r)
+	r.Body = &chunkedBody{
+		ctx: ctx, admission: &ctx.admission, limit: s.maxBody, room: size,
+		body: &watchedBody{ReadCloser: http.MaxBytesReader(w, r.Body, s.maxBody), hooks: &s.opts.Hooks, pace: paced},
+	}
+	s.opts.Webhook.ServeHTTP(w, r)
 }
 
 // acceptable refuses what can be refused without reading the body.
@@ -105,5 +105,5 @@ func (s *Server) shed(w http.ResponseWriter, err error) {
 	if over, ok := errors.AsType[overloadError](err); ok {
 		s.opts.Hooks.shed(string(over))
 	}
-	apistatus.WriteOverloaded(w, overloadedText)
+	apistatus.WriteOverloaded(w, overloadError("").Error())
 }

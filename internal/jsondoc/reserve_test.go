@@ -1,0 +1,89 @@
+package jsondoc_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/reviewtest"
+)
+
+// A document of ordinary objects asks for no memory; one of many members asks in time for more than the lists of them take.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	denied := errors.New("denied")
+	tests := map[string]struct {
+		objects string // elements of an array
+		allowed int64
+		least   int64 // to be asked for
+		most    int64
+		want    error
+	}{
+		"ordinary objects":      {string(reviewtest.Object(1, 4000)) + strings.Repeat(","+string(reviewtest.Object(2, 3000)), 500), 0, 0, 0, nil},
+		"one small object":      {`{"a":1,"b":2}`, 0, 0, 0, nil},
+		"100000 members":        {"{" + members(100_000) + "}", 1 << 30, 28 * 90_000, 28 * 300_000, nil},
+		"in metadata":           {`{"metadata":{` + members(100_000) + "}}", 1 << 30, 28 * 90_000, 28 * 300_000, nil},
+		"in 20000 objects":      {"{" + members(5) + "}" + strings.Repeat(",{"+members(5)+"}", 20_000), 1 << 30, 28 * 90_000, 28 * 300_000, nil},
+		"more than is there":    {"{" + members(100_000) + "}", 1 << 20, 28 * 10_000, 1 << 20, denied},
+		"of objects, all small": {"{" + members(5) + "}" + strings.Repeat(",{"+members(5)+"}", 20_000), 1 << 20, 28 * 10_000, 1 << 20, denied},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked int64
+			d := &jsondoc.Document{Reserve: func(bytes int64) error {
+				if asked+bytes > tt.allowed {
+					return denied
+				}
+				asked += bytes
+				return nil
+			}}
+			d.Reset([]byte("[" + tt.objects + "]"))
+			s, err := d.Scanner(jsondoc.MaxDepth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Elements(func() error {
+				_, err := d.Outline(s, "metadata")
+				return err
+			})
+			if !errors.Is(err, tt.want) || asked < tt.least || asked > tt.most {
+				t.Errorf("error %v, want %v; asked for %d bytes, want %d to %d", err, tt.want, asked, tt.least, tt.most)
+			}
+		})
+	}
+}
+
+// members returns n members with different names.
+func members(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"m%d":0`, i)
+	}
+	return b.String()[1:]
+}
+
+// What an open object is looked into can ask as well, and gets the error.
+func TestReserveInsideAnObject(t *testing.T) {
+	t.Parallel()
+	denied := errors.New("denied")
+	d := &jsondoc.Document{Reserve: func(int64) error { return denied }}
+	d.Reset([]byte(`{"spec":[` + strings.Repeat("0,", 50_000) + `0]}`))
+	s, err := d.Scanner(jsondoc.MaxDepth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := d.Outline(s, "metadata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := d.Open(o).Get("spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spec.Each(func(string, *jsondoc.Node) bool { return true }); !errors.Is(err, denied) {
+		t.Errorf("error %v, want %v", err, denied)
+	}
+}

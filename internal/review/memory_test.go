@@ -1,0 +1,100 @@
+package review_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// A shortage is an error with an HTTP code.
+type shortage int
+
+func (shortage) Error() string     { return "no memory" }
+func (r shortage) StatusCode() int { return int(r) }
+
+// ordinary is an object of about so many bytes.
+func ordinary(size int) string {
+	variable := `{"name":"VARIABLE","value":"a text of some length, as they are"}`
+	return widget(`"metadata":{"name":"a"}`, `"spec":{"env":[`+strings.Repeat(variable+",", size/len(variable))+variable+"]}")
+}
+
+// Memory is asked for where the body does not let it be expected, and no review is made without it.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	const budget = 8 << 20
+	dense := func(values int) string {
+		return widget(`"metadata":{"name":"a"},"spec":[` + strings.Repeat("{},", values) + "{}]")
+	}
+	tests := map[string]struct {
+		body    []byte
+		say     shortage // when the budget is spent
+		code    int
+		reviews int
+		asks    bool
+	}{
+		"an ordinary object":      {request(ordinary(4_000)), http.StatusTooManyRequests, http.StatusOK, 1, false},
+		"a list of them":          {request(slices.Repeat([]string{ordinary(4_000)}, 500)...), http.StatusTooManyRequests, http.StatusOK, 1, false},
+		"a large one":             {request(ordinary(100_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"one of many values":      {request(dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"of more than there may":  {request(dense(100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
+		"of more than there is":   {request(dense(100_000)), http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge, 0, true},
+		"not summed over objects": {request(dense(10_000), dense(10_000), dense(10_000), dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var reviews int
+			var spent int64
+			asked := false
+			h := review.NewHandler(newReviewer(t, nothing, review.Hooks{
+				ReviewDone: func(context.Context, review.Result) { reviews++ },
+				Reserve: func(_ context.Context, bytes int64) error {
+					asked = true
+					if spent += bytes; spent > budget {
+						return tt.say
+					}
+					return nil
+				},
+			}))
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(tt.body))))
+			if w.Code != tt.code || reviews != tt.reviews || asked != tt.asks {
+				t.Errorf("code %d, want %d; %d reviews told, want %d; memory asked for: %t, want %t",
+					w.Code, tt.code, reviews, tt.reviews, asked, tt.asks)
+			}
+			if retry := w.Header().Get("Retry-After"); (retry != "") != (w.Code == http.StatusTooManyRequests) {
+				t.Errorf("code %d with Retry-After %q", w.Code, retry)
+			}
+		})
+	}
+}
+
+// A converter that goes on although its document got no memory does not make an answer of it.
+func TestReserveCannotBeIgnored(t *testing.T) {
+	t.Parallel()
+	deaf := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+		spec, _ := obj.Get("spec")
+		_ = spec.Each(func(string, *jsondoc.Node) bool { return true })
+		return nil
+	}
+	h := review.NewHandler(newReviewer(t, deaf, review.Hooks{
+		Reserve: func(_ context.Context, bytes int64) error {
+			if bytes < 1<<20 {
+				return shortage(http.StatusTooManyRequests)
+			}
+			return nil
+		},
+	}))
+	w := httptest.NewRecorder()
+	body := request(widget(`"spec":[` + strings.Repeat("0,", 50_000) + "0]"))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(body))))
+	if w.Code != http.StatusTooManyRequests {
+		t.Errorf("code %d: %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// An admission is a request's leave to take memory. Its goroutine alone uses it.
+type admission struct {
+	gate  *gate
+	hooks *Hooks
+	share lease
+}
+
+type admissionKey struct{}
+
+// Reserve asks for bytes of memory more for the request that [Options].Webhook got with ctx, beside those of its body, until
+// it is answered. It waits as the body had to. The error is what to answer: its StatusCode method returns 429 while there is
+// too little, which this call has counted as shed, and 413 where there never will be enough, counted as rejected. In a context
+// of another origin nothing is bounded. Not for concurrent use within one request.
+func Reserve(ctx context.Context, bytes int64) error {
+	a, ok := ctx.Value(admissionKey{}).(*admission)
+	if !ok {
+		return nil
+	}
+	total := a.share.total() + bytes
+	if total > a.gate.largest() {
+		a.hooks.rejected(http.StatusRequestEntityTooLarge)
+		return footprintError{}
+	}
+	return a.grow(ctx, total)
+}
+
+// grow makes the share total bytes in all.
+func (a *admission) grow(ctx context.Context, total int64) error {
+	share, err := a.gate.grow(ctx, a.share, total)
+	if over, ok := errors.AsType[overloadError](err); ok {
+		a.hooks.shed(string(over))
+	}
+	if err != nil {
+		return overloadError(ShedBytes)
+	}
+	a.share = share
+	return nil
+}
+
+func (a *admission) release() { a.gate.release(a.share) }
+
+// A footprintError says that one review needs more memory than there may be for all.
+type footprintError struct{}
+
+func (footprintError) Error() string {
+	return "request has more arrays and objects than webhookd has memory for at once: " +
+		"send fewer objects, give it more memory or raise max-in-flight-bytes"
+}
+
+// StatusCode returns the HTTP code to answer.
+func (footprintError) StatusCode() int { return http.StatusRequestEntityTooLarge }

@@ -1,0 +1,99 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// Memory that a handler asks for counts against the in-flight budget until the request is answered, and what the handler
+// is told is what it is to answer.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	const budget = 1 << 20 // of which a quarter is kept for small bodies
+	tests := map[string]struct {
+		held, asked int64
+		code        int
+		shed        string
+		rejected    []int
+	}{
+		"there is enough":         {0, 500 << 10, http.StatusOK, "", nil},
+		"others have it":          {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
+		"there never will be":     {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
+		"a little beside a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var shed []string
+			var rejected []int
+			first := make(chan struct{})
+			release := make(chan struct{})
+			var inFlight int64
+			var s *running
+			s = start(t, func(o *server.Options) {
+				o.Limits.InFlightBytes, o.Limits.QueueWait = budget, 0
+				o.Hooks.Shed = func(reason string) { shed = append(shed, reason) }
+				o.Hooks.Rejected = func(code int) { rejected = append(rejected, code) }
+				o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.RawQuery == "hold" {
+						if err := server.Reserve(r.Context(), tt.held); err != nil {
+							t.Error(err)
+						}
+						close(first)
+						<-release
+						return
+					}
+					answerReserve(w, server.Reserve(r.Context(), tt.asked))
+					inFlight = s.Stats().Bytes
+				})
+			})
+			client := newClient(t)
+			held := make(chan struct{})
+			go func() {
+				defer close(held)
+				post(t, client, s.url()+"?hold", strings.NewReader("{}"))
+			}()
+			<-first
+			got := post(t, client, s.url(), strings.NewReader("{}"))
+			close(release)
+			<-held
+			if got.code != tt.code || strings.Join(shed, " ") != tt.shed || len(rejected) != len(tt.rejected) {
+				t.Errorf("code %d, want %d; shed %v, rejected %v", got.code, tt.code, shed, rejected)
+			}
+			if tt.code == http.StatusOK && inFlight < tt.held+tt.asked {
+				t.Errorf("%d bytes in flight, want %d", inFlight, tt.held+tt.asked)
+			}
+			eventually(t, "an empty gate", func() bool { return s.Stats().Bytes == 0 })
+		})
+	}
+}
+
+func answerReserve(w http.ResponseWriter, err error) {
+	status, ok := errors.AsType[interface {
+		error
+		StatusCode() int
+	}](err)
+	switch {
+	case ok && status.StatusCode() == http.StatusTooManyRequests:
+		apistatus.WriteOverloaded(w, err.Error())
+	case ok:
+		apistatus.Write(w, status.StatusCode(), "", err.Error())
+	default:
+		w.Header().Set("Content-Length", strconv.Itoa(0))
+	}
+}
+
+// Elsewhere nothing is bounded.
+func TestReserveWithoutAServer(t *testing.T) {
+	t.Parallel()
+	if err := server.Reserve(context.WithoutCancel(t.Context()), 1<<40); err != nil {
+		t.Error(err)
+	}
+}
