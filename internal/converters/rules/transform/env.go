@@ -24,6 +24,13 @@ func NewEnv(funcs map[string]GoFunc) (*Env, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CEL environment: %w", err)
 	}
+	guarded, err := guardedFunctions(base)
+	if err == nil {
+		base, err = base.Extend(guarded...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("CEL environment: %w", err)
+	}
 	return &Env{base: base, funcs: funcs}, nil
 }
 
@@ -68,7 +75,7 @@ func programOptions() []cel.ProgramOption {
 	return []cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
 		cel.CostLimit(maxCallCost),
-		cel.CostTracking(&library.CostEstimator{}),
+		cel.CostTracking(&actualCost{works: works()}),
 		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
 		cel.InterruptCheckFrequency(checkEvery),
 	}

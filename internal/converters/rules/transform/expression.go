@@ -57,7 +57,7 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 // evaluationError says what is wrong without a value.
 func evaluationError(err error) error {
 	var cancelled interpreter.EvalCancelledError
-	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded {
+	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded || errors.Is(err, errCost) {
 		return errCost
 	}
 	for _, known := range []string{

@@ -16,6 +16,7 @@ import (
 const (
 	orderedName = "@ordered" // around what a comprehension goes through
 	boundedName = "@bounded" // around the text of a quantity
+	shortName   = "@short"   // around the text that a regular expression is for
 )
 
 func safeFunctions() []cel.EnvOption {
@@ -23,11 +24,13 @@ func safeFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function(orderedName, cel.Overload("ordered", []*cel.Type{t}, t, cel.UnaryBinding(celvalue.Ordered))),
 		cel.Function(boundedName, cel.Overload("bounded", []*cel.Type{t}, t, cel.UnaryBinding(bounded))),
+		cel.Function(shortName, cel.Overload("short", []*cel.Type{t, cel.IntType}, t, cel.BinaryBinding(short))),
 	}
 }
 
 // safe makes an expression deterministic, by putting in order what comprehensions go through, unless it is a list, and
-// keeps it from parsing quantities that would take the parser hours. Most expressions stay as they are.
+// keeps it from calls that would take hours: for quantities, for regular expressions, and for heavy functions. Most
+// expressions stay as they are.
 func safe(env *cel.Env, checked *cel.Ast) (*cel.Ast, error) {
 	if len(unsafeParts(checked.NativeRep())) == 0 {
 		return checked, nil
@@ -45,35 +48,89 @@ type making struct{}
 // Optimize implements cel.ASTOptimizer.
 func (making) Optimize(c *cel.OptimizerContext, a *ast.AST) *ast.AST {
 	for _, part := range unsafeParts(a) {
-		c.UpdateExpr(part.expr, c.NewCall(part.function, c.CopyASTAndMetadata(c.NewAST(part.expr))))
+		copied := func(e ast.Expr) ast.Expr { return c.CopyASTAndMetadata(c.NewAST(e)) }
+		switch {
+		case part.instead:
+			call := part.expr.AsCall()
+			args := make([]ast.Expr, len(call.Args()))
+			for i, arg := range call.Args() {
+				args[i] = copied(arg)
+			}
+			if call.IsMemberFunction() {
+				c.UpdateExpr(part.expr, c.NewMemberCall(part.function, copied(call.Target()), args...))
+			} else {
+				c.UpdateExpr(part.expr, c.NewCall(part.function, args...))
+			}
+		case part.most > 0:
+			c.UpdateExpr(part.expr, c.NewCall(part.function, copied(part.expr), c.NewLiteral(types.Int(part.most))))
+		default:
+			c.UpdateExpr(part.expr, c.NewCall(part.function, copied(part.expr)))
+		}
 	}
 	return a
 }
 
+// An unsafePart is an expression and the function that is put around it, or that takes the place of the one it calls.
 type unsafePart struct {
 	expr     ast.Expr
 	function string
+	instead  bool
+	most     int // the second argument, if there is one
 }
 
-// unsafeParts returns what comprehensions go through and is not known to be a list, and the texts of quantities, the
+// unsafeParts returns what comprehensions go through and is not known to be a list, and what calls have to be guarded, the
 // innermost first.
 func unsafeParts(a *ast.AST) []unsafePart {
 	var found []unsafePart
+	heavy := heavyFunctions()
 	ast.PostOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.ComprehensionKind:
 			if over := e.AsComprehension().IterRange(); a.GetType(over.ID()).Kind() != types.ListKind {
-				found = append(found, unsafePart{over, orderedName})
+				found = append(found, unsafePart{expr: over, function: orderedName})
 			}
 		case ast.CallKind:
 			call := e.AsCall()
-			if name := call.FunctionName(); (name == "quantity" || name == "isQuantity") && len(call.Args()) == 1 {
-				found = append(found, unsafePart{call.Args()[0], boundedName})
+			switch name := call.FunctionName(); {
+			case (name == "quantity" || name == "isQuantity") && len(call.Args()) == 1:
+				found = append(found, unsafePart{expr: call.Args()[0], function: boundedName})
+			case name == "matches" || name == "find" || name == "findAll":
+				found = append(found, matching(e, call))
+			case heavy[name] != nil:
+				found = append(found, unsafePart{expr: e, function: guardedName(name), instead: true})
 			}
 		default:
 		}
 	}))
 	return found
+}
+
+// matching guards a call with a regular expression. Where that is written out, CEL compiles it once, and what is left to do is
+// to bound the text.
+func matching(e ast.Expr, call ast.CallExpr) unsafePart {
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	if len(args) > 1 {
+		if pattern, ok := stringOf(args[1]); ok {
+			if n, err := steps(pattern); err == nil {
+				if call.FunctionName() == "findAll" {
+					n *= perFind
+				}
+				return unsafePart{expr: args[0], function: shortName, most: max(1, int(maxCallCost/perStep)/n)}
+			}
+		}
+	}
+	return unsafePart{expr: e, function: guardedName(call.FunctionName()), instead: true}
+}
+
+// short returns a text of so many bytes at most.
+func short(v, most ref.Val) ref.Val {
+	if length(v) > number(most) {
+		return types.WrapErr(errCost)
+	}
+	return v
 }
 
 var errLongQuantity = errors.New("a quantity has too many digits")

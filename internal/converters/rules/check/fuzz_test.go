@@ -1,0 +1,110 @@
+package check_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// FuzzRules checks any file of rules against the CRDs of the golden cases and the examples: nothing panics, findings say what is
+// wrong and where, the same every time, and a file without findings loads, converts objects of the CRD and loses nothing.
+func FuzzRules(f *testing.F) {
+	folders, err := filepath.Glob("testdata/*/rules.yaml")
+	if err != nil || len(folders) < 20 {
+		f.Fatal(len(folders), err)
+	}
+	examples, err := filepath.Glob("../../../../examples/*/rules.yaml")
+	if err != nil || len(examples) < 10 {
+		f.Fatal(len(examples), err)
+	}
+	all := map[string]*crdschema.CRD{}
+	env, err := transform.NewEnv(swapping())
+	if err != nil {
+		f.Fatal(err)
+	}
+	opts := check.Options{Env: env}
+	for _, file := range append(folders, examples...) {
+		text, err := os.ReadFile(file)
+		crd, err2 := os.ReadFile(filepath.Join(filepath.Dir(file), "crd.yaml"))
+		if err := errors.Join(err, err2); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+		crds, err := crdschema.Parse("crd.yaml", crd)
+		for _, crd := range crds {
+			if err == nil {
+				all[crd.Name] = crd
+			}
+		}
+	}
+	crds := slices.Collect(maps.Values(all))
+	f.Fuzz(func(t *testing.T, text string) {
+		file, found := syntax.Parse("rules.yaml", []byte(text))
+		if len(found) > 0 || len(file.Conversions) != 1 || all[file.Conversions[0].Name] == nil {
+			return // see FuzzParse
+		}
+		c := file.Conversions[0]
+		findings := mustCheck(t, file, crds, opts)
+		if diff := cmp.Diff(findings, mustCheck(t, file, crds, opts)); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, found := range findings {
+			if lines := len(finding.SplitLines(text)); found.Code == "" || found.Message == "" || found.Pos.Line < 1 || found.Pos.Line > lines {
+				t.Fatalf("%+v, of %d lines", found, lines)
+			}
+		}
+		if len(findings) == 0 {
+			losesNothing(t, text, c, all[c.Name], opts)
+		}
+	})
+}
+
+func mustCheck(t *testing.T, file *syntax.File, crds []*crdschema.CRD, opts check.Options) []finding.Finding {
+	t.Helper()
+	findings, err := check.Check([]*syntax.File{file}, crds, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return findings
+}
+
+// losesNothing loads a file without findings, and holds it to the laws on a few objects.
+func losesNothing(t *testing.T, text string, c *syntax.Conversion, crd *crdschema.CRD, opts check.Options) {
+	t.Helper()
+	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(text)}}, []*crdschema.CRD{crd}, engine.Options{Go: swapping()})
+	if len(found) > 0 {
+		t.Fatalf("the engine has findings: %v", found)
+	}
+	suite := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: crd, Seed: 1}
+	drops, err := hints.Drops(c, crd, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range drops {
+		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+	}
+	if _, err := suite.Fuzz(t.Context(), 4); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// swapping has the function that `go` may name.
+func swapping() map[string]transform.GoFunc {
+	nothing := func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) { return in, nil }
+	return map[string]transform.GoFunc{"swap": {ToHub: nothing, FromHub: nothing}}
+}

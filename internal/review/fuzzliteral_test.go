@@ -1,0 +1,78 @@
+package review_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// FuzzLiteral puts any value, any spelling of a name and any white space beside, around and into what converters edit: a review
+// hands on, byte for byte, what none of them touched (invariant I6), and what was moved.
+func FuzzLiteral(f *testing.F) {
+	for _, value := range literals() {
+		for which := range untouched() {
+			f.Add(uint8(which), []byte(value), []byte(`"n"`), " ")
+		}
+	}
+	for _, name := range []string{`""`, `"\u006b"`, `"\ud83d\ude00"`, `"a\/b"`, `"metadata"`, `"hostPort"`, `"\u0000"`} {
+		f.Add(uint8(1), []byte(`{"a":[1.0]}`), []byte(name), "\r\n\t")
+	}
+	reviewers := []*review.Reviewer{
+		newReviewer(f, nothing, review.Hooks{}), newReviewer(f, all(touch, moving), review.Hooks{}), builtinReviewer(f, review.Hooks{}),
+	}
+	f.Fuzz(func(t *testing.T, which uint8, value, name []byte, space string) {
+		if !fits(value, name, space) {
+			return
+		}
+		fill := strings.NewReplacer("$", strings.Trim(string(value), " \t\r\n"), "#", string(name), "~", space).Replace
+		verbatim := fill(`{"apiVersion":"example.com/v1",~"kind":"None",~"metadata"~:~$~,"o":{#:$}~}`)
+		i := int(which) % len(reviewers)
+		object := fill(untouched()[i].object)
+		body, want := request(object, verbatim, object), fill(untouched()[i].want)
+		got, err := reviewers[i].Review(t.Context(), nil, body)
+		if err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		if all := `"convertedObjects":[` + want + "," + verbatim + "," + want + "]"; !bytes.Contains(got, []byte(all)) {
+			t.Fatalf("got %s\nwant %s\nfrom %s", got, all, body)
+		}
+	})
+}
+
+// untouched has, for each reviewer of FuzzLiteral, an object and what becomes of it. In place of $ stands the value, of # the
+// name and of ~ white space.
+func untouched() []struct{ object, want string } {
+	return []struct{ object, want string }{
+		{
+			`{~"apiVersion"~:~"example.com/v1beta1","kind":"Widget","metadata":{~"name":"a","x":$~},~"o":{~#~:~$~}}`,
+			`{~"apiVersion"~:~"example.com/v1","kind":"Widget","metadata":{~"name":"a","x":$~},~"o":{~#~:~$~}}`,
+		},
+		{
+			`{"apiVersion":"example.com/v1beta1","kind":"Widget","metadata":{},"s":$,"spec":{"b":~$~,"old":$,"l":[~$,{~#~:$}],"from":$,"a":$}~,~"end":~$~}`,
+			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{},"s":$,"spec":{"b":~$~,"l":[~$,{~#~:$}],"a":$,"new":"v1","nested":{"to":$}}~,~"end":~$~}`,
+		},
+		{
+			`{~"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"x":~$},~"n":{~#:~$~}~,"hostPort":"h:1","o":[~$~,~$~]}`,
+			`{~"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"x":~$},~"n":{~#:~$~}~,"o":[~$~,~$~],"host":"h","port":"1"}`,
+		},
+	}
+}
+
+// moving moves .spec.from to .spec.nested.to.
+func moving(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+	_, err := obj.Move([]string{"spec", "from"}, []string{"spec", "nested", "to"})
+	return err
+}
+
+// fits reports whether the parts make objects that webhookd reads.
+func fits(value, name []byte, space string) bool {
+	isName := jsontext.Value(name).Kind() == '"' && jsontext.Value(name).IsValid()
+	return isName && len(value)+len(space) < 1<<10 && strings.Trim(space, " \t\r\n") == "" &&
+		jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true)) && depthOf(value) < jsondoc.MaxDepth-3
+}

@@ -1,0 +1,187 @@
+// Package fuzz_test has kube-apiserver's own conversion client judge webhookd's answers to any objects, in one process and
+// without a network, so that it can be done many times.
+package fuzz_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// TestMain silences the API server's log, which tells of every failed call.
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard())
+	m.Run()
+}
+
+// FuzzAnswer has the client convert any object, alone and in a list, with a converter that does what the object says. What
+// webhookd calls a success, the client takes; what it calls a failure, the client fails with, and shows the message.
+func FuzzAnswer(f *testing.F) {
+	for _, spec := range []string{
+		`{}`, `"panic"`, `"error\n"`, `{"metadata":null}`, `{"metadata":{"name":"b"}}`, `{"metadata.name":"b"}`, `{"metadata.name":null}`, `{"metadata.uid":1}`,
+		`{"metadata.labels":{"a":"b"}}`, `{"metadata.labels.a":1}`, `{"metadata.labels":[]}`, `{"metadata.annotations.a b":"c"}`, `{"kind":"Other"}`, `{"apiVersion":1}`,
+		`{".":{"kind":"Chaos","metadata":{"name":"evil"}}}`, `{".":"text"}`, `{".":null}`, `{"metadata":"text"}`, `{"n":1.0,"m":9007199254740993}`, `{"items":[]}`,
+	} {
+		for _, meta := range []string{``, `"metadata":null,`, `"metadata":{"name":"a","namespace":"n","uid":"u","labels":{"x":"y"},"annotations":null},`} {
+			f.Add([]byte(`{"apiVersion":"example.com/v1beta1","kind":"Chaos",` + meta + `"spec":` + spec + `}`))
+		}
+	}
+	c := newClient(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		in := &unstructured.Unstructured{}
+		if len(text) > 1<<12 || in.UnmarshalJSON(text) != nil {
+			return
+		}
+		c.convert(t, in, in)
+		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*in, *in, plain("v1"), plain("v1beta1")}}
+		list.SetAPIVersion("example.com/v1")
+		list.SetKind("ChaosList")
+		c.convert(t, list, in)
+	})
+}
+
+func plain(version string) unstructured.Unstructured {
+	return unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/" + version, "kind": "Chaos", "metadata": map[string]any{"name": "plain"}, "spec": map[string]any{"a": "b"},
+	}}
+}
+
+// A client is that of kube-apiserver, with webhookd's handler in place of its connections.
+type client struct {
+	converter runtime.ObjectConvertor
+	handler   http.Handler
+	answer    *httptest.ResponseRecorder // of the last call; nil without one
+}
+
+func newClient(tb testing.TB) *client {
+	tb.Helper()
+	registry, err := converters.NewRegistry(converters.Kind{
+		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
+		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: converters.Func(mischief),
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := &client{handler: review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{}))}
+	factory, err := conversion.NewCRConverterFactory(webhook.NewDefaultServiceResolver(), func(next webhook.AuthenticationInfoResolver) webhook.AuthenticationInfoResolver {
+		return &webhook.AuthenticationInfoResolverDelegator{ClientConfigForFunc: func(hostPort string) (*rest.Config, error) {
+			cfg, err := next.ClientConfigFor(hostPort)
+			if err == nil {
+				cfg.Wrap(func(http.RoundTripper) http.RoundTripper { return c })
+			}
+			return cfg, err
+		}}
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if c.converter, _, err = factory.NewConverter(chaos()); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func chaos() *apiextensionsv1.CustomResourceDefinition {
+	url := "https://webhookd.example.com/crdconvert"
+	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "chaos", Kind: "Chaos", ListKind: "ChaosList"},
+		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{
+			{Name: "v1", Served: true, Storage: true}, {Name: "v1beta1", Served: true},
+		},
+		Conversion: &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &url}, ConversionReviewVersions: []string{"v1"},
+		}},
+	}}
+	crd.Name = "chaos.example.com"
+	return crd
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.answer = httptest.NewRecorder()
+	c.handler.ServeHTTP(c.answer, req)
+	body := bytes.NewBuffer(c.answer.Body.Bytes())
+	resp := c.answer.Result()
+	c.answer.Body = body
+	return resp, nil
+}
+
+// convert converts what holds an object, and compares what the client makes of the answer with what the answer says.
+func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.Unstructured) {
+	t.Helper()
+	c.answer = nil
+	_, err := c.converter.ConvertToVersion(in, schema.GroupVersion{Group: "example.com", Version: "v1"})
+	if c.answer == nil {
+		return // of the version already, or refused by the client itself
+	}
+	var said struct {
+		Message  string // of a Status
+		Response struct {
+			Result struct{ Status, Message string }
+		}
+	}
+	if err := json.Unmarshal(c.answer.Body.Bytes(), &said); err != nil {
+		t.Fatalf("%v: %s", err, c.answer.Body)
+	}
+	message := said.Response.Result.Message + said.Message
+	meta, found := object.Object["metadata"]
+	switch {
+	case said.Response.Result.Status != "Success":
+		if err == nil || message == "" || !strings.Contains(err.Error(), message) {
+			t.Fatalf("the client says %v, webhookd %s", err, c.answer.Body)
+		}
+	case found && meta == nil && err != nil: // which the client refuses whatever the answer is
+	case err != nil:
+		t.Fatalf("the client refuses %s: %v", c.answer.Body, err)
+	}
+}
+
+// mischief does what an object says: members of spec take the place of members of the object, a null removes one, and text
+// makes it fail or panic.
+func mischief(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+	spec, err := obj.Get("spec")
+	if err != nil {
+		return err
+	}
+	if text, isString := spec.Str(); isString {
+		if text == "panic" {
+			panic(text)
+		}
+		return errors.New(text)
+	}
+	var problems []error
+	_ = spec.Each(func(name string, value *jsondoc.Node) bool {
+		path := strings.Split(name, ".")
+		switch {
+		case name == ".":
+			obj.Replace(value.Value())
+			return false
+		case value.Kind() == jsondoc.Null:
+			problems = append(problems, obj.Remove(path...))
+		default:
+			problems = append(problems, obj.Set(value.Value(), path...))
+		}
+		return path[0] != "spec"
+	})
+	return errors.Join(problems...)
+}
