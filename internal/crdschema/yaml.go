@@ -18,6 +18,10 @@ const (
 	minExpansion = 8 << 20
 )
 
+// maxDepth bounds the nesting of a CRD, in which each level of its schema takes two. What looks for all ways through a schema
+// takes the third power of its depth.
+const maxDepth = 300
+
 // A yamlError is a place in YAML that is no JSON.
 type yamlError struct {
 	line int
@@ -34,6 +38,7 @@ func failAt(n *yaml.Node, format string, args ...any) error {
 type jsonWriter struct {
 	out   []byte
 	limit int
+	depth int
 	open  []*yaml.Node // the aliases that are being resolved
 }
 
@@ -41,6 +46,10 @@ func (w *jsonWriter) value(n *yaml.Node) error {
 	if len(w.out) > w.limit {
 		return failAt(n, "aliases make this document too large, write it out")
 	}
+	if w.depth++; w.depth > maxDepth {
+		return failAt(n, "nested deeper than %d levels, make the schema flatter", maxDepth)
+	}
+	defer func() { w.depth-- }()
 	switch n.Kind {
 	case yaml.AliasNode:
 		if slices.Contains(w.open, n.Alias) {

@@ -3,6 +3,7 @@ package crdschema
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,11 +76,12 @@ func TestWhatIsNoJSON(t *testing.T) {
 		{"merging a merged string", "<<: [{<<: a}]", "merge key of what is no mapping, write it out"},
 		{"binary", "a: !!binary aGk=", "tags are not supported, remove it: !!binary"},
 		{"merging itself", "a: &a {<<: *a}", "merge keys within merge keys, write them out"},
+		{"deep nesting", strings.Repeat("[", 301) + strings.Repeat("]", 301), "nested deeper than 300 levels, make the schema flatter"},
 		{"expansion", "a: &a [1, 2, 3, 4, 5, 6, 7, 8]\nb: &b [*a, *a, *a, *a, *a]\nc: [*b, *b, *b, *b]", "aliases make this document too large, write it out"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := toJSON(test.text, 200); err == nil || err.Error() != test.want {
+			if _, err := toJSON(test.text, 310); err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
 		})

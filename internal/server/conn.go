@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"sync"
@@ -28,6 +29,7 @@ type conn struct {
 	waited  time.Duration // how long it did
 
 	reading, writing lazyDeadline
+	record           record // that is being read, while handshaking
 
 	mu          sync.Mutex // TLS writes from the goroutine that reads, too
 	corked      *[]byte    // see cork.go; nil: nothing is gathered
@@ -75,7 +77,14 @@ func (c *conn) SetDeadline(t time.Time) error {
 }
 
 // Read starts the time for the first request's header at its first byte.
+//
+// Until then TLS is given one record at a time: what it had read beyond the handshake would be the beginning of a header that
+// nobody saw arrive, and that could wait for its end as long as an idle connection.
 func (c *conn) Read(p []byte) (n int, err error) {
+	if c.phase == handshaking {
+		p = p[:min(len(p), c.record.room())]
+		defer func() { c.record.took(p[:n]) }()
+	}
 	err = c.reading.do(func() (err error) {
 		n, err = c.Conn.Read(p)
 		return err
@@ -117,4 +126,30 @@ func (l connListener) Accept() (net.Conn, error) {
 		Conn: c, expires: expiry(time.Now(), l.limits.ConnectionAge), limits: l.limits,
 		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
 	}, nil
+}
+
+// A record is how far a TLS record has been read (RFC 8446, section 5.1).
+type record struct {
+	header [5]byte
+	read   int // of the header
+	left   int // of what is behind it
+}
+
+// room returns how many bytes belong to the record at the most.
+func (r *record) room() int {
+	if r.left > 0 {
+		return r.left
+	}
+	return len(r.header) - r.read
+}
+
+// took goes on behind p, which is no longer than room.
+func (r *record) took(p []byte) {
+	if r.left > 0 {
+		r.left -= len(p)
+		return
+	}
+	if r.read += copy(r.header[r.read:], p); r.read == len(r.header) {
+		r.read, r.left = 0, int(binary.BigEndian.Uint16(r.header[3:]))
+	}
 }

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"crypto/tls"
+	"net/http"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// newWebhookd returns webhookd's handler as `webhookd serve` has it, with the limits that the cases are for.
+func newWebhookd() (http.Handler, error) {
+	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	if err != nil {
+		return nil, err
+	}
+	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{
+		Reserve: server.Reserve,
+	})
+	limits := server.DefaultLimits()
+	limits.MaxBodyBytes, limits.InFlightBytes = hostile.MaxBody, 1<<30
+	s, err := server.New(server.Options{
+		Webhook: review.NewHandler(reviewer), Listen: "127.0.0.1:0", TLS: &tls.Config{MinVersion: tls.VersionTLS13}, Limits: limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Handler(), nil
+}
