@@ -60,8 +60,12 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- tls.helm.leafValidityDays is above tls.helm.caValidityDays: a leaf cannot outlive its CA.",
 		},
 		{
-			"leaf of selfManaged outlives the CA", "tls: {mode: selfManaged, selfManaged: {caValidity: 60m, leafValidity: 1h}}",
-			"- tls.selfManaged.leafValidity is not below tls.selfManaged.caValidity: a leaf cannot outlive its CA.",
+			"leaf of selfManaged outlives the CA", "tls: {mode: selfManaged, selfManaged: {caValidity: 2879h59m, leafValidity: 720h}}",
+			"- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA comes.",
+		},
+		{
+			"leaf of selfManaged of a few hours", "tls: {mode: selfManaged, selfManaged: {leafValidity: 5h59m}}",
+			"- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.",
 		},
 		{
 			"a CA that is made here", "tls: {caBundle: '-----BEGIN CERTIFICATE-----'}",

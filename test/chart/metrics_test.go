@@ -21,8 +21,8 @@ type metric struct {
 	labels []string
 }
 
-// metrics returns those of webhookd, out of their reference, and those of others that the chart uses.
-func metrics(t *testing.T) map[string]metric {
+// knownMetrics returns those of webhookd, out of their reference, and those of others that the chart uses.
+func knownMetrics(t *testing.T) map[string]metric {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metrics.md"))
 	if err != nil {
@@ -100,6 +100,7 @@ func query(t *testing.T, known map[string]metric, expression string) {
 type alert struct {
 	Alert       string            `json:"alert"`
 	Expr        string            `json:"expr"`
+	For         string            `json:"for"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 }
@@ -126,7 +127,7 @@ const allAlerts = "metrics: {prometheusRule: {enabled: true}}\n"
 // The alerts ask for metrics that there are, and say what is wrong and what it means.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	known := metrics(t)
+	known := knownMetrics(t)
 	for _, text := range []string{allAlerts, allAlerts + crdAndRules} {
 		for _, a := range alerts(t, render(t, values(t, text), nil)) {
 			query(t, known, a.Expr)
@@ -191,7 +192,7 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &dashboard); err != nil {
 		t.Fatal(err)
 	}
-	known := metrics(t)
+	known := knownMetrics(t)
 	ids, room := map[int]bool{}, map[[2]int]string{}
 	for _, p := range dashboard.Panels {
 		if ids[p.ID] || p.Type != "row" && (p.Title == "" || p.Description == "" || len(p.Targets) == 0) {

@@ -1,19 +1,11 @@
 package controlplane_test
 
 import (
-	"bytes"
-	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -22,233 +14,138 @@ import (
 type chartMode struct {
 	name   string
 	values []string
-	// prepare makes what is there before.
-	prepare func(t *testing.T, p *plane.Plane, namespace string)
-	jobs    bool // Jobs point the CRD at webhookd, and keep it from being left behind
+	jobs   bool // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
+
+	// prepare makes what is there before; it may be nil, and so may rotate.
+	prepare func(t *testing.T, i *installation)
+	// rotate replaces the CA.
+	rotate func(t *testing.T, i *installation)
 }
 
-func chartModes() []chartMode {
+func chartModes(t *testing.T) []chartMode {
+	t.Helper()
+	authority := newAuthority(t)
 	return []chartMode{
-		{name: "helm", values: []string{"tls.mode=helm", "crdWiring.mode=job"}, jobs: true},
-		{name: "self-managed", values: []string{"tls.mode=selfManaged", "crdWiring.mode=job"}, jobs: true},
+		{name: "helm", values: []string{"tls.mode=helm"}},
+		{name: "helm-job", values: []string{"tls.mode=helm", "crdWiring.mode=job"}, jobs: true},
+		{name: "self-managed", values: []string{"tls.mode=selfManaged", "crdWiring.mode=job"}, jobs: true, rotate: rotateSelfManaged},
 		{
 			name: "existing-secret", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=job"}, jobs: true,
-			prepare: func(t *testing.T, p *plane.Plane, namespace string) {
+			prepare: func(t *testing.T, i *installation) {
 				t.Helper()
-				pairInSecret(t, p, namespace, "mine")
+				i.putPair(t, "mine", nil, newAuthority(t))
+			},
+		},
+		{
+			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate"},
+			prepare: func(t *testing.T, i *installation) {
+				t.Helper()
+				i.putPair(t, "mine", map[string]string{"cert-manager.io/allow-direct-injection": "true"}, newAuthority(t))
 			},
 		},
 		{
 			name: "cert-manager", values: []string{"tls.mode=certManager", "crdWiring.mode=annotate"},
-			prepare: func(t *testing.T, p *plane.Plane, namespace string) {
-				t.Helper()
-				standIn(t, p)
-				pairInSecret(t, p, namespace, "webhookd-cert")
-			},
+			prepare: func(t *testing.T, i *installation) { t.Helper(); i.issue(t, authority) },
+			rotate:  func(t *testing.T, i *installation) { t.Helper(); rotateCertManager(t, i, authority) },
 		},
 	}
 }
 
-// charts installs the chart in each mode, as a user does, with its Jobs and its server running as
-// processes with the rights that the chart gives them; reads objects at both versions; changes the rules;
-// upgrades, rolls back, and uninstalls.
+// charts installs the chart in each mode, as a user does, with its Jobs and its server running as processes with the rights
+// that the chart gives them and with cert-manager's own injector; reads objects at both versions; changes the rules; replaces
+// the CA; upgrades, rolls back, and uninstalls.
 func charts(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
-	for _, m := range chartModes() {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			m.run(t, p)
-		})
-	}
+	makeCertManagerKinds(t, p)
+	p.StartCAInjector(t)
+	t.Run("modes", func(t *testing.T) {
+		for _, m := range chartModes(t) {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				m.run(t, p)
+			})
+		}
+	})
 }
-
-// group is that of the mode's own CronTabs, so that the modes can run at once.
-func (m chartMode) group() string { return m.name + ".example.com" }
-
-func (m chartMode) crd() string { return "crontabs." + m.group() }
 
 func (m chartMode) run(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	namespace := "chart-" + m.name
-	p.MakeNamespace(t, namespace, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
-	kubectl := p.Kubectl(t, p.Token(plane.Admin))
-	kubectl.Write(t, "crd.yaml", m.unwired(t))
-	kubectl.Run(t, "create", "-f", "crd.yaml")
-	kubectl.Run(t, "wait", "--for=condition=established", "crd/"+m.crd())
+	i := newInstallation(t, p, m)
+	i.makeCRD(t)
 	if m.prepare != nil {
-		m.prepare(t, p, namespace)
+		m.prepare(t, i)
 	}
-	p.StartNode(t, namespace, webhook.Build(t))
-	release := newRelease(t, p, namespace, m)
-	release.helm(t, "install")
-	if !m.jobs {
-		m.wireByHand(t, kubectl, namespace)
-	}
-	m.wantCronTab(t, kubectl, "first", "localhost:80", "localhost 80")
-	release.run(t, "test", "webhookd", "--timeout=60s")
+	p.StartNode(t, i.namespace, webhook.Build(t))
+	i.helm(t, "install")
+	i.followNotes(t)
+	i.wantCronTab(t, "first", "localhost:80", "localhost 80")
 
-	before := kubectl.Run(t, "-n", namespace, "get", "pods", "-l", "app.kubernetes.io/component=server", "-o", "name")
-	release.files["rules"] = m.rules("/")
-	release.helm(t, "upgrade")
+	before := i.pods(t)
+	i.files["rules"] = i.rules("/")
+	i.helm(t, "upgrade")
 	scenario.Eventually(t, "the new rules", func() bool {
-		return m.readCronTab(t, kubectl, "second", "localhost/80") == "localhost 80"
+		return i.readCronTab(t, "second", "localhost/80") == "localhost 80"
 	})
-	if after := kubectl.Run(t, "-n", namespace, "get", "pods", "-l", "app.kubernetes.io/component=server", "-o", "name"); after != before {
+	if after := i.pods(t); after != before {
 		t.Errorf("a change of the rules changed the pods:\n%s%s", before, after)
 	}
-	release.run(t, "rollback", "webhookd", "1", "--wait", "--timeout=90s")
-	m.wantCronTab(t, kubectl, "third", "localhost:81", "localhost 81")
-	m.uninstall(t, release, kubectl)
+	i.run(t, "rollback", "webhookd", "1", "--wait", "--timeout=90s")
+	i.wantCronTab(t, "third", "localhost:81", "localhost 81")
+	if m.rotate != nil {
+		m.rotate(t, i)
+	}
+	i.uninstall(t)
 }
 
 // uninstall holds that the chart does not go while the CRD points at it, where a Job looks after that.
-func (m chartMode) uninstall(t *testing.T, release *release, kubectl *plane.Client) {
+func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
-	if m.jobs {
-		out, err := release.client.Try(t, release.args("uninstall", "webhookd", "--timeout=20s")...)
+	if i.mode.jobs {
+		out, err := i.client.Try(t, i.args("uninstall", "webhookd", "--timeout=20s")...)
 		if err == nil {
 			t.Errorf("the chart was uninstalled though the CRD points at it:\n%s", out)
 		}
 	}
-	kubectl.Run(t, "delete", "crd", m.crd())
-	release.run(t, "uninstall", "webhookd", "--wait", "--timeout=60s")
+	i.kubectl.Run(t, "delete", "crd", i.crd())
+	i.run(t, "uninstall", "webhookd", "--wait", "--timeout=60s")
 }
 
-// A release is one of the chart with its values and files.
-type release struct {
-	client    *plane.Client
-	namespace string
-	values    []string
-	files     map[string]string
-}
-
-func newRelease(t *testing.T, p *plane.Plane, namespace string, m chartMode) *release {
+// followNotes does what the notes of the chart say, with the commands as they are printed there: looks at what a Job has wired
+// or wires the CRD, and runs helm test.
+func (i *installation) followNotes(t *testing.T) {
 	t.Helper()
-	return &release{
-		client: p.Helm(t), namespace: namespace, values: append([]string{"replicaCount=1", "jobs.backoffLimit=0"}, m.values...),
-		files: map[string]string{"rules": m.rules(":")},
+	notes := i.client.Run(t, i.args("get", "notes", "webhookd")...)
+	commands := commandsOf(notes)
+	did := map[string]bool{}
+	for _, command := range commands {
+		if verb := strings.Join(strings.Fields(command)[:2], " "); verb == "helm test" {
+			i.wantCronTab(t, "noted", "localhost:80", "localhost 80") // cert-manager may need a moment
+		}
+		out := i.client.Shell(t, command, webhookFolder(t))
+		for _, what := range []string{"crd status", "crd wire", "kubectl patch", "helm test"} {
+			did[what] = did[what] || strings.Contains(command, what)
+		}
+		if strings.Contains(command, "crd status") && !strings.Contains(out, "trusts") {
+			t.Errorf("%s\n%s", command, out)
+		}
+	}
+	wires := did["crd wire"] || did["kubectl patch"]
+	if !did["helm test"] || wires == i.mode.jobs || did["crd status"] != i.mode.jobs {
+		t.Errorf("the notes lack a command: %q\n%s", commands, notes)
 	}
 }
 
-// rules convert the mode's CRD, with a separator between host and port.
-func (m chartMode) rules(separator string) string {
-	return strings.NewReplacer("GROUP", m.group(), "SEPARATOR", separator).Replace(`apiVersion: conversion.webhookd.io/v1alpha1
-kind: Conversion
-metadata: {name: crontabs.GROUP}
-spec:
-  hub: v1
-  versions:
-  - name: v1beta1
-    rules:
-    - {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}SEPARATOR{port}", absent: ""}
-`)
-}
-
-func (r *release) args(args ...string) []string { return append(args, "--namespace="+r.namespace) }
-
-func (r *release) run(t *testing.T, args ...string) { t.Helper(); r.client.Run(t, r.args(args...)...) }
-
-// helm installs or upgrades.
-func (r *release) helm(t *testing.T, verb string) {
-	t.Helper()
-	args := []string{verb, "webhookd", filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd"), "--wait", "--timeout=90s"}
-	for _, v := range r.values {
-		args = append(args, "--set="+v)
+// commandsOf returns the indented paragraphs of a text that are commands.
+func commandsOf(text string) []string {
+	var commands []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		paragraph = strings.Trim(paragraph, "\n")
+		for _, program := range []string{"kubectl", "webhookd", "helm"} {
+			if strings.HasPrefix(paragraph, "  "+program+" ") {
+				commands = append(commands, paragraph)
+			}
+		}
 	}
-	for name, text := range maps.All(r.files) {
-		r.client.Write(t, name+".yaml", text)
-		args = append(args, "--set-file=rules."+name+"="+name+".yaml")
-	}
-	r.run(t, args...)
-}
-
-// unwired is the CRD of the example without its conversion.
-func (m chartMode) unwired(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(webhook.Root(t), "examples", "crontab-rules", "crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd map[string]any
-	text = bytes.ReplaceAll(text, []byte("rules.example.com"), []byte(m.group()))
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	spec, ok := crd["spec"].(map[string]any)
-	if !ok {
-		t.Fatal("a CRD without a spec")
-	}
-	delete(spec, "conversion")
-	out, err := yaml.Marshal(crd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
-// wireByHand does what the notes of the chart say.
-func (m chartMode) wireByHand(t *testing.T, kubectl *plane.Client, namespace string) {
-	t.Helper()
-	ca := kubectl.Run(t, "-n", namespace, "get", "secret", "webhookd-cert", "-o", `jsonpath={.data.ca\.crt}`)
-	kubectl.Run(t, "patch", "crd", m.crd(), "--type=merge", "-p", `{"spec":{"conversion":{"strategy":"Webhook","webhook":{`+
-		`"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"`+namespace+`","name":"webhookd","path":"/crdconvert"},`+
-		`"caBundle":"`+ca+`"}}}}}`)
-}
-
-// wantCronTab makes an object at v1beta1 and reads it at v1, as soon as the API server knows how.
-func (m chartMode) wantCronTab(t *testing.T, kubectl *plane.Client, name, hostPort, want string) {
-	t.Helper()
-	scenario.Eventually(t, name+" at v1", func() bool { return m.readCronTab(t, kubectl, name, hostPort) == want })
-}
-
-func (m chartMode) readCronTab(t *testing.T, kubectl *plane.Client, name, hostPort string) string {
-	t.Helper()
-	kubectl.Write(t, name+".yaml", "apiVersion: "+m.group()+"/v1beta1\nkind: CronTab\nmetadata: {name: "+name+"}\nhostPort: "+hostPort+"\n")
-	if _, err := kubectl.Try(t, "apply", "--server-side", "--force-conflicts", "-f", name+".yaml"); err != nil {
-		return ""
-	}
-	out, err := kubectl.Try(t, "get", "crontabs.v1."+m.group(), name, "-o", "jsonpath={.host} {.port}")
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-// pairInSecret makes a Secret with a pair for the chart's Service.
-func pairInSecret(t *testing.T, p *plane.Plane, namespace, name string) {
-	t.Helper()
-	ca := tlstest.NewCA(t, "chart")
-	data := ca.Issue(t, tlstest.Leaf{Hosts: []string{"webhookd." + namespace + ".svc"}}).Files()
-	data["ca.crt"] = ca.PEM
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeTLS, Data: data}
-	if _, err := p.Kube(t).CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// standIn makes CRDs in the place of cert-manager's.
-func standIn(t *testing.T, p *plane.Plane) {
-	t.Helper()
-	kubectl := p.Kubectl(t, p.Token(plane.Admin))
-	var all strings.Builder
-	for kind, plural := range map[string]string{"Certificate": "certificates", "Issuer": "issuers"} {
-		all.WriteString(strings.NewReplacer("KIND", kind, "PLURAL", plural).Replace(`---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: PLURAL.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: KIND, plural: PLURAL}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`))
-	}
-	kubectl.Write(t, "cert-manager.yaml", all.String())
-	kubectl.Run(t, "create", "-f", "cert-manager.yaml")
-	kubectl.Run(t, "wait", "--for=condition=established", "crd/certificates.cert-manager.io", "crd/issuers.cert-manager.io")
+	return commands
 }

@@ -38,22 +38,22 @@ func (p *Plane) writeKubeconfig(t *testing.T, path, token string) {
 // A Client is a command line client of the control plane, kubectl or helm, with a token. It is safe for
 // concurrent use.
 type Client struct {
-	program string
-	home    string
-	args    []string
+	program    string
+	home       string
+	kubeconfig string
 }
 
 // Kubectl returns a kubectl with a token. What it knows of the API it has asked for itself: no other
 // Kubectl has left that behind.
 func (p *Plane) Kubectl(t *testing.T, token string) *Client {
 	t.Helper()
-	return &Client{program: p.bin.Kubectl, home: t.TempDir(), args: []string{"--kubeconfig=" + p.Kubeconfig(t, token)}}
+	return &Client{program: p.bin.Kubectl, home: t.TempDir(), kubeconfig: p.Kubeconfig(t, token)}
 }
 
 // Helm returns a helm of the administrator's.
 func (p *Plane) Helm(t *testing.T) *Client {
 	t.Helper()
-	return &Client{program: p.bin.Helm, home: t.TempDir(), args: []string{"--kubeconfig=" + p.Kubeconfig(t, p.Token(Admin))}}
+	return &Client{program: p.bin.Helm, home: t.TempDir(), kubeconfig: p.Kubeconfig(t, p.Token(Admin))}
 }
 
 // Write makes a file in the folder in which the client runs.
@@ -77,9 +77,30 @@ func (c *Client) Run(t *testing.T, args ...string) string {
 // Try is Run for what may fail.
 func (c *Client) Try(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), c.program, slices.Concat(c.args, args)...) //nolint:gosec // our own build
+	return c.run(exec.CommandContext(t.Context(), c.program, args...)) //nolint:gosec // our own build
+}
+
+// Shell runs what a user pastes into a shell that finds the clients, and the programs of more folders. It stops at what fails,
+// and fails if the shell still waits for more in the end, as for the end of a text.
+func (c *Client) Shell(t *testing.T, script string, folders ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script+"\necho "+pasted) //nolint:gosec // of the repository
+	path := slices.Concat([]string{filepath.Dir(c.program)}, folders, []string{"/usr/bin", "/bin"})
+	cmd.Env = []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator))}
+	out, err := c.run(cmd)
+	out, whole := strings.CutSuffix(out, pasted+"\n")
+	if err != nil || !whole {
+		t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+	return out
+}
+
+// pasted is what Shell has printed in the end.
+const pasted = "all of it was run"
+
+func (c *Client) run(cmd *exec.Cmd) (string, error) {
 	cmd.Dir = c.home
-	cmd.Env = []string{"HOME=" + c.home, "KUBE_EDITOR=" + c.editor()}
+	cmd.Env = append(cmd.Env, "HOME="+c.home, "KUBECONFIG="+c.kubeconfig, "KUBE_EDITOR="+c.editor())
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

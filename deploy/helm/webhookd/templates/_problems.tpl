@@ -57,8 +57,14 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- if and (eq .mode "helm") (gt (int64 .helm.leafValidityDays) (int64 .helm.caValidityDays)) }}
 - tls.helm.leafValidityDays is above tls.helm.caValidityDays: a leaf cannot outlive its CA.
 {{- end }}
-{{- if and (eq .mode "selfManaged") (ge (include "webhookd.milliseconds" .selfManaged.leafValidity | int64) (include "webhookd.milliseconds" .selfManaged.caValidity | int64)) }}
-- tls.selfManaged.leafValidity is not below tls.selfManaged.caValidity: a leaf cannot outlive its CA.
+{{- if eq .mode "selfManaged" }}
+{{- $leaf := include "webhookd.milliseconds" .selfManaged.leafValidity | int64 -}}
+{{- if lt (include "webhookd.milliseconds" .selfManaged.caValidity | int64) (mul 4 $leaf) }}
+- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA comes.
+{{- end }}
+{{- if lt $leaf (mul 6 3600000 | int64) }}
+- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.
+{{- end }}
 {{- end }}
 {{- if and .caBundle (or (eq .mode "helm") (eq .mode "selfManaged")) }}
 - tls.caBundle is set, but with tls.mode {{ .mode }} the CA is made here: remove it.

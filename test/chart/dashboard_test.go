@@ -1,0 +1,159 @@
+package chart_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/test/chart"
+)
+
+// A span is where the values of a panel's queries have to lie.
+type span struct{ least, most float64 }
+
+// sensible says so of each panel by its number, as far as it is more than not to be negative.
+func sensible() map[int]span {
+	const day = 86400
+	return map[int]span{
+		2: {2, 2}, 3: {1, 1}, 5: {0.01, 0.9}, 6: {1e-6, 5}, 7: {80 * day, 100 * day},
+		12: {200, 1 << 20}, 13: {200, 1 << 20}, 16: {1e-6, 5}, 17: {1e-6, 5}, 18: {1e-4, 1},
+		27: {0, 0}, 29: {0, 0}, 30: {0, 2 * 3600}, 31: {80 * day, 400 * day}, 39: {0, 1},
+		33: {4096, 1 << 30}, 34: {1e-7, 1}, 35: {0, 2}, 36: {1, 1000}, 37: {0, 1}, 38: {1, 1},
+	}
+}
+
+// Each query of the dashboard shows something that makes sense, once Prometheus has scraped a webhookd that is under load. It
+// does not matter whether the server takes native histograms. And of the alerts those are due that should be.
+func TestDashboardShowsALoadedServer(t *testing.T) {
+	t.Parallel()
+	targets := underLoad(t)
+	rendering := render(t, values(t, "metrics: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}}"), nil)
+	for name, native := range map[string]bool{"classic histograms": false, "native histograms": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startPrometheus(t, rendering, native, targets)
+			p.await(t, targets, 12)
+			for _, panel := range panels(t) {
+				for _, target := range panel.Targets {
+					p.shows(t, panel, target.Expr)
+				}
+			}
+			p.wantAlerts(t, rendering)
+		})
+	}
+}
+
+// shows holds a query to what is sensible.
+func (p *prometheusServer) shows(t *testing.T, shown panel, expression string) {
+	t.Helper()
+	want, is := sensible()[shown.ID]
+	if !is {
+		want = span{0, math.MaxFloat64}
+	}
+	result := p.query(t.Context(), t, expression)
+	if len(result) == 0 {
+		t.Errorf("panel %d %q shows nothing: %s", shown.ID, shown.Title, expression)
+	}
+	for _, s := range result {
+		if math.IsNaN(s.F) || s.F < want.least || s.F > want.most {
+			t.Errorf("panel %d %q shows %g of %s, want %g to %g: %s", shown.ID, shown.Title, s.F, s.Metric, want.least, want.most, expression)
+		}
+	}
+}
+
+// Where nobody asks for anything, the numbers at the top say so: a share of no reviews is none, and not undefined.
+func TestDashboardShowsAnIdleServer(t *testing.T) {
+	t.Parallel()
+	_, address := startReplica(t)
+	targets := map[string]string{"idle": address}
+	p := startPrometheus(t, render(t, values(t, "metrics: {serviceMonitor: {enabled: true}}"), nil), false, targets)
+	p.await(t, targets, 3)
+	shown := 0
+	for _, panel := range panels(t) {
+		if panel.Type != "stat" || panel.Title == "p99" { // of nothing
+			continue
+		}
+		shown++
+		for _, target := range panel.Targets {
+			for _, s := range p.query(t.Context(), t, target.Expr) {
+				if math.IsNaN(s.F) {
+					t.Errorf("panel %d %q: %s", panel.ID, panel.Title, target.Expr)
+				}
+			}
+		}
+	}
+	if shown < 5 {
+		t.Errorf("%d numbers at the top", shown)
+	}
+}
+
+// panels are those of the dashboard.
+func panels(t *testing.T) []panel {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(chart.Dir, "dashboards", "webhookd.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []panel `json:"panels"`
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	return dashboard.Panels
+}
+
+// wantAlerts holds the conditions of the alerts to what is wrong with the server under load.
+func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
+	t.Helper()
+	due := map[string]bool{
+		"WebhookdReviewsFailing": true, "WebhookdReviewsRejected": true, "WebhookdShedding": true, "WebhookdPanics": true,
+		"WebhookdGuardRejections": true, "WebhookdAPIServerConversionsFailing": true,
+	}
+	for _, a := range alerts(t, r) {
+		if got := p.query(t.Context(), t, a.Expr); len(got) > 0 != due[a.Alert] {
+			t.Errorf("%s: %v, want it to be due: %t", a.Alert, got, due[a.Alert])
+		}
+	}
+}
+
+// underLoad starts a webhookd under load, a replica with what cannot be brought about from outside, and what stands for
+// kube-apiserver, and returns what Prometheus finds. They end with the test.
+func underLoad(t *testing.T) map[string]string {
+	t.Helper()
+	l := startLoaded(t)
+	l.stall(t)
+	inProcess, address := startReplica(t)
+	widgets := widgetsOf(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var failed error
+	wg.Go(func() {
+		pace := time.NewTicker(20 * time.Millisecond)
+		defer pace.Stop()
+		for failed == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-pace.C:
+			}
+			inProcess.load(ctx)
+			if err := l.load(ctx, widgets); ctx.Err() == nil {
+				failed = err
+			}
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		wg.Wait()
+		if failed != nil {
+			t.Errorf("load: %v", failed)
+		}
+	})
+	return map[string]string{"loaded": l.admin, "in-process": address, "kube-apiserver": startAPIServer(t)}
+}

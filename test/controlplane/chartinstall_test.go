@@ -1,0 +1,141 @@
+package controlplane_test
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// An installation is one of the chart, in a namespace of its own and for a CRD in a group of its own, so that several can be
+// there at once.
+type installation struct {
+	mode      chartMode
+	plane     *plane.Plane
+	namespace string
+	client    *plane.Client // helm
+	kubectl   *plane.Client
+	values    []string
+	files     map[string]string // of rules
+}
+
+func newInstallation(t *testing.T, p *plane.Plane, m chartMode) *installation {
+	t.Helper()
+	i := &installation{
+		mode: m, plane: p, namespace: "chart-" + m.name, client: p.Helm(t), kubectl: p.Kubectl(t, p.Token(plane.Admin)),
+		values: append([]string{"replicaCount=1", "jobs.backoffLimit=0"}, m.values...),
+	}
+	i.files = map[string]string{"rules": i.rules(":")}
+	p.MakeNamespace(t, i.namespace, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	return i
+}
+
+func (i *installation) group() string { return i.mode.name + ".example.com" }
+
+func (i *installation) crd() string { return "crontabs." + i.group() }
+
+// rules convert the CRD, with a separator between host and port.
+func (i *installation) rules(separator string) string {
+	return strings.NewReplacer("GROUP", i.group(), "SEPARATOR", separator).Replace(`apiVersion: conversion.webhookd.io/v1alpha1
+kind: Conversion
+metadata: {name: crontabs.GROUP}
+spec:
+  hub: v1
+  versions:
+  - name: v1beta1
+    rules:
+    - {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}SEPARATOR{port}", absent: ""}
+`)
+}
+
+// makeCRD makes the CRD of the example, without a conversion, and has its file at hand.
+func (i *installation) makeCRD(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(webhook.Root(t), "examples", "crontab-rules", "crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd map[string]any
+	if err := yaml.Unmarshal(bytes.ReplaceAll(text, []byte("rules.example.com"), []byte(i.group())), &crd); err != nil {
+		t.Fatal(err)
+	}
+	spec, ok := crd["spec"].(map[string]any)
+	if !ok {
+		t.Fatal("a CRD without a spec")
+	}
+	delete(spec, "conversion")
+	metadata, ok := crd["metadata"].(map[string]any)
+	if !ok {
+		t.Fatal("a CRD without metadata")
+	}
+	delete(metadata, "annotations")
+	unwired, err := yaml.Marshal(crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.client.Write(t, "crd.yaml", string(unwired))
+	i.kubectl.Write(t, "crd.yaml", string(unwired))
+	i.kubectl.Run(t, "apply", "-f", "crd.yaml")
+	i.kubectl.Run(t, "wait", "--for=condition=established", "crd/"+i.crd())
+}
+
+func (i *installation) args(args ...string) []string { return append(args, "--namespace="+i.namespace) }
+
+// run runs helm.
+func (i *installation) run(t *testing.T, args ...string) {
+	t.Helper()
+	i.client.Run(t, i.args(args...)...)
+}
+
+// helm installs or upgrades.
+func (i *installation) helm(t *testing.T, verb string) {
+	t.Helper()
+	args := []string{verb, "webhookd", filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd"), "--wait", "--timeout=90s"}
+	for _, v := range i.values {
+		args = append(args, "--set="+v)
+	}
+	for name, text := range maps.All(i.files) {
+		i.client.Write(t, name+".yaml", text)
+		args = append(args, "--set-file=rules."+name+"="+name+".yaml")
+	}
+	i.run(t, args...)
+}
+
+// webhookFolder is where a user has webhookd.
+func webhookFolder(t *testing.T) string {
+	t.Helper()
+	return filepath.Dir(webhook.Build(t))
+}
+
+// pods are the names of the pods that serve.
+func (i *installation) pods(t *testing.T) string {
+	t.Helper()
+	return i.kubectl.Run(t, i.args("get", "pods", "-l", "app.kubernetes.io/component=server", "-o", "name")...)
+}
+
+// wantCronTab makes an object at v1beta1 and reads it at v1, as soon as the API server knows how.
+func (i *installation) wantCronTab(t *testing.T, name, hostPort, want string) {
+	t.Helper()
+	scenario.Eventually(t, name+" at v1", func() bool { return i.readCronTab(t, name, hostPort) == want })
+}
+
+func (i *installation) readCronTab(t *testing.T, name, hostPort string) string {
+	t.Helper()
+	i.kubectl.Write(t, name+".yaml", "apiVersion: "+i.group()+"/v1beta1\nkind: CronTab\nmetadata: {name: "+name+"}\nhostPort: "+hostPort+"\n")
+	if _, err := i.kubectl.Try(t, "apply", "--server-side", "--force-conflicts", "-f", name+".yaml"); err != nil {
+		return ""
+	}
+	out, err := i.kubectl.Try(t, "get", "crontabs.v1."+i.group(), name, "-o", "jsonpath={.host} {.port}")
+	if err != nil {
+		return ""
+	}
+	return out
+}

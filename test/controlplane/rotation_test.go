@@ -1,0 +1,117 @@
+package controlplane_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/selfmanaged"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// rotateSelfManaged replaces the CA in three runs of certs ensure, as the CronJob has them: the first one is a Job of it, the
+// others take place when a clock says that others have had the time to take notice. Nothing that reads notices.
+func rotateSelfManaged(t *testing.T, i *installation) {
+	t.Helper()
+	old := i.bundle(t)
+	if len(old) != 1 {
+		t.Fatalf("the CRD trusts %d CAs to begin with, want 1", len(old))
+	}
+	r := i.startReading(t)
+	wasServed := i.served(t)
+
+	i.runCertsJob(t, "--rotate-ca")
+	both := i.bundle(t)
+	if len(both) != 2 || !both.HasAll(old) {
+		t.Errorf("a run after a new CA is asked for, the CRD trusts %d CAs, want the old one and the new one", len(both))
+	}
+	if !i.served(t).Equal(wasServed) {
+		t.Error("the new CA issued a leaf before anybody had the time to trust it")
+	}
+	r.lap(t)
+
+	const settle = 10 * time.Minute // the least that certs ensure takes
+	i.ensure(t, settle, time.Now().Add(settle+time.Minute))
+	scenario.Eventually(t, "a leaf of the new CA", func() bool { return !i.served(t).Equal(wasServed) })
+	if now := i.bundle(t); !now.Same(both) {
+		t.Errorf("with the new leaf the CRD trusts %d CAs, want both", len(now))
+	}
+	if err := i.served(t).CheckSignatureFrom(old[0]); err == nil {
+		t.Error("the new leaf is of the old CA")
+	}
+	r.lap(t)
+
+	i.ensure(t, settle, time.Now().Add(2*(settle+time.Minute)))
+	if now := i.bundle(t); len(now) != 1 || now.Same(old) {
+		t.Errorf("in the end the CRD trusts %d CAs, want the new one alone", len(now))
+	}
+	r.lap(t)
+	r.end(t)
+}
+
+// runCertsJob runs a Job of the chart's CronJob, as `kubectl create job --from` does, with more arguments.
+func (i *installation) runCertsJob(t *testing.T, args ...string) {
+	t.Helper()
+	client := i.plane.Kube(t).BatchV1()
+	cron, err := client.CronJobs(i.namespace).Get(t.Context(), "webhookd-certs", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "rotate"}, Spec: cron.Spec.JobTemplate.Spec}
+	container := &job.Spec.Template.Spec.Containers[0]
+	container.Args = append(container.Args, args...)
+	if _, err := client.Jobs(i.namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	i.kubectl.Run(t, i.args("wait", "--for=condition=complete", "job/rotate", "--timeout=60s")...)
+}
+
+// ensure runs certs ensure with the rights of the Job, at another time.
+func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "token")
+	text := i.kubectl.Run(t, i.args("create", "token", "webhookd-certs")...)
+	if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := i.plane.ConfigOf("")
+	api, err := kubeapi.New(kubeapi.Config{Server: config.Host, TokenFile: token, CAFile: config.CAFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	service, err := crdwire.ParseService(i.namespace + "/webhookd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	err = selfmanaged.Ensure(t.Context(), api, selfmanaged.Options{ //nolint:gosec // the name of a Secret
+		Namespace: i.namespace, Secret: "webhookd-self-managed", Service: service, CRDs: []string{i.crd()},
+		Policy: selfmanaged.Policy{CAValidity: 3650 * day, LeafValidity: 90 * day, RenewBefore: 30 * day, Settle: settle},
+		Now:    func() time.Time { return at }, Log: t.Logf,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// rotateCertManager renews the CA as cert-manager does: with the key that it had, and the leaf in the same moment as what the
+// injector reads. Nothing that reads notices.
+func rotateCertManager(t *testing.T, i *installation, a *authority) {
+	t.Helper()
+	old := i.bundle(t)
+	r := i.startReading(t)
+	leaf := i.issue(t, a.renewed(t))
+	scenario.Eventually(t, "the new leaf", func() bool { return i.served(t).Equal(leaf) })
+	scenario.Eventually(t, "the renewed CA beside the old one", func() bool {
+		now := i.bundle(t)
+		return len(now) == 2 && now.HasAll(old)
+	})
+	r.lap(t)
+	r.end(t)
+}
