@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // TestCertificateSwap replaces the certificate many times, and the CA once, while each call makes a
@@ -28,7 +31,7 @@ func TestCertificateSwap(t *testing.T) {
 	served.Store(new(big.Int))
 	var handshakes atomic.Int64
 	a := w.client()
-	a.observe = func(_ *http.Request, resp *http.Response) {
+	a.Observe = func(_ *http.Request, resp *http.Response) {
 		if resp != nil {
 			handshakes.Add(1)
 			served.Store(resp.TLS.PeerCertificates[0].SerialNumber)
@@ -40,14 +43,14 @@ func TestCertificateSwap(t *testing.T) {
 	var call func(n int) error
 	trust := func(bundle ...[]byte) {
 		h := w.byService("v1")
-		h.caBundle = bytes.Join(bundle, nil)
-		next := mixed(t, a.converter(t, madeUp("Plain"), madeUpVersions(), h))
+		h.CABundle = bytes.Join(bundle, nil)
+		next := mixed(t, a.Converter(t, madeUp("Plain"), madeUpVersions(), h))
 		mu.Lock()
 		defer mu.Unlock()
 		call = next
 	}
 	trust(before.PEM)
-	l := newLoad(t, workers, func(n int) error {
+	l := calling(t, workers, func(n int) error {
 		mu.RLock()
 		defer mu.RUnlock()
 		return call(n)
@@ -62,17 +65,17 @@ func TestCertificateSwap(t *testing.T) {
 		case 2 * swaps / 3:
 			trust(after.PEM)
 		}
-		pair := ca.Issue(t, tlstest.Leaf{Hosts: []string{serviceHost}})
+		pair := ca.Issue(t, tlstest.Leaf{Hosts: []string{apiclient.ServiceHost}})
 		began := time.Now()
 		tlstest.SwapSecretDir(t, w.secret, pair.Files())
-		eventually(t, "the new certificate", func() bool { return served.Load().Cmp(pair.Leaf.SerialNumber) == 0 })
+		wait.Until(t, "the new certificate", func() bool { return served.Load().Cmp(pair.Leaf.SerialNumber) == 0 })
 		took = append(took, time.Since(began))
 	}
-	l.noFailures()
+	l.NoFailures()
 	w.noErrors()
-	if calls := l.calls.Load(); a.dials.Load() < calls || handshakes.Load() < calls {
-		t.Errorf("%d connections and %d handshakes for %d calls, want one a call", a.dials.Load(), handshakes.Load(), calls)
+	if calls := l.Calls(); a.Dials() < calls || handshakes.Load() < calls {
+		t.Errorf("%d connections and %d handshakes for %d calls, want one a call", a.Dials(), handshakes.Load(), calls)
 	}
 	slices.Sort(took)
-	t.Logf("%d calls, %d swaps, new certificate seen after %s at most", l.calls.Load(), swaps, took[len(took)-1])
+	t.Logf("%d calls, %d swaps, new certificate seen after %s at most", l.Calls(), swaps, took[len(took)-1])
 }

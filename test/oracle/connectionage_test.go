@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
+	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // TestConnectionAge holds that connections which have come of age are renewed without a failed call.
@@ -22,16 +24,16 @@ func TestConnectionAge(t *testing.T) {
 	})
 	var closing atomic.Int64
 	a := w.client()
-	a.observe = func(_ *http.Request, resp *http.Response) {
+	a.Observe = func(_ *http.Request, resp *http.Response) {
 		if resp != nil && resp.Close {
 			closing.Add(1)
 		}
 	}
-	l := newLoad(t, workers, mixed(t, a.converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))))
-	eventually(t, "all connections to be renewed ten times", func() bool { return closing.Load() >= 10*workers })
-	l.noFailures()
+	l := calling(t, workers, mixed(t, a.Converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))))
+	wait.Until(t, "all connections to be renewed ten times", func() bool { return closing.Load() >= 10*workers })
+	l.NoFailures()
 	w.noErrors()
-	if dials, closed, calls := a.dials.Load(), closing.Load(), l.calls.Load(); dials < closed || closed == calls {
+	if dials, closed, calls := a.Dials(), closing.Load(), l.Calls(); dials < closed || closed == calls {
 		t.Errorf("%d connections for %d calls, %d of which ended theirs: want as many, and some calls that did not", dials, calls, closed)
 	}
 }

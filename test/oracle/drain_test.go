@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // TestDrainUnderLoad stops one replica after the other under load, while the network lags behind, as
@@ -21,16 +24,16 @@ func TestDrainUnderLoad(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		name    string
-		network func(a *apiServer, current func() string)
+		network func(a *apiclient.Server, current func() string)
 	}{
 		// The Service has one address, and kube-proxy sends new connections elsewhere; those that are
 		// there stay with the old replica for as long as they live.
-		{"new connections move", func(a *apiServer, current func() string) {
-			a.endpoint = func() string { return "10.96.0.17:443" }
-			a.redirect = func(string) string { return current() }
+		{"new connections move", func(a *apiclient.Server, current func() string) {
+			a.Endpoint = func() string { return "10.96.0.17:443" }
+			a.Redirect = func(string) string { return current() }
 		}},
 		// With --enable-aggregator-routing each request goes to an endpoint of the Service.
-		{"requests move", func(a *apiServer, current func() string) { a.endpoint = current }},
+		{"requests move", func(a *apiclient.Server, current func() string) { a.Endpoint = current }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,22 +47,22 @@ func TestDrainUnderLoad(t *testing.T) {
 			var current atomic.Pointer[webhookd]
 			current.Store(replica())
 			var closing atomic.Int64 // answers that end their connection
-			a := &apiServer{observe: func(_ *http.Request, resp *http.Response) {
+			a := &apiclient.Server{Observe: func(_ *http.Request, resp *http.Response) {
 				if resp != nil && resp.Close {
 					closing.Add(1)
 				}
 			}}
 			tt.network(a, func() string { return current.Load().address() })
-			l := newLoad(t, workers, mixed(t, a.converter(t, madeUp("Plain"), madeUpVersions(), current.Load().byService("v1"))))
+			l := calling(t, workers, mixed(t, a.Converter(t, madeUp("Plain"), madeUpVersions(), current.Load().byService("v1"))))
 
 			var ending sync.WaitGroup
 			for range rounds {
 				old, next := current.Load(), replica()
-				l.more(10 * workers)
+				l.More(10 * workers)
 				before := closing.Load()
 				old.stop()
 				lagged := time.After(lag)
-				eventually(t, "an answer that ends its connection", func() bool { return closing.Load() > before })
+				wait.Until(t, "an answer that ends its connection", func() bool { return closing.Load() > before })
 				<-lagged
 				current.Store(next)
 				ending.Go(func() {
@@ -70,8 +73,8 @@ func TestDrainUnderLoad(t *testing.T) {
 				})
 			}
 			ending.Wait()
-			l.more(10 * workers)
-			l.noFailures()
+			l.More(10 * workers)
+			l.NoFailures()
 			current.Load().noErrors()
 		})
 	}

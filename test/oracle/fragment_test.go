@@ -40,11 +40,11 @@ func TestFragments(t *testing.T) {
 			t.Run(tt.name+", "+r.name, func(t *testing.T) {
 				t.Parallel()
 				a, seen := w.client(), &recorder{}
-				a.observe = seen.observe
-				c := a.converter(t, crontabs(), []string{"v1beta1", "v1"}, r.hook(w))
+				a.Observe = seen.observe
+				c := a.Converter(t, crontabs(), []string{"v1beta1", "v1"}, r.hook(w))
 				in := object(t, tt.in)
 
-				got, err := c.to(in, "v1")
+				got, err := c.To(in, "v1")
 				switch {
 				case tt.unsent:
 					if err != nil || len(seen.all()) != 0 {
@@ -62,12 +62,12 @@ func TestFragments(t *testing.T) {
 						t.Errorf("single object (-want +got):\n%s", diff)
 					}
 					out := object(t, `{`+done+`}`)
-					if err := c.safe.Convert(in, out, nil); err != nil || !cmp.Equal(out.Object, content(t, got)) {
+					if err := c.Into(in, out); err != nil || !cmp.Equal(out.Object, content(t, got)) {
 						t.Errorf("Convert: %v, %v", out.Object, err)
 					}
 				}
 
-				all, err := c.to(list("example.com/v1", "CronTab", in, in), "v1")
+				all, err := c.To(list("example.com/v1", "CronTab", in, in), "v1")
 				if tt.err != "" {
 					want := "conversion webhook for example.com/v1, Kind=CronTabList returned invalid metadata in object at index 0: " + tt.err
 					if err == nil || err.Error() != want {
@@ -93,14 +93,14 @@ func TestMixedList(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			a, seen := w.client(), &recorder{}
-			a.observe = seen.observe
+			a.Observe = seen.observe
 			in, want := list(group+"/v2", "Plain"), list(group+"/v2", "Plain")
 			for i, version := range []string{"v2", "v1", "v2", "v3", "v1", "v1", "v3", "v2"} {
 				name := string(rune('a' + i))
 				in.Items = append(in.Items, *named(t, group+"/"+version, "Plain", name))
 				want.Items = append(want.Items, *named(t, group+"/v2", "Plain", name))
 			}
-			got, err := a.converter(t, madeUp("Plain"), madeUpVersions(), r.hook(w)).to(in, "v2")
+			got, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), r.hook(w)).To(in, "v2")
 			if diff := cmp.Diff(runtime.Object(want), got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
@@ -116,7 +116,7 @@ func TestMixedList(t *testing.T) {
 func TestItems(t *testing.T) {
 	t.Parallel()
 	w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) { s.kinds = []converters.Kind{plain()} })
-	c := w.client().converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))
+	c := w.client().Converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))
 
 	in, want := &unstructured.Unstructured{}, &unstructured.Unstructured{}
 	for u, version := range map[*unstructured.Unstructured]string{in: "v1", want: "v2"} {
@@ -125,7 +125,7 @@ func TestItems(t *testing.T) {
 			"items": []any{map[string]any{"a": int64(1)}, map[string]any{"apiVersion": "v1", "kind": "Pod"}, nil, "x"},
 		}
 	}
-	got, err := c.to(in, "v2")
+	got, err := c.To(in, "v2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestItems(t *testing.T) {
 	item := func(version string, n int64) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/" + version, "kind": "Plain", "a": n}}
 	}
-	all, err := c.to(list(group+"/v1", "Plain", item("v1", 1), item("v1", 2)), "v2")
+	all, err := c.To(list(group+"/v1", "Plain", item("v1", 1), item("v1", 2)), "v2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,21 +154,21 @@ func TestIntegers(t *testing.T) {
 	t.Parallel()
 	w := serve(t, tlstest.NewCA(t, "oracle"), nil)
 	for _, r := range routes() {
-		c := w.client().converter(t, crontabs(), []string{"v1beta1", "v1"}, r.hook(w))
+		c := w.client().Converter(t, crontabs(), []string{"v1beta1", "v1"}, r.hook(w))
 		in := sample(t)
 		numbers := map[string]any{
 			"twoTo53Plus1": int64(9007199254740993), "most": int64(9223372036854775807), "least": int64(-9223372036854775808),
 			"half": 0.5, "big": 1e21, "small": 1e-9, "none": int64(0),
 		}
 		in.Object["spec"] = numbers
-		there, err := c.to(in, "v1")
+		there, err := c.To(in, "v1")
 		if err != nil {
 			t.Fatalf("%s: %v", r.name, err)
 		}
 		if diff := cmp.Diff(numbers, content(t, there)["spec"]); diff != "" {
 			t.Errorf("%s: numbers (-want +got):\n%s", r.name, diff)
 		}
-		back, err := c.to(there, "v1beta1")
+		back, err := c.To(there, "v1beta1")
 		if err != nil {
 			t.Fatalf("%s: %v", r.name, err)
 		}

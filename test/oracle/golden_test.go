@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 const goldenDir = "../../testdata/conversionreviews"
@@ -87,10 +89,10 @@ func TestGoldens(t *testing.T) {
 		case listed:
 			t.Errorf("%s is listed in notDriven, yet the client can send it: %s", name, reason)
 		default:
-			for ref, h := range map[string]hookConfig{"service": w.byService(g.review), "URL": w.byURL(g.review)} {
+			for ref, h := range map[string]apiclient.Hook{"service": w.byService(g.review), "URL": w.byURL(g.review)} {
 				t.Run(name+" "+ref, func(t *testing.T) {
 					t.Parallel()
-					g.drive(t, w.client().converter(t, g.objects[0].GroupVersionKind().GroupKind(), g.versions(), h))
+					g.drive(t, w.client().Converter(t, g.objects[0].GroupVersionKind().GroupKind(), g.versions(), h))
 				})
 			}
 		}
@@ -102,7 +104,7 @@ func TestGoldens(t *testing.T) {
 
 // drive sends the objects one by one and, where there are several or the message is to be read, as a
 // list.
-func (g *golden) drive(t *testing.T, c *converter) {
+func (g *golden) drive(t *testing.T, c *apiclient.Converter) {
 	t.Helper()
 	if g.message == "" {
 		for i, in := range g.objects {
@@ -112,14 +114,14 @@ func (g *golden) drive(t *testing.T, c *converter) {
 	if len(g.objects) > 1 {
 		g.driveList(t, c)
 	} else if g.message != "" {
-		_, err := c.to(g.objects[0], g.desired.Version)
+		_, err := c.To(g.objects[0], g.desired.Version)
 		g.checkFailure(t, g.objects[0], err)
 	}
 }
 
-func (g *golden) driveSingle(t *testing.T, c *converter, i int, in *unstructured.Unstructured) {
+func (g *golden) driveSingle(t *testing.T, c *apiclient.Converter, i int, in *unstructured.Unstructured) {
 	t.Helper()
-	got, err := c.to(in, g.desired.Version)
+	got, err := c.To(in, g.desired.Version)
 	want, problem := g.restored(i, in)
 	if len(in.Object) == 2 {
 		// Nothing but apiVersion and kind: the client converts it itself.
@@ -139,10 +141,10 @@ func (g *golden) driveSingle(t *testing.T, c *converter, i int, in *unstructured
 	}
 }
 
-func (g *golden) driveList(t *testing.T, c *converter) {
+func (g *golden) driveList(t *testing.T, c *apiclient.Converter) {
 	t.Helper()
 	in := list(g.desired.String(), g.objects[0].GetKind(), g.objects...)
-	got, err := c.to(in, g.desired.Version)
+	got, err := c.To(in, g.desired.Version)
 	if g.message != "" {
 		g.checkFailure(t, in, err)
 		return

@@ -16,14 +16,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 // A failure is a class of failure and what the user reads of it.
 type failure struct {
 	name   string
 	server func(t *testing.T, s *setup)
-	hook   func(h *hookConfig)
-	client func(a *apiServer)
+	hook   func(h *apiclient.Hook)
+	client func(a *apiclient.Server)
 	gk     schema.GroupKind
 	in     func(t *testing.T) runtime.Object
 	to     string
@@ -171,7 +173,7 @@ func failures() []failure {
 				"one request, which is 300 bytes: give it more memory or raise max-in-flight-bytes",
 		},
 		{
-			name: "wrong path in the CRD", hook: func(h *hookConfig) { h.path = "/convert" },
+			name: "wrong path in the CRD", hook: func(h *apiclient.Hook) { h.Path = "/convert" },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + `webhookd serves nothing at this path; check the path in the CRD's clientConfig: "/convert"`,
 		},
@@ -184,17 +186,17 @@ func failures() []failure {
 		},
 		// What the client says when it gets no answer.
 		{
-			name: "no such Service", client: func(a *apiServer) { a.endpoint = nil },
+			name: "no such Service", client: func(a *apiclient.Server) { a.Endpoint = nil },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + call + `service "webhookd" not found`,
 		},
 		{
-			name: "nobody listens", client: func(a *apiServer) { a.endpoint = func() string { return "127.0.0.1:1" } },
+			name: "nobody listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + call + "dial tcp 127.0.0.1:PORT: connect: connection refused",
 		},
 		{
-			name: "answer too late", client: func(a *apiServer) { a.timeout = 500 * time.Millisecond },
+			name: "answer too late", client: func(a *apiclient.Server) { a.Timeout = 500 * time.Millisecond },
 			// The server has the same half second and gives up after half of it, unlike this converter.
 			server: func(t *testing.T, s *setup) {
 				t.Helper()
@@ -210,7 +212,7 @@ func failures() []failure {
 		},
 		// What the client says of the certificate.
 		{
-			name: "caBundle of another CA", hook: func(h *hookConfig) { h.caBundle = nil },
+			name: "caBundle of another CA", hook: func(h *apiclient.Hook) { h.CABundle = nil },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2", logged: true,
 			want: failed("v1", "Plain") + call + "tls: failed to verify certificate: x509: certificate signed by unknown authority",
 		},
@@ -240,7 +242,7 @@ func failures() []failure {
 		},
 		// What the client refuses to send.
 		{
-			name: "no known conversionReviewVersions", hook: func(h *hookConfig) { h.reviews = []string{"v7"} },
+			name: "no known conversionReviewVersions", hook: func(h *apiclient.Hook) { h.Reviews = []string{"v7"} },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: "no supported conversion review versions",
 		},
@@ -268,7 +270,7 @@ func TestMessages(t *testing.T) {
 				if f.hook != nil {
 					f.hook(&h)
 				}
-				_, err := a.converter(t, f.gk, append(madeUpVersions(), "v9"), h).to(f.in(t), f.to)
+				_, err := a.Converter(t, f.gk, append(madeUpVersions(), "v9"), h).To(f.in(t), f.to)
 				if err == nil {
 					t.Fatalf("%s: no error", r)
 				}

@@ -76,7 +76,7 @@ func TestLabelsAndAnnotations(t *testing.T) {
 				s.kinds = []converters.Kind{newKind("Marked", tt.convert)}
 			})
 			for _, r := range routes() {
-				got, err := w.client().converter(t, madeUp("Marked"), madeUpVersions(), r.hook(w)).to(full(t, "Marked"), "v2")
+				got, err := w.client().Converter(t, madeUp("Marked"), madeUpVersions(), r.hook(w)).To(full(t, "Marked"), "v2")
 				if err != nil {
 					t.Fatalf("%s: %v", r.name, err)
 				}
@@ -114,7 +114,7 @@ func TestOtherMetadata(t *testing.T) {
 	w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) { s.kinds = kinds })
 	for name := range changes {
 		kind := kindFor(name)
-		_, err := w.client().converter(t, madeUp(kind), madeUpVersions(), w.byService("v1")).to(full(t, kind), "v2")
+		_, err := w.client().Converter(t, madeUp(kind), madeUpVersions(), w.byService("v1")).To(full(t, kind), "v2")
 		want := "conversion webhook for " + group + "/v1, Kind=" + kind + " failed: objects[0] " + kind + " default/a v1 -> v2: " +
 			guardMessage + ": .metadata." + name
 		if err == nil || err.Error() != want {

@@ -14,6 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // overloaded is the message of a 429.
@@ -67,11 +69,11 @@ func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fu
 		s.limits.QueueWait = queueWait
 		s.hooks.Shed = func(string) { f.shed.Add(1) }
 	})
-	c := f.client().converter(t, h.GroupKind, madeUpVersions(), f.byService("v1"))
+	c := f.client().Converter(t, h.GroupKind, madeUpVersions(), f.byService("v1"))
 	in := filler(t, "Held")
 	var running sync.WaitGroup
 	running.Go(func() {
-		if _, err := c.to(in, "v2"); err != nil {
+		if _, err := c.To(in, "v2"); err != nil {
 			t.Errorf("the call that fills the server: %v", err)
 		}
 	})
@@ -80,7 +82,7 @@ func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fu
 		running.Wait()
 	})
 	t.Cleanup(f.free)
-	eventually(t, "the server to be full", func() bool { return h.held.Load() == 1 })
+	wait.Until(t, "the server to be full", func() bool { return h.held.Load() == 1 })
 	return f
 }
 
@@ -94,17 +96,17 @@ func TestOverloadPasses(t *testing.T) {
 				t.Parallel()
 				f := fill(t, limit, time.Millisecond)
 				a, seen := f.client(), &recorder{}
-				a.observe = seen.observe
-				c := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService(review))
+				a.Observe = seen.observe
+				c := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService(review))
 
 				began := time.Now()
 				freed := make(chan struct{})
 				go func() {
 					defer close(freed)
-					eventually(t, "the first 429", func() bool { return f.shed.Load() > 0 })
+					wait.Until(t, "the first 429", func() bool { return f.shed.Load() > 0 })
 					f.free()
 				}()
-				_, err := c.to(filler(t, "Plain"), "v2")
+				_, err := c.To(filler(t, "Plain"), "v2")
 				<-freed
 				if err != nil {
 					t.Fatal(err)
@@ -128,8 +130,8 @@ func TestOverloadStays(t *testing.T) {
 	t.Parallel()
 	f := fill(t, limitRequests, time.Millisecond)
 	a, seen := f.client(), &recorder{}
-	a.observe = seen.observe
-	_, err := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).to(named(t, group+"/v1", "Plain", "a"), "v2")
+	a.Observe = seen.observe
+	_, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).To(named(t, group+"/v1", "Plain", "a"), "v2")
 	if want := "conversion webhook for " + group + "/v1, Kind=Plain failed: " + overloaded; err == nil || err.Error() != want {
 		t.Errorf("the user reads\n%v\nwant\n%s", err, want)
 	}
@@ -144,8 +146,8 @@ func TestOverloadOutlastsTheClient(t *testing.T) {
 	t.Parallel()
 	f := fill(t, limitRequests, time.Second)
 	a := f.client()
-	a.timeout = 3 * time.Second
-	_, err := a.converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).to(named(t, group+"/v1", "Plain", "a"), "v2")
+	a.Timeout = 3 * time.Second
+	_, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).To(named(t, group+"/v1", "Plain", "a"), "v2")
 	want := "conversion webhook for " + group + `/v1, Kind=Plain failed: Post "https://webhookd.crdconvert.svc:443/crdconvert?timeout=3s": `
 	if err == nil || cutEnd(err.Error(), timeouts()) != want {
 		t.Errorf("the user reads\n%v\nwant\n%sand one of\n%s", err, want, strings.Join(timeouts(), "\n"))

@@ -11,6 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 // An exchange is what went over the wire once.
@@ -24,13 +26,13 @@ type exchange struct {
 	RetryAfter              string
 }
 
-// A recorder keeps the exchanges of an apiServer.
+// A recorder keeps the exchanges of an apiclient.Server.
 type recorder struct {
 	mu        sync.Mutex
 	exchanges []exchange
 }
 
-// observe is the observe of an apiServer.
+// observe is the Observe of an apiclient.Server.
 func (r *recorder) observe(req *http.Request, resp *http.Response) {
 	var review apiextensionsv1.ConversionReview
 	if body, err := req.GetBody(); err == nil {
@@ -62,16 +64,16 @@ func (r *recorder) all() []exchange {
 // A route is one of the ways in which the API server reaches a server.
 type route struct {
 	name, review string
-	hook         func(*webhookd) hookConfig
+	hook         func(*webhookd) apiclient.Hook
 }
 
 // routes are both kinds of clientConfig with both versions of ConversionReview.
 func routes() []route {
 	return []route{
-		{"service v1", "v1", func(w *webhookd) hookConfig { return w.byService("v1") }},
-		{"service v1beta1", "v1beta1", func(w *webhookd) hookConfig { return w.byService("v1beta1") }},
-		{"URL v1", "v1", func(w *webhookd) hookConfig { return w.byURL("v1") }},
-		{"URL v1beta1", "v1beta1", func(w *webhookd) hookConfig { return w.byURL("v1beta1") }},
+		{"service v1", "v1", func(w *webhookd) apiclient.Hook { return w.byService("v1") }},
+		{"service v1beta1", "v1beta1", func(w *webhookd) apiclient.Hook { return w.byService("v1beta1") }},
+		{"URL v1", "v1", func(w *webhookd) apiclient.Hook { return w.byURL("v1") }},
+		{"URL v1beta1", "v1beta1", func(w *webhookd) apiclient.Hook { return w.byURL("v1beta1") }},
 	}
 }
 
@@ -85,10 +87,10 @@ func TestReferences(t *testing.T) {
 			t.Parallel()
 			w := serve(t, ca, nil)
 			a, seen := w.client(), &recorder{}
-			a.observe = seen.observe
+			a.Observe = seen.observe
 			h := r.hook(w)
 
-			got, err := a.converter(t, crontabs(), []string{"v1beta1", "v1"}, h).to(sample(t), "v1")
+			got, err := a.Converter(t, crontabs(), []string{"v1beta1", "v1"}, h).To(sample(t), "v1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,12 +103,12 @@ func TestReferences(t *testing.T) {
 
 			wantExchange := exchange{
 				Review: "apiextensions.k8s.io/" + r.review, Desired: "example.com/v1", Objects: 1,
-				Host: serviceHost + ":443", Path: server.DefaultPath + "?timeout=30s", ContentType: "application/json",
+				Host: apiclient.ServiceHost + ":443", Path: server.DefaultPath + "?timeout=30s", ContentType: "application/json",
 				Protocol: "http/1.1", TLS: 0x0304, Code: http.StatusOK,
 			}
 			wantHellos := w.hellos.of("http/1.1")
-			wantHello := hello{ServerName: serviceHost, Protocols: []string{"http/1.1"}}
-			if h.url != "" {
+			wantHello := hello{ServerName: apiclient.ServiceHost, Protocols: []string{"http/1.1"}}
+			if h.URL != "" {
 				// To an address on loopback the client offers HTTP/2 and sends no server name.
 				wantExchange.Host = w.address()
 				wantHello = hello{Protocols: []string{"h2", "http/1.1"}}
@@ -134,11 +136,11 @@ func TestPaths(t *testing.T) {
 	w := serve(t, tlstest.NewCA(t, "oracle"), nil)
 	for _, path := range []string{"/crdconvert", "/crdconvert/", "crdconvert"} {
 		byService, byURL := w.byService("v1"), w.byURL("v1")
-		byService.path = path
-		byURL.url = "https://" + w.address() + "/" + path
-		for _, h := range []hookConfig{byService, byURL} {
-			if _, err := w.client().converter(t, crontabs(), []string{"v1beta1", "v1"}, h).to(sample(t), "v1"); err != nil {
-				t.Errorf("path %q, URL %q: %v", path, h.url, err)
+		byService.Path = path
+		byURL.URL = "https://" + w.address() + "/" + path
+		for _, h := range []apiclient.Hook{byService, byURL} {
+			if _, err := w.client().Converter(t, crontabs(), []string{"v1beta1", "v1"}, h).To(sample(t), "v1"); err != nil {
+				t.Errorf("path %q, URL %q: %v", path, h.URL, err)
 			}
 		}
 	}
@@ -157,8 +159,8 @@ func TestReviewVersions(t *testing.T) {
 		{[]string{"v7", "v1"}, "apiextensions.k8s.io/v1"},
 	} {
 		a, seen := w.client(), &recorder{}
-		a.observe = seen.observe
-		if _, err := a.converter(t, crontabs(), []string{"v1beta1", "v1"}, w.byService(tt.reviews...)).to(sample(t), "v1"); err != nil {
+		a.Observe = seen.observe
+		if _, err := a.Converter(t, crontabs(), []string{"v1beta1", "v1"}, w.byService(tt.reviews...)).To(sample(t), "v1"); err != nil {
 			t.Errorf("%v: %v", tt.reviews, err)
 		}
 		if all := seen.all(); len(all) != 1 || all[0].Review != tt.want {

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 // An example is a folder of examples/ with rules.
@@ -66,10 +68,10 @@ func TestRules(t *testing.T) {
 	for _, name := range []string{"crontab-rules", "widget"} {
 		e := readExample(t, name)
 		w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) { s.kinds = []converters.Kind{e.kind} })
-		for ref, h := range map[string]hookConfig{"service v1": w.byService("v1"), "URL v1beta1": w.byURL("v1beta1")} {
+		for ref, h := range map[string]apiclient.Hook{"service v1": w.byService("v1"), "URL v1beta1": w.byURL("v1beta1")} {
 			t.Run(name+" "+ref, func(t *testing.T) {
 				t.Parallel()
-				c := w.client().converter(t, e.kind.GroupKind, e.kind.Versions, h)
+				c := w.client().Converter(t, e.kind.GroupKind, e.kind.Versions, h)
 				e.driveCases(t, c)
 				for _, from := range e.kind.Versions {
 					for _, to := range e.kind.Versions {
@@ -84,7 +86,7 @@ func TestRules(t *testing.T) {
 }
 
 // driveCases converts each case to each version of which the example has it.
-func (e *example) driveCases(t *testing.T, c *converter) {
+func (e *example) driveCases(t *testing.T, c *apiclient.Converter) {
 	t.Helper()
 	driven := 0
 	for _, key := range slices.Sorted(maps.Keys(e.cases)) {
@@ -98,7 +100,7 @@ func (e *example) driveCases(t *testing.T, c *converter) {
 				continue
 			}
 			driven++
-			got, err := c.to(e.cases[key].DeepCopy(), to)
+			got, err := c.To(e.cases[key].DeepCopy(), to)
 			if err != nil {
 				t.Errorf("%s -> %s: %v", key, to, err)
 				continue
@@ -119,7 +121,7 @@ func cutLast(key string) (name, version string) {
 }
 
 // driveRandom converts objects at random there and back.
-func (e *example) driveRandom(t *testing.T, c *converter, from, to string) {
+func (e *example) driveRandom(t *testing.T, c *apiclient.Converter, from, to string) {
 	t.Helper()
 	generator, err := roundtrip.NewGenerator(e.crd.Version(from), nil)
 	if err != nil {
@@ -132,11 +134,11 @@ func (e *example) driveRandom(t *testing.T, c *converter, from, to string) {
 		}
 		in := object(t, string(text))
 		withoutEmptyMaps(in)
-		there, err := c.to(in.DeepCopy(), to)
+		there, err := c.To(in.DeepCopy(), to)
 		if err != nil {
 			t.Fatalf("%s -> %s: %v: %s", from, to, err, text)
 		}
-		back, err := c.to(there, from)
+		back, err := c.To(there, from)
 		if err != nil {
 			t.Fatalf("%s -> %s: %v: %s", to, from, err, text)
 		}

@@ -18,10 +18,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-)
 
-// patience is how long a test waits for what should happen at once.
-const patience = 30 * time.Second
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
+)
 
 // A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.
 type setup struct {
@@ -54,7 +54,7 @@ type webhookd struct {
 // error.
 func serve(t *testing.T, ca *tlstest.CA, change func(*setup)) *webhookd {
 	t.Helper()
-	s := setup{limits: server.DefaultLimits(), hosts: []string{serviceHost, "127.0.0.1"}}
+	s := setup{limits: server.DefaultLimits(), hosts: []string{apiclient.ServiceHost, "127.0.0.1"}}
 	if change != nil {
 		change(&s)
 	}
@@ -124,24 +124,24 @@ func (w *webhookd) wait() error {
 	select {
 	case <-w.done:
 		return w.err
-	case <-time.After(patience):
+	case <-time.After(wait.Patience):
 		return errors.New("the server does not end")
 	}
 }
 
 // byService and byURL are the two ways in which a CRD can refer to the server.
-func (w *webhookd) byService(reviews ...string) hookConfig {
-	return hookConfig{path: server.DefaultPath, caBundle: w.ca.PEM, reviews: reviews}
+func (w *webhookd) byService(reviews ...string) apiclient.Hook {
+	return apiclient.Hook{Path: server.DefaultPath, CABundle: w.ca.PEM, Reviews: reviews}
 }
 
-func (w *webhookd) byURL(reviews ...string) hookConfig {
-	return hookConfig{url: "https://" + w.address() + server.DefaultPath, caBundle: w.ca.PEM, reviews: reviews}
+func (w *webhookd) byURL(reviews ...string) apiclient.Hook {
+	return apiclient.Hook{URL: "https://" + w.address() + server.DefaultPath, CABundle: w.ca.PEM, Reviews: reviews}
 }
 
 func (w *webhookd) address() string { return w.Addr().String() }
 
 // client is an API server that resolves the Service to w.
-func (w *webhookd) client() *apiServer { return &apiServer{endpoint: w.address} }
+func (w *webhookd) client() *apiclient.Server { return &apiclient.Server{Endpoint: w.address} }
 
 // noErrors fails the test if net/http had anything to complain of, such as a failed handshake.
 func (w *webhookd) noErrors() {
@@ -207,16 +207,4 @@ func (h *hellos) of(protocols ...string) []hello {
 		}
 	}
 	return found
-}
-
-// eventually waits until ok.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(2 * time.Millisecond)
-	defer ticker.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-ticker.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }

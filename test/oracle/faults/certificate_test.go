@@ -1,0 +1,224 @@
+package faults_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"github.com/crdconvert/webhookd/test/oracle/load"
+	"github.com/crdconvert/webhookd/test/oracle/process"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
+)
+
+// unusable is what the log says while the files are not what they should be.
+const unusable = "certificate on disk cannot be used"
+
+func issue(t *testing.T, ca *tlstest.CA) tlstest.Pair {
+	t.Helper()
+	return ca.Issue(t, tlstest.Leaf{Hosts: []string{apiclient.ServiceHost, "127.0.0.1"}})
+}
+
+// TestC1SwapUnderLoad replaces the certificate again and again while connections are made, and calls: none fails, and each
+// certificate is served at once.
+func TestC1SwapUnderLoad(t *testing.T) {
+	t.Parallel()
+	swaps := scaled(200, 10000)
+	ca := tlstest.NewCA(t, "faults")
+	p := launch(t, ca, "--tls-poll-interval=1h")
+	calls := start(t, alone(p), ca)
+	h := shakeHands(t, p, ca, 4, 400)
+	took := make([]time.Duration, swaps)
+	began := time.Now()
+	for i := range took {
+		pair := issue(t, ca)
+		tlstest.SwapSecretDir(t, p.Secret, pair.Files())
+		took[i] = wait.Within(t, wait.Patience, "the new certificate", func() bool { return h.shows(pair) })
+	}
+	rate := float64(h.Calls()) / time.Since(began).Seconds()
+	h.NoFailures()
+	calls.NoFailures()
+	slices.Sort(took)
+	if p99 := load.Percentile(took, 99); p99 > scaled(10*time.Second, time.Second) {
+		t.Errorf("a new certificate was seen after %s (p99)", p99)
+	}
+	if *full && rate < 200 {
+		t.Errorf("%.0f handshakes a second, want 200 at least", rate)
+	}
+	t.Logf("%d swaps, %d handshakes (%.0f/s), %d calls, none failed; seen after %s (p50) and %s (p99)",
+		swaps, h.Calls(), rate, calls.Calls(), load.Percentile(took, 50), load.Percentile(took, 99))
+}
+
+// TestC3EventsAreLost fills the kernel's queue of events while the process sleeps, so that the event of the swap is lost. The
+// poll is out of reach: it is the overflow itself that makes the process look.
+func TestC3EventsAreLost(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--tls-poll-interval=1h"}, Tolerated: []string{"cannot be watched"},
+	})
+	h := shakeHands(t, p, ca, 1, 50)
+	h.More(5)
+	pair := issue(t, ca)
+
+	p.Signal(syscall.SIGSTOP)
+	for i := range eventQueue(t) + 1000 {
+		write(t, filepath.Join(p.Secret, "..junk-"+strconv.Itoa(i)), "")
+	}
+	tlstest.SwapSecretDir(t, p.Secret, pair.Files())
+	p.Signal(syscall.SIGCONT)
+	took := wait.Within(t, scaled(wait.Patience, 6*time.Second), "the new certificate", func() bool { return h.shows(pair) })
+	h.NoFailures()
+	wait.Until(t, "the log to tell of lost events", func() bool { return len(p.Log("overflow")) > 0 })
+	t.Logf("seen after %s", took)
+}
+
+// eventQueue returns how many events the kernel keeps for one that watches.
+func eventQueue(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestC5FilesGone takes the files away for a while: the last good certificate is served, the process is ready all the time,
+// and takes the next pair.
+func TestC5FilesGone(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{Binary: binary(t, "webhookd"), CA: ca, Tolerated: []string{unusable, "cannot be watched"}})
+	calls := start(t, alone(p), ca)
+	h := shakeHands(t, p, ca, 2, 100)
+	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })
+
+	entries, err := os.ReadDir(p.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(p.Secret, entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait.Until(t, "the line of the log", func() bool { return len(p.Log(unusable)) > 0 })
+	for end := time.Now().Add(scaled(3*time.Second, 10*time.Minute)); time.Now().Before(end); wait.For(t, 500*time.Millisecond) {
+		if !p.Ready(t.Context()) {
+			t.Error("not ready while the files are gone")
+		}
+	}
+	if p.Scrape()["webhookd_certificate_reload_failing"] != 1 {
+		t.Error("the metric does not tell that the files are gone")
+	}
+	pair := issue(t, ca)
+	tlstest.SwapSecretDir(t, p.Secret, pair.Files())
+	took := wait.Within(t, scaled(wait.Patience, 6*time.Second), "the new certificate", func() bool { return h.shows(pair) })
+	h.NoFailures()
+	calls.NoFailures()
+	t.Logf("%d handshakes and %d calls, none failed; restored files were served after %s", h.Calls(), calls.Calls(), took)
+}
+
+// TestC6FilesReplacedInPlace writes key and certificate one after the other, so that half of the time they are no pair.
+func TestC6FilesReplacedInPlace(t *testing.T) {
+	t.Parallel()
+	rounds, gap := scaled(100, 1000), scaled(10*time.Millisecond, 50*time.Millisecond)
+	ca, dir := tlstest.NewCA(t, "faults"), t.TempDir()
+	pair := issue(t, ca)
+	writePair(t, dir, pair, 0)
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Secret: dir, Flags: []string{"--tls-static"}, Tolerated: []string{unusable},
+	})
+	h := shakeHands(t, p, ca, 4, 400)
+	for range rounds {
+		pair = issue(t, ca)
+		writePair(t, dir, pair, gap)
+		wait.For(t, gap)
+	}
+	wait.Until(t, "the last certificate", func() bool { return h.shows(pair) })
+	h.NoFailures()
+	t.Logf("%d rounds, %d handshakes, none failed", rounds, h.Calls())
+}
+
+// writePair writes the key, and the certificate after the gap.
+func writePair(t *testing.T, dir string, pair tlstest.Pair, gap time.Duration) {
+	t.Helper()
+	write(t, filepath.Join(dir, "tls.key"), string(pair.Key))
+	wait.For(t, gap)
+	write(t, filepath.Join(dir, "tls.crt"), string(pair.Cert))
+}
+
+// TestC12ExpiredCertificate is served: whether it is good enough is for the client to say. The kubelet does not restart
+// the process for it, and the balancer leaves it.
+func TestC12ExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	ca, secret := tlstest.NewCA(t, "faults"), filepath.Join(t.TempDir(), "tls")
+	leaf := tlstest.Leaf{Hosts: []string{apiclient.ServiceHost, "127.0.0.1"}, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)}
+	pair := ca.Issue(t, leaf)
+	tlstest.WriteSecretDir(t, secret, pair.Files())
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Secret: secret, Tolerated: []string{"remote error: tls: bad certificate"},
+	})
+
+	_, err := crontabConverter(t, alone(p), ca).To(crontab("a"), "v1")
+	if !contains(err, "certificate has expired") {
+		t.Errorf("the API server says %v", err)
+	}
+	code, why, err := p.Get(t.Context(), "/readyz")
+	if err != nil || code == 200 || !strings.Contains(why, "the certificate expired at") {
+		t.Errorf("readiness: %d, %s, %v", code, why, err)
+	}
+	if !p.Live(t.Context()) {
+		t.Error("not alive")
+	}
+	if at := p.Scrape()["webhookd_certificate_not_after_timestamp_seconds"]; int64(at) != pair.Leaf.NotAfter.Unix() {
+		t.Errorf("the metric says %v, want %d", at, pair.Leaf.NotAfter.Unix())
+	}
+	next := issue(t, ca)
+	tlstest.SwapSecretDir(t, secret, next.Files())
+	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })
+	calls := start(t, alone(p), ca)
+	calls.More(10)
+	calls.NoFailures()
+}
+
+// TestX3FIPS runs the binary in both modes of FIPS 140-3: calls and a change of the certificate go as ever.
+func TestX3FIPS(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"on", "only"} {
+		ca := tlstest.NewCA(t, "faults")
+		p := process.Launch(t, process.Options{
+			Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--drain-delay=0s"}, Env: []string{"GODEBUG=fips140=" + mode},
+		})
+		calls := start(t, alone(p), ca)
+		h := shakeHands(t, p, ca, 1, 50)
+		for range scaled(3, 50) {
+			pair := issue(t, ca)
+			tlstest.SwapSecretDir(t, p.Secret, pair.Files())
+			wait.Until(t, "the new certificate", func() bool { return h.shows(pair) })
+		}
+		calls.More(int64(scaled(200, 5000)))
+		h.NoFailures()
+		calls.NoFailures()
+		if m := p.Scrape(); m.Sum("webhookd_converter_panics_total")+m.Sum("webhookd_handler_panics_total") > 0 {
+			t.Error("there were panics")
+		}
+		p.Terminate()
+		p.Wait()
+		if said := p.Log("panic"); len(said) > 0 {
+			t.Errorf("the log: %s", fmt.Sprint(said))
+		}
+	}
+}

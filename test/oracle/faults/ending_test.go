@@ -1,0 +1,191 @@
+package faults_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
+	"github.com/crdconvert/webhookd/test/oracle/load"
+	"github.com/crdconvert/webhookd/test/oracle/process"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
+)
+
+// TestE1SigtermOfOneReplica ends one replica after the other, each while the balancer needs ten seconds to see it: no call
+// fails. The drain-delay is the default.
+func TestE1SigtermOfOneReplica(t *testing.T) {
+	t.Parallel()
+	const lag = 10 * time.Second
+	rounds := scaled(5, 20)
+	s, replicas := newService(t, lag)
+	l := start(t, s.client(), s.ca)
+
+	var ending sync.WaitGroup
+	for range rounds {
+		old := replicas[0]
+		replicas = append(replicas[1:], s.replica())
+		old.Terminate()
+		ending.Go(func() { <-old.Ended() })
+		s.unused(old)
+		s.used(replicas[1])
+	}
+	ending.Wait()
+	l.NoFailures()
+	if least := int64(rounds) * int64(lag/time.Second) * ratePerSec / 10; l.Calls() < least {
+		t.Errorf("%d calls, want %d at least", l.Calls(), least)
+	}
+	t.Logf("%d rounds, %d calls, none failed", rounds, l.Calls())
+}
+
+// TestE2RollingRestart replaces both replicas, again and again, with none of them missing at any time: no call fails.
+func TestE2RollingRestart(t *testing.T) {
+	t.Parallel()
+	const lag, drainDelay = time.Second, 5 * time.Second
+	rollouts := scaled(2, 50)
+	s, replicas := newService(t, lag, "--drain-delay="+drainDelay.String())
+	l := start(t, s.client(), s.ca)
+	var slowest time.Duration
+	for range rollouts {
+		for i, old := range replicas {
+			replicas[i] = s.replica()
+			s.used(replicas[i])
+			old.Terminate()
+			began := time.Now()
+			s.unused(old)
+			slowest = max(slowest, time.Since(began))
+		}
+	}
+	l.NoFailures()
+	t.Logf("%d rollouts, %d calls; the balancer left a replica after %s at most, which drains for %s", rollouts, l.Calls(), slowest, drainDelay)
+}
+
+// TestE3KillOfOneReplica kills one of two replicas. What fails are the calls that it had, and those which the balancer sends
+// there until it sees what has become of it. No answer is wrong.
+func TestE3KillOfOneReplica(t *testing.T) {
+	t.Parallel()
+	const lag = time.Second
+	kills := scaled(5, 100)
+	s, replicas := newService(t, lag)
+	l := start(t, s.client(), s.ca)
+	var refused, broken int
+	for range kills {
+		old := replicas[0]
+		replicas = append(replicas[1:], s.replica())
+		s.used(replicas[1])
+		l.More(workers)
+		if early := l.Failures(); len(early) > 0 {
+			t.Errorf("%d calls failed before the kill, such as\n%s", len(early), load.Texts(early))
+		}
+		old.Kill()
+		s.unused(old)
+		left := time.Now()
+		l.More(10 * workers)
+		r, b := judgeKill(t, l.Failures(), left)
+		refused, broken = refused+r, broken+b
+	}
+	l.NoFailures()
+	t.Logf("%d kills, %d calls: %d were cut, %d refused before the balancer saw it", kills, l.Calls(), broken, refused)
+}
+
+// judgeKill counts the calls that found nobody and those that were cut.
+func judgeKill(t *testing.T, failures []load.Failure, left time.Time) (refused, broken int) {
+	t.Helper()
+	for _, f := range failures {
+		switch wrong := wrongAnswerError(""); {
+		case errors.As(f.Err, &wrong):
+			t.Error(f.Err)
+		case f.Began.After(left):
+			t.Errorf("a call failed %s after the balancer had left the replica: %v", f.Began.Sub(left), f.Err)
+		case contains(f.Err, "connection refused"):
+			refused++
+		default:
+			broken++
+		}
+	}
+	if broken > workers {
+		t.Errorf("%d calls were cut, and no more than %d were in flight: %s", broken, workers, load.Texts(failures))
+	}
+	return refused, broken
+}
+
+// TestE4KillOfBothReplicas starts both again, with a thousand rules: they are ready at once, and no answer is wrong.
+func TestE4KillOfBothReplicas(t *testing.T) {
+	t.Parallel()
+	rules, crds := manyRules(t, 1000)
+	s, replicas := newService(t, 0, "--rules="+rules, "--crds="+crds)
+	l := start(t, s.client(), s.ca)
+	var slowest time.Duration
+	for range scaled(2, 10) {
+		l.More(10 * workers)
+		if early := l.Failures(); len(early) > 0 {
+			t.Errorf("%d calls failed before the kill, such as\n%s", len(early), load.Texts(early))
+		}
+		for _, p := range replicas {
+			p.Kill()
+		}
+		for i := range replicas {
+			began := time.Now()
+			replicas[i] = s.replica()
+			wait.Until(t, "readiness", func() bool { return replicas[i].Ready(t.Context()) })
+			slowest = max(slowest, time.Since(began))
+			s.used(replicas[i])
+		}
+		again := time.Now()
+		l.More(10 * workers)
+		for _, f := range l.Failures() {
+			if wrong := wrongAnswerError(""); errors.As(f.Err, &wrong) || f.Began.After(again) {
+				t.Errorf("once both replicas were there again: %v", f.Err)
+			}
+		}
+	}
+	l.NoFailures()
+	if most := scaled(20*time.Second, 2*time.Second); slowest > most {
+		t.Errorf("a replica was ready after %s, want at most %s", slowest, most)
+	}
+	t.Logf("ready after %s at most, %d calls", slowest, l.Calls())
+}
+
+// TestE5SigtermWithARequestInFlight ends a replica while it converts: the answer comes, and the end is an orderly one.
+func TestE5SigtermWithARequestInFlight(t *testing.T) {
+	t.Parallel()
+	takes := scaled(3*time.Second, 25*time.Second)
+	p, answered := sleeping(t, takes, "--drain-delay=500ms")
+	began := time.Now()
+	p.Terminate()
+	p.WaitAtMost(time.Minute)
+	ended := time.Since(began)
+	if err := <-answered; err != nil {
+		t.Errorf("the call that was in flight: %v", err)
+	}
+	t.Logf("a call of %s was answered, the process ended %s after the signal", takes, ended)
+}
+
+// TestE6SecondSignal ends at once, whatever is in flight.
+func TestE6SecondSignal(t *testing.T) {
+	t.Parallel()
+	p, answered := sleeping(t, 20*time.Second, "--drain-delay=20s")
+	p.Terminate()
+	wait.Until(t, "the drain", func() bool { return len(p.Log(`"msg":"draining"`)) > 0 })
+	p.Terminate()
+	wait.Within(t, scaled(10*time.Second, time.Second), "the end", func() bool { return !p.Alive() })
+	if <-answered == nil {
+		t.Error("the call that was in flight has an answer")
+	}
+}
+
+// sleeping returns a process in which a call is in flight that takes so long, and where its error comes.
+func sleeping(t *testing.T, takes time.Duration, flags ...string) (p *process.Process, answered <-chan error) {
+	t.Helper()
+	ca := tlstest.NewCA(t, "faults")
+	p = launchHostile(t, ca, nil, flags...)
+	c := strangeConverter(t, alone(p), ca, "Sleeping")
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.To(strange("Sleeping", "a", int(takes/time.Millisecond)), "v2")
+		done <- err
+	}()
+	wait.Until(t, "a review in flight", func() bool { return p.Scrape()["webhookd_requests_in_flight"] == 1 })
+	return p, done
+}

@@ -1,0 +1,181 @@
+package faults_test
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/reviewtest"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/test/oracle/load"
+	"github.com/crdconvert/webhookd/test/oracle/process"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
+)
+
+// TestR5NoisyNeighbour has one CRD called ten times as often as another: the other one's calls do not fail, and hardly wait.
+func TestR5NoisyNeighbour(t *testing.T) {
+	t.Parallel()
+	const rate = 40
+	lasts := scaled[int64](100, 2000)
+	ca := tlstest.NewCA(t, "faults")
+	p := launch(t, ca)
+	quiet := crontabConverter(t, alone(p), ca)
+	l := load.Start(t, load.Options{Workers: 4, Rate: rate, Durations: true, Call: func(int, int) error {
+		_, err := quiet.To(crontab("quiet"), "v1")
+		return err
+	}})
+	l.More(lasts)
+	before := l.Durations()
+
+	gk := schema.GroupKind{Group: "stable.example.com", Kind: "CronTab"}
+	noisy := alone(p).Converter(t, gk, []string{"v1", "v2"}, hook(ca))
+	in := crontab("noisy")
+	in.SetAPIVersion("stable.example.com/v1")
+	noise := load.Start(t, load.Options{Workers: workers, Rate: 10 * rate, Call: func(int, int) error {
+		_, err := noisy.To(in, "v2")
+		return err
+	}})
+	noise.More(100)
+	l.Durations()
+	l.More(lasts)
+	after := l.Durations()
+	noise.NoFailures()
+	l.NoFailures()
+	was, is := load.Percentile(before, 99), load.Percentile(after, 99)
+	if *full && is > was*3/2 {
+		t.Errorf("p99 is %s, and was %s without the neighbour", is, was)
+	}
+	t.Logf("p50 %s -> %s, p99 %s -> %s with %d calls of the neighbour", load.Percentile(before, 50), load.Percentile(after, 50), was, is, noise.Calls())
+}
+
+// TestR7LittleCPU gives the process a fifth of a processor, in slices of a tenth of a second as the kernel's quota does: calls
+// take longer, and no API server gives up.
+func TestR7LittleCPU(t *testing.T) {
+	t.Parallel()
+	lasts := scaled(4*time.Second, 2*time.Minute)
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Env: []string{"GOMAXPROCS=1"}, Tolerated: []string{"TLS handshake error"},
+	})
+	l := load.Start(t, load.Options{
+		Workers: 64, Durations: true, Call: mixed(crontabConverter(t, alone(p), ca)),
+	})
+	l.More(64)
+	for end := time.Now().Add(lasts); time.Now().Before(end); {
+		p.Signal(syscall.SIGSTOP)
+		wait.For(t, 80*time.Millisecond)
+		p.Signal(syscall.SIGCONT)
+		wait.For(t, 20*time.Millisecond)
+	}
+	l.Stop()
+	failures := l.Failures()
+	var late, overloaded int
+	for _, f := range failures {
+		if contains(f.Err, "overloaded") {
+			overloaded++
+			continue
+		}
+		late++
+		if wrong := wrongAnswerError(""); errors.As(f.Err, &wrong) {
+			t.Error(f.Err)
+		}
+	}
+	if int64(late)*100 > l.Calls() {
+		t.Errorf("%d of %d calls have no answer, such as\n%s", late, l.Calls(), load.Texts(failures))
+	}
+	took := l.Durations()
+	t.Logf("%d calls by 64 clients: %d without an answer, %d overloaded; p50 %s, p99 %s", l.Calls(), late, overloaded,
+		load.Percentile(took, 50), load.Percentile(took, 99))
+}
+
+// TestR8NoFileCanBeWritten runs the process where no file can be written, as on a full disk or a read-only one: it needs none.
+func TestR8NoFileCanBeWritten(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Ulimit: "-f 0", Env: []string{"HOME=/nowhere", "TMPDIR=/nowhere"},
+		Flags: []string{"--drain-delay=0s"},
+	})
+	l := start(t, alone(p), ca)
+	h := shakeHands(t, p, ca, 1, 50)
+	pair := issue(t, ca)
+	tlstest.SwapSecretDir(t, p.Secret, pair.Files())
+	wait.Until(t, "the new certificate", func() bool { return h.shows(pair) })
+	l.More(500)
+	h.NoFailures()
+	l.NoFailures()
+	for _, path := range p.OpenFiles() {
+		if !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/") {
+			t.Errorf("has a file open: %s", path)
+		}
+	}
+	p.Terminate()
+	p.Wait()
+}
+
+// TestR9NobodyReadsTheLog fills the pipe that the log goes to: reviews are answered all the same, lines are dropped and
+// counted, and the process ends in order.
+func TestR9NobodyReadsTheLog(t *testing.T) {
+	t.Parallel()
+	reviews := scaled[int64](10_000, 100_000)
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{Binary: binary(t, "webhookd"), CA: ca, Deaf: true, Flags: []string{"--drain-delay=0s"}})
+	client, body := newPoster(t, p, ca), reviewtest.Body(1, 400)
+	l := load.Start(t, load.Options{
+		Workers: workers, Durations: true, Call: func(int, int) error { return client.success(t.Context(), body) },
+	})
+	l.More(reviews)
+	others := start(t, alone(p), ca)
+	others.More(50)
+	others.NoFailures()
+	l.NoFailures()
+	dropped := p.Scrape()["webhookd_log_lines_dropped_total"]
+	if dropped == 0 {
+		t.Error("no dropped line is counted")
+	}
+	began := time.Now()
+	p.Terminate()
+	p.WaitAtMost(scaled(wait.Patience, 10*time.Second)) // net/http leaves connections that were never used five seconds
+	t.Logf("%d reviews, p99 %s, %.0f lines dropped; ended after %s", l.Calls(), load.Percentile(l.Durations(), 99), dropped, time.Since(began))
+}
+
+// TestR10ProcessIsStopped stops the process for longer than its clients wait, and lets it go on: it is there again at once,
+// and what it was asked in the meantime is in nobody's way.
+func TestR10ProcessIsStopped(t *testing.T) {
+	t.Parallel()
+	stopped := scaled(4*time.Second, 40*time.Second)
+	ca := tlstest.NewCA(t, "faults")
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca,
+		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of what nobody waits for any more
+	})
+	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })
+	a := alone(p)
+	a.Timeout = scaled(2*time.Second, 0) // of -full: the API server's own
+	l := start(t, a, ca)
+	l.More(100)
+	if early := l.Failures(); len(early) > 0 {
+		t.Fatalf("%d calls failed, such as\n%s", len(early), load.Texts(early))
+	}
+	p.Signal(syscall.SIGSTOP)
+	wait.For(t, stopped)
+	p.Signal(syscall.SIGCONT)
+	again := time.Now()
+	took := wait.Within(t, scaled(wait.Patience, 2*time.Second), "readiness", func() bool { return p.Ready(t.Context()) })
+	l.More(10 * workers)
+	failures := l.Failures()
+	for _, f := range failures {
+		if wrong := wrongAnswerError(""); errors.As(f.Err, &wrong) || f.Began.After(again) {
+			t.Errorf("once the process went on: %v", f.Err)
+		}
+	}
+	l.NoFailures()
+	if left := p.Scrape()["webhookd_requests_in_flight"]; left != 0 {
+		t.Errorf("%v requests are left", left)
+	}
+	t.Logf("stopped for %s: ready after %s, %d of %d calls failed", stopped, took, len(failures), l.Calls())
+}
