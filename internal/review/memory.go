@@ -16,6 +16,10 @@ const (
 	// valueSize is what a value takes in bytes while its object is converted: as a member of a document and as that of the
 	// one which proves the way back, or twice as a Go value.
 	valueSize = 256
+	// objectsAtOnce objects of objectSize bytes are what memory is asked for at a time: where the object stands, what is said
+	// of it, its place in the answer, and what growing lists leave behind.
+	objectsAtOnce = 4096
+	objectSize    = 256
 )
 
 // reserve asks for memory. Whatever becomes of the error on its way up, it is what the request is answered.

@@ -44,6 +44,8 @@ func TestReserve(t *testing.T) {
 		"one of many values":      {request(dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
 		"of more than there may":  {request(dense(100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
 		"of more than there is":   {request(dense(100_000)), http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge, 0, true},
+		"tiny objects":            {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"very many of them":       {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
 		"not summed over objects": {request(dense(10_000), dense(10_000), dense(10_000), dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
 	}
 	for name, tt := range tests {

@@ -103,6 +103,11 @@ func (e *envelope) decodeObjects(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 			_, err := s.Skip()
 			return err
 		}
+		if n := len(e.objects); n > 0 && n%objectsAtOnce == 0 && doc.Reserve != nil {
+			if err := doc.Reserve(objectsAtOnce * objectSize); err != nil {
+				return err
+			}
+		}
 		object, err := decodeObject(doc, s)
 		e.objects = append(e.objects, object)
 		return err
