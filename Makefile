@@ -235,3 +235,25 @@ vulncheck: ## Look for known vulnerabilities in the code that is reached (govuln
 		([!3]*'fetching vulnerabilities'*) echo 'vulncheck: the vulnerability database cannot be reached: not checked';; \
 		(*) echo "$$out"; exit 1;; \
 		esac)
+
+##@ Release
+
+# The tools of a release have pins of their own, so that those of the linters do not move with them.
+RELEASE_TOOL := $(GO) tool -modfile='$(CURDIR)/release/tools/go.mod'
+
+.PHONY: reproducible
+reproducible: ## Build a release three times, in different places and ways: it must be one program.
+	@release/reproducible
+
+.PHONY: sbom
+sbom: build ## Write what bin/webhookd is made of, with licences: dist/webhookd.cdx.json (CycloneDX).
+	@release/sbom bin/webhookd dist/webhookd.cdx.json
+
+.PHONY: lint-workflows
+lint-workflows: ## Check .github/workflows (actionlint), and that each action is pinned by a commit.
+	@$(RELEASE_TOOL) actionlint
+	@release/pinned
+
+.PHONY: release-files
+release-files: ## Make the files of a release from the tree as it is, in dist. Needs goreleaser.
+	@goreleaser release --snapshot --clean
