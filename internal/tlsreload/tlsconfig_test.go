@@ -138,3 +138,19 @@ func TestSessionTickets(t *testing.T) {
 		}
 	}
 }
+
+// I03: without a client CA no client certificate is asked for, so nobody's chain is ever built.
+func TestNoClientCertificateIsAskedFor(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	addr := listen(t, open(t, Options{Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{}))}).TLSConfig(tls.VersionTLS12))
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		mustDial(t, addr, &tls.Config{
+			RootCAs: ca.Pool(), ServerName: "localhost", MaxVersion: version,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				t.Errorf("%s: asked for a certificate", tls.VersionName(version))
+				return &tls.Certificate{}, nil
+			},
+		})
+	}
+}
