@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -13,7 +14,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
-const jsonType = "application/json"
+const (
+	jsonType = "application/json"
+	// refusedBodyTime is how long the rest of a body is read that nobody wants.
+	refusedBodyTime = 3 * time.Second
+)
 
 // serveReview hands a request to the webhook handler once it is known to be worth its memory.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +33,7 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	}
 	share, err := s.gate.acquire(r.Context(), size)
 	if err != nil {
-		s.shed(w, err)
+		s.shed(w, r, err)
 		return
 	}
 
@@ -101,9 +106,16 @@ func (s *Server) tooLarge(n int64) string {
 }
 
 // shed answers a request that the gate did not admit.
-func (s *Server) shed(w http.ResponseWriter, err error) {
+func (s *Server) shed(w http.ResponseWriter, r *http.Request, err error) {
 	if over, ok := errors.AsType[overloadError](err); ok {
 		s.opts.Hooks.shed(string(over))
 	}
+	// A client that is still sending when its connection ends may see no answer, and kube-apiserver asks again after a 429 but
+	// not after a reset. So the answer goes out first, and then the body has some time to come to its end.
+	control := http.NewResponseController(w)
+	heard := r.Header["Expect"] == nil && control.EnableFullDuplex() == nil
 	apistatus.WriteOverloaded(w, overloadError("").Error())
+	if heard && control.Flush() == nil && control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, s.maxBody)
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
 )
@@ -314,6 +316,33 @@ func TestAdminRoutes(t *testing.T) {
 				t.Errorf("answer %d %.80q, want %d with %q", code, body, tt.code, tt.body)
 			}
 		})
+	}
+}
+
+// TestOverloadReachesSlowClient holds that a client which is slow to send reads of the overload, and not of a connection that
+// was reset; and that it can use the connection again.
+func TestOverloadReachesSlowClient(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	s := start(t, func(o *server.Options) { o.Limits.InFlightBytes, o.Limits.QueueWait = 2*size, 0 })
+	holder := dialRaw(t, s.Addr())
+	holder.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1))
+	eventually(t, "a full gate", func() bool { return s.Stats().Bytes == size })
+
+	c := dialRaw(t, s.Addr())
+	c.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1))
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for range 16 {
+		c.send(strings.Repeat(" ", size/16))
+		<-ticker.C
+	}
+	if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests {
+		t.Errorf("code %d, want 429", got.code)
+	}
+	c.send(reviewHead + "\n{  }")
+	if got := c.receive(http.MethodPost); got.code != http.StatusOK {
+		t.Errorf("code %d for the next request, want 200", got.code)
 	}
 }
 
