@@ -35,6 +35,9 @@ MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 # Those in which something runs at the same time as something else; the race detector compiles all of Helm again.
 RACE_MODULES := $(filter-out ./test/chart,$(MODULES))
 
+# All packages of a module but those whose tests only start processes.
+race-packages = $$($(GO) list ./... | grep -vE '/(internal/hostile|oracle/faults)$$')
+
 # $(call in-modules,COMMANDS) runs them in the folder of every module that has packages, or of those of the second argument.
 define in-modules
 set -e; for module in $(or $(2),$(MODULES)); do \
@@ -135,7 +138,7 @@ test: ## Everything that must pass: the tests of every module.
 test-race: ## The same with the race detector and in random order. Needs a C compiler.
 	@command -v "$$($(GO) env CC)" >/dev/null || { \
 		echo "test-race: the race detector needs a C compiler, and '$$($(GO) env CC)' is not there: install gcc" >&2; exit 1; }
-	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) ./...,$(RACE_MODULES))
+	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) $(race-packages),$(RACE_MODULES))
 
 # Without a list of packages go test shows what it prints at once: a line when a scenario begins and ends.
 .PHONY: e2e
@@ -145,6 +148,14 @@ e2e: ## Scenarios on a real API server in process: etcd and the API server of CR
 .PHONY: e2e-full
 e2e-full: ## The same and more on a whole control plane, with kubectl and Helm, which it builds the first time.
 	@cd test/controlplane && $(GO) test -count=1 -timeout=60m $(TESTFLAGS)
+
+.PHONY: faults-full
+faults-full: ## What goes wrong around webhookd, with the numbers of a night and limits of time. About an hour on an idle machine.
+	@cd test/oracle && $(GO) test -count=1 -timeout=120m $(TESTFLAGS) ./faults -v -full
+
+.PHONY: soak
+soak: ## Load for half an hour (SOAK): heap, goroutines, descriptors and latency stay.
+	@cd test/oracle && $(GO) test -count=1 -timeout=600m ./faults -v -run TestS1 -soak $(or $(SOAK),30m)
 
 .PHONY: cover
 cover: ## Coverage of the product's packages by all its tests, in bin/cover.html.
@@ -210,7 +221,7 @@ golden-update: ## Write the golden files again, from what the code answers now. 
 
 .PHONY: verify
 verify: ## What CI runs.
-	+@$(call in-steps,verify-tidy lint verify-docs verify-golden test-race fuzz-smoke bench-smoke vulncheck)
+	+@$(call in-steps,verify-tidy lint lint-workflows verify-docs verify-golden test-race fuzz-smoke bench-smoke vulncheck)
 
 .PHONY: verify-tidy
 verify-tidy: ## go.mod and go.sum of every module are tidy.
