@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
@@ -21,10 +24,6 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
-
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
-	"github.com/crdconvert/webhookd/internal/review"
 )
 
 // TestMain silences the API server's log, which tells of every failed call.
@@ -135,10 +134,13 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 		return // of the version already, or refused by the client itself
 	}
 	var said struct {
-		Message  string // of a Status
+		Message  string `json:"message"` // of a Status
 		Response struct {
-			Result struct{ Status, Message string }
-		}
+			Result struct {
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"result"`
+		} `json:"response"`
 	}
 	if err := json.Unmarshal(c.answer.Body.Bytes(), &said); err != nil {
 		t.Fatalf("%v: %s", err, c.answer.Body)
