@@ -277,6 +277,7 @@ func TestAllocations(t *testing.T) {
 
 func TestOutput(t *testing.T) {
 	t.Parallel()
+	long := strings.Repeat("x", 64)
 	tests := []struct {
 		name, text string
 		edits      []edit
@@ -290,7 +291,8 @@ func TestOutput(t *testing.T) {
 		{"two new ones", `{"a":1}`, []edit{set("9", "c"), set("8", "d")}, []string{`{"a":1`, `,"c":9,"d":8`, "}"}},
 		{"removed in the middle", `{"a":1,"b":2,"c":3}`, []edit{remove("b")}, []string{`{"a":1`, `,"c":3}`}},
 		{"removed first", `{"a":1,"b":2}`, []edit{remove("a")}, []string{"{", `"b":2}`}},
-		{"moved", `{"a":{"x":1},"b":2}`, []edit{move("a", "c")}, []string{"{", `"b":2`, `,"c":`, `{"x":1}`, "}"}},
+		{"moved", `{"a":{"x":1},"b":2}`, []edit{move("a", "c")}, []string{"{", `"b":2`, `,"c":{"x":1}`, "}"}},
+		{"moved, and long", `{"a":"` + long + `","b":2}`, []edit{move("a", "c")}, []string{"{", `"b":2`, `,"c":`, `"` + long + `"`, "}"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -562,7 +562,7 @@ func TestAddMember(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			added, err := get(t, o, "o").AddMember(test.member, value)
+			added, err := get(t, o, "o").AddMember(jsondoc.NameOf(test.member), value)
 			if (err != nil) != test.fails || !test.fails && added != test.added {
 				t.Errorf("added %t, %v", added, err)
 			}

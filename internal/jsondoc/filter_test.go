@@ -12,11 +12,11 @@ import (
 
 func TestFilter(t *testing.T) {
 	t.Parallel()
-	without := func(names string) func([]byte, *jsondoc.Node) bool {
-		return func(name []byte, value *jsondoc.Node) bool {
+	without := func(names string) func([]byte, jsondoc.Member) bool {
+		return func(name []byte, m jsondoc.Member) bool {
 			text := string(name)
 			if text == "" {
-				text = string(value.Text())
+				text = string(m.Value().Text())
 			}
 			return !strings.Contains(names, text)
 		}
@@ -53,8 +53,8 @@ func TestFilter(t *testing.T) {
 func TestFilterEditsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"a":1,"b":2,"c":3}`)
-	err := o.Filter(func(name []byte, value *jsondoc.Node) bool {
-		value.Replace(jsondoc.IntValue(9))
+	err := o.Filter(func(name []byte, m jsondoc.Member) bool {
+		m.Node().Replace(jsondoc.IntValue(9))
 		return string(name) != "b"
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestFilterEditsAndGoesOn(t *testing.T) {
 func TestFilterOfARepeatedName(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"o":{"a":1,"a":2}}`)
-	err := get(t, o, "o").Filter(func([]byte, *jsondoc.Node) bool { return false })
+	err := get(t, o, "o").Filter(func([]byte, jsondoc.Member) bool { return false })
 	if wrong, ok := errors.AsType[*jsondoc.PathError](err); !ok || wrong.Path != ".o" {
 		t.Errorf("got %v", err)
 	}

@@ -1,10 +1,10 @@
 package jsondoc
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Node is one value inside an open object: a stretch of text until somebody looks into it, a list of members after
@@ -13,18 +13,12 @@ import (
 type Node struct {
 	doc     *Document
 	parent  *Node
-	at      piece
 	members []member // of an array or object that was looked into, else nil
-	changed bool     // a value below differs from the text at
-	moved   bool     // at is not where the object's own text has the value
-}
-
-// A member is a member of an object, or an element of an array, which has no name. Its text is head, value, tail; head
-// starts with the comma before the member, or with the brace.
-type member struct {
-	name       []byte
-	head, tail piece
-	value      *Node
+	names   nameBits // of the members, and maybe of some that there were
+	at      piece
+	changed bool // a value below differs from the text at
+	copied  bool // that was so already when the node was copied
+	moved   bool // at is not where the object's own text has the value
 }
 
 // Kind tells what the value is; that of nil is Invalid.
@@ -66,74 +60,89 @@ func (n *Node) Value() Value {
 }
 
 // Untouched reports, without comparing, whether the value is the one that the object came with and was not edited.
-func (n *Node) Untouched() bool { return n != nil && !n.changed && !n.moved }
+func (n *Node) Untouched() bool { return n != nil && !n.moved && (!n.changed || n.copied) }
+
+// SameText reports whether two values have the same text, as far as that is there: it is not put together for one that was
+// edited inside, which is said to be different.
+func (n *Node) SameText(other *Node) bool {
+	return n != nil && other != nil && !n.changed && !other.changed && bytes.Equal(n.doc.bytes(n.at), other.doc.bytes(other.at))
+}
 
 // Replace sets the whole value of a node, which must not be nil.
 func (n *Node) Replace(v Value) {
-	for _, m := range n.members {
-		m.value.parent = nil
+	for i := range n.members {
+		n.members[i].leave()
 	}
-	n.at, n.members, n.changed, n.moved = n.doc.place(v), nil, false, true
+	n.at, n.members, n.names, n.changed, n.copied, n.moved = n.doc.place(v), nil, 0, false, false, true
 	n.parent.touch()
 }
 
 // Member returns the value of the object's member name, or nil if it has none or the value is no object. It fails if
 // the object has two members of one name, whichever it is.
 func (n *Node) Member(name string) (*Node, error) {
-	i, err := n.find(name)
+	i, err := n.find(name, bitOf(name))
 	if i < 0 {
 		return nil, err
 	}
-	return n.members[i].value, nil
+	return n.member(i), nil
 }
 
 // SetMember sets the object's member name; a new one goes behind the others. It fails if the value is no object, or one
 // with two members of one name, or if the name is not UTF-8.
 func (n *Node) SetMember(name string, v Value) error {
-	i, err := n.find(name)
+	i, err := n.find(name, bitOf(name))
 	if err != nil {
 		return err
 	}
 	if i >= 0 {
-		n.members[i].value.Replace(v)
+		n.member(i).Replace(v)
 		return nil
 	}
-	return n.add(name, v)
+	var short [64]byte
+	return n.add(Name{name, appendHead(short[:0], name), bitOf(name)}, v)
 }
 
 // AddMember is SetMember for a member that must be new: it reports whether it was, and changes nothing where it was not
 // (BenchmarkConvert in converters/rules).
-func (n *Node) AddMember(name string, v Value) (bool, error) {
-	if i, err := n.find(name); err != nil || i >= 0 {
+func (n *Node) AddMember(name Name, v Value) (bool, error) {
+	if i, err := n.find(name.text, name.bit); err != nil || i >= 0 {
 		return false, err
 	}
 	return true, n.add(name, v)
 }
 
+// shortValue bounds in bytes what is copied to stand behind a new name: so the texts of new members are one piece, and one
+// copy less each when they are put out (BenchmarkConvert in converters/rules).
+const shortValue = 64
+
 // add is SetMember for a name that the object does not have.
-func (n *Node) add(name string, v Value) error {
+func (n *Node) add(name Name, v Value) error {
 	switch {
-	case n.Kind() != Map:
+	case n == nil || n.names == 0 && n.Kind() != Map: // only an object has names
 		return &PathError{"is " + n.Kind().String() + ", not an object", n.Path()}
-	case !utf8.ValidString(name):
+	case name.head == nil:
 		return &PathError{"cannot have a member whose name is not UTF-8", n.Path()}
 	}
-	var short [64]byte
-	head := n.doc.add(append(appendString(append(short[:0], ','), name), ':'))
-	value := n.doc.node(Node{parent: n, at: n.doc.place(v), moved: true})
-	literal := n.doc.bytes(head)[1 : head.End-head.Start-1]
-	n.members = append(n.members, member{name: unescaped(literal[1 : len(literal)-1]), head: head, value: value})
+	head, at := n.doc.add(name.head), n.doc.place(v)
+	if at.End-at.Start <= shortValue && !at.added {
+		at = n.doc.add(n.doc.bytes(at))
+	}
+	n.members = append(n.members, member{})
+	m := &n.members[len(n.members)-1] // filled in place, which is faster than a copy
+	m.name, m.escaped = Span{head.Start + 2, head.End - 2}, len(name.head) != len(name.text)+len(`,"":`)
+	m.head, m.headAdded, m.at, m.added, m.moved, m.end = head.Span, true, at.Span, at.added, true, at.End
+	n.names |= name.bit
 	n.touch()
 	return nil
 }
 
 // RemoveMember removes the object's member name, if it has one. It fails if the object has two members of one name.
 func (n *Node) RemoveMember(name string) error {
-	i, err := n.find(name)
+	i, err := n.find(name, bitOf(name))
 	if i < 0 {
 		return err
 	}
-	n.members[i].value.parent = nil
+	n.members[i].leave()
 	n.members = append(n.members[:i], n.members[i+1:]...)
 	n.touch()
 	return nil
@@ -146,8 +155,8 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
 	}
-	for _, m := range n.members {
-		if !visit(string(m.name), m.value) {
+	for i := range n.members {
+		if !visit(string(n.nameOf(i)), n.member(i)) {
 			break
 		}
 	}
@@ -155,24 +164,27 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 }
 
 // Filter keeps those members of the object, or elements of the array, for which keep returns true: it is called for each, in
-// their order. The name, which an element does not have, is good until keep returns. It fails if two members have one name,
-// and does nothing for other values. Keep may edit the values, but not add or remove members of n.
-func (n *Node) Filter(keep func(name []byte, value *Node) bool) error {
+// their order. The name, which an element does not have, and the member are good until keep returns. It fails if two members
+// have one name, and does nothing for other values. Keep may edit the values, but not add or remove members of n.
+func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
 	}
-	left := 0
+	left, names := 0, nameBits(0)
 	for i := range n.members {
-		m := n.members[i]
-		if !keep(m.name, m.value) {
-			m.value.parent = nil
+		name := n.nameOf(i)
+		if !keep(name, Member{n, i}) {
+			n.members[i].leave()
 			continue
 		}
-		n.members[left] = m
+		if left != i {
+			n.members[left] = n.members[i]
+		}
 		left++
+		names |= bitOf(name)
 	}
 	if left < len(n.members) {
-		n.members = n.members[:left]
+		n.members, n.names = n.members[:left], names
 		n.touch()
 	}
 	return nil
@@ -184,25 +196,25 @@ func (n *Node) Path() string {
 		return "."
 	}
 	var segment string
-	for i, m := range n.parent.members {
-		if m.value == n && n.parent.Kind() == Array {
+	for i := range n.parent.members {
+		if m := &n.parent.members[i]; m.value == n && n.parent.Kind() == Array {
 			segment = "[" + strconv.Itoa(i) + "]"
 		} else if m.value == n {
-			segment = formatSegment(string(m.name))
+			segment = formatSegment(string(n.parent.nameOf(i)))
 		}
 	}
 	return strings.TrimSuffix(n.parent.Path(), ".") + segment // of all paths, only the object's own ends in a dot
 }
 
-func (n *Node) find(name string) (int, error) {
-	if n.Kind() != Map {
+func (n *Node) find(name string, bit nameBits) (int, error) {
+	if n == nil || n.members == nil && n.Kind() != Map {
 		return -1, nil
 	}
-	if err := n.look(); err != nil {
+	if err := n.look(); err != nil || n.names&bit == 0 { // as of all arrays
 		return -1, err
 	}
 	for i := range n.members {
-		if string(n.members[i].name) == name {
+		if n.members[i].mayBe(len(name)) && string(n.nameOf(i)) == name {
 			return i, nil
 		}
 	}
@@ -211,49 +223,98 @@ func (n *Node) find(name string) (int, error) {
 
 // look lists the members of an array or object, one level deep, unless that was done before.
 func (n *Node) look() error {
-	kind := n.Kind()
-	if kind != Map && kind != Array || n.members != nil {
+	if n == nil || n.members != nil {
 		return nil
 	}
-	d, first := n.doc, len(n.doc.fields)
+	kind := n.Kind()
+	if kind != Map && kind != Array {
+		return nil
+	}
+	d, first := n.doc, len(n.doc.members)
 	if n.outlined() {
 		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End], 0)
 		return nil
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
-	defer func() { d.fields = d.fields[:first] }()
-	if err := d.outline(&d.inside, byte(kind), &d.fields, func([]byte) error { _, err := d.inside.Skip(); return err }); err != nil {
+	if err := n.scan(&d.inside, kind == Map); err != nil {
+		d.members = d.members[:first]
 		if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 			err = &PathError{syntax.Problem, n.Path()}
 		}
 		return err
 	}
-	n.list(d.fields[first:], n.at.Start)
+	n.listed(first)
 	return nil
 }
 
-// outlined says that n is the nested member of the outline of the open object, as it came.
-func (n *Node) outlined() bool {
-	return n != nil && n.parent == n.doc.object.Node && n.at.Start == n.doc.opened.inside && n.Untouched()
+// scan adds to the document's members those of n, whose text s is at the start of. It is Scanner.Members and Elements for text
+// that is known to be JSON (BenchmarkConvert in converters/rules).
+func (n *Node) scan(s *Scanner, object bool) error {
+	d, base, seen := n.doc, n.at.Start, nameSet{}
+	most := maxFields - len(d.fields) + len(d.members)
+	start, i := 0, s.space(1)
+	for more := s.at(i) != '}' && s.at(i) != ']'; more; i = s.space(i + 1) {
+		d.members = append(d.members, member{})
+		m := &d.members[len(d.members)-1]
+		m.headAdded, m.added, m.moved = n.at.added, n.at.added, n.moved
+		if object {
+			at := i
+			i = s.name(at)
+			name := unescaped(s.Text(s.nameAt))
+			if !seen.add(s, at, name) {
+				break
+			}
+			m.name, m.escaped = s.nameAt.behind(base), len(name) != int(s.nameAt.End-s.nameAt.Start)
+			n.names |= bitOf(name)
+		}
+		m.head, m.at.Start = span(start, i).behind(base), base+offset(i)
+		i = s.value(i)
+		m.at.End = base + offset(i)
+		i = s.space(i)
+		m.end, start, more = base+offset(i), i, s.at(i) == ','
+		if len(d.members) > most {
+			s.fail(i, "too many members in all objects together")
+			break
+		}
+		if len(d.fields)+len(d.nested)+len(d.members) > d.room {
+			if err := d.reserve(); err != nil {
+				return err
+			}
+		}
+	}
+	return s.err
 }
 
-// list makes the members of n from fields whose offsets are behind base. The list gets some room for members to come.
+// outlined says that the text of n is that of the nested member of the outline of the open object.
+func (n *Node) outlined() bool {
+	if n == nil || n.changed || n.at.added {
+		return false
+	}
+	o := &n.doc.opened
+	return n.at.Start == o.inside && n.at.Start > o.Start
+}
+
+// list makes the members of n from fields whose offsets are behind base.
 func (n *Node) list(fields []field, base uint32) {
 	d, first := n.doc, len(n.doc.members)
 	for i := range fields {
 		f := &fields[i]
-		at := func(start, end uint32) piece { return piece{Span{base + start, base + end}, n.at.added} }
-		value := d.node(Node{parent: n, at: at(f.value, f.valueEnd), moved: n.moved})
-		name := f.nameOf(d.bytes(at(f.name.Start, f.name.End)))
-		d.members = append(d.members, member{name, at(f.start, f.value), at(f.valueEnd, f.end), value})
+		m := n.memberOf(f, base)
+		d.members = append(d.members, m)
+		n.names |= bitOf(m.nameIn(d))
 	}
-	end := len(d.members)
+	n.listed(first)
+}
+
+// listed makes the document's members from the first on those of n, with some room for members to come.
+func (n *Node) listed(first int) {
+	d, end := n.doc, len(n.doc.members)
 	d.members = append(d.members, make([]member, 4)...)
 	n.members = d.members[first:end:len(d.members)]
 }
 
 func (n *Node) touch() {
-	for ; n != nil && !n.changed; n = n.parent {
-		n.changed = true
+	for ; n != nil && (!n.changed || n.copied); n = n.parent {
+		n.changed, n.copied = true, false
 	}
 }

@@ -27,13 +27,19 @@ func (o *Output) Put(n *Node) {
 	}
 	start, end, added := n.at.Start, n.at.End, n.at.added
 	o.put(piece{Span{start, start + 1}, added})
-	for i, m := range n.members {
+	for i := range n.members {
+		m := &n.members[i]
+		head := piece{m.head, m.headAdded}
 		if i == 0 {
-			m.head.Start++ // the comma of one that was not always first; the brace is there already
+			head.Start++ // the comma of one that was not always first; the brace is there already
 		}
-		o.put(m.head)
-		o.Put(m.value)
-		o.put(m.tail)
+		o.put(head)
+		if m.value == nil {
+			o.put(m.piece())
+		} else {
+			o.Put(m.value)
+		}
+		o.put(m.tail())
 	}
 	o.put(piece{Span{end - 1, end}, added})
 }

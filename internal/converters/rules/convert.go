@@ -21,17 +21,21 @@ type spoke struct{ toHub, fromHub *program }
 
 // Convert implements converters.Converter.
 func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	v := conversion{ctx: ctx, group: c.group, desks: &c.desks, obj: obj, from: from, to: to}
+	var there, back *program
 	if s := c.spokes[from]; s != nil && to == c.hub {
-		v.there, v.back = s.toHub, s.fromHub
+		there, back = s.toHub, s.fromHub
 	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		v.there, v.back = s.fromHub, s.toHub
+		there, back = s.fromHub, s.toHub
 	} else {
 		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
-	v.desk = c.desks.get()
+	d := c.desks.get()
+	v := &d.job
+	*v = conversion{
+		ctx: ctx, group: c.group, desks: &c.desks, desk: d, obj: obj, from: from, to: to, there: there, back: back,
+	}
 	err := v.convert()
-	c.desks.put(v.desk)
+	c.desks.put(d)
 	return err
 }
 
@@ -42,7 +46,9 @@ func (d *desks) get() *desk {
 	if d, ok := d.pool.Get().(*desk); ok {
 		return d
 	}
-	return &desk{}
+	made := &desk{}
+	made.there.see = made.there.shown.see
+	return made
 }
 
 func (d *desks) put(free *desk) {
@@ -54,6 +60,7 @@ func (d *desks) put(free *desk) {
 type desk struct {
 	docs    [4]jsondoc.Document
 	used    int
+	job     conversion
 	there   run // what runs programs
 	compare run // what looks at their results
 }
@@ -85,7 +92,7 @@ func (d *desk) clear() {
 	for i := range d.docs[:d.used] {
 		d.docs[i].Reset(nil)
 	}
-	d.used = 0
+	d.used, d.job = 0, conversion{}
 	d.there.clear()
 	d.compare.clear()
 }
@@ -104,11 +111,14 @@ type conversion struct {
 	there, back *program
 	desks       *desks
 	desk        *desk
-	trusted     bool // what is kept need not be proved to come back
+	source      []byte // the object as it came
+	asRead      bool   // it is the document's own, which nobody has edited before
+	result      []byte // what it was made: F(x), once that was asked for
+	trusted     bool   // what is kept need not be proved to come back
 }
 
 func (v *conversion) convert() error {
-	source := v.obj.Text()
+	v.source, v.asRead = v.obj.Text(), v.obj.Untouched()
 	stash, err := converters.TakeStash(v.obj, v.from, v.to)
 	if err != nil {
 		return err
@@ -116,23 +126,56 @@ func (v *conversion) convert() error {
 	if whole, err := v.entire(stash); whole || err != nil {
 		return err
 	}
-	doubt, err := v.run(v.there, v.obj, v.from, func() []byte { return source })
+	doubt, err := v.run(v.there, v.obj, v.from, shown{text: v.source})
 	if err != nil || !doubt && stash == nil {
 		return err
 	}
-	return v.settle(source, stash)
+	return v.settle(stash)
+}
+
+// original returns the source, not to be edited.
+func (v *conversion) original() (*jsondoc.Object, error) {
+	if v.asRead {
+		return v.obj.Original(), nil
+	}
+	return v.desk.open(v.source)
+}
+
+// converted returns the text of F(x), as long as nothing is put into it.
+func (v *conversion) converted() []byte {
+	if v.result == nil {
+		v.result = v.obj.Text()
+	}
+	return v.result
 }
 
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
 // must not depend on what ran before.
-func (v *conversion) run(p *program, obj *jsondoc.Object, version string, text func() []byte) (doubt bool, err error) {
+func (v *conversion) run(p *program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
+	is.group, is.version = v.group, version
 	r := &v.desk.there
-	r.reset(v.ctx, func() []byte { return visible(text(), v.group+"/"+version) })
+	r.reset(v.ctx, is)
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
 	}
 	return r.doubt, r.err
+}
+
+// A shown is the object that expressions see. That they see any is rare.
+type shown struct {
+	text           []byte
+	as             *conversion // whose F(x) it is, if there is no text
+	group, version string
+}
+
+// see returns what expressions see: all but the annotations that webhookd keeps there.
+func (s *shown) see() []byte {
+	text := s.text
+	if text == nil && s.as != nil {
+		text = s.as.converted()
+	}
+	return visible(text, s.group+"/"+s.version)
 }
 
 // visible returns what expressions see of an object: all but the annotations that webhookd keeps there.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ func (r *run) diffValue(v, w *jsondoc.Node, p *place, s spot) []byte {
 	switch {
 	case p != nil && p.dropped && p.fate == gone:
 		return nil
-	case w != nil && v.Untouched() && bytes.Equal(v.Text(), w.Text()):
+	case v.SameText(w):
 		return nil
 	case w == nil && p != nil && p.fate == through && v.Kind() == jsondoc.Map:
 		r.simple = false

@@ -117,6 +117,22 @@ func plainCases() []engineCase {
 			},
 		},
 		{
+			name: "into objects side by side, in turns",
+			pair: pair{
+				beta: "{spec: {a: string, b: string, c: string, d: string}}",
+				v1:   "{spec: {x: {a: string, c: string}, y: {b: string, d: string}}}",
+				rules: "- {field: .spec.a, hub: .spec.x.a}\n- {field: .spec.b, hub: .spec.y.b}\n" +
+					"- {field: .spec.c, hub: .spec.x.c}\n- {field: .spec.d, hub: .spec.y.d}",
+			},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{"d":"4","c":"3","b":"2","a":"1"}`,
+					want: `,"spec":{"x":{"a":"1","c":"3"},"y":{"b":"2","d":"4"}}`,
+				},
+				{from: "v1beta1", rest: `,"spec":{"b":"2","d":"4"}`, want: `,"spec":{"y":{"b":"2","d":"4"}}`},
+			},
+		},
+		{
 			name: "move out of an object that both have",
 			pair: pair{
 				beta: "{a: string, spec: {c: string}}", v1: "{spec: {a: string, c: string}}", rules: "- {field: .a, hub: .spec.a}",

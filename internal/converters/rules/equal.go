@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -20,7 +19,7 @@ func (r *run) equal(a, b *jsondoc.Node) bool {
 	if a.Kind() != b.Kind() {
 		return false
 	}
-	if bytes.Equal(a.Text(), b.Text()) {
+	if a.SameText(b) {
 		return true
 	}
 	switch a.Kind() {

@@ -123,6 +123,7 @@ func (b *builder) moved(p *place, in *owned, to []step, aligned bool) *place {
 		}
 		return p
 	}
+	l.straight = l.guard == nil && !l.doubtful
 	b.operand(l)
 	b.p.writes = append(b.p.writes, write{link: l, depth: len(l.out[0].steps)})
 	b.moves = append(b.moves, l)

@@ -14,7 +14,9 @@ import (
 // It is immutable once it is compiled.
 type program struct {
 	src, dst spot
-	links    []*link  // that compute
+	links    []*link
+	reads    []*link  // that have inputs which are not read when they are taken away
+	computes []*link  // that do not just hand their value on
 	writes   []write  // outer places first
 	late     []write  // what fills places that are still absent: defaults, and values computed from nothing
 	watch    [][]step // source places whose absence the way back would fill
@@ -34,6 +36,7 @@ type link struct {
 	inAt, outAt int
 	check       bool // outputs may be more than the target's schema admits
 	doubtful    bool // the way back may give something else
+	straight    bool // the value moves as it is, whatever it is: the input is the output
 	unit        *unit
 }
 
@@ -41,6 +44,7 @@ type link struct {
 // again on the way back.
 type route struct {
 	steps   []step
+	last    jsondoc.Name // of the last step, if it is one by name
 	spot    spot
 	private []bool
 	numbers []bool // for each step, whether it picks by a number
@@ -61,7 +65,11 @@ type write struct {
 	value jsondoc.Value // of a default
 	fixed bool
 	depth int
+	// beside: it goes into the object that the one before goes into.
+	beside bool
 }
+
+func (w *write) route() *route { return &w.link.out[w.out] }
 
 // build compiles one direction of a relation.
 func (c *compiler) build(rel *relation, toHub bool) *program {
@@ -192,9 +200,19 @@ func routesOf(ends []end) []route {
 			r.picks = r.picks || r.steps[i].kind != byName
 			r.numbers = append(r.numbers, s.Kind == syntax.Pick && element.member(s.Name).kind() == crdschema.Integer)
 		}
+		if last := len(r.steps) - 1; last >= 0 {
+			r.last = jsondoc.NameOf(r.steps[last].name)
+		}
 		routes = append(routes, r)
 	}
 	return routes
+}
+
+// beside reports whether two routes lead to members of one object.
+func (r *route) beside(other *route) bool {
+	n, toElement := len(r.steps), func(s step) bool { return s.kind != byName }
+	return n > 0 && n == len(other.steps) && slices.Equal(r.steps[:n-1], other.steps[:n-1]) &&
+		!slices.ContainsFunc(r.steps, toElement) && other.steps[n-1].kind == byName
 }
 
 // losesNull reports whether the API server removes a null at the end of the route: that of a member whose schema has no null
@@ -282,7 +300,10 @@ func (b *builder) compute(l *link) {
 
 func (b *builder) operand(l *link) {
 	l.inAt, l.outAt = b.p.operands, b.p.operands+len(l.in)
-	b.p.operands += len(l.in) + len(l.out)
+	if l.straight {
+		l.outAt = l.inAt
+	}
+	b.p.operands = l.outAt + len(l.out)
 }
 
 // fallback returns the default of a path, as JSON, or nil.
@@ -318,10 +339,21 @@ func (b *builder) group(g *group) {
 	o.move = &move{link: l, group: g}
 }
 
-// finish orders the writes and finds the rules that share places.
+// finish orders the writes, sorts out the links and finds the rules that share places.
 func (b *builder) finish() {
 	for _, w := range [][]write{b.p.writes, b.p.late} {
 		slices.SortStableFunc(w, func(a, b write) int { return cmp.Compare(a.depth, b.depth) })
+	}
+	for i := 1; i < len(b.p.writes); i++ {
+		b.p.writes[i].beside = b.p.writes[i].route().beside(b.p.writes[i-1].route())
+	}
+	for _, l := range b.p.links {
+		if slices.ContainsFunc(l.in, func(in route) bool { return !in.direct }) {
+			b.p.reads = append(b.p.reads, l)
+		}
+		if len(l.in) > 0 && !l.straight {
+			b.p.computes = append(b.p.computes, l)
+		}
 	}
 	links := slices.Concat(b.p.links, b.moves)
 	for _, l := range links {

@@ -13,25 +13,25 @@ import (
 // proved returns the stash that is to be kept, and whether it brings the source back from an object in which the choice is
 // restored. It is converted back to see that, as a request will later: nothing may be lost by what the parts cannot say, or say
 // wrongly, for whatever reason. Without a choice, a whole always comes back: converting it gave what the object says.
-func (v *conversion) proved(source, now, parts []byte, chosen []kept) (stash []byte, ok bool, err error) {
+func (v *conversion) proved(parts []byte, chosen []kept) (stash []byte, ok bool, err error) {
 	if parts == nil || v.trusted || v.desk.compare.simple && len(chosen) == 0 && len(parts) <= maxStash {
 		return parts, true, nil
 	}
-	if ok, err = v.returns(source, now, parts, chosen); ok || err != nil {
+	if ok, err = v.returns(parts, chosen); ok || err != nil {
 		return parts, ok, err
 	}
-	whole, err := v.wholeOf(source)
+	whole, err := v.wholeOf()
 	if err != nil || len(parts)+len(whole)+len(`,"":`) > maxStash {
 		return parts, false, err // the parts have to do
 	}
 	stash = slices.Concat(bytes.TrimSuffix(parts, []byte("}")), []byte(`,"":`), whole, []byte("}"))
-	ok, err = v.returns(source, now, stash, chosen)
+	ok, err = v.returns(stash, chosen)
 	return stash, ok, err
 }
 
 // returns reports whether the source comes back with a stash.
-func (v *conversion) returns(source, now, stash []byte, chosen []kept) (bool, error) {
-	result, err := jsondoc.ParseObject(now)
+func (v *conversion) returns(stash []byte, chosen []kept) (bool, error) {
+	result, err := jsondoc.ParseObject(v.converted())
 	if err != nil {
 		return false, err
 	}
@@ -48,7 +48,7 @@ func (v *conversion) returns(source, now, stash []byte, chosen []kept) (bool, er
 	if err = w.convert(); err != nil {
 		return false, v.ctx.Err()
 	}
-	x, err := jsondoc.ParseObject(source)
+	x, err := jsondoc.ParseObject(v.source)
 	if err != nil {
 		return false, err
 	}
@@ -59,8 +59,8 @@ func (v *conversion) returns(source, now, stash []byte, chosen []kept) (bool, er
 }
 
 // wholeOf returns all of an object that a conversion may change.
-func (v *conversion) wholeOf(source []byte) ([]byte, error) {
-	x, err := v.desk.open(source)
+func (v *conversion) wholeOf() ([]byte, error) {
+	x, err := v.original()
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (v *conversion) wholeOf(source []byte) ([]byte, error) {
 // now.
 func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 	r := &v.desk.compare
-	r.reset(v.ctx, nil)
 	if stash == nil {
 		return false, nil
 	}
+	r.reset(v.ctx, shown{})
 	whole := r.member(stash.Node, exactly)
 	if whole.Kind() != jsondoc.Map || r.err != nil {
 		return false, nil //nolint:nilerr // a repeated name: no stash of ours
@@ -111,7 +111,7 @@ func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := v.run(v.back, trial, v.to, func() []byte { return text }); err != nil {
+	if _, err := v.run(v.back, trial, v.to, shown{text: text}); err != nil {
 		return false, err
 	}
 	is, err := jsondoc.ParseObject(now)

@@ -21,9 +21,7 @@ func (r *run) put(n *jsondoc.Node, path *route, i int, v jsondoc.Value) bool {
 		return false
 	}
 	if i == len(path.steps)-1 {
-		added, err := n.AddMember(s.name, v)
-		r.note(err)
-		return added
+		return r.add(n, path, v)
 	}
 	m := r.member(n, s.name)
 	if m == nil {
@@ -32,6 +30,15 @@ func (r *run) put(n *jsondoc.Node, path *route, i int, v jsondoc.Value) bool {
 		r.note(replace(m, "{}")) // the API server takes null for nothing there
 	}
 	return r.put(m, path, i+1, v)
+}
+
+// add is put for the last step of a path, to a member.
+func (r *run) add(n *jsondoc.Node, path *route, v jsondoc.Value) bool {
+	r.into = n
+	added, err := n.AddMember(path.last, v)
+	r.note(err)
+	r.doubt = r.doubt || !added
+	return added
 }
 
 // makeMember makes the object or list that step i of the path leads to.

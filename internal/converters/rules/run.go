@@ -17,21 +17,25 @@ type run struct {
 	doubt bool
 	// simple is what diff says of the stash that it has made.
 	simple bool
-	taken  int // how many values were read and taken away
+	taken  int           // how many values were read and taken away
+	into   *jsondoc.Node // the object that the last write went into, if it did
 	err    error
 	slab   []transform.Operand
+	shown  shown
+	see    func() []byte // what is shown, made once (BenchmarkConvert)
 }
 
-// reset readies the run for another object.
-func (r *run) reset(ctx context.Context, object func() []byte) {
+// reset readies the run for another object, of which expressions see what is shown.
+func (r *run) reset(ctx context.Context, is shown) {
 	r.clear()
-	*r = run{call: transform.Call{Context: ctx, Object: object}, slab: r.slab[:0]}
+	r.shown = is
+	r.call = transform.Call{Context: ctx, Object: r.see}
 }
 
 // clear lets go of the object.
 func (r *run) clear() {
 	clear(r.slab)
-	*r = run{slab: r.slab[:0]}
+	*r = run{slab: r.slab[:0], see: r.see}
 }
 
 // note keeps the first error: a repeated name in an object that is looked into.
@@ -54,7 +58,7 @@ func (r *run) operands(n int) []transform.Operand {
 // program converts n, and reports whether there is a value after that: an element may have none.
 func (r *run) program(p *program, n *jsondoc.Node) bool {
 	ops := r.operands(p.operands)
-	for _, l := range p.links {
+	for _, l := range p.reads {
 		r.read(l, n, ops)
 	}
 	for _, path := range p.watch {
@@ -62,14 +66,18 @@ func (r *run) program(p *program, n *jsondoc.Node) bool {
 	}
 	r.doubt = r.doubt || p.always
 	is := p.root == nil || r.clean(p.root, n, ops)
-	for _, l := range p.links {
-		if len(l.in) > 0 {
-			r.compute(l, ops)
-		}
+	for _, l := range p.computes {
+		r.compute(l, ops)
 	}
+	r.into = nil
 	for i := range p.writes {
 		w := &p.writes[i]
-		is = r.write(n, is, w, ops[w.link.outAt+w.out])
+		if !w.beside {
+			r.into = nil
+		}
+		if v := &ops[w.link.outAt+w.out]; v.Present {
+			is = r.write(n, is, w, v.Value)
+		}
 	}
 	if is {
 		r.fill(p, n, ops)
@@ -144,16 +152,17 @@ func anyPresent(ops []transform.Operand) bool {
 }
 
 // write puts an output into n, which so far is a value or not, and reports whether it is one now.
-func (r *run) write(n *jsondoc.Node, is bool, w *write, v transform.Operand) bool {
-	if !v.Present {
-		return is
-	}
-	path := &w.link.out[w.out]
-	if (path.noNull || path.newNull) && string(v.Value.Text()) == "null" {
+func (r *run) write(n *jsondoc.Node, is bool, w *write, v jsondoc.Value) bool {
+	path := w.route()
+	if (path.noNull || path.newNull) && string(v.Text()) == "null" {
 		r.doubt = true
 		if path.noNull {
 			return is
 		}
+	}
+	if r.into != nil {
+		r.add(r.into, path, v)
+		return true
 	}
 	r.doubt = r.doubt || path.picks // another rule may know the element, too
 	if !is && len(path.steps) > 0 {
@@ -167,7 +176,7 @@ func (r *run) write(n *jsondoc.Node, is bool, w *write, v transform.Operand) boo
 		r.doubt = true // it was written, or it is not gone
 		return true
 	}
-	if !r.put(n, path, 0, v.Value) {
+	if !r.put(n, path, 0, v) {
 		r.doubt = true
 	}
 	return true

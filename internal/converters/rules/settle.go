@@ -23,11 +23,10 @@ const (
 // The choice starts with all entries. One is left out when, with the choice made so far, converting back does not give what
 // the source says at the places that it is tied to; and when a value that has to be kept would not be restored with it: it
 // is tied to what that value was computed without. So the two directions agree about what a stash says.
-func (v *conversion) settle(source []byte, stash *jsondoc.Object) error {
+func (v *conversion) settle(stash *jsondoc.Object) error {
 	r := &v.desk.compare
-	r.reset(v.ctx, nil)
-	now := v.obj.Text()
-	x, err := v.desk.open(source)
+	r.reset(v.ctx, shown{})
+	x, err := v.original()
 	if err != nil {
 		return err
 	}
@@ -42,14 +41,14 @@ func (v *conversion) settle(source []byte, stash *jsondoc.Object) error {
 		if round == maxRounds {
 			chosen = nil
 		}
-		t, err := v.try(r, now, x, &chosen)
+		t, err := v.try(r, x, &chosen)
 		if err != nil {
 			return err
 		}
 		if t.lost > 0 {
 			continue
 		}
-		text, proved, err := v.proved(source, now, t.partial, chosen)
+		text, proved, err := v.proved(t.partial, chosen)
 		if err != nil {
 			return err
 		}
@@ -81,22 +80,13 @@ type trial struct {
 	lost    int    // how many entries the choice has lost
 }
 
-func (v *conversion) try(r *run, now []byte, x *jsondoc.Object, chosen *[]kept) (trial, error) {
-	var there *jsondoc.Object
-	text := now
-	if len(*chosen) > 0 {
-		var err error
-		if there, err = v.desk.open(now); err != nil {
-			return trial{}, err
-		}
-		*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.restore(there.Node, &k) })
-		text = there.Text()
-	}
-	back, err := v.desk.open(text)
+func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, error) {
+	there, err := v.restored(r, chosen)
 	if err != nil {
 		return trial{}, err
 	}
-	if _, err := v.run(v.back, back, v.to, func() []byte { return text }); err != nil {
+	back, err := v.wayBack(there)
+	if err != nil {
 		return trial{}, err
 	}
 	before := len(*chosen)
@@ -106,7 +96,7 @@ func (v *conversion) try(r *run, now []byte, x *jsondoc.Object, chosen *[]kept) 
 	}
 	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
 	if before > 0 && t.partial != nil {
-		if err := v.restorable(r, &t, now, there, x, chosen); err != nil {
+		if err := v.restorable(r, &t, there, x, chosen); err != nil {
 			return t, err
 		}
 		t.lost = before - len(*chosen)
@@ -114,13 +104,47 @@ func (v *conversion) try(r *run, now []byte, x *jsondoc.Object, chosen *[]kept) 
 	return t, r.err
 }
 
+// restored returns F(x) with the choice in it, as far as that has a place there, or nil if nothing is chosen.
+func (v *conversion) restored(r *run, chosen *[]kept) (*jsondoc.Object, error) {
+	if len(*chosen) == 0 {
+		return nil, nil //nolint:nilnil // as said
+	}
+	there, err := v.desk.open(v.converted())
+	if err == nil {
+		*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.restore(there.Node, &k) })
+	}
+	return there, err
+}
+
+// wayBack converts back what was made, or if that is nil F(x), of which a copy is as good as its text (BenchmarkConvert).
+func (v *conversion) wayBack(made *jsondoc.Object) (*jsondoc.Object, error) {
+	var back *jsondoc.Object
+	is := shown{as: v}
+	if made == nil {
+		back = v.obj.Copy()
+	} else {
+		is.text = made.Text()
+	}
+	if back == nil {
+		if is.text == nil {
+			is.text = v.converted()
+		}
+		var err error
+		if back, err = v.desk.open(is.text); err != nil {
+			return nil, err
+		}
+	}
+	_, err := v.run(v.back, back, v.to, is)
+	return back, err
+}
+
 // restorable leaves out the entries that would keep a value in the new stash from being restored.
-func (v *conversion) restorable(r *run, t *trial, now []byte, there, x *jsondoc.Object, chosen *[]kept) error {
+func (v *conversion) restorable(r *run, t *trial, there, x *jsondoc.Object, chosen *[]kept) error {
 	stash, err := jsondoc.ParseObject(t.partial)
 	if err != nil {
 		return err
 	}
-	computed, err := jsondoc.ParseObject(now)
+	computed, err := jsondoc.ParseObject(v.converted())
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
@@ -71,11 +72,22 @@ func (e *expressionCompiler) program() *expression {
 	if err == nil {
 		var program cel.Program
 		if program, err = e.env.Program(made, programOptions()...); err == nil {
-			return &expression{program: program, self: e.from.namedNodes(), named: e.from.named(), root: e.from.root}
+			return &expression{
+				program: program, loops: loops(made), self: e.from.namedNodes(), named: e.from.named(), root: e.from.root,
+			}
 		}
 	}
 	e.say(e.text.Pos, "expression", "", "%s: %s", e.key, oneLine(err.Error()))
 	return nil
+}
+
+// loops reports whether there is a comprehension in an expression, such as a macro stands for.
+func loops(a *cel.Ast) bool {
+	found := false
+	ast.PostOrderVisit(a.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.ComprehensionKind
+	}))
+	return found
 }
 
 // issue says what CEL's parser or type checker found.

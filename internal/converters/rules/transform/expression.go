@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ import (
 // An expression is a compiled expression of CEL.
 type expression struct {
 	program cel.Program
+	loops   bool // only comprehensions are stopped on the way
 	self    []NamedNode
 	named   bool
 	root    *crdschema.Node
@@ -37,7 +39,7 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 		return nil, errObjectCost
 	}
 	before := *spent
-	v, details, err := e.program.ContextEval(c.Context, &activation{call: c, expression: e, in: in})
+	v, details, err := e.run(c.Context, &activation{call: c, expression: e, in: in})
 	if details != nil && details.ActualCost() != nil {
 		*spent += *details.ActualCost()
 	}
@@ -52,6 +54,15 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// run evaluates the expression. CEL looks at the context in comprehensions alone, and without them need not be given it
+// (BenchmarkConvert in package rules).
+func (e *expression) run(ctx context.Context, vars *activation) (ref.Val, *cel.EvalDetails, error) {
+	if e.loops {
+		return e.program.ContextEval(ctx, vars)
+	}
+	return e.program.Eval(vars)
 }
 
 // evaluationError says what is wrong without a value.

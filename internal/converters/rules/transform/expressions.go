@@ -93,6 +93,14 @@ func (r *result) put(v ref.Val, out []Operand) error {
 }
 
 func putValue(v ref.Val, out *Operand, limit int) error {
+	if s, ok := v.(types.String); ok { // the usual one: what StringValue makes is JSON (BenchmarkConvert in package rules)
+		value := jsondoc.StringValue(string(s))
+		if len(value.Text()) > limit {
+			return celvalue.ErrTooLarge
+		}
+		*out = Operand{Value: value, Present: true}
+		return nil
+	}
 	text, err := celvalue.AppendJSON(nil, v, limit)
 	if err != nil {
 		return err

@@ -1,0 +1,62 @@
+package jsondoc
+
+import "bytes"
+
+// Original returns the object as the document has it, whatever was edited since it was opened: one more object, which
+// lives as long, and whose edits are its own. It costs no scan.
+func (o *Object) Original() *Object {
+	d := o.doc
+	root := d.node(Node{at: piece{Span: d.opened.Span}})
+	root.list(d.fields[d.opened.fields.Start:d.opened.fields.End], 0)
+	return &Object{root}
+}
+
+// Copy returns the object as it stands now: one more object, which lives as long, and whose edits are its own. It is what
+// ParseObject returns for the text, and untouched as that is, without a scan. It is nil where the text might be one that
+// ParseObject refuses, because an edit has nested it too deep.
+func (o *Object) Copy() *Object {
+	root := o.doc.copyOf(o.Node, nil, 1)
+	if root == nil {
+		return nil
+	}
+	return &Object{root}
+}
+
+// copyOf copies a node at a depth, and what is below it as far as it was edited.
+func (d *Document) copyOf(n, parent *Node, depth int) *Node {
+	c := d.node(Node{parent: parent, at: n.at, changed: n.changed, copied: n.changed})
+	if !n.changed && parent != nil {
+		if n.moved && d.mayBeDeep(n.at, depth) {
+			return nil
+		}
+		return c
+	}
+	first := len(d.members)
+	d.members = append(d.members, n.members...)
+	c.names = n.names
+	c.listed(first)
+	for i := range c.members {
+		m := &c.members[i]
+		was := m.value
+		switch m.value = nil; {
+		case was != nil && (was.changed || was.moved):
+			if m.value = d.copyOf(was, c, depth+1); m.value == nil {
+				return nil
+			}
+		case m.moved && d.mayBeDeep(m.piece(), depth+1):
+			return nil
+		}
+		m.moved = false
+	}
+	return c
+}
+
+// mayBeDeep reports whether a value at a depth may have levels that ParseObject refuses. It need not: only levels are counted
+// that there are at the most.
+func (d *Document) mayBeDeep(at piece, depth int) bool {
+	text := d.bytes(at)
+	if depth+len(text)/2 <= MaxDepth { // a level takes two bytes
+		return false
+	}
+	return depth+bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > MaxDepth
+}
