@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -91,7 +91,7 @@ func newWitness(tb testing.TB) *witness {
 	tb.Helper()
 	kinds := append(builtin.Kinds(), converters.Kind{
 		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
-		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: converters.Func(mischief),
+		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: convertertest.Mischief(fails),
 	})
 	var texts [2][]byte
 	for i, name := range []string{"rules.yaml", "crd.yaml"} {
@@ -120,34 +120,12 @@ func newWitness(tb testing.TB) *witness {
 	return w
 }
 
-// mischief is a converter that does what its object says: members of spec take the place of members of the object, a null
-// removes one, and texts make it fail or panic, with all that it was given.
-func mischief(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-	spec, err := obj.Get("spec")
-	if err != nil {
-		return err
+// fails makes an error of an object that is a text, or a panic.
+func fails(text string) error {
+	if strings.HasSuffix(text, "panic") {
+		panic(text)
 	}
-	if text, isString := spec.Str(); isString {
-		if strings.HasSuffix(text, "panic") {
-			panic(text)
-		}
-		return &jsondoc.PathError{Problem: "is a text, which this kind has no use for", Path: ".spec"}
-	}
-	var problems []error
-	_ = spec.Each(func(name string, value *jsondoc.Node) bool {
-		path := strings.Split(name, ".")
-		switch {
-		case name == ".":
-			obj.Replace(value.Value())
-			return false
-		case value.Kind() == jsondoc.Null:
-			problems = append(problems, obj.Remove(path...))
-		default:
-			problems = append(problems, obj.Set(value.Value(), path...))
-		}
-		return path[0] != "spec"
-	})
-	return errors.Join(problems...)
+	return &jsondoc.PathError{Problem: "is a text, which this kind has no use for", Path: ".spec"}
 }
 
 // check posts a body with canaries and looks for them in all that is told of it.

@@ -2,13 +2,11 @@ package review_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,37 +14,16 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// mischief is a converter that does what its object says: members of spec take the place of members of the object, a null
-// removes one, and text makes it fail or panic. So an input can try whatever a converter could.
-func mischief(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-	spec, err := obj.Get("spec")
-	if err != nil {
-		return err
+// fails makes what Chaos says in a text an error, or a panic.
+func fails(text string) error {
+	if text == "panic" {
+		panic(text)
 	}
-	if text, isString := spec.Str(); isString {
-		if text == "panic" {
-			panic(text)
-		}
-		return errors.New(text)
-	}
-	var problems []error
-	_ = spec.Each(func(name string, value *jsondoc.Node) bool {
-		switch {
-		case name == ".":
-			obj.Replace(value.Value())
-			return false
-		case value.Kind() == jsondoc.Null:
-			problems = append(problems, obj.Remove(strings.Split(name, ".")...))
-		default:
-			problems = append(problems, obj.Set(value.Value(), strings.Split(name, ".")...))
-		}
-		return name != "spec"
-	})
-	return errors.Join(problems...)
+	return errors.New(text)
 }
 
 // fuzzed converts the kinds that are compiled in and Chaos.
@@ -54,7 +31,7 @@ func fuzzed(tb testing.TB) *review.Reviewer {
 	tb.Helper()
 	kinds := append(builtin.Kinds(), converters.Kind{
 		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
-		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: converters.Func(mischief),
+		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: convertertest.Mischief(fails),
 	})
 	registry, err := converters.NewRegistry(kinds...)
 	if err != nil {

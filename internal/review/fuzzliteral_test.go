@@ -23,6 +23,7 @@ func FuzzLiteral(f *testing.F) {
 	for _, name := range []string{`""`, `"\u006b"`, `"\ud83d\ude00"`, `"a\/b"`, `"metadata"`, `"hostPort"`, `"\u0000"`} {
 		f.Add(uint8(1), []byte(`{"a":[1.0]}`), []byte(name), "\r\n\t")
 	}
+	f.Add(uint8(1), []byte(`{"":1,"":2}`), []byte(`"n"`), " ")
 	reviewers := []*review.Reviewer{
 		newReviewer(f, nothing, review.Hooks{}), newReviewer(f, all(touch, moving), review.Hooks{}), builtinReviewer(f, review.Hooks{}),
 	}
@@ -31,7 +32,7 @@ func FuzzLiteral(f *testing.F) {
 			return
 		}
 		fill := strings.NewReplacer("$", strings.Trim(string(value), " \t\r\n"), "#", string(name), "~", space).Replace
-		verbatim := fill(`{"apiVersion":"example.com/v1",~"kind":"None",~"metadata"~:~$~,"o":{#:$}~}`)
+		verbatim := fill(`{"apiVersion":"example.com/v1",~"kind":"None",~"metadata"~:~{~"x":$}~,"o":{#:$}~}`)
 		i := int(which) % len(reviewers)
 		object := fill(untouched()[i].object)
 		body, want := request(object, verbatim, object), fill(untouched()[i].want)

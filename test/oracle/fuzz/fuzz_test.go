@@ -4,7 +4,6 @@ package fuzz_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -75,7 +74,7 @@ func newClient(tb testing.TB) *client {
 	tb.Helper()
 	registry, err := converters.NewRegistry(converters.Kind{
 		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
-		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: converters.Func(mischief),
+		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: convertertest.Mischief(fails),
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -158,32 +157,10 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 	}
 }
 
-// mischief does what an object says: members of spec take the place of members of the object, a null removes one, and text
-// makes it fail or panic.
-func mischief(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-	spec, err := obj.Get("spec")
-	if err != nil {
-		return err
+// fails makes what an object says in a text an error, or a panic.
+func fails(text string) error {
+	if text == "panic" {
+		panic(text)
 	}
-	if text, isString := spec.Str(); isString {
-		if text == "panic" {
-			panic(text)
-		}
-		return errors.New(text)
-	}
-	var problems []error
-	_ = spec.Each(func(name string, value *jsondoc.Node) bool {
-		path := strings.Split(name, ".")
-		switch {
-		case name == ".":
-			obj.Replace(value.Value())
-			return false
-		case value.Kind() == jsondoc.Null:
-			problems = append(problems, obj.Remove(path...))
-		default:
-			problems = append(problems, obj.Set(value.Value(), path...))
-		}
-		return path[0] != "spec"
-	})
-	return errors.Join(problems...)
+	return errors.New(text)
 }
