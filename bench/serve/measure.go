@@ -103,7 +103,8 @@ func (b *bench) start(ctx context.Context, c contender, admin string) (addr stri
 	if addr, err = freeAddress(ctx); err != nil {
 		return "", nil, 0, err
 	}
-	logged, err := os.CreateTemp(b.dir, c.name+".log")
+	// Not in the folder of the pair, which webhookd watches: it would read the pair again whenever it logs.
+	logged, err := os.CreateTemp("", "bench-serve-"+c.name+".log")
 	if err != nil {
 		return "", nil, 0, err
 	}

@@ -5,11 +5,32 @@ import (
 	"math"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/config"
 )
+
+// gcPercent is GOGC where the environment has none. Of a small heap Go's 100 is a collection for every 700 small reviews, each
+// of which goes over 2 MB that live for ever (make bench-serve: 3 to 9 % of the CPU of a small request, for 4 MB more of memory).
+const gcPercent = 200
+
+// setGCPercent makes gcPercent the runtime's, unless the variable GOGC is set, which the runtime has obeyed already. The memory
+// limit, if there is one, comes before it.
+func setGCPercent(environ []string) {
+	if !isSet(environ, "GOGC") {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
+// isSet reports whether a variable has a value.
+func isSet(environ []string, name string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		value, ok := strings.CutPrefix(kv, name+"=")
+		return ok && value != ""
+	})
+}
 
 // memoryLimit decides what GOMEMLIMIT the process gets: the key memory-limit; else nothing (0) where
 // the variable GOMEMLIMIT is set, which the runtime has obeyed already; else 90 % of the cgroup's
@@ -18,10 +39,8 @@ func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	if key > 0 {
 		return int64(key)
 	}
-	for _, kv := range environ {
-		if value, ok := strings.CutPrefix(kv, "GOMEMLIMIT="); ok && value != "" {
-			return 0
-		}
+	if isSet(environ, "GOMEMLIMIT") {
+		return 0
 	}
 	return cgroupLimit(root) / 10 * 9
 }

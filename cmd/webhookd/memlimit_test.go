@@ -77,3 +77,13 @@ func TestMemoryLimit(t *testing.T) {
 		})
 	}
 }
+
+func TestIsSet(t *testing.T) {
+	t.Parallel()
+	environ := []string{"GOGCX=1", "XGOGC=1", "GOGC=off", "GOMEMLIMIT="}
+	for name, want := range map[string]bool{"GOGC": true, "GOMEMLIMIT": false, "GOG": false, "": false} {
+		if got := isSet(environ, name); got != want {
+			t.Errorf("%q: got %t, want %t", name, got, want)
+		}
+	}
+}

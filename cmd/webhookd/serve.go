@@ -85,6 +85,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	for _, w := range loaded.Warnings {
 		logger.Warn("configuration: " + w)
 	}
+	setGCPercent(p.environ)
 	memory := setMemoryLimit(memoryLimit(c.MemoryLimit, p.environ, os.DirFS("/")))
 
 	m := metrics.New(metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion})
