@@ -39,7 +39,7 @@ func FuzzAnswer(f *testing.F) {
 		`{"metadata.labels":{"a":"b"}}`, `{"metadata.labels.a":1}`, `{"metadata.labels":[]}`, `{"metadata.annotations.a b":"c"}`, `{"kind":"Other"}`, `{"apiVersion":1}`,
 		`{".":{"kind":"Chaos","metadata":{"name":"evil"}}}`, `{".":"text"}`, `{".":null}`, `{"metadata":"text"}`, `{"n":1.0,"m":9007199254740993}`, `{"items":[]}`,
 	} {
-		for _, meta := range []string{``, `"metadata":null,`, `"metadata":{"name":"a","namespace":"n","uid":"u","labels":{"x":"y"},"annotations":null},`} {
+		for _, meta := range []string{``, `"metadata":null,`, `"metadata":{"name":"a","namespace":"n","uid":"u","labels":{"x":"y"},"annotations":null},`, `"metadata":{"labels":{"a":null}},`} {
 			f.Add([]byte(`{"apiVersion":"example.com/v1beta1","kind":"Chaos",` + meta + `"spec":` + spec + `}`))
 		}
 	}
@@ -145,16 +145,30 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 		t.Fatalf("%v: %s", err, c.answer.Body)
 	}
 	message := said.Response.Result.Message + said.Message
-	meta, found := object.Object["metadata"]
 	switch {
 	case said.Response.Result.Status != "Success":
 		if err == nil || message == "" || !strings.Contains(err.Error(), message) {
 			t.Fatalf("the client says %v, webhookd %s", err, c.answer.Body)
 		}
-	case found && meta == nil && err != nil: // which the client refuses whatever the answer is
-	case err != nil:
+	case err != nil && !refused(object):
 		t.Fatalf("the client refuses %s: %v", c.answer.Body, err)
 	}
+}
+
+// refused reports whether the client refuses an object whatever the answer is: its metadata is null, or has labels or
+// annotations that are no texts and that webhookd leaves alone.
+func refused(object *unstructured.Unstructured) bool {
+	value, found := object.Object["metadata"]
+	meta, isMap := value.(map[string]any)
+	if !isMap {
+		return found
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		if _, _, err := unstructured.NestedStringMap(meta, field); meta[field] != nil && err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // fails makes what an object says in a text an error, or a panic.

@@ -52,6 +52,8 @@ func bombs() []bomb {
 		{"replace each letter by a long text", "s", `self.replace("a", self).size()`, letters(100_000), "", costs},
 		{"replace some letters by a long text", "s", `self.replace("a", self, 50000).size()`, letters(100_000), "", costs},
 		{"replace in a loop", "s", `lists.range(1000).map(i, self.replace("a", "bb")).size()`, letters(100_000), "", costs},
+		{"letters one by one", "s", `self.split("").size()`, letters(mib), "", costs},
+		{"words one by one", "s", `self.split("a").size()`, letters(mib), "", costs},
 		{"join by a long text", "l", `self.join(object.spec.s).size()`, numbered(50_000), spec(letters(mib)), costs},
 		{"join copies", "l", `self.map(x, object.spec.s).join().size()`, numbered(1000), spec(letters(mib)), costs},
 		{"format copies", "l", `"%s".format([self.map(x, object.spec.s)]).size()`, numbered(1000), spec(letters(mib)), costs},
@@ -109,7 +111,7 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 		"b: {x-kubernetes-preserve-unknown-fields: true}",
 	}
 	all := append(bombs(), patterns()...)
-	if len(all) != 36 {
+	if len(all) != 38 {
 		t.Errorf("%d bombs", len(all))
 	}
 	for _, b := range all {
@@ -145,7 +147,7 @@ func TestBombsOfUsualSizeConvert(t *testing.T) {
 	s := schemas{"s: {type: string}\nl: {type: array, items: {type: string}}\np: {type: string}", "b: {x-kubernetes-preserve-unknown-fields: true}"}
 	const object = `{"spec":{"s":"-","p":"(a+)+b"}}`
 	for text, want := range map[string]string{
-		`self.replace("a", object.spec.s, 2)`: `"--aaa"`, `self.replace("", "b")`: `"bababababab"`,
+		`self.replace("a", object.spec.s, 2)`: `"--aaa"`, `self.split("a", 2)`: `["","aaaa"]`, `self.split("")`: `["a","a","a","a","a"]`, `self.replace("", "b")`: `"bababababab"`,
 		`self.matches("(a?){500}a{5}$")`: `true`, `self.matches(object.spec.p)`: `false`, `self.find("a{2}")`: `"aa"`, `self.findAll("a").size()`: `5`,
 		`self.findAll("a", 2).size()`: `2`, `self.indexOf("aa")`: `0`, `self.indexOf("aa", 2)`: `2`, `self.lastIndexOf("aa")`: `3`, `self.charAt(1)`: `"a"`,
 		`self.split("").join(object.spec.s)`: `"a-a-a-a-a"`, `self.split("").join()`: `"aaaaa"`, `self.split("").distinct()`: `["a"]`, `matches(self, "^a+$")`: `true`,

@@ -23,6 +23,7 @@ const (
 	perByte    = 0.1  // moved
 	perCompare = 0.02 // of one byte with another one, which indexOf does for each of a text with each of what it looks for
 	perPair    = 0.4  // of values that are compared
+	perPiece   = 2    // of a text that becomes an element of a list
 	perStep    = 0.2  // of a regular expression
 	perFind    = 5    // how many steps are one that has to remember what it found
 	composite  = 50   // how many scalars a list or a map is, where it is compared
@@ -34,7 +35,7 @@ type work func(args []ref.Val) float64
 // heavyFunctions returns the functions whose work is more than in proportion to the values that they are given.
 func heavyFunctions() map[string]work {
 	return map[string]work{
-		"replace": replacing, "join": joining, "format": formatting, "indexOf": seeking, "lastIndexOf": seeking, "flatten": flattening,
+		"replace": replacing, "split": splitting, "join": joining, "format": formatting, "indexOf": seeking, "lastIndexOf": seeking, "flatten": flattening,
 		"matches": matchingText, "find": matchingText, "findAll": func(args []ref.Val) float64 { return perFind * matchingText(args) },
 		"sets.contains": pairing, "sets.equivalent": pairing, "sets.intersects": pairing,
 		"distinct":    func(args []ref.Val) float64 { return pairing([]ref.Val{args[0], args[0]}) },
@@ -69,6 +70,16 @@ func replacing(args []ref.Val) float64 {
 		count = min(count, number(args[3]))
 	}
 	return perByte * (length(args[0]) + count*length(args[2]))
+}
+
+func splitting(args []ref.Val) float64 {
+	text, _ := args[0].(types.String)
+	separator, _ := args[1].(types.String)
+	count := float64(strings.Count(string(text), string(separator)))
+	if len(args) > 2 && number(args[2]) >= 0 {
+		count = min(count, number(args[2]))
+	}
+	return perByte*length(text) + perPiece*count
 }
 
 func joining(args []ref.Val) float64 {
