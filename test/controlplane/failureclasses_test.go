@@ -47,10 +47,11 @@ func unreachable() []failure {
 		{name: "certificate-expired", breaks: expiredCertificate},
 		{name: "certificate-name", breaks: wrongName},
 		{
-			// The API server has sent its request by then, and may notice first that nobody reads it.
+			// The API server has sent its request by then, and may notice first that nobody reads it, or that it has hung up itself.
 			name: "client-certificate", breaks: wantsClientCertificates,
-			or: `readLoopPeekFailLocked: remote error: tls: certificate required` +
-				`|(read|write) tcp \S+: (read|write): (connection reset by peer|broken pipe)`,
+			or: `(net/http: HTTP/1\.x transport connection broken: )?(readLoopPeekFailLocked: )?` +
+				`(remote error: tls: certificate required` +
+				`|((read|write) tcp \S+: )?((read|write): )?(connection reset by peer|broken pipe|use of closed network connection))`,
 			instead: "remote error: tls: certificate required",
 		},
 		{
