@@ -78,10 +78,10 @@ func (b *builder) groupOf(
 	return g
 }
 
-// key remembers that the key of a map on one side is a field of the elements on the other.
+// key remembers that the key of a map on one side is a field of the elements on the other, and the first rule that says so.
 func (g *group) key(rule *syntax.Rule, by [2]syntax.Segment) {
 	for s := range by {
-		if by[s].Kind == syntax.KeyedElements && by[1-s].Kind == syntax.KeyedValues {
+		if g.rel.keyBy == nil && by[s].Kind == syntax.KeyedElements && by[1-s].Kind == syntax.KeyedValues {
 			g.rel.keys[s], g.rel.keyBy = by[s].Name, rule
 		}
 	}
