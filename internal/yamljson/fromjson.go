@@ -86,13 +86,16 @@ func node(decoder *json.Decoder) (*yaml.Node, error) {
 // base60 is a number in YAML 1.1 (yaml.org/type/int.html), though not to kubectl.
 var base60 = regexp.MustCompile(`^[-+]?\d[0-9_]*(:[0-5]?\d)+(\.[0-9_]*)?$`)
 
+// numeral is a number to some reader of YAML, however large: the encoder quotes those only that fit an int64 or a float64.
+var numeral = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\.?\d[0-9_]*(\.[0-9_]*)?([eE][-+]?\d+)?)$`)
+
 func stringNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	_, old := oldBool(s)
 	switch {
 	case strings.Contains(s, "\n") && blockable(s):
 		n.Style = yaml.LiteralStyle
-	case old || s == "<<" || base60.MatchString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case old || s == "<<" || base60.MatchString(s) || numeral.MatchString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

@@ -119,6 +119,10 @@ func TestFromJSON(t *testing.T) {
 			"- \"1\"\n- \"yes\"\n- \"No\"\n- \"null\"\n- \"~\"\n- \"1.5\"\n- \"2026-01-02\"\n- \"12:30\"\n- \"<<\"\n- \"\"\n- \"0x1f\"\n- \"true\"\n",
 		},
 		{
+			"texts that look like numbers too large", `["1e400","` + strings.Repeat("7", 310) + `","0x12345678901234567","1.2.3","0xg","1e5x","-"]`,
+			"- \"1e400\"\n- \"" + strings.Repeat("7", 310) + "\"\n- \"0x12345678901234567\"\n- 1.2.3\n- 0xg\n- 1e5x\n- '-'\n",
+		},
+		{
 			"lines", `{"a":"one\ntwo\n","b":"one \ntwo","c":" one\ntwo","d":"one\ntwo"}`,
 			"a: |\n  one\n  two\nb: \"one \\ntwo\"\nc: \" one\\ntwo\"\nd: |-\n  one\n  two\n",
 		},
@@ -200,6 +204,7 @@ func FuzzRoundTrip(f *testing.F) {
 		`{"apiVersion":"example.com/v1","spec":{"a":1.10,"b":["x\ny","yes"," "],"":null}}`,
 		`["\u0000","\u0085","\u2028","\ud83d\ude00","a\n\nb","\n","- a","a: b","#","a #b","'","\"","? a",": "]`,
 		`{"<<":{"a":1},"=":2,"y":3,"12:30:45":"1:2"}`, `"\ufeff"`, `[[[]],{}]`, `-0`, `["\n a","a\n "," \n"]`, `["\t","a\tb","a\t\nb"]`,
+		`["` + strings.Repeat("7", 400) + `","1e999","-1.5E+999","0x` + strings.Repeat("f", 40) + `"]`,
 	} {
 		f.Add([]byte(seed))
 	}
