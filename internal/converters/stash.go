@@ -32,7 +32,7 @@ func StashAnnotation(version string) string { return stashPrefix + version }
 // TakeStash removes the stashes of the versions that obj is converted from and to, and returns that of to: what an earlier
 // conversion kept of it, or nil if there is none that is an object.
 func TakeStash(obj *jsondoc.Object, from, to string) (*jsondoc.Object, error) {
-	if text, err := obj.NestedText("metadata", "annotations"); err != nil || !mayHoldStash(text) {
+	if text, codeUnits, err := obj.NestedText("metadata", "annotations"); err != nil || !mayHoldStash(text, codeUnits) {
 		return nil, err
 	}
 	meta, err := obj.Get("metadata")
@@ -114,10 +114,10 @@ func LoadStash[T any](obj metav1.Object, version string) *T {
 }
 
 // mayHoldStash is true of all annotations with a stash. It spares most objects the listing of theirs, one of which is
-// kubectl's copy of the object (BenchmarkConvert). A name may be spelt with escapes: of these, only letters and dots can
-// hide a stash, and kubectl's copy is full of others. Both needles start with a rare letter, which is what Index looks for.
-func mayHoldStash(annotations []byte) bool {
-	for rest := annotations; len(rest) > 0; {
+// kubectl's copy of the object (BenchmarkConvert). A name may be spelt with escapes, if there are any: of these, only letters
+// and dots can hide a stash, and kubectl's copy has others.
+func mayHoldStash(annotations []byte, codeUnits bool) bool {
+	for rest := annotations; codeUnits && len(rest) > 0; {
 		i := bytes.Index(rest, []byte("u00"))
 		if i < 0 || i+5 > len(rest) {
 			break

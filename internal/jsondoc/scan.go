@@ -40,6 +40,7 @@ type Scanner struct {
 	depth, maxDepth int
 	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
 	stopsEnd        int
+	codeUnits       bool   // some string has a \u escape
 	nameAt          Span   // the member name that was read last, escapes and all
 	names           []Span // of the objects that Members has open, one behind the other
 }
