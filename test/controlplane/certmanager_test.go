@@ -31,7 +31,7 @@ func makeCertManagerKinds(t *testing.T, p *plane.Plane) {
 	kubectl := p.Kubectl(t, p.Token(plane.Admin))
 	for _, kind := range []string{"certificates", "issuers"} {
 		kubectl.Run(t, "create", "-f", filepath.Join(dir, "cert-manager.io_"+kind+".yaml"))
-		kubectl.Run(t, "wait", "--for=condition=established", "crd/"+kind+".cert-manager.io")
+		established(t, kubectl, kind+".cert-manager.io")
 	}
 }
 

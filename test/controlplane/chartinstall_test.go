@@ -84,7 +84,20 @@ func (i *installation) makeCRD(t *testing.T) {
 	i.client.Write(t, "crd.yaml", string(unwired))
 	i.kubectl.Write(t, "crd.yaml", string(unwired))
 	i.kubectl.Run(t, "apply", "-f", "crd.yaml")
-	i.kubectl.Run(t, "wait", "--for=condition=established", "crd/"+i.crd())
+	established(t, i.kubectl, i.crd())
+}
+
+// established waits until the API server serves the kinds of a CRD. kubectl wait gives up on one that was just created, whose
+// conditions are null for a moment.
+func established(t *testing.T, kubectl *plane.Client, crd string) {
+	t.Helper()
+	scenario.Eventually(t, "the CRD to be established", func() bool {
+		out, err := kubectl.Try(t, "wait", "--for=condition=established", "--timeout=1m", "crd/"+crd)
+		if err != nil && !strings.Contains(out, "accessor error") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return err == nil
+	})
 }
 
 func (i *installation) args(args ...string) []string { return append(args, "--namespace="+i.namespace) }
