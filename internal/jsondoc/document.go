@@ -5,8 +5,8 @@ import "math"
 // A Document holds the text of one request and what is added to it: the texts that edits bring, and the nodes of the
 // object that is open. Reset readies it for the next text, so that a steady load allocates little.
 type Document struct {
-	// Reserve, where it is set, is asked before the outlines take more memory than those of an ordinary text of this size:
-	// so many bytes more, until the next Reset. Its error is that of the call which needs the memory.
+	// Reserve, where it is set, is asked before the outlines, or the names of one object, take more memory than those of an
+	// ordinary text of this size: so many bytes more, until the next Reset. Its error is that of the call which needs the memory.
 	Reserve func(bytes int64) error
 
 	text, added []byte
@@ -81,7 +81,7 @@ func (d *Document) Reset(text []byte) {
 func (d *Document) Scanner(maxDepth int) (*Scanner, error) {
 	names := emptied(d.whole.names, keepFields)
 	s, err := NewScanner(d.text, maxDepth)
-	d.whole, d.whole.names = s, names
+	d.whole, d.whole.names, d.whole.reserve = s, names, d.Reserve
 	return &d.whole, err
 }
 

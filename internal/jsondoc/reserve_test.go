@@ -23,8 +23,8 @@ func TestReserve(t *testing.T) {
 	}{
 		"ordinary objects":      {string(reviewtest.Object(1, 4000)) + strings.Repeat(","+string(reviewtest.Object(2, 3000)), 500), 0, 0, 0, nil},
 		"one small object":      {`{"a":1,"b":2}`, 0, 0, 0, nil},
-		"100000 members":        {"{" + members(100_000) + "}", 1 << 30, 28 * 90_000, 28 * 300_000, nil},
-		"in metadata":           {`{"metadata":{` + members(100_000) + "}}", 1 << 30, 28 * 90_000, 28 * 300_000, nil},
+		"100000 members":        {"{" + members(100_000) + "}", 1 << 30, (28 + 64) * 90_000, (28 + 64) * 300_000, nil},
+		"in metadata":           {`{"metadata":{` + members(100_000) + "}}", 1 << 30, (28 + 64) * 90_000, (28 + 64) * 300_000, nil},
 		"in 20000 objects":      {"{" + members(5) + "}" + strings.Repeat(",{"+members(5)+"}", 20_000), 1 << 30, 28 * 90_000, 28 * 300_000, nil},
 		"more than is there":    {"{" + members(100_000) + "}", 1 << 20, 28 * 10_000, 1 << 20, denied},
 		"of objects, all small": {"{" + members(5) + "}" + strings.Repeat(",{"+members(5)+"}", 20_000), 1 << 20, 28 * 10_000, 1 << 20, denied},
@@ -63,6 +63,32 @@ func members(n int) string {
 		fmt.Fprintf(&b, `,"m%d":0`, i)
 	}
 	return b.String()[1:]
+}
+
+// The names of an object that nobody outlines take memory as well: they are compared with each other.
+func TestReserveForNames(t *testing.T) {
+	t.Parallel()
+	denied := errors.New("denied")
+	var asked int64
+	d := &jsondoc.Document{Reserve: func(bytes int64) error {
+		if asked+bytes > 1<<20 {
+			return denied
+		}
+		asked += bytes
+		return nil
+	}}
+	for n, want := range map[int]error{4000: nil, 100_000: denied} {
+		asked = 0
+		d.Reset([]byte("{" + members(n) + "}"))
+		s, err := d.Scanner(jsondoc.MaxDepth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Members(func([]byte) error { _, err := s.Skip(); return err })
+		if !errors.Is(err, want) || want != nil && asked < 1<<18 || want == nil && asked > 0 {
+			t.Errorf("%d members: error %v, want %v; asked for %d bytes", n, err, want, asked)
+		}
+	}
 }
 
 // What an open object is looked into can ask as well, and gets the error.

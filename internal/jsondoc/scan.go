@@ -16,6 +16,8 @@ const (
 	scanDepth  = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
 	maxMembers = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
 	fewMembers = 32      // up to which names are compared with each other and not kept in a map
+	manyNames  = 4096    // in one object, from which on the memory that they take is asked for
+	nameSize   = 64      // bytes that a name in a map takes
 	tooDeep    = "nested too deep, an object may have 512 levels"
 )
 
@@ -40,9 +42,10 @@ type Scanner struct {
 	depth, maxDepth int
 	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
 	stopsEnd        int
-	codeUnits       bool   // some string has a \u escape
-	nameAt          Span   // the member name that was read last, escapes and all
-	names           []Span // of the objects that Members has open, one behind the other
+	codeUnits       bool                    // some string has a \u escape
+	nameAt          Span                    // the member name that was read last, escapes and all
+	names           []Span                  // of the objects that Members has open, one behind the other
+	reserve         func(bytes int64) error // see Document; nil: nobody is asked
 }
 
 // NewScanner returns a scanner at the start of text that allows maxDepth levels of nesting, at most 1024. It fails on
@@ -231,6 +234,10 @@ func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
 		s.fail(i, "duplicate name")
 	case len(names) == maxMembers:
 		s.fail(i, "too many members in one object")
+	case s.reserve != nil && len(names) >= manyNames && len(names)&(len(names)-1) == 0: // as many again, before they come
+		if err := s.reserve(int64(len(names)) * nameSize); err != nil {
+			s.err = err
+		}
 	case s.names == nil:
 		s.names = make([]Span, 0, fewMembers)
 	}

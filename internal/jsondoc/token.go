@@ -166,18 +166,28 @@ func (s *Scanner) literal(i int) int {
 }
 
 // Unquote returns what a validated string literal stands for.
-func Unquote(literal []byte) string { return string(unescaped(literal[1 : len(literal)-1])) }
+func Unquote(literal []byte) string {
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return string(literal[1 : len(literal)-1])
+	}
+	return decoded(literal)
+}
 
 // unescaped returns what a validated string literal, given without its quotes, stands for.
 func unescaped(literal []byte) []byte {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return literal
 	}
-	var decoded string
-	if err := json.Unmarshal([]byte(`"`+string(literal)+`"`), &decoded); err != nil {
+	quoted := make([]byte, 0, len(literal)+len(`""`))
+	return []byte(decoded(append(append(append(quoted, '"'), literal...), '"')))
+}
+
+// decoded returns what a validated string literal with escapes stands for.
+func decoded(literal []byte) (text string) {
+	if err := json.Unmarshal(literal, &text); err != nil {
 		panic("jsondoc: a validated string does not decode: " + err.Error())
 	}
-	return []byte(decoded)
+	return text
 }
 
 func firstInvalidUTF8(text []byte) int {

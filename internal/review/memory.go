@@ -38,7 +38,7 @@ func (c *conversion) reserveFor(at jsondoc.Span) error {
 	}
 	text := c.doc.Text(at)
 	values := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'['}) + bytes.Count(text, []byte{'{'}) // or a few less
-	size := int64(values) * valueSize
+	size := int64(values)*valueSize + int64(len(text))                                                         // a text that is read is a copy
 	if size <= c.reserved {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +25,15 @@ func ordinary(size int) string {
 	return widget(`"metadata":{"name":"a"}`, `"spec":{"env":[`+strings.Repeat(variable+",", size/len(variable))+variable+"]}")
 }
 
+// more returns n members, a comma before each.
+func more(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`,"m` + strconv.Itoa(i) + `":0`)
+	}
+	return b.String()
+}
+
 // Memory is asked for where the body does not let it be expected, and no review is made without it.
 func TestReserve(t *testing.T) {
 	t.Parallel()
@@ -38,14 +48,18 @@ func TestReserve(t *testing.T) {
 		reviews int
 		asks    bool
 	}{
-		"an ordinary object":      {request(ordinary(4_000)), http.StatusTooManyRequests, http.StatusOK, 1, false},
-		"a list of them":          {request(slices.Repeat([]string{ordinary(4_000)}, 500)...), http.StatusTooManyRequests, http.StatusOK, 1, false},
-		"a large one":             {request(ordinary(100_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
-		"one of many values":      {request(dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
-		"of more than there may":  {request(dense(100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
-		"of more than there is":   {request(dense(100_000)), http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge, 0, true},
-		"tiny objects":            {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
-		"very many of them":       {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
+		"an ordinary object":     {request(ordinary(4_000)), http.StatusTooManyRequests, http.StatusOK, 1, false},
+		"a list of them":         {request(slices.Repeat([]string{ordinary(4_000)}, 500)...), http.StatusTooManyRequests, http.StatusOK, 1, false},
+		"a large one":            {request(ordinary(100_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"one of many values":     {request(dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"of more than there may": {request(dense(100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
+		"of more than there is":  {request(dense(100_000)), http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge, 0, true},
+		"tiny objects":           {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
+		"very many of them":      {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
+		"a long text":            {request(widget(`"metadata":{"name":"a"},"spec":"` + strings.Repeat("a", 9<<20) + `"`)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
+		"beside the request": {
+			[]byte(`{"x":0` + more(200_000) + "," + string(request(ordinary(4_000)))[1:]), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true,
+		},
 		"not summed over objects": {request(dense(10_000), dense(10_000), dense(10_000), dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
 	}
 	for name, tt := range tests {
