@@ -33,8 +33,8 @@ func isSet(environ []string, name string) bool {
 }
 
 // memoryLimit decides what GOMEMLIMIT the process gets: the key memory-limit; else nothing (0) where
-// the variable GOMEMLIMIT is set, which the runtime has obeyed already; else 90 % of the cgroup's
-// limit, so that a container is not killed before the garbage collector has tried.
+// the variable GOMEMLIMIT is set, which the runtime has obeyed already; else what the cgroup's limit
+// leaves for the heap, so that a container is not killed before the garbage collector has tried.
 func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	if key > 0 {
 		return int64(key)
@@ -42,8 +42,13 @@ func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	if isSet(environ, "GOMEMLIMIT") {
 		return 0
 	}
-	return cgroupLimit(root) / 10 * 9
+	limit := cgroupLimit(root)
+	return limit - min(max(limit/10, besideHeap), limit/4)
 }
+
+// besideHeap is what the process has resident beside its heap, and how far that goes over its limit under a flood, in bytes:
+// 30 to 33 MiB in TestR1FloodOfLargeBodies of test/oracle/faults.
+const besideHeap = 40 << 20
 
 // setMemoryLimit makes limit the runtime's, unless it is 0, and returns the one in force, or 0.
 func setMemoryLimit(limit int64) int64 {

@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/fstest"
 
@@ -55,6 +56,9 @@ func TestCgroupLimit(t *testing.T) {
 
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
+	container := func(size int) fs.FS {
+		return files("proc/self/cgroup", "0::/\n", "sys/fs/cgroup/memory.max", strconv.Itoa(size)+"\n")
+	}
 	limited := files("proc/self/cgroup", "0::/\n", "sys/fs/cgroup/memory.max", "1000\n")
 	tests := []struct {
 		name    string
@@ -65,7 +69,9 @@ func TestMemoryLimit(t *testing.T) {
 	}{
 		{"the key wins", 64 << 20, []string{"GOMEMLIMIT=1GiB"}, limited, 64 << 20},
 		{"the runtime has its own", 0, []string{"GOMEMLIMIT=1GiB"}, limited, 0},
-		{"90 % of the cgroup's", 0, []string{"GOMEMLIMIT="}, limited, 900},
+		{"three quarters of a very small container", 0, []string{"GOMEMLIMIT="}, limited, 750},
+		{"all but 40 MiB of a small one", 0, nil, container(256 << 20), 216 << 20},
+		{"nine tenths of an ordinary one", 0, nil, container(1000 << 20), 900 << 20},
 		{"nothing is known", 0, nil, files(), 0},
 	}
 	for _, tt := range tests {

@@ -122,7 +122,7 @@ func TestI06StalledReaders(t *testing.T) {
 	const container = 256 << 20
 	readers := scaled(20, 100)
 	ca := tlstest.NewCA(t, "faults")
-	p := launchTolerant(t, ca, fmt.Sprintf("--memory-limit=%d", container/10*9), "--request-timeout=3s", "--write-grace=2s", "--queue-wait=0s")
+	p := launchTolerant(t, ca, memoryLimit(container), "--request-timeout=3s", "--write-grace=2s", "--queue-wait=0s")
 	l := start(t, alone(p), ca)
 	l.More(100)
 	body := reviewtest.Body(1600, 10_000)

@@ -23,11 +23,13 @@
 {{- int64 $sum -}}
 {{- end -}}
 
-{{- /* What the Go runtime aims to stay below: nine tenths of the memory limit. Empty where there is no limit. */ -}}
+{{- /* What the Go runtime aims to stay below: the memory limit less 40Mi, which is a tenth of it at least and a quarter at most.
+     Empty where there is no limit. */ -}}
 {{- define "webhookd.goMemoryLimit" -}}
 {{- with dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- with include "webhookd.bytes" . -}}
-{{- mulf (float64 .) 0.9 | int64 -}}
+{{- $limit := int64 . -}}
+{{- sub $limit (min (div $limit 4) (max (div $limit 10) 41943040)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
