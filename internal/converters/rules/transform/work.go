@@ -63,23 +63,22 @@ func number(v ref.Val) float64 {
 }
 
 func replacing(args []ref.Val) float64 {
-	text, _ := args[0].(types.String)
-	old, _ := args[1].(types.String)
-	count := float64(strings.Count(string(text), string(old)))
-	if len(args) > 3 && number(args[3]) >= 0 {
-		count = min(count, number(args[3]))
-	}
-	return perByte * (length(args[0]) + count*length(args[2]))
+	return perByte * (length(args[0]) + occurrences(args[0], args[1], args[3:])*length(args[2]))
 }
 
 func splitting(args []ref.Val) float64 {
-	text, _ := args[0].(types.String)
-	separator, _ := args[1].(types.String)
-	count := float64(strings.Count(string(text), string(separator)))
-	if len(args) > 2 && number(args[2]) >= 0 {
-		count = min(count, number(args[2]))
+	return perByte*length(args[0]) + perPiece*occurrences(args[0], args[1], args[2:])
+}
+
+// occurrences counts a text in another one, up to the limit that a call may have as its last argument.
+func occurrences(text, of ref.Val, limit []ref.Val) float64 {
+	s, _ := text.(types.String)
+	part, _ := of.(types.String)
+	count := float64(strings.Count(string(s), string(part)))
+	if len(limit) > 0 && number(limit[0]) >= 0 {
+		count = min(count, number(limit[0]))
 	}
-	return perByte*length(text) + perPiece*count
+	return count
 }
 
 func joining(args []ref.Val) float64 {
