@@ -70,7 +70,7 @@ func TestMemoryLimit(t *testing.T) {
 		{"the key wins", 64 << 20, []string{"GOMEMLIMIT=1GiB"}, limited, 64 << 20},
 		{"the runtime has its own", 0, []string{"GOMEMLIMIT=1GiB"}, limited, 0},
 		{"three quarters of a very small container", 0, []string{"GOMEMLIMIT="}, limited, 750},
-		{"all but 32 MiB of a small one", 0, nil, container(256 << 20), 224 << 20},
+		{"all but 38 MiB of a small one", 0, nil, container(256 << 20), 218 << 20},
 		{"nine tenths of an ordinary one", 0, nil, container(1000 << 20), 900 << 20},
 		{"nothing is known", 0, nil, files(), 0},
 	}

@@ -149,7 +149,7 @@ func loadKeys() []Key {
 			Usage: "how long a request waits for its share of max-in-flight-bytes; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
 		},
 		{
-			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 32Mi, or less 10 to 25 % of it where 32Mi is less or more than that",
+			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, or less 10 to 25 % of it where 38Mi is less or more than that",
 			Usage: "memory that the Go runtime aims to stay below",
 		},
 	}

@@ -3,16 +3,18 @@ package review
 import "sync"
 
 // buffers is one free list for the bodies of requests. Unlike a sync.Pool, which keeps a body of each size for every
-// processor, it is bounded in bytes, so that a burst of large lists does not stay resident.
+// processor, it is bounded in bytes, and lets go of what the bodies that come now have no use for: what is held and what is
+// in use are together about as much as there ever was in use at once (TestR1FloodOfLargeBodies in test/oracle/faults).
 type buffers struct {
-	mu   sync.Mutex
-	free [][]byte
-	held int
+	mu     sync.Mutex
+	free   [][]byte
+	held   int
+	missed int // bytes that were asked for and not held, for which nothing was let go yet
 }
 
 const (
 	heldBuffers = 64       // at most this many are kept
-	heldBytes   = 32 << 20 // of at most this size together
+	heldBytes   = 64 << 20 // of at most this size together
 	bufferUnit  = 4 << 10  // sizes are multiples of it
 )
 
@@ -26,16 +28,39 @@ func (b *buffers) get(size int) []byte {
 		}
 	}
 	if best < 0 {
+		b.miss(size)
 		b.mu.Unlock()
 		return make([]byte, size, (size+bufferUnit)/bufferUnit*bufferUnit)
 	}
-	found := b.free[best]
-	last := len(b.free) - 1
-	b.free[best], b.free[last] = b.free[last], nil
-	b.free = b.free[:last]
-	b.held -= cap(found)
+	found := b.take(best)
 	b.mu.Unlock()
 	return found[:size]
+}
+
+// take removes a buffer from the list. Callers hold mu.
+func (b *buffers) take(i int) []byte {
+	found, last := b.free[i], len(b.free)-1
+	b.free[i], b.free[last] = b.free[last], nil
+	b.free = b.free[:last]
+	b.held -= cap(found)
+	return found
+}
+
+// miss lets go of the largest buffers, once as many bytes as they have were asked for in vain. Callers hold mu.
+func (b *buffers) miss(size int) {
+	for b.missed += size; len(b.free) > 0; {
+		largest := 0
+		for i, f := range b.free {
+			if cap(f) > cap(b.free[largest]) {
+				largest = i
+			}
+		}
+		if cap(b.free[largest]) > b.missed {
+			return
+		}
+		b.missed -= cap(b.take(largest))
+	}
+	b.missed = 0
 }
 
 // put gives a buffer back. Nobody may refer to it any more.

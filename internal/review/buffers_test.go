@@ -29,8 +29,8 @@ func TestBuffers(t *testing.T) {
 		if got := b.get(9_000); cap(got) != 12_288 {
 			t.Error("one that is too small, or lent already")
 		}
-		if b.held != cap(small) || len(b.free) != 1 {
-			t.Errorf("%d bytes held in %d", b.held, len(b.free))
+		if b.held != 0 || len(b.free) != 0 {
+			t.Errorf("kept one that was too small: %d bytes held in %d", b.held, len(b.free))
 		}
 	})
 	t.Run("a small body does not take a large buffer away", func(t *testing.T) {
@@ -42,6 +42,25 @@ func TestBuffers(t *testing.T) {
 		}
 		if got := b.get(1 << 19); cap(got) != 1<<20 {
 			t.Errorf("did not take the large one for half its size")
+		}
+	})
+	t.Run("what nobody has a use for any more is let go", func(t *testing.T) {
+		t.Parallel()
+		var b buffers
+		b.put(make([]byte, 8<<20))
+		b.put(make([]byte, 1<<20))
+		for range 9 {
+			b.get(1<<20 - 1) // the first has the small one, the large one is too large
+		}
+		if len(b.free) != 1 {
+			t.Errorf("%d buffers held", len(b.free))
+		}
+		b.put(make([]byte, 4))
+		if b.get(8); len(b.free) != 1 || b.held != 4 {
+			t.Errorf("%d bytes held in %d", b.held, len(b.free))
+		}
+		if b.get(2000); len(b.free) != 0 || b.held != 0 || b.missed != 0 {
+			t.Errorf("%d bytes held in %d, %d missed", b.held, len(b.free), b.missed)
 		}
 	})
 	t.Run("what is kept is bounded in bytes", func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestR1FloodOfLargeBodies(t *testing.T) {
 
 // memoryLimit is the limit that webhookd sets itself in a container of that size.
 func memoryLimit(container int64) string {
-	return fmt.Sprintf("--memory-limit=%d", container-min(max(container/10, 32<<20), container/4))
+	return fmt.Sprintf("--memory-limit=%d", container-min(max(container/10, 38<<20), container/4))
 }
 
 func flood(t *testing.T, container int64, atOnce int, body []byte) {

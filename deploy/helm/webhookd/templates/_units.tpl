@@ -23,13 +23,13 @@
 {{- int64 $sum -}}
 {{- end -}}
 
-{{- /* What the Go runtime aims to stay below: the memory limit less 32Mi, which is a tenth of it at least and a quarter at most.
+{{- /* What the Go runtime aims to stay below: the memory limit less 38Mi, which is a tenth of it at least and a quarter at most.
      Empty where there is no limit. */ -}}
 {{- define "webhookd.goMemoryLimit" -}}
 {{- with dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- with include "webhookd.bytes" . -}}
 {{- $limit := int64 . -}}
-{{- sub $limit (min (div $limit 4) (max (div $limit 10) 33554432)) -}}
+{{- sub $limit (min (div $limit 4) (max (div $limit 10) 39845888)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
