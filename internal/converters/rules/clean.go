@@ -189,6 +189,7 @@ func (r *run) each(e *elements, n *jsondoc.Node) {
 // picks cleans the elements that rules pick. One of which only the key is left goes: a rule made it, or makes it again. The
 // way back may put it elsewhere in the list, so there is doubt whenever there are elements.
 func (r *run) picks(p *place, n *jsondoc.Node, ops []transform.Operand) {
+	r.doubt = r.doubt || p.shifts && !r.isEmpty(n)
 	if len(p.picks) == 0 {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 
 // A stash is a partial object. A value stands at its own path; null says that the place was absent, {"": value} is a value
 // exactly, and {"": value, "unchecked": true} one that the schema of its version does not have either. The elements of a
-// list of the same length are "[k=v]" by key or "[i]" by index; any other list is a value as a whole. At the place of a rule,
-// and where only the version has something, the value is always whole.
+// list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by several, or "[i]" by index; any other list is a value as a
+// whole. At the place of a rule, and where only the version has something, the value is always whole.
 
 const (
 	exactly   = "" // the name that marks an exact value
@@ -94,7 +94,7 @@ func (p *place) shared() bool { return p.move != nil && (p.move.doubtful || len(
 
 // opensList is opensObject for the elements of a list.
 func (p *place) opensList() bool {
-	return p != nil && !p.shared() && p.fate == stays && p.elem != nil && p.elem.from == list && len(p.picks) == 0
+	return p != nil && !p.shared() && p.fate == stays && p.elem != nil && p.elem.from == list && len(p.picks) == 0 && !p.shifts
 }
 
 // part returns the place of a member of an object, or of the value of a map.
@@ -166,11 +166,11 @@ func (r *run) elementsThatDiffer(v, w *jsondoc.Node, p *place, s spot) []byte {
 	if p.elem.bind != "" && !r.sameKeys(was, now, p.elem.bind) {
 		return r.whole(v, p, s)
 	}
-	keys := r.keys(was, now, p.elem.key)
+	names := r.elementNames(was, now, p.elem.keys)
 	var out partial
 	for i := range was {
 		text := r.diffValue(was[i].value, now[i].value, p.elem.p.root, s.items())
-		out.add(keys(i), text)
+		out.add(names(i), text)
 	}
 	return out.text()
 }
@@ -185,18 +185,13 @@ func (r *run) sameKeys(was, now []entry, field string) bool {
 	return true
 }
 
-// keys returns how a stash names the elements: by key, if they have keys that are different, and are where they were.
-func (r *run) keys(was, now []entry, field string) func(i int) string {
-	texts, seen := make([]string, len(was)), make(map[string]bool, len(was))
-	for i := range was {
-		text, ok := scalarText(r.member(was[i].value, field))
-		other, _ := scalarText(r.member(now[i].value, field))
-		if field == "" || !ok || text != other || seen[text] {
-			return func(i int) string { return fmt.Sprintf("[%d]", i) }
-		}
-		texts[i], seen[text] = text, true
+// elementNames returns how a stash names elements: by their keys, if those are different, and where they were.
+func (r *run) elementNames(was, now []entry, fields []string) func(i int) string {
+	keys := r.distinctKeys(was, fields)
+	if keys == nil || !slices.Equal(keys, r.distinctKeys(now, fields)) {
+		return func(i int) string { return fmt.Sprintf("[%d]", i) }
 	}
-	return func(i int) string { return "[" + field + "=" + texts[i] + "]" }
+	return func(i int) string { return "[" + keys[i] + "]" }
 }
 
 // whole returns the value as a stash has it.

@@ -17,6 +17,10 @@ type kept struct {
 	free  bool // it returns only to a place that is absent
 	must  int  // how many steps of the path have to be there already
 	links []tiedTo
+	place *place
+	spot  spot
+	// merged: the value has been merged with an edit.
+	merged bool
 }
 
 // A tiedTo is a place of the other version that says whether the entry still counts: converting it must give what is there.
@@ -177,7 +181,7 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 		return
 	}
 	for _, e := range d.r.entries(stash) {
-		i := d.index(e.name, now)
+		i := d.index(e.name, now, s.place.elem.keys)
 		if i < 0 {
 			continue
 		}
@@ -197,26 +201,28 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	}
 }
 
-// index returns which element a stash names, or -1.
-func (d *reader) index(name string, now []entry) int {
+// index returns which element of a list a stash names, or -1.
+func (d *reader) index(name string, now []entry, fields []string) int {
 	inner, ok := strings.CutPrefix(name, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
 	if !ok || !closed {
 		return -1
 	}
-	if field, value, keyed := strings.Cut(inner, "="); keyed {
-		at := step{kind: byPick, name: field, value: value}
-		return slices.IndexFunc(now, func(e entry) bool { return d.r.picked(e.value, &at) })
-	}
 	if i, err := strconv.Atoi(inner); err == nil && i >= 0 && i < len(now) {
 		return i
 	}
-	return -1
+	if field, _, keyed := strings.Cut(inner, "="); keyed && !strings.HasPrefix(inner, "{") {
+		fields = []string{field}
+	}
+	return slices.IndexFunc(now, func(e entry) bool {
+		key, ok := d.r.elementKey(e.value, fields)
+		return ok && key == inner
+	})
 }
 
 // add adds an entry with what it is tied to.
 func (d *reader) add(k kept, s spotted) {
-	k.path, k.must = s.at, s.must
+	k.path, k.must, k.place, k.spot = s.at, s.must, s.place, s.spot
 	p := s.place
 	var links []*link
 	if p != nil {

@@ -77,8 +77,8 @@ func (p pair) crd(tb testing.TB) []byte {
 }
 
 // schemaOf reads a schema in shorthand: YAML in which an object is a mapping of names to schemas, {"*": S} is a map, {"+": any}
-// an object that preserves unknown fields, [S] a list, [S, name] one of type map. Scalars are "string", "integer", ...,
-// "intorstring", "any" and "enum A B", with a ? behind if null is one of the values.
+// an object that preserves unknown fields, [S] a list, [S, name] one of type map with that key or those. Scalars are "string", "integer", ...,
+// "intorstring", "any" and "enum A B", with a ? behind if null is one of the values, and "= JSON" for a default.
 func schemaOf(tb testing.TB, short string) map[string]any {
 	tb.Helper()
 	var v any
@@ -110,17 +110,21 @@ func expand(tb testing.TB, v any) map[string]any {
 	case []any:
 		s := map[string]any{"type": "array", "items": expand(tb, v[0])}
 		if len(v) > 1 {
-			s["x-kubernetes-list-type"], s["x-kubernetes-list-map-keys"] = "map", []any{v[1]}
+			s["x-kubernetes-list-type"], s["x-kubernetes-list-map-keys"] = "map", v[1:]
 			items, ok := s["items"].(map[string]any)
 			if !ok {
 				tb.Fatal("items")
 			}
-			items["required"] = []any{v[1]}
+			items["required"] = v[1:]
 		}
 		return s
 	case string:
+		v, value, defaults := strings.Cut(v, " = ")
 		name, nullable := strings.CutSuffix(v, "?")
 		s := map[string]any{"type": name}
+		if defaults {
+			s["default"] = json.RawMessage(value)
+		}
 		if nullable {
 			s["nullable"] = true
 		}

@@ -22,6 +22,7 @@ type place struct {
 	others   *place   // any other member
 	calm     []string // the members that are no others, and with which there is nothing to do
 	picks    []*place
+	shifts   bool // elements of the list may stand one place further in the target
 	elem     *elements
 	sub      *program
 	below    []*link // of a list: all that read elements of it by a pick
@@ -31,7 +32,7 @@ type place struct {
 type elements struct {
 	p          *program
 	from, to   collection
-	key        string // of a list in the source: the field that its elements are known by, or empty
+	keys       []string // of a list in the source: the fields that its elements are known by, or none
 	picked     bool   // rules pick elements of the target's list, so that it may not all be the map's on the way back
 	bind, name string // the key field of a list that becomes a map, and of one that is made from a map
 }
@@ -224,10 +225,10 @@ func (b *builder) list(p *place, in, out *owned, to []step) bool {
 	if !grouped && p.src.items().known && p.dst.items().known && !p.src.items().same(p.dst.items()) {
 		rel := b.implicit(p.src.items(), p.dst.items())
 		if elem := b.c.build(rel, b.toHub); !elem.trivial() {
-			p.elem = &elements{p: elem, key: keyOfList(p.src, "")}
+			p.elem = &elements{p: elem, keys: keysOfList(p.src, "")}
 		}
 	}
-	return len(p.picks) > 0 || p.elem != nil
+	return len(p.picks) > 0 || p.shifts || p.elem != nil
 }
 
 // implicit is the relation of elements that no rule is about.
@@ -238,21 +239,26 @@ func (b *builder) implicit(src, dst spot) *relation {
 	return b.c.relate(nil, dst, src, "", "")
 }
 
-func keyOfList(s spot, fallback string) string {
-	if keys := s.node.ListMapKeys(); len(keys) == 1 {
-		return keys[0]
+// keysOfList returns the fields that the elements of a list are known by: those of its schema, or what a rule says.
+func keysOfList(s spot, field string) []string {
+	if keys := s.node.ListMapKeys(); len(keys) > 0 || field == "" {
+		return keys
 	}
-	return fallback
+	return []string{field}
 }
 
 func (b *builder) picks(p *place, in, out *owned, to []step) {
 	var all []step
 	for _, o := range []*owned{in, out} {
-		if o != nil {
-			for _, k := range o.kids {
-				if k.at.kind != byName && !slices.Contains(all, k.at) {
-					all = append(all, k.at)
-				}
+		if o == nil {
+			continue
+		}
+		for _, k := range o.kids {
+			switch {
+			case o == out && k.at.kind == byFirst:
+				p.shifts = true // a rule puts an element before those of the list
+			case k.at.kind != byName && !slices.Contains(all, k.at):
+				all = append(all, k.at)
 			}
 		}
 	}
@@ -321,7 +327,7 @@ func (b *builder) elementsOf(p *place, g *group) bool {
 		e.name = to.Name
 	}
 	if e.p = b.c.build(g.rel, b.toHub); e.from == list {
-		e.key = keyOfList(p.src, key)
+		e.keys = keysOfList(p.src, key)
 	}
 	if e.p.trivial() && e.from == e.to {
 		p.elem = nil

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -130,17 +131,11 @@ func (r *run) keyText(path *route, i int) []byte {
 }
 
 // replaceElements makes n the list of the texts.
-func replaceElements(n *jsondoc.Node, texts [][]byte) error {
-	size := 2 + len(texts)
-	for _, text := range texts {
-		size += len(text)
-	}
-	array := append(make([]byte, 0, size), '[')
-	for i, text := range texts {
-		if i > 0 {
-			array = append(array, ',')
-		}
-		array = append(array, text...)
-	}
-	return replace(n, string(append(array, ']')))
+func replaceElements(n *jsondoc.Node, texts [][]byte) error { return replace(n, string(arrayOf(texts))) }
+
+// arrayOf returns the text of a list.
+func arrayOf(texts [][]byte) []byte {
+	array := append(make([]byte, 0, 2+len(texts)), '[')
+	array = append(array, bytes.Join(texts, []byte{','})...)
+	return append(array, ']')
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +15,16 @@ const (
 	// maxStash bounds a stash in bytes: all annotations of an object together may have 256 KiB
 	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
 	maxStash = 128 << 10
-	// maxRounds bounds how often a choice of restored values is tried, before none of them is restored.
-	maxRounds = 6
+	// maxRounds bounds how often a choice of restored values is tried, before only those are left that nothing speaks against.
+	maxRounds = 16
 )
 
 // settle restores what counts of the stash, and keeps what the way back does not give.
 //
-// The choice starts with all entries. One is left out when, with the choice made so far, converting back does not give what
-// the source says at the places that it is tied to; and when a value that has to be kept would not be restored with it: it
-// is tied to what that value was computed without. So the two directions agree about what a stash says.
+// The choice starts with all entries. With the choice made so far, converting back has to give what the source says at the
+// places that an entry is tied to; else the entry is merged with the edit that there must have been, and left out if that does
+// not help. One is left out, too, when a value that has to be kept would not be restored with it: it is tied to what that value
+// was computed without. So the two directions agree about what a stash says.
 func (v *conversion) settle(stash *jsondoc.Object) error {
 	r := &v.desk.compare
 	r.reset(v.ctx, shown{})
@@ -38,14 +40,17 @@ func (v *conversion) settle(stash *jsondoc.Object) error {
 		}
 	}
 	for round := 0; ; round++ {
-		if round == maxRounds {
+		switch {
+		case round == maxRounds:
+			chosen = slices.DeleteFunc(chosen, func(k kept) bool { return len(k.links) > 0 })
+		case round > maxRounds:
 			chosen = nil
 		}
 		t, err := v.try(r, x, &chosen)
 		if err != nil {
 			return err
 		}
-		if t.lost > 0 {
+		if t.again {
 			continue
 		}
 		text, proved, err := v.proved(t.partial, chosen)
@@ -55,7 +60,7 @@ func (v *conversion) settle(stash *jsondoc.Object) error {
 		if proved || len(chosen) == 0 {
 			return v.take(v.obj, chosen, text)
 		}
-		round = maxRounds - 1
+		round = max(round, maxRounds-1)
 	}
 }
 
@@ -77,7 +82,7 @@ func (v *conversion) take(obj *jsondoc.Object, chosen []kept, stash []byte) erro
 // A trial is what a choice of entries comes to.
 type trial struct {
 	partial []byte // what has to be kept
-	lost    int    // how many entries the choice has lost
+	again   bool   // the choice has changed
 }
 
 func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, error) {
@@ -90,18 +95,60 @@ func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, erro
 		return trial{}, err
 	}
 	before := len(*chosen)
-	*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.agrees(&k, back.Node, x.Node) })
-	if len(*chosen) < before {
-		return trial{lost: before - len(*chosen)}, r.err
+	disagree := r.disagreeing(*chosen, back.Node, x.Node)
+	if disagree != nil {
+		err := v.merge(r, back, chosen, disagree)
+		return trial{again: true}, errors.Join(err, r.err)
 	}
 	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
 	if before > 0 && t.partial != nil {
 		if err := v.restorable(r, &t, there, x, chosen); err != nil {
 			return t, err
 		}
-		t.lost = before - len(*chosen)
+		t.again = len(*chosen) < before
 	}
 	return t, r.err
+}
+
+// disagreeing returns which entries of a choice converting back speaks against.
+func (r *run) disagreeing(chosen []kept, back, x *jsondoc.Node) []bool {
+	var disagree []bool
+	for i := range chosen {
+		if !r.agrees(&chosen[i], back, x) {
+			if disagree == nil {
+				disagree = make([]bool, len(chosen))
+			}
+			disagree[i] = true
+		}
+	}
+	return disagree
+}
+
+// merge applies to the entries that disagree the edit since they were kept, and leaves those out for which that is nothing new.
+// Back is what the object was when they were kept, as far as they say that.
+func (v *conversion) merge(r *run, back *jsondoc.Object, chosen *[]kept, disagree []bool) error {
+	text := back.Text()
+	base, err := v.desk.open(text)
+	if err != nil {
+		return err
+	}
+	if _, err := v.run(v.there, base, v.from, shown{text: text}); err != nil {
+		return err
+	}
+	now, err := v.desk.open(v.converted())
+	if err != nil {
+		return err
+	}
+	m := merger{r}
+	left := (*chosen)[:0]
+	for i, k := range *chosen {
+		if !disagree[i] || m.merge(&k, base.Node, now.Node) {
+			left = append(left, k)
+		}
+	}
+	clear((*chosen)[len(left):])
+	*chosen = left
+	return nil
 }
 
 // restored returns F(x) with the choice in it, as far as that has a place there, or nil if nothing is chosen.

@@ -1,0 +1,148 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a version has beside the places that the other one knows survives an edit of these there.
+func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
+	t.Parallel()
+	containers := pair{
+		beta: "{spec: {image: string}}", v1: "{spec: {containers: [{name: string, image: string, x: string}, name]}}",
+		rules: "- {field: .spec.image, hub: '.spec.containers[name=main].image'}",
+	}
+	wrapped := pair{
+		beta: "{spec: {dataFrom: [{key: string}]}}", v1: "{spec: {dataFrom: [{extract: {key: string}, find: {path: string}}]}}",
+		rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+	}
+	params := pair{
+		beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
+		rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}",
+	}
+	first := pair{
+		beta: "{spec: {provider: {a: string}}}", v1: "{spec: {providers: [{a: string, b: string}]}}",
+		rules: "- {field: .spec.provider, hub: '.spec.providers[0]'}",
+	}
+	guarded := pair{
+		beta: "{spec: {enabled: boolean, svc: {port: integer}}}", v1: "{spec: {service: {port: integer, ip: string}}}",
+		rules: "- {field: .spec.svc, hub: .spec.service, when: 'object.?spec.?enabled.orValue(true)'}",
+	}
+	union := pair{
+		beta: "{spec: {git: {url: string}, svn: {url: string}}}", v1: "{spec: {type: enum git svn, source: {url: string, rev: string}}}",
+		rules: `
+- {field: .spec.git, hub: .spec.source, when: '!has(object.spec.svn)', whenHub: 'object.?spec.?type.orValue("git") == "git"'}
+- {field: .spec.svn, hub: .spec.source, when: '!has(object.spec.git)', whenHub: 'object.?spec.?type.orValue("") == "svn"'}
+- {hub: .spec.type, toHub: 'has(object.spec.svn) ? "svn" : "git"'}`,
+	}
+	ports := pair{
+		beta: "{spec: {ports: [{port: integer, protocol: string}, port, protocol]}}",
+		v1:   "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
+	}
+	both := pair{
+		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
+	}
+	tests := map[string]struct {
+		pair
+		v1       string // the spec there
+		old, new string // the edit of its text at v1beta1
+		want     string // the spec at v1 then; "" for the same
+	}{
+		"an element beside a picked one": {
+			containers, `{"containers":[{"name":"main","image":"a:1"},{"name":"side","image":"s:1"}]}`, `a:1`, `a:2`,
+			`{"containers":[{"name":"main","image":"a:2"},{"name":"side","image":"s:1"}]}`,
+		},
+		"and before it, and more of the picked one": {
+			containers, `{"containers":[{"name":"side","x":"y"},{"name":"main","image":"a:1","x":"z"}]}`, `a:1`, `a:2`,
+			`{"containers":[{"name":"side","x":"y"},{"name":"main","image":"a:2","x":"z"}]}`,
+		},
+		"when the picked one goes": {
+			containers, `{"containers":[{"name":"main","image":"a:1"},{"name":"side","image":"s:1"}]}`, `"image":"a:1"`, ``,
+			`{"containers":[{"name":"side","image":"s:1"}]}`,
+		},
+		"when a picked one comes": {
+			containers, `{"containers":[{"name":"side","image":"s:1"}]}`, `"spec":{`, `"spec":{"image":"a:1"`,
+			`{"containers":[{"name":"side","image":"s:1"},{"name":"main","image":"a:1"}]}`,
+		},
+		"elements that are no object of the other version": {
+			wrapped, `{"dataFrom":[{"find":{"path":"o"}},{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"b"}}]}`, `"b"`, `"c"`,
+			`{"dataFrom":[{"find":{"path":"o"}},{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"c"}}]}`,
+		},
+		"when one is added between them": {
+			wrapped, `{"dataFrom":[{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"b"}}]}`, `{"key":"b"}`, `{"key":"n"},{"key":"b"}`,
+			`{"dataFrom":[{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"n"}},{"extract":{"key":"b"}}]}`,
+		},
+		"when one of them goes": {
+			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"o"}},{"find":{"path":"p"}},{"extract":{"key":"b"},"find":{"path":"q"}}]}`,
+			`{"key":"a"},`, ``, `{"dataFrom":[{"find":{"path":"p"}},{"extract":{"key":"b"},"find":{"path":"q"}}]}`,
+		},
+		"fields of list elements that are a map in another order": {
+			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"}]}`, `"2"`, `"3"`,
+			`{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"3","u":"y"}]}`,
+		},
+		"of those that are left": {
+			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"}]}`, `,"a":"2"`, ``,
+			`{"params":[{"name":"b","value":"1","u":"x"}]}`,
+		},
+		"elements behind the first": {
+			first, `{"providers":[{"a":"1","b":"2"},{"a":"3","b":"4"}]}`, `"1"`, `"5"`, `{"providers":[{"a":"5","b":"2"},{"a":"3","b":"4"}]}`,
+		},
+		"fields beside one that a guard lets through": {
+			guarded, `{"service":{"port":80,"ip":"10.0.0.1"}}`, `80`, `81`, `{"service":{"port":81,"ip":"10.0.0.1"}}`,
+		},
+		"fields of a union": {
+			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"u"`, `"v"`, `{"type":"git","source":{"url":"v","rev":"main"}}`,
+		},
+		"but not those of another branch of it": {
+			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"git":{"url":"u"}`, `"svn":{"url":"v"}`, `{"type":"svn","source":{"url":"v"}}`,
+		},
+		"elements with two keys": {
+			ports, `{"ports":[{"port":80,"protocol":"TCP","app":"http"},{"port":443,"protocol":"TCP","app":"https"}]}`,
+			`{"port":80,"protocol":"TCP"},`, ``, `{"ports":[{"port":443,"protocol":"TCP","app":"https"}]}`,
+		},
+		"the rest of a list whose first is a field": {
+			both, `{"l":["a","b","c"]}`, `"a"`, `"d"`, `{"l":["d","b","c"]}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind := test.kind(t)
+			there := convert(t, kind, head("v1", `,"spec":`+test.v1), "v1", "v1beta1")
+			at := strings.LastIndex(there, test.old) // the spec is behind the annotations
+			if at < 0 {
+				t.Fatalf("nothing to edit: %s", there)
+			}
+			back := convert(t, kind, there[:at]+test.new+there[at+len(test.old):], "v1beta1", "v1")
+			if diff := cmp.Diff(decoded(t, test.want), specOf(t, back)); diff != "" {
+				t.Errorf("-want +got:\n%s\nthere %s\nback %s", diff, there, back)
+			}
+		})
+	}
+}
+
+// Both versions have the list, and one has its first element apart.
+func TestAFirstElementStandsBeforeTheOthers(t *testing.T) {
+	t.Parallel()
+	kind := pair{
+		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
+	}.kind(t)
+	for _, test := range []struct{ beta, v1 string }{
+		{`{"first":"a","l":["b","c"]}`, `{"l":["a","b","c"]}`},
+		{`{"first":"a"}`, `{"l":["a"]}`},
+		{`{"first":"a","l":[]}`, `{"l":["a"]}`},
+		{`{"l":["b","c"]}`, `{"l":["b","c"]}`},
+		{`{"l":[]}`, `{"l":[]}`},
+	} {
+		there := convert(t, kind, head("v1beta1", `,"spec":`+test.beta), "v1beta1", "v1")
+		back := convert(t, kind, there, "v1", "v1beta1")
+		if diff := cmp.Diff(decoded(t, test.v1), specOf(t, there)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", test.beta, diff)
+		}
+		if diff := cmp.Diff(decoded(t, test.beta), specOf(t, back)); diff != "" {
+			t.Errorf("%s: comes back: -want +got:\n%s", test.beta, diff)
+		}
+	}
+}
