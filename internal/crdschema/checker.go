@@ -79,6 +79,11 @@ func embeds(s *schema.Structural) bool {
 func (v *Version) Prune(obj map[string]any) {
 	pruning.Prune(obj, v.checker.schema, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.checker.schema)
+	v.Coerce(obj)
+}
+
+// Coerce is the last part of Prune: it removes unknown and malformed metadata of embedded resources.
+func (v *Version) Coerce(obj map[string]any) {
 	if v.checker.embeds {
 		_ = objectmeta.Coerce(nil, obj, v.checker.schema, false, true) // fails for nothing when it drops what is invalid
 	}

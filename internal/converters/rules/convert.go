@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -13,6 +14,7 @@ import (
 type converter struct {
 	group, hub string
 	spokes     map[string]*spoke
+	schemas    map[string]*crdschema.Version
 	desks      desks
 }
 
@@ -32,7 +34,7 @@ func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 	d := c.desks.get()
 	v := &d.job
 	*v = conversion{
-		ctx: ctx, group: c.group, desks: &c.desks, desk: d, obj: obj, from: from, to: to, there: there, back: back,
+		ctx: ctx, group: c.group, schemas: c.schemas, desks: &c.desks, desk: d, obj: obj, from: from, to: to, there: there, back: back,
 	}
 	err := v.convert()
 	c.desks.put(d)
@@ -109,12 +111,14 @@ type conversion struct {
 	obj         *jsondoc.Object
 	from, to    string
 	there, back *program
+	schemas     map[string]*crdschema.Version
 	desks       *desks
 	desk        *desk
 	source      []byte // the object as it came
 	asRead      bool   // it is the document's own, which nobody has edited before
 	result      []byte // what it was made: F(x), once that was asked for
 	trusted     bool   // what is kept need not be proved to come back
+	defaulted   bool   // the API server's defaults were taken for nothing
 }
 
 func (v *conversion) convert() error {

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -143,6 +144,31 @@ func TestAFirstElementStandsBeforeTheOthers(t *testing.T) {
 		}
 		if diff := cmp.Diff(decoded(t, test.beta), specOf(t, back)); diff != "" {
 			t.Errorf("%s: comes back: -want +got:\n%s", test.beta, diff)
+		}
+	}
+}
+
+// Each text says what the one before it was, so an edit of the first is one of all: they are given up one after the other.
+func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 9, 40} {
+		all := func(format string, by string) string {
+			var text strings.Builder
+			for i := range n {
+				fmt.Fprintf(&text, format, i, max(i-1, 0))
+				text.WriteString(by)
+			}
+			return strings.TrimSuffix(text.String(), by)
+		}
+		kind := pair{
+			beta: "{spec: {" + all("f%[1]d: string", ", ") + "}}", v1: "{spec: {keep: string, " + all("g%[1]d: string", ", ") + "}}",
+			rules: all(`- {field: .spec.f%[1]d, hub: .spec.g%[1]d, toHub: 'self.split("/")[0]', `+
+				`fromHub: 'self.lowerAscii() + "/" + (%[1]d == 0 ? "" : object.?spec.?g%[2]d.orValue(""))'}`, "\n"),
+		}.kind(t)
+		object := convert(t, kind, head("v1", `,"spec":{"keep":"K",`+all(`"g%[1]d":"G"`, ",")+`}`), "v1", "v1beta1")
+		back := convert(t, kind, edited(t, object, map[string]any{"f0": "x/"}), "v1beta1", "v1")
+		if got := specOf(t, back); got["keep"] != "K" || got["g0"] != "x" {
+			t.Errorf("%d rules: %s", n, back)
 		}
 	}
 }

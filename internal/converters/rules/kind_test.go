@@ -78,7 +78,7 @@ func (p pair) crd(tb testing.TB) []byte {
 
 // schemaOf reads a schema in shorthand: YAML in which an object is a mapping of names to schemas, {"*": S} is a map, {"+": any}
 // an object that preserves unknown fields, [S] a list, [S, name] one of type map with that key or those. Scalars are "string", "integer", ...,
-// "intorstring", "any" and "enum A B", with a ? behind if null is one of the values, and "= JSON" for a default.
+// "intorstring", "any", "embedded" for a resource and "enum A B", with a ? behind if null is one of the values, and "= JSON" for a default.
 func schemaOf(tb testing.TB, short string) map[string]any {
 	tb.Helper()
 	var v any
@@ -135,6 +135,8 @@ func expand(tb testing.TB, v any) map[string]any {
 		case "any":
 			delete(s, "type")
 			s["x-kubernetes-preserve-unknown-fields"] = true
+		case "embedded":
+			s["type"], s["x-kubernetes-preserve-unknown-fields"], s["x-kubernetes-embedded-resource"] = "object", true, true
 		case "intorstring":
 			delete(s, "type")
 			s["x-kubernetes-int-or-string"] = true

@@ -117,9 +117,13 @@ func compile(c *syntax.Conversion, crd *crdschema.CRD, env *transform.Env) (*con
 			Hint: "it has " + strings.Join(versionsOf(crd), ", "),
 		}}
 	}
-	conv := &converter{group: crd.Group, hub: hub.Name, spokes: make(map[string]*spoke, len(crd.Versions))}
+	conv := &converter{
+		group: crd.Group, hub: hub.Name, spokes: make(map[string]*spoke, len(crd.Versions)),
+		schemas: make(map[string]*crdschema.Version, len(crd.Versions)),
+	}
 	var findings []finding.Finding
 	for _, v := range crd.Versions {
+		conv.schemas[v.Name] = v
 		if v == hub {
 			continue
 		}

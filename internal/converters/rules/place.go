@@ -33,8 +33,8 @@ type elements struct {
 	p          *program
 	from, to   collection
 	keys       []string // of a list in the source: the fields that its elements are known by, or none
-	picked     bool   // rules pick elements of the target's list, so that it may not all be the map's on the way back
-	bind, name string // the key field of a list that becomes a map, and of one that is made from a map
+	picked     bool     // rules pick elements of the target's list, so that it may not all be the map's on the way back
+	bind, name string   // the key field of a list that becomes a map, and of one that is made from a map
 }
 
 type collection int

@@ -40,7 +40,8 @@ func (v *conversion) returns(stash []byte, chosen []kept) (bool, error) {
 	}
 	desk := v.desks.get()
 	w := conversion{
-		ctx: v.ctx, desks: v.desks, desk: desk, group: v.group, from: v.to, to: v.from, there: v.back, back: v.there, trusted: true,
+		ctx: v.ctx, schemas: v.schemas, desks: v.desks, desk: desk, group: v.group, from: v.to, to: v.from, there: v.back, back: v.there,
+		trusted: true,
 	}
 	if w.obj, err = jsondoc.ParseObject(result.Text()); err != nil {
 		return false, err
@@ -54,6 +55,10 @@ func (v *conversion) returns(stash []byte, chosen []kept) (bool, error) {
 	}
 	r := &v.desk.compare
 	same := r.diff(x, w.obj, v.there.root, v.there.src) == nil && r.err == nil
+	if !same && v.defaulted {
+		stored, err := v.asStored(w.obj.Text())
+		same = stored != nil && err == nil && r.diff(x, stored, v.there.root, v.there.src) == nil && r.err == nil
+	}
 	v.desks.put(desk)
 	return same, v.ctx.Err()
 }
@@ -115,8 +120,14 @@ func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 		return false, err
 	}
 	is, err := jsondoc.ParseObject(now)
-	if err != nil || !r.saysTheSame(is.Node, trial.Node) {
+	if err != nil {
 		return false, err
+	}
+	if !r.saysTheSame(is.Node, trial.Node) {
+		stored, err := v.asStored(trial.Text())
+		if stored == nil || err != nil || !r.saysTheSame(is.Node, stored.Node) {
+			return false, err
+		}
 	}
 	r.restoreWhole(v.obj, whole)
 	return true, r.err

@@ -131,7 +131,9 @@ func (r *run) keyText(path *route, i int) []byte {
 }
 
 // replaceElements makes n the list of the texts.
-func replaceElements(n *jsondoc.Node, texts [][]byte) error { return replace(n, string(arrayOf(texts))) }
+func replaceElements(n *jsondoc.Node, texts [][]byte) error {
+	return replace(n, string(arrayOf(texts)))
+}
 
 // arrayOf returns the text of a list.
 func arrayOf(texts [][]byte) []byte {

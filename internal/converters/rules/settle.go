@@ -97,6 +97,11 @@ func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, erro
 	before := len(*chosen)
 	disagree := r.disagreeing(*chosen, back.Node, x.Node)
 	if disagree != nil {
+		if disagree, err = v.agreeAsStored(r, *chosen, disagree, back, x); err != nil {
+			return trial{}, err
+		}
+	}
+	if disagree != nil {
 		err := v.merge(r, back, chosen, disagree)
 		return trial{again: true}, errors.Join(err, r.err)
 	}

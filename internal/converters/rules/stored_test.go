@@ -1,0 +1,85 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The API server defaults what it stores; that is no edit, and what only the other version can say comes back.
+func TestDefaultsAreNoEdits(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		pair
+		beta string         // the spec there
+		edit map[string]any // at v1, once that is stored
+		want string         // the spec at v1beta1 then; "" for the same
+	}{
+		"a duration that is no number of seconds": {
+			pair: pair{
+				beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
+				rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
+			},
+			beta: `{"timeout":"500ms"}`,
+		},
+		"unless it is edited": {
+			pair: pair{
+				beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
+				rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
+			},
+			beta: `{"timeout":"500ms"}`, edit: map[string]any{"timeoutSeconds": 40}, want: `{"timeout":"40s"}`,
+		},
+		"a text that no template matches": {
+			pair: pair{
+				beta: "{spec: {hostPort: string}}", v1: "{spec: {host: string, port: integer = 80}}",
+				rules: "- {field: .spec.hostPort, hub: {host: .spec.host, port: .spec.port}, template: '{host}:{port}'}",
+			},
+			beta: `{"hostPort":"h"}`,
+		},
+		"a value that only one enum has": {
+			pair: pair{beta: "{spec: {mode: enum a b c}}", v1: `{spec: {mode: 'enum a b = "a"'}}`},
+			beta: `{"mode":"c"}`,
+		},
+		"the comments of a text that is an object": {
+			pair: pair{
+				beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
+				rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
+			},
+			beta: `{"config":"a: x # why\n"}`,
+		},
+		"the comments of a text that is an embedded resource": {
+			pair: pair{
+				beta: "{spec: {template: string}}", v1: "{spec: {template: embedded}}",
+				rules: "- {field: .spec.template, hub: .spec.template, codec: YAML}",
+			},
+			beta: `{"template":"apiVersion: v1 # why\nkind: Pod\nmetadata: {creationTimestamp: null}\n"}`,
+		},
+		"and edits of a text": {
+			pair: pair{
+				beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
+				rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
+			},
+			beta: `{"config":"a: x # why\n"}`, edit: map[string]any{"config": map[string]any{"a": "y", "level": 1}},
+			want: `{"config":"a: \"y\"\nlevel: 1\n"}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind := newSchemaKind(t, test.pair)
+			hub := kind.crd.Version("v1")
+			stored := asStored(t, []byte(convert(t, kind.Kind, head("v1beta1", `,"spec":`+test.beta), "v1beta1", "v1")))
+			hub.Prune(stored)
+			hub.Default(stored)
+			there := edited(t, string(encoded(t, stored)), test.edit)
+			back := convert(t, kind.Kind, there, "v1", "v1beta1")
+			want := test.want
+			if want == "" {
+				want = test.beta
+			}
+			if diff := cmp.Diff(decoded(t, want), specOf(t, back)); diff != "" {
+				t.Errorf("-want +got:\n%s\nthere %s\nback %s", diff, there, back)
+			}
+		})
+	}
+}
