@@ -87,6 +87,10 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"}]}`, `,"a":"2"`, ``,
 			`{"params":[{"name":"b","value":"1","u":"x"}]}`,
 		},
+		"of one that comes though it was there": {
+			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","u":"y"},{"name":"c","u":"z"}]}`, `"b":"1"`, `"b":"1","a":"2"`,
+			`{"params":[{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"},{"name":"b","value":"1","u":"x"}]}`,
+		},
 		"elements behind the first": {
 			first, `{"providers":[{"a":"1","b":"2"},{"a":"3","b":"4"}]}`, `"1"`, `"5"`, `{"providers":[{"a":"5","b":"2"},{"a":"3","b":"4"}]}`,
 		},
