@@ -228,6 +228,23 @@ func structureCases() []engineCase {
 			},
 		},
 		{
+			name: "places computed by one rule, of which some have nothing to be in",
+			pair: pair{
+				beta: "{spec: {p: {a: string}, q: string}}",
+				v1:   "{spec: {p: {a: string, x: string}, q: string, r: string, c: {deep: string}, b: string}}",
+				rules: `- {hub: {x: .spec.p.x, r: .spec.r}, toHub: '{"x": "X", "r": "R"}'}` + "\n" +
+					`- {hub: {a: .spec.c.deep, b: .spec.b}, toHub: '{"a": "A", "b": "B"}'}`,
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"q":"1"}`, want: `,"spec":{"q":"1","r":"R","b":"B"}`},
+				{from: "v1beta1", rest: `,"spec":{"p":{}}`, want: `,"spec":{"p":{"x":"X"},"r":"R","b":"B"}`},
+				{
+					from: "v1", rest: `,"spec":{"r":"other","c":{}}`, want: `,"spec":{}`,
+					wantStash: `{"spec":{"b":null,"c":{},"r":"other"}}`,
+				},
+			},
+		},
+		{
 			name: "dropped", drops: []roundtrip.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
 			pair: pair{
 				beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -182,8 +183,10 @@ func (r *run) write(n *jsondoc.Node, is bool, w *write, v jsondoc.Value) bool {
 	return true
 }
 
-// fill writes what nothing else has given: values that are computed from nothing, and defaults.
+// fill writes what nothing else has given: values that are computed from nothing, and defaults. A link is computed once, when
+// the first of its outputs has a place.
 func (r *run) fill(p *program, n *jsondoc.Node, ops []transform.Operand) {
+	computed := make([]*link, 0, 4)
 	for i := range p.late {
 		w := &p.late[i]
 		path := &w.link.out[w.out]
@@ -197,8 +200,9 @@ func (r *run) fill(p *program, n *jsondoc.Node, ops []transform.Operand) {
 		}
 		v := transform.Operand{Value: w.value, Present: true}
 		if !w.fixed {
-			if w.out == 0 {
+			if !slices.Contains(computed, w.link) {
 				r.compute(w.link, ops)
+				computed = append(computed, w.link)
 			}
 			v = ops[w.link.outAt+w.out]
 		}
