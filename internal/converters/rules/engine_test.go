@@ -423,6 +423,38 @@ func valueCases() []engineCase {
 			},
 		},
 		{
+			name: "values that are numbers, in another spelling than the API server's",
+			pair: pair{
+				beta: "{spec: {mode: enum low high}}", v1: "{spec: {weight: number}}",
+				rules: "- {field: .spec.mode, hub: .spec.weight, values: {low: 0.50, high: 1.0}}",
+			},
+			samples: []sample{
+				{from: "v1beta1", rest: `,"spec":{"mode":"low"}`, want: `,"spec":{"weight":0.5}`},
+				{from: "v1beta1", rest: `,"spec":{"mode":"high"}`, want: `,"spec":{"weight":1}`},
+				{from: "v1", rest: `,"spec":{"weight":0.5}`, want: `,"spec":{"mode":"low"}`},
+				{from: "v1", rest: `,"spec":{"weight":1}`, want: `,"spec":{"mode":"high"}`},
+				{from: "v1", rest: `,"spec":{"weight":2}`, want: `,"spec":{}`, wantStash: `{"spec":{"weight":2}}`},
+			},
+		},
+		{
+			name: "defaults that are numbers, in another spelling than the API server's",
+			pair: pair{
+				beta: "{spec: {a: number, c: {'+': any}}}", v1: "{spec: {b: number, d: {'+': any}}}",
+				rules: "- {field: .spec.a, hub: .spec.b, default: 1e3, hubDefault: 1.0}\n" +
+					"- {field: .spec.c, hub: .spec.d, default: {x: [2.50]}, hubDefault: {y: {z: 1E1}}}",
+			},
+			samples: []sample{
+				{
+					from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":1,"d":{"y":{"z":10}}}`,
+					wantStash: `{"spec":{"a":null,"c":null}}`,
+				},
+				{
+					from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":1000,"c":{"x":[2.5]}}`,
+					wantStash: `{"spec":{"b":null,"d":null}}`,
+				},
+			},
+		},
+		{
 			name: "template",
 			pair: pair{
 				beta: "{hostPort: string}", v1: "{host: string, port: string}",

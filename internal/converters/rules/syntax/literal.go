@@ -80,7 +80,8 @@ func objectJSON(members []Member) []byte {
 }
 
 // scalar returns the JSON of a scalar by the core schema of YAML 1.2 (section 10.3), and says so if there is none. Numbers
-// keep their spelling; those that not every reader of YAML takes for the same number are refused.
+// are spelt as the API server will store them, so that what a rule writes is what comes back; those that not every reader of
+// YAML takes for the same number are refused.
 func (p *parser) scalar(n *yaml.Node) []byte {
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp", "!!merge":
@@ -93,8 +94,8 @@ func (p *parser) scalar(n *yaml.Node) []byte {
 			return fmt.Append(nil, value)
 		}
 	case "!!int", "!!float":
-		if isNumber(n.Value) {
-			return []byte(n.Value)
+		if number, err := jsondoc.CanonicalNumber(n.Value); isNumber(n.Value) && err == nil {
+			return []byte(number)
 		}
 		p.sayAt(n, "not-a-json-number", "a number that JSON cannot spell", "write it in decimal digits, or put it in quotes")
 		return nil

@@ -67,7 +67,7 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 	}
 	want := []string{
 		"2:1 field .spec.a hub .spec.b",
-		"field .spec.mode hub .spec.policy values \"A\"=\"a\" 1=\"one\" true=null hubValues \"c\"=1.50",
+		"field .spec.mode hub .spec.policy values \"A\"=\"a\" 1=\"one\" true=null hubValues \"c\"=1.5",
 		"field .spec.hostPort hub host=.spec.host port=.spec.port template {host}:{port} absent * hubDefault {\"host\":\"localhost\"}",
 		"field .spec.t hub .spec.u codec DurationSeconds default 30 hubDefault [1,{\"a\":[]},\"2001-01-01\"]",
 		"field .spec.w[].x hub .spec.w[].x toHub 1 fromHub self + 1 when true whenHub self == 2",

@@ -52,7 +52,7 @@ func encodeNumber(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 	if !isNumber(text) {
 		return jsondoc.Value{}, errWrongForm
 	}
-	number, err := canonicalNumber(string(text))
+	number, err := jsondoc.CanonicalNumber(string(text))
 	return jsondoc.StringValue(number), err
 }
 
@@ -60,7 +60,7 @@ func decodeNumber(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 	if text[0] != '"' || !validNumber(jsondoc.Unquote(text)) {
 		return jsondoc.Value{}, errWrongForm
 	}
-	number, err := canonicalNumber(jsondoc.Unquote(text))
+	number, err := jsondoc.CanonicalNumber(jsondoc.Unquote(text))
 	if err != nil {
 		return jsondoc.Value{}, err
 	}

@@ -120,6 +120,16 @@ func TestFindings(t *testing.T) {
 			"9:57-60 no-such-field: rule 1: toHub: undefined field 'xyz' (object.spec has a, remediation)",
 		},
 		{
+			"values, one number in two spellings",
+			schemas{"a: {type: number}", "b: {type: number}"},
+			"{field: .spec.a, hub: .spec.b, values: {1: 10, 1.0: 20, 2: 30}, hubValues: {3e1: 1, 40: 1, 40.0: 2}}",
+			"9:54 value-twice: rule 1: values lists 1 twice (keep one of them)\n" +
+				"9:83 hub-value-twice: rule 1: hubValues lists 30, which has a way back already" +
+				" (remove it: the first entry of values that yields a value is its way back)\n" +
+				"9:98 hub-value-twice: rule 1: hubValues lists 40, which has a way back already" +
+				" (remove it: the first entry of values that yields a value is its way back)",
+		},
+		{
 			"expression, name", strs, "{field: .spec.a, hub: .spec.b, toHub: slef, fromHub: object.metdata.name}",
 			"9:45-49 no-such-name: rule 1: toHub: undeclared reference to 'slef' (did you mean self?)\n" +
 				"9:67-74 no-such-field: rule 1: fromHub: undefined field 'metdata' (did you mean metadata?)",

@@ -15,7 +15,7 @@ func textOf(n *crdschema.Node, text []byte) (string, error) {
 	case text[0] == 't', text[0] == 'f':
 		return string(text), nil
 	case isNumber(text) && n.Kind() == crdschema.Number:
-		return canonicalNumber(string(text))
+		return jsondoc.CanonicalNumber(string(text))
 	case isNumber(text):
 		if _, ok := int64Of(string(text)); ok {
 			return string(text), nil
@@ -35,7 +35,7 @@ func valueOf(n *crdschema.Node, text string) (jsondoc.Value, bool) {
 			return jsondoc.IntValue(i), true
 		}
 	case crdschema.Number:
-		canonical, err := canonicalNumber(text)
+		canonical, err := jsondoc.CanonicalNumber(text)
 		v, invalid := jsondoc.RawValue([]byte(text))
 		return v, err == nil && invalid == nil && canonical == text
 	case crdschema.Boolean:

@@ -75,6 +75,8 @@ func claimTests() []conversionTest {
 		values("values one of which is free", "type: string", "type: string", "values: {a: b, b: c, c: a}"),
 		values("values in a chain", "type: string", "type: string", "values: {a: b, b: c}"),
 		values("values and hubValues", "type: string", "type: string", "values: {a: b, b: a}, hubValues: {c: a}"),
+		values("values of numbers", "type: string, enum: [a, b]", "type: number", "values: {a: 1.50, b: 1E2}"),
+		values("values of numbers of an enum", "type: number, enum: [1.50, 100]", "type: number", "values: {1.50: 0.10, 1E2: 1}"),
 		values("values of an enum and a free string", "type: string, enum: [a, b]", "type: string", "values: {a: b, b: c}"),
 		values("Not with nulls on both sides", "type: boolean, nullable: true", "type: boolean, nullable: true", "codec: Not"),
 		values("IntString of int or string", "x-kubernetes-int-or-string: true", "type: string", "codec: IntString"),
@@ -140,7 +142,8 @@ func spelt(text []byte, kind crdschema.Kind) bool {
 	return err == nil && strconv.FormatInt(i, 10) == string(text)
 }
 
-// same reports whether operands are the same JSON values, strings whatever their escapes.
+// same reports whether operands come back as the same JSON values: strings whatever their escapes, numbers as they were or as
+// the API server stores them.
 func same(a, b []transform.Operand) bool {
 	for i := range a {
 		if a[i].Present != b[i].Present {
@@ -150,7 +153,7 @@ func same(a, b []transform.Operand) bool {
 		if x[0] == '"' && y[0] == '"' {
 			x, y = jsondoc.Unquote([]byte(x)), jsondoc.Unquote([]byte(y))
 		}
-		if x != y {
+		if number, err := jsondoc.CanonicalNumber(x); x != y && (err != nil || number != y) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -35,19 +34,6 @@ func int64Of(text string) (int64, bool) {
 	return i, err == nil && strconv.FormatInt(i, 10) == text
 }
 
-// canonicalNumber returns a number as the API server stores it: an int64, or else the shortest text of a float64. It fails
-// for what is beyond a float64.
-func canonicalNumber(text string) (string, error) {
-	if _, ok := int64Of(text); ok {
-		return text, nil
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return "", errors.New("a number is too large")
-	}
-	return string(celvalue.AppendFloat(nil, f)), nil
-}
-
 // validNumber reports whether the text is a number as JSON spells it.
 func validNumber(text string) bool {
 	v, err := jsondoc.RawValue([]byte(text))
@@ -55,14 +41,14 @@ func validNumber(text string) bool {
 }
 
 // valueKey returns a text that is the same for two values if they are: strings whatever their escapes, objects whatever
-// their order, numbers as they are spelt.
+// their order, numbers whatever their spelling. Those that are the same to the API server are: see jsondoc.CanonicalNumber.
 func valueKey(text []byte) string {
-	if len(text) > 0 && text[0] != '"' && text[0] != '{' && text[0] != '[' {
+	if len(text) > 0 && (text[0] == 'n' || text[0] == 't' || text[0] == 'f') {
 		return string(text)
 	}
-	sorted, err := sortedJSON(nil, text, false)
+	sorted, err := sortedJSON(nil, text, true)
 	if err != nil {
-		return string(text)
+		return string(text) // a number that the API server refuses, or a repeated name
 	}
 	return string(sorted)
 }
@@ -83,7 +69,7 @@ func sortedJSON(dst, text []byte, numbers bool) ([]byte, error) {
 		return celvalue.AppendString(dst, jsondoc.Unquote(text)), nil
 	case jsondoc.Number:
 		if numbers {
-			number, err := canonicalNumber(string(text))
+			number, err := jsondoc.CanonicalNumber(string(text))
 			return append(dst, number...), err
 		}
 	case jsondoc.Bool, jsondoc.Null, jsondoc.Invalid:

@@ -26,7 +26,8 @@ type Transform interface {
 	Forward(c *Call, in, out []Operand) error
 	Backward(c *Call, in, out []Operand) error
 	// Injective reports for Forward, or for Backward if backward is true, that wherever it gives no error the other
-	// direction gives its in back exactly, as JSON values and numbers by their text, so that there is nothing to check.
+	// direction gives its in back exactly, as JSON values and numbers by their text, so that there is nothing to check. Numbers
+	// that the API server spells another way may come back as it does: 0.50 as 0.5.
 	Injective(backward bool) bool
 	// Total reports for Forward, or for Backward if backward is true, that it gives a value for every path of the other
 	// side, which that side's schema allows, for every in that has a value of the schema for every path: integers that are

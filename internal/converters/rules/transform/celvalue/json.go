@@ -42,7 +42,7 @@ func (w *writer) value(v ref.Val) error {
 		if math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) {
 			return errors.New("a number that is infinite, or none, has no JSON")
 		}
-		w.text = AppendFloat(w.text, float64(v))
+		w.text = jsondoc.AppendFloat(w.text, float64(v))
 	case types.Bool:
 		w.text = strconv.AppendBool(w.text, bool(v))
 	case types.Null:
@@ -131,20 +131,3 @@ func (w *writer) lister(l traits.Lister) error {
 
 // AppendString appends a JSON string. What is not UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }
-
-// AppendFloat appends the shortest JSON number that is f, spelt as encoding/json does, and so the API server.
-func AppendFloat(dst []byte, f float64) []byte {
-	if f == 0 {
-		return append(dst, '0') // and not -0
-	}
-	format := byte('f')
-	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
-		format = 'e'
-	}
-	dst = strconv.AppendFloat(dst, f, format, -1, 64)
-	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1] // 1e-7, not 1e-07
-		dst = dst[:n-1]
-	}
-	return dst
-}

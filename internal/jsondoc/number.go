@@ -1,0 +1,38 @@
+package jsondoc
+
+import (
+	"errors"
+	"math"
+	"strconv"
+)
+
+// CanonicalNumber returns a JSON number as the API server stores it, which decodes it first (k8s.io/apimachinery/pkg/util/json):
+// an int64 that is spelt as one, or else the shortest text of a float64. So 1.0 is 1, 0.50 is 0.5, and 9007199254740993 stays.
+// It fails for what is beyond a float64.
+func CanonicalNumber(text string) (string, error) {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(i, 10), nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return "", errors.New("a number is too large")
+	}
+	return string(AppendFloat(nil, f)), nil
+}
+
+// AppendFloat appends the shortest JSON number that is f, spelt as encoding/json does, and so the API server.
+func AppendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0') // and not -0
+	}
+	format := byte('f')
+	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
+		format = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1] // 1e-7, not 1e-07
+		dst = dst[:n-1]
+	}
+	return dst
+}
