@@ -74,6 +74,42 @@ func decodeNext(s *jsondoc.Scanner) (any, error) {
 	}
 }
 
+// respelt reports whether the API server stores a number of an object in another spelling: 1.0 as 1.
+func respelt(object []byte) bool {
+	s, err := jsondoc.NewScanner(object, jsondoc.MaxDepth)
+	if err != nil {
+		return false
+	}
+	found, err := respeltNext(&s)
+	return found && err == nil
+}
+
+func respeltNext(s *jsondoc.Scanner) (found bool, err error) {
+	next := func() error {
+		is, err := respeltNext(s)
+		found = found || is
+		return err
+	}
+	switch s.Kind() {
+	case jsondoc.Map:
+		err = s.Members(func([]byte) error { return next() })
+		return found, err
+	case jsondoc.Array:
+		err = s.Elements(next)
+		return found, err
+	case jsondoc.Number:
+		at, err := s.Skip()
+		if err != nil {
+			return false, err
+		}
+		number, err := jsondoc.CanonicalNumber(string(s.Text(at)))
+		return number != string(s.Text(at)), err
+	default:
+		_, err = s.Skip()
+		return false, err
+	}
+}
+
 // copied returns a copy of a decoded value that shares nothing that can change.
 func copied[T any](v T) T {
 	out, _ := copyOf(v).(T)

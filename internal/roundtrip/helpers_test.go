@@ -118,6 +118,18 @@ func TestDecodedIsWhatTheAPIServerReads(t *testing.T) {
 	}
 }
 
+func TestRespelt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{}`: false, `{"a":[1,-5,0.5,1e+21,1e-7,9007199254740993],"b":{"c":"1.0"},"d":null,"1.0":true}`: false,
+		`{"a":1.0}`: true, `{"a":{"b":[1,0.50]},"c":1}`: true, `{"a":[1e3],"b":2}`: true, `{"a":-0}`: true,
+	} {
+		if respelt([]byte(text)) != want {
+			t.Errorf("%s: want %t", text, want)
+		}
+	}
+}
+
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -45,7 +45,8 @@ type Suite struct {
 	// Drops are the places that conversions lose on purpose: L1 and L2 do not look at them.
 	Drops []Drop
 	// Stored has the way back done twice: from what the conversion gave, and from that pruned and defaulted, as the API server
-	// stores it in between. Defaults that the versions do not share are then no secret to the way back.
+	// stores it in between, with numbers as it spells them. Defaults that the versions do not share are then no secret to the way
+	// back.
 	Stored bool
 	// Complete holds the conversion of valid objects to what the checker of rules promises besides losslessness: the result has
 	// all fields that its version requires, and every value is of a type and an enum of its schema.
