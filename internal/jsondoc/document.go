@@ -1,6 +1,9 @@
 package jsondoc
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Document holds the text of one request and what is added to it: the texts that edits bring, and the nodes of the
 // object that is open. Reset readies it for the next text, so that a steady load allocates little.
@@ -181,12 +184,14 @@ func (d *Document) node(n Node) *Node {
 	return &d.nodes[len(d.nodes)-1]
 }
 
-// bytes returns the text of a piece.
+// bytes returns the text of a piece. Behind the end of a text, where its memory goes on, are the texts of others: a piece
+// that leads there panics.
 func (d *Document) bytes(p piece) []byte {
+	text := d.text
 	if p.added {
-		return d.added[p.Start:p.End:p.End]
+		text = d.added
 	}
-	return d.text[p.Start:p.End:p.End]
+	return slices.Clip(text)[p.Start:p.End:p.End]
 }
 
 // add adds text that an edit brings. Edits of 2 GiB are a converter gone wild: its object fails by a panic.

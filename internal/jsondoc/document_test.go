@@ -237,6 +237,40 @@ func useUp(t *testing.T, d *jsondoc.Document, out *jsondoc.Output, members int) 
 	return &text[0]
 }
 
+// TestStaleOutput holds that an output which outlives its document's text never shows what stands behind the text that came
+// after it: there are the texts of others.
+func TestStaleOutput(t *testing.T) {
+	t.Parallel()
+	const others = `"an object of somebody else"`
+	tests := map[string]func(d *jsondoc.Document, out *jsondoc.Output){
+		"of the text": func(d *jsondoc.Document, out *jsondoc.Output) {
+			body := []byte(`[` + others + `]`)
+			out.PutSpan(jsondoc.Span{Start: 1, End: uint32(len(others)) + 1})
+			d.Reset(body[:2])
+		},
+		"of what was added": func(d *jsondoc.Document, out *jsondoc.Output) {
+			out.PutText(others)
+			d.Reset([]byte("[]"))
+		},
+	}
+	for name, reset := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var d jsondoc.Document
+			d.Reset([]byte("[]"))
+			var out jsondoc.Output
+			out.Reset(&d)
+			reset(&d, &out)
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			t.Errorf("text of a reset document: %s", out.AppendTo(nil))
+		})
+	}
+}
+
 // TestAllocations bounds what a small conversion in a document that is in use allocates, beside the values it sets.
 func TestAllocations(t *testing.T) {
 	text := reviewtest.Object(0, 4300)
