@@ -47,7 +47,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c := h.reviewer.begin()
 	defer h.reviewer.end(c)
 	c.watch = &h.watch
-	h.watch.begin(req.Context(), w, body, &c.attempt)
+	h.watch.begin(req.Context(), w, body, c)
 	defer h.watch.end(&c.attempt) // after a panic
 	switch err := h.reviewer.review(req.Context(), c, body); {
 	case errors.Is(err, errOvertaken):

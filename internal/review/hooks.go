@@ -19,7 +19,8 @@ type Hooks struct {
 	ObjectsDone func(o Objects)
 	// GuardRefused is called for each path that a converter changed and must not.
 	GuardRefused func(pair Pair, path string)
-	// Panicked is called for each panic of a converter.
+	// Panicked is called for each panic of a converter, and for one of the answer in place of a converter that does not
+	// return.
 	Panicked func(ctx context.Context, p Panic)
 	// Stuck is called with 1 when a conversion of the kind KIND.GROUP has not returned by its deadline, so that its review
 	// was answered without it, and with -1 when it has returned after all.

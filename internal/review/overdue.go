@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A converter is told of the deadline by its context. Nothing can stop one that does not listen, and the client of a review
@@ -41,9 +43,10 @@ type watch struct {
 	anyStuck atomic.Bool
 }
 
-// An attempt is what a watch knows of a review in progress: enough to answer it without the state of its conversion, which
-// another goroutine is at work on.
+// An attempt is what a watch knows of a review in progress: enough to answer it while another goroutine is at work on its
+// conversion.
 type attempt struct {
+	of       *conversion     // whose envelope and registry alone may be read here: they stay as they are once object is set
 	ctx      context.Context //nolint:containedctx // of the request
 	w        http.ResponseWriter
 	body     []byte
@@ -53,16 +56,18 @@ type attempt struct {
 
 	previous, next *attempt
 	answered       chan struct{} // closed when the watch has answered; nil: it has not begun to
-	kind           string        // that was counted as stuck
+	kind           string        // that was counted as stuck; empty: none
+	broken         bool          // the answer is none, or half of one
 }
 
 // begin has a review watched until end. One without a deadline is never overdue.
-func (o *watch) begin(ctx context.Context, w http.ResponseWriter, body []byte, a *attempt) {
+func (o *watch) begin(ctx context.Context, w http.ResponseWriter, body []byte, c *conversion) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return
 	}
-	a.ctx, a.w, a.body, a.started, a.deadline = ctx, w, body, time.Now(), deadline
+	a := &c.attempt
+	a.of, a.ctx, a.w, a.body, a.started, a.deadline = c, ctx, w, body, time.Now(), deadline
 	a.object.Store(0)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +81,8 @@ func (o *watch) begin(ctx context.Context, w http.ResponseWriter, body []byte, a
 	}
 }
 
-// end reports whether the review is still to be answered; if not, it has been. Only the first call does anything.
+// end reports whether the review is still to be answered; if not, it has been. It aborts the request if that failed. Only
+// the first call does anything.
 func (o *watch) end(a *attempt) bool {
 	if a.w == nil {
 		return true
@@ -89,9 +95,15 @@ func (o *watch) end(a *attempt) bool {
 	o.mu.Unlock()
 	if answered != nil {
 		<-answered
-		o.count(a.kind, -1)
 	}
-	a.ctx, a.w, a.body, a.answered, a.kind = nil, nil, nil, nil, ""
+	kind, broken := a.kind, a.broken
+	a.of, a.ctx, a.w, a.body, a.answered, a.kind, a.broken = nil, nil, nil, nil, nil, "", false
+	if kind != "" {
+		o.count(kind, -1)
+	}
+	if broken {
+		panic(http.ErrAbortHandler) // an ordinary return would make it a whole answer
+	}
 	return answered == nil
 }
 
@@ -131,9 +143,15 @@ func (o *watch) look() {
 // the converter's.
 func (o *watch) answer(a *attempt, index int) {
 	defer close(a.answered)
-	c := o.reviewer.begin()
-	defer o.reviewer.end(c)
-	pair := c.giveUp(a, index, o.reviewer)
+	// None of the reviewer's conversions: those ask for memory, which only the goroutine of the request may do.
+	c, pair := &conversion{doc: &jsondoc.Document{}, hooks: o.reviewer.hooks}, unknownPair()
+	defer func() {
+		if v := recover(); v != nil {
+			a.broken = true
+			_ = c.panicked(a.ctx, pair, v)
+		}
+	}()
+	pair = c.giveUp(a, index)
 	a.kind = pair.Kind
 	o.count(a.kind, 1)
 	a.w.Header().Set("Connection", "close")
@@ -142,24 +160,34 @@ func (o *watch) answer(a *attempt, index int) {
 	}
 }
 
-// giveUp makes the answer to a review that failed at one object.
-func (c *conversion) giveUp(a *attempt, index int, r *Reviewer) Pair {
+// giveUp makes the answer to a review that failed at one object, and reads only that object again.
+func (c *conversion) giveUp(a *attempt, index int) Pair {
 	c.now = time.Now()
-	c.reset(r.registry(), r.hooks, len(a.body))
-	c.ctx = a.ctx
-	if err := c.envelope.decode(c.doc, a.body); err != nil { // not possible: the same text has been read before
-		return unknownPair()
-	}
+	c.reset(a.of.registry, c.hooks, len(a.body))
+	c.envelope = a.of.envelope
 	group, version, _ := c.envelope.target()
 	to := schema.GroupVersion{Group: group, Version: version}
-	apiVersion, kind, _ := c.identify(c.envelope.objects[index].Outline)
-	_, pair, _ := c.route(apiVersion, kind, to) // the registry may be another one by now
-	c.describe(index, to, errStuck)
+	src := c.readAgain(a.body, c.envelope.objects[index].Span)
+	apiVersion, kind, _ := c.identify(src.Outline)
+	_, pair, _ := c.route(apiVersion, kind, to)
+	c.describe(index, &src, to, errStuck)
+	c.doc.Reset(a.body) // which has the uid
 	c.observe(pair, c.now.Sub(a.started), errStuck)
 	c.flush()
 	c.fail(failureMessage(c.failures, c.failed, len(c.envelope.objects)))
 	c.report(a.ctx, nil, c.now.Sub(a.started))
 	return pair
+}
+
+// readAgain makes the object at a place of the body the document.
+func (c *conversion) readAgain(body []byte, at jsondoc.Span) source {
+	c.doc.Reset(body[at.Start:at.End])
+	s, err := c.doc.Scanner(jsondoc.MaxDepth)
+	if err != nil { // not possible: the same text has been read before
+		return source{}
+	}
+	src, _ := decodeObject(c.doc, s) // without an outline, nothing of the object is named
+	return src
 }
 
 // count adds to the conversions of a kind that have not returned.

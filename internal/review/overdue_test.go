@@ -30,25 +30,44 @@ type stuckServer struct {
 	handler http.Handler
 	release chan struct{} // closed, lets them return
 
+	// To be set before the first request; nil: nothing.
+	reserve func(bytes int64) error
+	told    func(r review.Result)
+	resumed func(obj *jsondoc.Object) // by the converter, once it is released
+
 	mu      sync.Mutex
 	results []review.Result
+	panics  []review.Panic
 	stuck   []string // what the hook was told
 }
 
 func newStuckServer(t *testing.T) *stuckServer {
 	t.Helper()
-	s := &stuckServer{release: make(chan struct{})}
+	s := &stuckServer{
+		release: make(chan struct{}),
+		reserve: func(int64) error { return nil },
+		told:    func(review.Result) {},
+		resumed: func(*jsondoc.Object) {},
+	}
 	convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-		if strings.Contains(string(obj.Text()), "stuck") {
+		if name, _ := obj.Get("metadata", "name"); string(name.Text()) == `"stuck"` {
 			<-s.release
+			s.resumed(obj)
 		}
 		return nil
 	}
 	s.handler = review.NewHandler(newReviewer(t, convert, review.Hooks{
+		Reserve: func(_ context.Context, bytes int64) error { return s.reserve(bytes) },
 		ReviewDone: func(_ context.Context, r review.Result) {
+			s.told(r)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.results = append(s.results, r)
+		},
+		Panicked: func(_ context.Context, p review.Panic) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.panics = append(s.panics, p)
 		},
 		Stuck: func(kind string, more int) {
 			s.mu.Lock()
@@ -63,6 +82,7 @@ func newStuckServer(t *testing.T) *stuckServer {
 type call struct {
 	header   http.Header
 	returned atomic.Bool // the handler has
+	aborted  atomic.Bool // by a panic that ends the connection
 
 	mu   sync.Mutex
 	body []byte
@@ -100,8 +120,9 @@ func (s *stuckServer) post(t *testing.T, objects ...string) *call {
 	c := &call{header: http.Header{}}
 	go func() {
 		defer cancel()
+		defer c.returned.Store(true)
+		defer func() { c.aborted.Store(recover() == http.ErrAbortHandler) }() //nolint:errorlint,err113 // net/http compares it so
 		s.handler.ServeHTTP(c, req)
-		c.returned.Store(true)
 	}()
 	synctest.Wait()
 	return c
@@ -181,6 +202,107 @@ func TestStuckConvertersAreBounded(t *testing.T) {
 
 		close(s.release)
 		synctest.Wait()
+		s.wantConverted(t, "a")
+	})
+}
+
+// many is a review's objects, so many that memory is asked for, of which the last one hangs.
+func many() []string {
+	objects := slices.Repeat([]string{named("a")}, 9_000)
+	return append(objects, named("stuck"))
+}
+
+// I20: whatever memory there is, the answer for a converter that never returns is whole and has nothing of other clients in
+// it. It asks for none: what a request holds belongs to the goroutine that the converter is at work in.
+func TestStuckConverterWithoutMemory(t *testing.T) {
+	t.Parallel()
+	for name, say := range map[string]error{
+		"enough":            nil,
+		"none at present":   shortage(http.StatusTooManyRequests),
+		"never enough":      shortage(http.StatusRequestEntityTooLarge),
+		"context has ended": context.DeadlineExceeded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStuckServer(t)
+				var held int64 // as in a server, only for the request's goroutine
+				var said error
+				s.reserve = func(bytes int64) error { held += bytes; return said }
+				// Others were here before, with larger objects and answers.
+				secret := widget(`"metadata":{"name":"b"}`, `"data":"`+strings.Repeat("secret", 1_000)+`"`)
+				s.post(t, slices.Repeat([]string{secret}, 50)...)
+				c := s.post(t, many()...)
+				before := held
+				said = say
+				if before == 0 {
+					t.Fatal("no memory was asked for")
+				}
+				<-time.After(11 * time.Second)
+				synctest.Wait()
+				body, sent := c.written()
+				got := decode(t, body)
+				got.wantFailed(t, "1 of 9001 objects", "objects[9000] Widget default/stuck v1beta1 -> v1: "+stuckText)
+				if got.uid != uid || !sent || strings.Contains(string(body), "secret") {
+					t.Errorf("sent: %t; answer:\n%s", sent, body)
+				}
+				if held != before {
+					t.Errorf("the answer asked for %d bytes", held-before)
+				}
+				close(s.release)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// A converter that asks for memory as its review is answered is the only one to do so: what is asked for is what it would be
+// if the converter had returned in time.
+func TestStuckConverterAsksForMemory(t *testing.T) {
+	t.Parallel()
+	asked := func(released time.Duration) (asks []int64) { // without a lock: the race detector tells of a second goroutine
+		synctest.Test(t, func(t *testing.T) {
+			s := newStuckServer(t)
+			s.reserve = func(bytes int64) error { asks = append(asks, bytes); return nil }
+			s.resumed = func(obj *jsondoc.Object) { _, _ = obj.Get("spec", "none") }
+			large := widget(`"metadata":{"name":"stuck","namespace":"default"}`, `"spec":{"x":0`+more(100_000)+"}")
+			time.AfterFunc(released, func() { close(s.release) })
+			s.post(t, append(many()[:9_000], large)...)
+			<-time.After(11 * time.Second)
+			synctest.Wait()
+		})
+		return asks
+	}
+	const looks = 10*time.Second + 300*time.Millisecond // when the watch does, after the deadline
+	if diff := cmp.Diff(asked(time.Second), asked(looks)); diff != "" {
+		t.Errorf("asked for, in time and late (-want +got):\n%s", diff)
+	}
+}
+
+// A panic while the answer is made does not end the process, and no half of an answer passes for a whole one.
+func TestPanicWhileAStuckConverterIsAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStuckServer(t)
+		s.told = func(r review.Result) {
+			if r.Failed > 0 {
+				panic("value")
+			}
+		}
+		c := s.post(t, named("stuck"))
+		<-time.After(11 * time.Second)
+		synctest.Wait()
+		close(s.release)
+		synctest.Wait()
+		if body, _ := c.written(); !c.aborted.Load() || len(body) > 0 {
+			t.Errorf("aborted: %t; answer:\n%s", c.aborted.Load(), body)
+		}
+		if len(s.panics) != 1 || s.panics[0].Type != "string" || !strings.Contains(s.panics[0].Stack, "giveUp") {
+			t.Errorf("panics that were told: %+v", s.panics)
+		}
+		if len(s.stuck)%2 != 0 {
+			t.Errorf("stuck conversions that were told: %v", s.stuck)
+		}
 		s.wantConverted(t, "a")
 	})
 }

@@ -133,6 +133,7 @@ type conversion struct {
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
 	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
 	c.failed, c.failures, c.message = 0, c.failures[:0], ""
+	c.out.Reset(c.doc) // of the answer before, whose text is no longer there
 	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0]}}
 }
 
@@ -189,7 +190,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		c.stashed = false
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
-			c.describe(i, to, err)
+			c.describe(i, &c.envelope.objects[i], to, err)
 		}
 		began := c.now
 		c.now = time.Now()
@@ -351,12 +352,12 @@ func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
 }
 
 // describe counts a failure and names its object as well as its text allows.
-func (c *conversion) describe(index int, to schema.GroupVersion, err error) {
+func (c *conversion) describe(index int, src *source, to schema.GroupVersion, err error) {
 	if c.failed++; c.failed > maxNamed {
 		return
 	}
 	f := failure{index: index, reason: reason(err)}
-	if src := &c.envelope.objects[index]; src.problem == "" {
+	if src.problem == "" {
 		f.kind = c.str(src.Outline, "kind", &memo{})
 		if apiVersion := c.str(src.Outline, "apiVersion", &memo{}); apiVersion != "" {
 			f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
