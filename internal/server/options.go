@@ -58,7 +58,8 @@ type Options struct {
 	// Checks are what readiness asks besides the server's own state, in this order.
 	Checks []Check
 	// ExpectedCertificate returns the pair that the server should be serving now. With it, the
-	// server dials itself and is ready only while it serves that certificate. Nil: no such check.
+	// server dials itself and is ready only while it serves that certificate. What it finds different
+	// has to be served by the next call, or the server is not ready. Nil: no such check.
 	ExpectedCertificate func() *tls.Certificate
 	// SelfCheckInterval is the time between two such dials. Default [DefaultSelfCheckInterval].
 	SelfCheckInterval time.Duration

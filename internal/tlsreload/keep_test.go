@@ -85,6 +85,32 @@ func TestExpectedTellsServedFromDisk(t *testing.T) {
 	expectExpected(t, s, pair)
 }
 
+// C8: whoever finds that another pair ought to be served has it served at once, not with the next poll: without a watch, and
+// where the time of a pair comes that was on disk before.
+func TestExpectedHasTheFilesRead(t *testing.T) {
+	t.Parallel()
+	for name, delay := range map[string]time.Duration{"a rotation": 0, "a leaf whose time comes": 10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ca := tlstest.NewCA(t, "ca")
+				pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(delay)})
+				dir := secretDir(t, pair)
+				s := open(t, Options{Dir: dir, NoWatch: true, PollInterval: time.Hour})
+				run(t, s)
+				pass(time.Minute)
+				tlstest.SwapSecretDir(t, dir, next.Files())
+				pass(delay)
+				expectServed(t, s, pair)
+
+				expectExpected(t, s, next)
+				synctest.Wait()
+				expectServed(t, s, next)
+			})
+		})
+	}
+}
+
 // C11: a subPath mount, or a plain folder.
 func TestDirectoryWithoutDataLink(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,8 @@ type Options struct {
 	// the client CA.
 	ClientNames []string
 
-	// PollInterval is the time between two readings; 0 means DefaultPollInterval.
+	// PollInterval is the time between two readings when neither the watch nor Expected asks for
+	// one; 0 means DefaultPollInterval.
 	PollInterval time.Duration
 
 	// NoWatch leaves the directory watch out, and polling alone finds the changes.

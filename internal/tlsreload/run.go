@@ -32,6 +32,7 @@ func (s *Source) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-w.changed:
+		case <-s.stale:
 		case err := <-w.trouble:
 			// Events may be lost, so the files are read now.
 			s.told.watch(&s.opts.Hooks, fmt.Errorf("directory watch: %w", err))

@@ -15,6 +15,7 @@ type Source struct {
 
 	state   atomic.Pointer[state]
 	running atomic.Bool
+	stale   chan struct{} // has Run read the files now; nil for a pair in memory
 
 	told told // belongs to Open, then to Run
 }
@@ -34,7 +35,7 @@ func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts)}
+	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts), stale: make(chan struct{}, 1)}
 	found, err := s.settle(ctx)
 	if err != nil {
 		return nil, err
@@ -59,8 +60,9 @@ func (s *Source) Served() Event {
 
 // Expected reads the files now and returns the key pair that ought to be served: the one on disk
 // if it is good and its time has come, else the current one. A readiness check compares it with
-// what a handshake really gets. Right after a change of the files the two differ until Run has
-// seen the change, at most one poll interval. It calls no hook and does not wait.
+// what a handshake really gets. Right after a change of the files the two differ. Where Run has
+// not seen the change yet, it now looks at once, however long the poll interval is. Expected calls
+// no hook and does not wait.
 func (s *Source) Expected() *tls.Certificate {
 	current := s.state.Load()
 	if s.volume == nil {
@@ -69,6 +71,12 @@ func (s *Source) Expected() *tls.Certificate {
 	found := s.volume.inspect(current)
 	if found.pairErr != nil || judge(current.pair, found.pair, s.opts.Now()) != serve {
 		return current.pair.certificate
+	}
+	if found.pair != current.pair {
+		select {
+		case s.stale <- struct{}{}:
+		default: // Run has not got to it yet
+		}
 	}
 	return found.pair.certificate
 }
