@@ -15,6 +15,14 @@ import (
 // maxRuleFile bounds one file of rules or CRDs in bytes: a ConfigMap may have 1 MiB, the largest CRDs have two.
 const maxRuleFile = 8 << 20
 
+const (
+	// dataLink is what the kubelet swaps in the folder of a ConfigMap.
+	dataLink = "..data"
+	// maxSwaps bounds how often a folder is read anew. The kubelet swaps once in a minute or so, so that two in a row are
+	// none of its own.
+	maxSwaps = 5
+)
+
 // A textFile is a file of rules or of CRDs.
 type textFile struct {
 	name     string
@@ -49,16 +57,54 @@ func readPath(path string) ([]textFile, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		text, err := readBounded(path)
+		text, err := readBounded(path, path)
 		return []textFile{{name: path, text: text}}, err
 	}
-	dir, err := generation(path)
+	return readWhole(path, func(generation string) ([]textFile, error) { return readFolder(generation, path) })
+}
+
+// readWhole reads the generation of a folder that is there when the reading ends. The kubelet takes the old one of a mounted
+// ConfigMap away, file by file, once it has pointed the link ..data at the new one: what was read meanwhile, errors included,
+// may be any part of it.
+func readWhole(dir string, read func(generation string) ([]textFile, error)) ([]textFile, error) {
+	before, err := generation(dir)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
+	for range maxSwaps {
+		files, failed := read(before)
+		after, err := generation(dir)
+		if err != nil {
+			return nil, err
+		}
+		if after == before {
+			return files, failed
+		}
+		before = after
+	}
+	return nil, fmt.Errorf("folder has changed %d times while it was read: %s", maxSwaps, dir)
+}
+
+// generation returns where the files of a folder are: where the link ..data of a volume leads, or else in the folder itself.
+// The link is read and not followed, since what it led to may be gone a moment later.
+func generation(dir string) (string, error) {
+	target, err := os.Readlink(filepath.Join(dir, dataLink))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return dir, nil
+	case err != nil:
+		return "", err
+	case filepath.IsAbs(target):
+		return target, nil
+	}
+	return filepath.Join(dir, target), nil
+}
+
+// readFolder reads the files in a folder, and calls it by the name that does not change from one generation to the next.
+func readFolder(folder, name string) ([]textFile, error) {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, err
+		return nil, renamed(err, name)
 	}
 	var files []textFile
 	var problems []error
@@ -66,33 +112,34 @@ func readPath(path string) ([]textFile, error) {
 		if strings.HasPrefix(e.Name(), ".") || formatOf(e.Name()) == "" {
 			continue
 		}
-		text, err := readBounded(filepath.Join(dir, e.Name()))
+		file := filepath.Join(name, e.Name())
+		text, err := readBounded(filepath.Join(folder, e.Name()), file)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		files = append(files, textFile{filepath.Join(path, e.Name()), text, true})
+		files = append(files, textFile{file, text, true})
 	}
 	return files, errors.Join(problems...)
 }
 
-// generation returns where the files of a folder are. The kubelet swaps the link ..data of a mounted ConfigMap: following
-// it once makes all files those of one version.
-func generation(dir string) (string, error) {
-	target, err := filepath.EvalSymlinks(filepath.Join(dir, "..data"))
-	if errors.Is(err, os.ErrNotExist) {
-		return dir, nil
-	}
-	return target, err
-}
-
-func readBounded(path string) ([]byte, error) {
+// readBounded reads a file; errors call it by another name.
+func readBounded(path, name string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the user's own files
 	if err != nil {
-		return nil, err
+		return nil, renamed(err, name)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	return bounded(file, path)
+	text, err := bounded(file, name)
+	return text, renamed(err, name)
+}
+
+// renamed makes the error of a file that of a file with another name.
+func renamed(err error, name string) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
+	}
+	return err
 }
 
 // bounded reads all of a file of rules or CRDs.

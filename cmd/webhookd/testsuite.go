@@ -96,7 +96,7 @@ func readSuite(dir string) (*testSuite, error) {
 		if strings.HasPrefix(filepath.Base(name), ".") {
 			continue
 		}
-		text, err := readBounded(name)
+		text, err := readBounded(name, name)
 		problems = append(problems, err)
 		file := textFile{name: name, text: text, inFolder: true}
 		switch roleOf(file) {
