@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,16 +23,23 @@ const rulesPoll = 5 * time.Second
 const maxLoggedFindings = 20
 
 // A ruleWatch follows the files of rules and CRDs, and swaps the registry whole where a change is sound. Where it is not,
-// the last good registry stays. At the start, when there is no such, it serves all kinds that can be converted, whatever the
-// checker says: a mistake in the rules of one kind must not make others unreadable.
+// or where nothing is left of the rules, the last good registry stays. As long as there is none, at the start, it serves all
+// kinds that can be converted, whatever the checker says: a mistake in the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
+	load        func(rules, crds []textFile) (ruleSet, error)
 	logger      *zap.Logger
 	counted     ruleCounts
-	current     atomic.Pointer[converters.Registry]
+	current     atomic.Pointer[servedRules]
 
 	read    [2][]textFile // that were looked at last
 	failure string        // that was told last
+}
+
+// servedRules are a registry and what it lacks: an error where there should be rules and none converts a kind.
+type servedRules struct {
+	registry *converters.Registry
+	lack     error
 }
 
 // ruleCounts are what metrics tell of rules.
@@ -42,32 +50,41 @@ type ruleCounts interface {
 
 // openRules returns a watch with the registry that the files make. It fails where they cannot be read.
 func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
-	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, logger: logger, counted: counted}
-	var set ruleSet
-	if w.rules != "" {
-		var err error
-		if w.read, err = w.texts(); err != nil {
+	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: loadRules, logger: logger, counted: counted}
+	if w.rules == "" {
+		registry, err := newRegistry(nil)
+		if err != nil {
 			return nil, err
 		}
-		if set, err = loadRules(w.read[0], w.read[1]); err != nil {
-			return nil, err
-		}
-		w.counted.RulesRead(len(set.findings))
-		w.counted.RulesServed(len(set.kinds))
+		w.current.Store(&servedRules{registry: registry})
+		return w, nil
 	}
-	registry, err := newRegistry(set.kinds)
+	var err error
+	if w.read, err = w.texts(); err != nil {
+		return nil, err
+	}
+	set, err := w.load(w.read[0], w.read[1])
 	if err != nil {
 		return nil, err
 	}
-	if len(set.findings) > 0 {
-		w.tell("rules have findings, only the kinds that can be converted are served", set.findings)
+	if err := w.serve(&set); err != nil {
+		return nil, err
 	}
-	w.current.Store(registry)
 	return w, nil
 }
 
 // registry returns what is to be served now.
-func (w *ruleWatch) registry() *converters.Registry { return w.current.Load() }
+func (w *ruleWatch) registry() *converters.Registry { return w.current.Load().registry }
+
+// ready says what a replica lacks that should get reviews. One without any kind of its rules would take the place of those
+// that have them.
+func (w *ruleWatch) ready() error {
+	current := w.current.Load()
+	if current.lack == nil && len(current.registry.Kinds()) == 0 {
+		return errors.New("no converters are loaded")
+	}
+	return current.lack
+}
 
 // run ends with ctx.
 func (w *ruleWatch) run(ctx context.Context) {
@@ -98,35 +115,95 @@ func (w *ruleWatch) look() {
 		return
 	}
 	w.read = read
-	set, err := loadRules(read[0], read[1])
+	set, err := w.load(read[0], read[1])
 	if err != nil {
 		w.fail([]finding.Finding{{Message: err.Error()}})
 		return
 	}
-	if len(set.findings) > 0 {
-		w.fail(set.findings)
+	w.change(&set)
+}
+
+// change takes a set over, or keeps the last good one, if there has been any. That nothing is left to convert is no change
+// that anybody means: a ConfigMap was deleted, or a key has another name.
+func (w *ruleWatch) change(set *ruleSet) {
+	before := w.current.Load()
+	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
+		w.fail(problems)
 		return
 	}
+	if err := w.serve(set); err != nil {
+		w.fail([]finding.Finding{{Message: err.Error()}})
+		return
+	}
+	now := w.registry().Kinds()
+	if len(set.kinds) > 0 {
+		w.logger.Info("rules loaded", zap.Array("kinds", kinds(now)))
+	}
+	if gone := without(before.registry.Kinds(), now); len(gone) > 0 {
+		w.logger.Warn("kinds are no longer converted, their rules are gone", zap.Strings("kinds", gone))
+	}
+}
+
+// serve swaps the registry for what can be converted of a set, and tells what is wrong with the rest.
+func (w *ruleWatch) serve(set *ruleSet) error {
 	registry, err := newRegistry(set.kinds)
 	if err != nil {
-		w.fail([]finding.Finding{{Message: err.Error()}})
-		return
+		return err
+	}
+	w.current.Store(&servedRules{registry: registry, lack: w.lack(set)})
+	w.counted.RulesServed(len(set.kinds))
+	if problems := w.problems(set); len(problems) > 0 {
+		w.failed("rules have findings, only the kinds that can be converted are served", problems)
+		return nil
 	}
 	w.failure = ""
-	w.current.Store(registry)
 	w.counted.RulesRead(0)
-	w.counted.RulesServed(len(set.kinds))
-	w.logger.Info("rules loaded", zap.Array("kinds", kinds(registry.Kinds())))
+	return nil
+}
+
+// problems are the findings of a set, and that it has no Conversion.
+func (w *ruleWatch) problems(set *ruleSet) []finding.Finding {
+	if lack := w.lack(set); lack != nil && len(set.findings) == 0 {
+		return []finding.Finding{{Message: lack.Error()}}
+	}
+	return set.findings
+}
+
+// lack says why a set has no kind; nil where it has.
+func (w *ruleWatch) lack(set *ruleSet) error {
+	switch {
+	case len(set.kinds) > 0:
+		return nil
+	case len(set.findings) > 0:
+		return fmt.Errorf("none of the rules can be used, the log and webhookd check say why: %s", w.rules)
+	}
+	return fmt.Errorf("no Conversion in any file, put some there, or unset rules to serve only what is compiled in: %s", w.rules)
+}
+
+// without returns the names of the kinds in before that are not in now.
+func without(before, now []*converters.Kind) []string {
+	var gone []string
+	for _, b := range before {
+		if !slices.ContainsFunc(now, func(n *converters.Kind) bool { return n.GroupKind == b.GroupKind }) {
+			gone = append(gone, b.Name())
+		}
+	}
+	return gone
 }
 
 func (w *ruleWatch) fail(findings []finding.Finding) {
-	failure := fmt.Sprint(findings)
+	w.failed("rules cannot be used, the last good ones are kept", findings)
+}
+
+// failed counts and tells, once, what is wrong.
+func (w *ruleWatch) failed(message string, findings []finding.Finding) {
+	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
 		return
 	}
 	w.failure = failure
 	w.counted.RulesRead(len(findings))
-	w.tell("rules cannot be used, the last good ones are kept", findings)
+	w.tell(message, findings)
 }
 
 // tell logs findings. They quote rules and names of files, never an object.

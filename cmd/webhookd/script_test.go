@@ -16,8 +16,9 @@ func TestMain(m *testing.M) {
 // script:
 //
 //	secret DIR                  puts a new key pair into a folder, as a Secret is mounted and updated
-//	start [FLAG...]             starts webhookd serve on free ports, with a self-signed pair unless a
-//	                            flag says where there is one, and waits until it is ready
+//	[!] start [FLAG...]         starts webhookd serve on free ports, with a self-signed pair unless a
+//	                            flag says where there is one, and waits until it is ready, or with !
+//	                            only until it listens
 //	post FILE [PATH]            posts a file to the webhook; the answer is in stdout, the code in stderr
 //	[!] get webhook|admin PATH  gets a page in the same way; the code must (not) be 200
 //	waitlog REGEXP              waits for a line of the log

@@ -103,7 +103,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	opts.Webhook = review.NewHandler(reviewer)
 	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
 	opts.ExpectedCertificate = source.Expected
-	opts.Checks = checks(rules.registry, source.Source)
+	opts.Checks = checks(rules, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.ErrorLog = errorLog(logger)

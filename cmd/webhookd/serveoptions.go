@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
@@ -45,14 +43,9 @@ func serverOptions(c config.Config) server.Options {
 }
 
 // checks are what readiness asks beside the server's own.
-func checks(registry func() *converters.Registry, source *tlsreload.Source) []server.Check {
+func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 	return []server.Check{
-		{Name: "registry", Check: func(context.Context) error {
-			if len(registry().Kinds()) == 0 {
-				return errors.New("no converters are loaded")
-			}
-			return nil
-		}},
+		{Name: "registry", Check: func(context.Context) error { return rules.ready() }},
 		{Name: "certificate-validity", Check: func(context.Context) error {
 			served, now := source.Served(), time.Now()
 			switch {

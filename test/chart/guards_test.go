@@ -20,6 +20,10 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- rules convert gadgets.example.org, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
 		},
 		{
+			"rules without a Conversion", "rules: {a: '{kind: CustomResourceDefinition, metadata: {name: gadgets.example.org}}'}",
+			"- rules have no Conversion, and without any no replica is ready: give one with --set-file rules.NAME=rules.yaml, or remove them.",
+		},
+		{
 			"rulesFrom without CRDs", "rulesFrom: [{name: a}]",
 			"- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.",
 		},
@@ -28,7 +32,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- crds are set without rules: set rules or rulesFrom, or remove the CRDs.",
 		},
 		{
-			"too large", "rules: {a: '#" + strings.Repeat("x", 1_000_000) + "'}",
+			"too large", "{rulesFrom: [{name: a}], crdsFrom: [{name: b}], rules: {a: '#" + strings.Repeat("x", 1_000_000) + "'}}",
 			"- rules have 1000007 bytes, and a ConfigMap holds 1 MiB: put the files into ConfigMaps of your own, and name those in rulesFrom.",
 		},
 		{

@@ -15,6 +15,9 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- range $files.missing }}
 - rules convert {{ . }}, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)
 {{- end }}
+{{- if and .Values.rules (not .Values.rulesFrom) (not $files.conversions) }}
+- rules have no Conversion, and without any no replica is ready: give one with --set-file rules.NAME=rules.yaml, or remove them.
+{{- end }}
 {{- if and .Values.rulesFrom (not .Values.crdsFrom) (not $files.crds) }}
 - rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.
 {{- end }}
