@@ -27,12 +27,14 @@ func (m *mergeable) member(r *run, name string) mergeable {
 	return mergeable{part(m.base), part(m.kept), part(m.now)}
 }
 
-// merge merges an entry with what the way back gave and gives now. It reports whether that is something new, and does it once.
-func (m *merger) merge(k *kept, base, now *jsondoc.Node) bool {
+// merge merges an entry with what the way back gave and gives now there. It reports whether something of the entry is left
+// in that, and does it once.
+func (m *merger) merge(k *kept, base, there *jsondoc.Node) bool {
 	if k.merged || k.shape || k.value == nil {
 		return false
 	}
-	text := m.entry(mergeable{m.r.find(base, k.path), k.value, m.r.find(now, k.path)}, k.place, k.spot)
+	now := m.r.find(there, k.path)
+	text := m.entry(mergeable{m.r.find(base, k.path), k.value, now}, k.place, k.spot)
 	if text == nil {
 		return false
 	}
@@ -41,7 +43,7 @@ func (m *merger) merge(k *kept, base, now *jsondoc.Node) bool {
 		return false // too deep, both together
 	}
 	k.merged, k.value = true, m.r.member(merged.Node, exactly)
-	return k.spot.admits(k.value)
+	return !m.r.equal(k.value, now) && k.spot.admits(k.value)
 }
 
 // entry merges the value of an entry at a place of a program that goes from its version. An object or list that is gone now
