@@ -127,6 +127,7 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
+	stash = v.desk.compare.accepted(stash)
 	if whole, err := v.entire(stash); whole || err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ type route struct {
 	// Of an output: the API server would remove a null there, though not where it is from; and the other way round.
 	noNull, newNull bool
 	requires        bool // a value there has to have some field
+	section         section
 }
 
 // A unit is the rules that share places: their values are restored together or not at all.
@@ -244,6 +245,9 @@ func (b *builder) tie(t *tie) {
 		}
 	}
 	for i := range l.out {
+		if b.whole {
+			l.out[i].section = sectionOf(l.out[i].steps)
+		}
 		b.out.make(l.out[i].steps).owner = true
 		if d := fallback(outPlace, outDefault, i); d != nil {
 			if v, err := jsondoc.RawValue(d); err == nil {
@@ -254,6 +258,7 @@ func (b *builder) tie(t *tie) {
 	switch {
 	case len(in) == 0: // one-sided, of the target
 		if computes != nil && r.Drop == nil {
+			l.check = slices.ContainsFunc(l.out, func(r route) bool { return r.section != elsewhere })
 			b.operand(l)
 			b.p.links = append(b.p.links, l)
 			for i := range l.out {

@@ -124,11 +124,12 @@ func (r *run) compute(l *link, ops []transform.Operand) {
 	}
 }
 
-// fitting reports whether an output is one of the target's schema. What is computed has to be whole as well; a value that is only
-// moved may be one of a fragment.
+// fitting reports whether an output is one of the target's schema, or of its metadata. What is computed has to be whole as well; a
+// value that is only moved may be one of a fragment.
 func (r *run) fitting(l *link, i int, text []byte) bool {
 	out := &l.out[i]
-	return transform.Admits(out.spot.node, text) && (l.t == nil || !out.requires || !transform.Lacks(out.spot.node, text))
+	return out.section.takes(text) && transform.Admits(out.spot.node, text) &&
+		(l.t == nil || !out.requires || !transform.Lacks(out.spot.node, text))
 }
 
 func (r *run) allowed(l *link, in []transform.Operand) bool {
@@ -155,6 +156,10 @@ func anyPresent(ops []transform.Operand) bool {
 // write puts an output into n, which so far is a value or not, and reports whether it is one now.
 func (r *run) write(n *jsondoc.Node, is bool, w *write, v jsondoc.Value) bool {
 	path := w.route()
+	if path.section != elsewhere && !path.section.takes(v.Text()) {
+		r.doubt = true
+		return is
+	}
 	if (path.noNull || path.newNull) && string(v.Text()) == "null" {
 		r.doubt = true
 		if path.noNull {
@@ -195,8 +200,8 @@ func (r *run) fill(p *program, n *jsondoc.Node, ops []transform.Operand) {
 		}
 		last := len(path.steps) - 1
 		parent := r.find(n, path.steps[:last])
-		if parent.Kind() != jsondoc.Map || path.steps[last].kind != byName {
-			continue
+		if parent.Kind() != jsondoc.Map || path.steps[last].kind != byName || path.section != elsewhere && r.isEmpty(parent) {
+			continue // labels that are {} are none
 		}
 		v := transform.Operand{Value: w.value, Present: true}
 		if !w.fixed {
@@ -207,7 +212,7 @@ func (r *run) fill(p *program, n *jsondoc.Node, ops []transform.Operand) {
 			v = ops[w.link.outAt+w.out]
 		}
 		r.doubt = true
-		if v.Present {
+		if v.Present && path.section.takes(v.Value.Text()) {
 			r.note(parent.SetMember(path.steps[last].name, v.Value))
 		}
 	}
