@@ -89,7 +89,17 @@ func hardening(p pod) []string {
 	say(p.Spec.SecurityContext.RunAsUser == nil, "has no user by number")
 	say(c.Resources.Limits.Memory().IsZero() || !c.Resources.Limits.Memory().Equal(*c.Resources.Requests.Memory()), "memory is not what is requested")
 	say(p.of == "server" && (c.StartupProbe == nil || c.ReadinessProbe == nil || c.LivenessProbe == nil), "has no probe")
+	say(p.of == "server" && (asks(c.StartupProbe) != "/livez" || asks(c.LivenessProbe) != "/livez"), "is restarted for what a restart cannot mend")
+	say(p.of == "server" && asks(c.ReadinessProbe) != "/readyz", "gets reviews that it cannot answer")
 	return problems
+}
+
+// asks returns the path of a probe.
+func asks(p *corev1.Probe) string {
+	if p == nil || p.HTTPGet == nil {
+		return ""
+	}
+	return p.HTTPGet.Path
 }
 
 // mounts says what is wrong with volumes: each is mounted and is there, none by a subPath, which would never change; and of a
