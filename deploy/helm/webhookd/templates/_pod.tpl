@@ -6,7 +6,7 @@
 {{- end -}}
 {{- $memory := include "webhookd.goMemoryLimit" . -}}
 {{- if and $memory (not (has "GOMEMLIMIT" $given)) }}
-# Nine tenths of the limit.
+# What the limit leaves beside 38Mi, or beside 10 to 25 % of it where 38Mi are less or more than that.
 - {name: GOMEMLIMIT, value: {{ $memory | quote }}}
 {{- end }}
 {{- if and (dig "limits" "cpu" "" (.Values.resources | default dict)) (not (has "GOMAXPROCS" $given)) }}
