@@ -16,7 +16,7 @@
 //   - L6 nothing to prune: pruning C(A->B)(x) by the schema of B changes nothing.
 //   - L7 total: no fragment fails: without any of its parts, without spec, without metadata, with null anywhere.
 //   - L8 deterministic: the same bytes every time.
-//   - Metadata: all of it but labels and annotations keeps its text.
+//   - Metadata: all of it but labels and annotations keeps its text, and these are strings, labels valid ones.
 //   - Source: the text that was converted is not written to.
 //
 // L3 and L6 need schemas. L9, that a converter is pure, is the linter's.

@@ -190,6 +190,15 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 			law: "metadata", name: "adds a finalizer", object: `{"apiVersion":"g/v1","kind":"K"}`,
 			after: func(obj *jsondoc.Object, _, _ string) error { return set(obj, `["a"]`, "metadata", "finalizers") },
 		},
+		{
+			law: "metadata", name: "makes a label that is not valid", object: `{"apiVersion":"g/v1","kind":"K"}`,
+			after: func(obj *jsondoc.Object, from, _ string) error {
+				if from != "v1" {
+					return obj.Remove("metadata", "labels", "x")
+				}
+				return set(obj, `"a b"`, "metadata", "labels", "x")
+			},
+		},
 	} {
 		t.Run(test.law+" "+test.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // metadata makes the metadata of an object, as the API server would have it.
@@ -50,7 +53,9 @@ func (m *maker) entries(meta map[string]any, name string, n *crdschema.Node, val
 	entries := map[string]any{}
 	for _, hint := range m.hints.names[n] {
 		if m.r.IntN(2) == 0 {
-			entries[hint.name] = m.hinted(hint, value)
+			if entries[hint.name] = m.hinted(hint, value); !isEntry(name, entries[hint.name]) {
+				entries[hint.name] = value()
+			}
 		}
 	}
 	for m.r.Float64() < m.presence/2 {
@@ -59,4 +64,24 @@ func (m *maker) entries(meta map[string]any, name string, n *crdschema.Node, val
 	if len(entries) > 0 || m.chance(8) {
 		meta[name] = entries
 	}
+}
+
+// badEntry returns the path of a label or an annotation that the API server refuses, or nothing.
+func badEntry(object map[string]any) string {
+	meta, _ := object["metadata"].(map[string]any)
+	for _, name := range []string{"labels", "annotations"} {
+		entries, _ := meta[name].(map[string]any)
+		for _, key := range names(entries) {
+			if !isEntry(name, entries[key]) {
+				return jsondoc.FormatPath("metadata", name, key)
+			}
+		}
+	}
+	return ""
+}
+
+// isEntry reports whether the API server takes a value in labels, or in annotations.
+func isEntry(in string, value any) bool {
+	text, ok := value.(string)
+	return ok && (in == "annotations" || len(validation.IsValidLabelValue(text)) == 0)
 }

@@ -52,7 +52,7 @@ func (b *bench) trial(ctx context.Context, object []byte) (*trial, *ViolationErr
 		t.class = wild
 	}
 	b.schemaOf(t.from).Default(t.state)
-	if overwritten(source, t.state) {
+	if overwritten(source, t.state) || badEntry(source) != "" {
 		t.class = wild
 	}
 	if t.class == whole {
@@ -167,10 +167,13 @@ func (t *trial) direction(to string) *ViolationError {
 	if v := t.metadata(to, there); v != nil {
 		return v
 	}
+	result := decoded(there)
+	if path := badEntry(result); path != "" && t.class != wild {
+		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
+	}
 	if v := t.returns(to, there); v != nil || t.class == wild {
 		return v
 	}
-	result := decoded(there)
 	for _, law := range []func(string, map[string]any) *ViolationError{t.pruned, t.complete, t.overHub, t.blind} {
 		if v := law(to, result); v != nil {
 			return v
