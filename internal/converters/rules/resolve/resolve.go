@@ -3,6 +3,7 @@ package resolve
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -134,7 +135,9 @@ func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem 
 	switch k := key.Kind(); k {
 	case crdschema.String:
 		return enumHas(key, s)
-	case crdschema.Integer, crdschema.IntOrString, crdschema.Any:
+	case crdschema.Integer:
+		return isInteger(s)
+	case crdschema.IntOrString, crdschema.Any:
 		return nil
 	case crdschema.None, crdschema.Object, crdschema.Map, crdschema.Array, crdschema.Number, crdschema.Boolean:
 	}
@@ -162,6 +165,18 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 		p.Hint = "did you mean " + near + "?"
 	}
 	return p
+}
+
+// isInteger judges x of [port=x]: it is what the API server writes for an integer.
+func isInteger(s syntax.Segment) *Problem {
+	i, err := strconv.ParseInt(s.Value, 10, 64)
+	if s.Kind != syntax.Pick || err == nil && strconv.FormatInt(i, 10) == s.Value {
+		return nil
+	}
+	return &Problem{
+		Code: "no-such-element", Text: fmt.Sprintf("%s is an integer, and never written as %s", s.Name, s.Value),
+		Hint: "write it in decimal digits, without a fraction or leading zeros",
+	}
 }
 
 // fieldHint proposes the nearest field, or says where there is one of that name.

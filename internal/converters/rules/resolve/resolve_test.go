@@ -101,6 +101,9 @@ func TestProblemsNameTheSegment(t *testing.T) {
 		".spec{}":               {1, "segment-does-not-fit", false},
 		".spec.list[id=x]":      {2, "no-such-key", false},
 		".spec.words[name=x]":   {2, "no-such-key", false},
+		".spec.list[port=01]":   {2, "no-such-element", false},
+		".spec.list[port=80.0]": {2, "no-such-element", false},
+		".spec.list[port=http]": {2, "no-such-element", false},
 		".spec.list[].colour":   {3, "no-such-field", true},
 		".spec.list[name].prot": {3, "no-such-field", true},
 	} {
