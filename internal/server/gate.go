@@ -3,6 +3,7 @@ package server
 import (
 	"container/list"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -99,8 +100,8 @@ func (g *gate) share(n int64) lease {
 }
 
 // acquire admits one request with a body of n bytes, which must not exceed largest, waiting for its
-// turn if need be. It returns an overloadError when the turn does not come in time, and ctx's error
-// when ctx ends first.
+// turn if need be. It returns an overloadError when the turn does not come in time or before ctx's
+// deadline, and ctx's error when ctx is canceled.
 func (g *gate) acquire(ctx context.Context, n int64) (lease, error) {
 	want := g.share(n)
 	return want, g.change(ctx, lease{}, want)
@@ -157,7 +158,9 @@ func (g *gate) await(ctx context.Context, queue *list.List, place *list.Element,
 	case <-w.granted:
 		return nil
 	case <-ctx.Done():
-		gaveUp = ctx.Err()
+		if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) { // else it has waited too long as well
+			gaveUp = err
+		}
 	case <-timer.C:
 	}
 

@@ -97,10 +97,13 @@ func TestGateShedsAfterItsWait(t *testing.T) {
 	for name, tt := range map[string]struct {
 		maxRequests int
 		first, next int64
+		within      time.Duration // of its deadline
+		after       time.Duration
 		want        error
 	}{
-		"bytes":    {0, 75, 75, overloadError(ShedBytes)},
-		"requests": {1, 1, 1, overloadError(ShedRequests)},
+		"bytes":           {0, 75, 75, time.Minute, 2 * time.Second, overloadError(ShedBytes)},
+		"requests":        {1, 1, 1, time.Minute, 2 * time.Second, overloadError(ShedRequests)},
+		"before its wait": {1, 1, 1, time.Second, time.Second, overloadError(ShedRequests)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,10 +111,12 @@ func TestGateShedsAfterItsWait(t *testing.T) {
 				g := testGate(tt.maxRequests)
 				first := ask(t.Context(), g, tt.first)
 				wantAdmitted(t, "the first", first)
-				next := ask(t.Context(), g, tt.next)
+				ctx, cancel := context.WithTimeout(t.Context(), tt.within)
+				defer cancel()
+				next := ask(ctx, g, tt.next)
 				advance(3 * time.Second)
-				if !next.done || !errors.Is(next.err, tt.want) || next.after != 2*time.Second {
-					t.Errorf("got done %t, error %v after %s; want %v after 2s", next.done, next.err, next.after, tt.want)
+				if !next.done || !errors.Is(next.err, tt.want) || next.after != tt.after {
+					t.Errorf("got done %t, error %v after %s; want %v after %s", next.done, next.err, next.after, tt.want, tt.after)
 				}
 				g.release(first.share)
 				wantEmpty(t, g)

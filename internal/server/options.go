@@ -82,7 +82,8 @@ type Limits struct {
 	// ReadHeaderTimeout bounds the TLS handshake, and the request header from its first byte:
 	// header-timeout.
 	ReadHeaderTimeout time.Duration
-	// ReadTimeout bounds the arrival of a whole request, body included: body-timeout.
+	// ReadTimeout bounds the arrival of a whole request, body included, less the time in which the
+	// body waited for its share of InFlightBytes: body-timeout.
 	ReadTimeout time.Duration
 	// MinBodyRate is how many bytes a second a body must have brought, from its sixth second on: what is slower would keep
 	// its share of InFlightBytes for ReadTimeout. 0: no minimum: min-body-rate.
@@ -115,7 +116,7 @@ type Limits struct {
 	// max-in-flight.
 	InFlightRequests int
 	// QueueWait is how long a request may wait for its share before it is answered 429. 0: not at
-	// all. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
+	// all. It never waits longer than until its own deadline. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
 	// where every one of these waits fits in does its user read of the overload, and not
 	// "context deadline exceeded": queue-wait.
 	QueueWait time.Duration

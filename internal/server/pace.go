@@ -9,24 +9,28 @@ import (
 const paceGrace = 5 * time.Second
 
 // A pace makes the deadline of reading a body follow what has come of it, so that one which trickles is given up long
-// before ReadTimeout. Its zero value lets a body take all the time that it has anyway.
+// before ReadTimeout. Its zero value lets a body take all the time that net/http gives it.
 type pace struct {
 	conn    *conn
-	rate    int64 // bytes a second
+	rate    int64 // bytes a second; 0: any
 	started time.Time
 	last    time.Time // when the body has to be complete
 	left    int64     // of its bytes; negative: not known
 	read    int64
 }
 
-// pace returns that of the body of r, which has until last to arrive, and sets its first deadline.
-func (l *Limits) pace(r *http.Request, now, last time.Time) pace {
+// pace returns that of the body of r, which is wanted from now on and not beyond the request's deadline, and sets its first
+// deadline in place of net/http's.
+func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
 	c, ok := r.Context().Value(connKey{}).(*conn)
-	if !ok || l.MinBodyRate == 0 || r.ContentLength == 0 {
+	if !ok || r.ContentLength == 0 {
 		return pace{}
 	}
-	p := pace{conn: c, rate: l.MinBodyRate, started: now, last: last, left: r.ContentLength}
-	p.set(now.Add(paceGrace))
+	p := pace{conn: c, rate: l.MinBodyRate, started: now, last: now.Add(l.ReadTimeout), left: r.ContentLength}
+	if p.last.After(deadline) {
+		p.last = deadline
+	}
+	p.follow()
 	return p
 }
 
@@ -42,10 +46,15 @@ func (p *pace) advance(n int, end bool) {
 		p.conn = nil
 		return
 	}
-	p.set(p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second))))
+	p.follow()
 }
 
-func (p *pace) set(t time.Time) {
+// follow sets the deadline that goes with what has been read.
+func (p *pace) follow() {
+	t := p.last
+	if p.rate > 0 {
+		t = p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second)))
+	}
 	if t.After(p.last) {
 		t = p.last
 	}

@@ -22,8 +22,7 @@ const (
 
 // serveReview hands a request to the webhook handler once it is known to be worth its memory.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
-	allowed, now := requestTime(r.URL.RawQuery, s.opts.Limits.Timeout), time.Now()
-	deadline := now.Add(allowed)
+	deadline := time.Now().Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
 	if !s.acceptable(w, r) {
 		return
 	}
@@ -31,23 +30,18 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	if size < 0 {
 		size = min(firstChunk, s.maxBody)
 	}
-	share, err := s.gate.acquire(r.Context(), size)
+	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
+	defer ctx.stop()
+	share, err := s.gate.acquire(ctx, size) //nolint:contextcheck // the parent of ctx is the request's
 	if err != nil {
 		s.shed(w, r, err)
 		return
 	}
-
-	ctx := &deadlineContext{
-		parent: r.Context(), deadline: deadline, admission: admission{s.gate, &s.opts.Hooks, share},
-	}
-	defer ctx.stop()
+	ctx.admission = admission{s.gate, &s.opts.Hooks, share}
 	defer ctx.release()
-	if allowed < s.fullTime {
-		// Otherwise ReadTimeout does. A ResponseWriter that cannot do it has no slow client either.
-		_ = http.NewResponseController(w).SetReadDeadline(deadline)
-	}
 	r = r.WithContext(ctx) //nolint:contextcheck // the parent of ctx is the request's
-	paced := s.opts.Limits.pace(r, now, now.Add(min(allowed, s.opts.Limits.ReadTimeout)))
+	// The time in which the body waited for its share is not its client's.
+	paced := s.opts.Limits.pace(r, time.Now(), deadline)
 	if r.ContentLength >= 0 {
 		// net/http reads no more than Content-Length, so the body is limited as it is.
 		r.Body = &watchedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks, pace: paced}

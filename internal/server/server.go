@@ -28,8 +28,7 @@ type Server struct {
 	errors *errorLog
 	corks  corks
 
-	maxBody  int64         // the lesser of the body limit and what the gate can admit
-	fullTime time.Duration // what a request has that asks for no less
+	maxBody int64 // the lesser of the body limit and what the gate can admit
 
 	webhook http.Handler
 	admin   http.Handler
@@ -53,7 +52,6 @@ func New(opts Options) (*Server, error) {
 		gate:      g,
 		errors:    newErrorLog(opts.ErrorLog),
 		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
-		fullTime:  min(requestTime("", opts.Limits.Timeout), opts.Limits.ReadTimeout),
 		listening: make(chan struct{}),
 	}
 	s.health = &health{checks: s.checks()}

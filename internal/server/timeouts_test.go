@@ -189,6 +189,58 @@ func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	}
 }
 
+// TestWaitingForAShareIsNoSlowBody holds that the time for a body begins when it is wanted: what waits longer for its share
+// than a body may take is read all the same, if it comes then.
+func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("x", 100<<10) // more than is read along with the header
+	tests := map[string]struct {
+		rate  int64 // MinBodyRate
+		body  string
+		query string
+		code  int
+	}{
+		"came at once":                     {1 << 10, body, "", http.StatusOK},
+		"came at once, at any rate":        {0, body, "", http.StatusOK},
+		"never comes":                      {1 << 10, body[1:], "", http.StatusRequestTimeout},
+		"never comes, at any rate":         {0, body[1:], "", http.StatusRequestTimeout},
+		"the client's time ends meanwhile": {1 << 10, body, "?timeout=1s", http.StatusTooManyRequests},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hold, held, release := holder(t)
+			var rejects rejecting
+			s := start(t, func(o *server.Options) {
+				o.Webhook = hold
+				o.Limits.InFlightRequests, o.Limits.QueueWait = 1, patience
+				o.Limits.ReadTimeout, o.Limits.MinBodyRate = 400*time.Millisecond, tt.rate
+				o.Hooks.Rejected = rejects.add
+			})
+			client := newClient(t)
+			first := make(chan struct{})
+			go func() {
+				defer close(first)
+				post(t, client, s.url(), strings.NewReader("hold"))
+			}()
+			<-held
+			c := dialRaw(t, s.Addr())
+			head := strings.Replace(reviewHead, "4\n", strconv.Itoa(len(body))+"\n\n", 1)
+			c.send(strings.Replace(head, "/crdconvert", "/crdconvert"+tt.query, 1) + tt.body)
+			if tt.query == "" {
+				c.silent(time.Second)
+				release()
+			}
+			got := c.receive(http.MethodPost)
+			if got.code != tt.code || (len(rejects.get()) > 0) != (tt.code == http.StatusRequestTimeout) {
+				t.Errorf("code %d, want %d; rejected %v", got.code, tt.code, rejects.get())
+			}
+			release()
+			<-first
+		})
+	}
+}
+
 // TestStalledHandshake holds that a handshake that does not go on is cut off.
 func TestStalledHandshake(t *testing.T) {
 	t.Parallel()
