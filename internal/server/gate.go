@@ -242,7 +242,8 @@ func head(queue *list.List) *waiter {
 
 // Stats is a snapshot of what is in progress.
 type Stats struct {
-	// Requests is the number of reviews in progress, Waiting of those that wait for their share.
+	// Requests is the number of reviews in progress, Waiting of those among them that wait for their
+	// share, or for a larger one.
 	Requests, Waiting int
 	// Bytes is the size of the bodies in flight, BytesLimit the budget for them.
 	Bytes, BytesLimit int64
@@ -251,10 +252,13 @@ type Stats struct {
 func (g *gate) stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return Stats{
-		Requests:   g.held.requests,
-		Waiting:    g.queues[small].Len() + g.queues[large].Len(),
-		Bytes:      g.held.total(),
-		BytesLimit: g.budget,
+	s := Stats{Requests: g.held.requests, Bytes: g.held.total(), BytesLimit: g.budget}
+	for class := range g.queues {
+		for e := g.queues[class].Front(); e != nil; e = e.Next() {
+			w := e.Value.(*waiter) //nolint:forcetypeassert // nothing else is ever put in
+			s.Waiting++
+			s.Requests += w.want.requests - w.have.requests // one that grows counts already
+		}
 	}
+	return s
 }

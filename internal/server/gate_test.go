@@ -56,8 +56,13 @@ func wantWaiting(t *testing.T, what string, q *queued) {
 
 func wantEmpty(t *testing.T, g *gate) {
 	t.Helper()
-	if diff := cmp.Diff(Stats{BytesLimit: g.budget}, g.stats()); diff != "" {
-		t.Errorf("the gate holds something (-want +got):\n%s", diff)
+	wantStats(t, g, Stats{BytesLimit: g.budget})
+}
+
+func wantStats(t *testing.T, g *gate, want Stats) {
+	t.Helper()
+	if diff := cmp.Diff(want, g.stats()); diff != "" {
+		t.Errorf("what the gate holds (-want +got):\n%s", diff)
 	}
 }
 
@@ -76,9 +81,7 @@ func TestGateShares(t *testing.T) {
 		wantWaiting(t, "a small body beyond the budget", e)
 		f := ask(t.Context(), g, 0)
 		wantWaiting(t, "an empty body behind it", f)
-		if diff := cmp.Diff(Stats{Requests: 3, Waiting: 3, Bytes: 95, BytesLimit: 100}, g.stats()); diff != "" {
-			t.Errorf("stats (-want +got):\n%s", diff)
-		}
+		wantStats(t, g, Stats{Requests: 6, Waiting: 3, Bytes: 95, BytesLimit: 100})
 		g.release(c.share)
 		wantAdmitted(t, "the small body that waited", e)
 		wantAdmitted(t, "the empty body that waited", f)
@@ -292,6 +295,30 @@ func TestGateGrowth(t *testing.T) {
 	})
 }
 
+// TestGateStats holds that each request in progress is counted once, whether it waits or not.
+func TestGateStats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := testGate(0)
+		first := ask(t.Context(), g, 60)
+		others := []*queued{ask(t.Context(), g, 40), ask(t.Context(), g, 50)}
+		wantStats(t, g, Stats{Requests: 3, Waiting: 2, Bytes: 60, BytesLimit: 100})
+		go func() { first.share, first.err = g.grow(t.Context(), first.share, 76) }()
+		synctest.Wait()
+		wantStats(t, g, Stats{Requests: 3, Waiting: 3, Bytes: 60, BytesLimit: 100})
+
+		advance(3 * time.Second) // more than they wait
+		wantStats(t, g, Stats{Requests: 1, Bytes: 60, BytesLimit: 100})
+		for _, q := range append(others, first) {
+			if !errors.Is(q.err, overloadError(ShedBytes)) {
+				t.Errorf("error %v, want %v", q.err, overloadError(ShedBytes))
+			}
+		}
+		g.release(first.share)
+		wantEmpty(t, g)
+	})
+}
+
 // TestGateUnderRace has many goroutines come, grow, wait and leave at once.
 func TestGateUnderRace(t *testing.T) {
 	t.Parallel()
@@ -307,7 +334,7 @@ func TestGateUnderRace(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
 				if share, err := g.acquire(ctx, n); err == nil {
 					share, _ = g.grow(ctx, share, n+40)
-					if s := g.stats(); s.Bytes > s.BytesLimit || s.Requests > 20 {
+					if s := g.stats(); s.Bytes > s.BytesLimit || s.Requests-s.Waiting > 20 {
 						t.Errorf("the gate holds too much: %+v", s)
 					}
 					g.release(share)
