@@ -1,6 +1,7 @@
 package tlsreload
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -83,6 +84,37 @@ func TestExpectedTellsServedFromDisk(t *testing.T) {
 
 	tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: next.Cert, KeyFile: pair.Key})
 	expectExpected(t, s, pair)
+}
+
+// A parser that panics at what is on disk, in Run or in the readiness check, ends nothing.
+func TestAPanicOfAParserKeepsTheLastGoodPair(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		good, hostile, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
+		dir := secretDir(t, good)
+		var told log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks(), parsePair: func(f *files) (*pair, error) {
+			if bytes.Equal(f.cert, hostile.Cert) {
+				panic("text of a certificate")
+			}
+			return parsePair(f)
+		}})
+		run(t, s)
+		tlstest.SwapSecretDir(t, dir, hostile.Files())
+		expectExpected(t, s, good)
+		pass(2 * DefaultPollInterval)
+		expectServed(t, s, good)
+		told.expect(t, "reloaded", "failed")
+		if got, want := told.lastReason(), "parser panicked with string, make the files anew: "+dir; got != want {
+			t.Errorf("reason %q, want %q", got, want)
+		}
+
+		tlstest.SwapSecretDir(t, dir, next.Files())
+		pass(DefaultPollInterval)
+		expectServed(t, s, next)
+		told.expect(t, "reloaded", "failed", "reloaded", "recovered")
+	})
 }
 
 // C8: whoever finds that another pair ought to be served has it served at once, not with the next poll: without a watch, and

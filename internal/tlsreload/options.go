@@ -53,6 +53,7 @@ type Options struct {
 	Hooks Hooks
 
 	newNotifier func() (notifier, error)
+	parsePair   func(*files) (*pair, error) // nil means that of this package
 }
 
 // validate reports every problem at once.

@@ -25,6 +25,8 @@ type volume struct {
 	static   bool
 	clientCA string // path of the client CA file; empty without
 	inside   bool   // the client CA file is in dir, and so of the same generation
+
+	parsePair func(*files) (*pair, error)
 }
 
 // files is what one reading found: the bytes of one generation.
@@ -40,12 +42,17 @@ type files struct {
 }
 
 func newVolume(o *Options) *volume {
-	return &volume{
-		dir:      o.Dir,
-		static:   o.Static,
-		clientCA: o.ClientCAFile,
-		inside:   o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir),
+	v := &volume{
+		dir:       o.Dir,
+		static:    o.Static,
+		clientCA:  o.ClientCAFile,
+		inside:    o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir),
+		parsePair: o.parsePair,
 	}
+	if v.parsePair == nil {
+		v.parsePair = parsePair
+	}
+	return v
 }
 
 func sameDir(a, b string) bool {

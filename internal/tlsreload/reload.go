@@ -41,7 +41,7 @@ func (v *volume) inspect(known *state) contents {
 	case knownPair.holds(&f):
 		c.pair = knownPair
 	default:
-		c.pair, c.pairErr = parsePair(&f)
+		c.pair, c.pairErr = parsed(&f, v.parsePair, v.dir)
 	}
 	switch {
 	case v.clientCA == "" || v.inside && f.clientCA == nil && f.clientCAErr == nil:
@@ -49,9 +49,20 @@ func (v *volume) inspect(known *state) contents {
 	case f.clientCAErr == nil && knownClients.holds(&f):
 		c.clients = knownClients
 	default:
-		c.clients, c.clientsErr = parseClients(&f)
+		c.clients, c.clientsErr = parsed(&f, parseClients, v.clientCA)
 	}
 	return c
+}
+
+// parsed returns what parse makes of f, which is at path. A panic of a parser, at a file that is hostile or only odd, is an
+// error: the process has a good pair to go on with.
+func parsed[T any](f *files, parse func(*files) (*T, error), path string) (made *T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			made, err = nil, fmt.Errorf("parser panicked with %T, make the files anew: %s", v, path)
+		}
+	}()
+	return parse(f)
 }
 
 // settle reads until the files are good or the retries are used up. Its error is that of ctx.
