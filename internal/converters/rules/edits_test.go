@@ -176,3 +176,27 @@ func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 		}
 	}
 }
+
+// Anybody can write an annotation: what is in it makes no conversion fail.
+func TestForgedStashesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	kind := pair{
+		beta: "{spec: {size: string, more: any}}", v1: "{spec: {size: integer, more: any}}",
+		rules: "- {field: .spec.size, hub: .spec.size, toHub: int(self), fromHub: 'string(self) + (has(object.spec.more.a) ? \"!\" : \"\")'}",
+	}.kind(t)
+	for _, stash := range []string{
+		`{"spec":{"more":{"a":1,"a":2}}}`,
+		`{"spec":{"more":{"":{"a":1,"a":2}}}}`,
+		`{"spec":{"more":{"b":{"a":1,"a":2}}}}`,
+		`{"":{"spec":{"size":3,"size":3}}}`,
+		`{"":{"spec":{"size":3,"more":{"a":1,"a":2}}}}`,
+		`{"":{"metadata":{"labels":{"a":"1","a":"2"}},"spec":{"size":3}}}`,
+		`{"":{"spec":{"size":3,"more":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
+		`{"spec":{"more":{"":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
+	} {
+		there := convert(t, kind, stashed("v1beta1", "v1", stash, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
+		if diff := cmp.Diff(decoded(t, `{"size":3,"more":{"c":4}}`), specOf(t, there)); diff != "" {
+			t.Errorf("%.80s: -want +got:\n%s", stash, diff)
+		}
+	}
+}

@@ -105,7 +105,17 @@ func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 	if whole.Kind() != jsondoc.Map || r.err != nil {
 		return false, nil //nolint:nilerr // a repeated name: no stash of ours
 	}
-	now := v.obj.Text()
+	if ok, err := v.counts(whole); !ok || err != nil || r.err != nil {
+		r.err = nil // of what is in the whole: anybody can write one
+		return false, v.ctx.Err()
+	}
+	r.restoreWhole(v.obj, whole)
+	return true, r.err
+}
+
+// counts reports whether converting the object with a whole put back gives what it says now.
+func (v *conversion) counts(whole *jsondoc.Node) (bool, error) {
+	r, now := &v.desk.compare, v.obj.Text()
 	candidate, err := jsondoc.ParseObject(now)
 	if err != nil {
 		return false, err
@@ -120,17 +130,11 @@ func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 		return false, err
 	}
 	is, err := jsondoc.ParseObject(now)
-	if err != nil {
-		return false, err
+	if err != nil || r.saysTheSame(is.Node, trial.Node) {
+		return err == nil, err
 	}
-	if !r.saysTheSame(is.Node, trial.Node) {
-		stored, err := v.asStored(trial.Text())
-		if stored == nil || err != nil || !r.saysTheSame(is.Node, stored.Node) {
-			return false, err
-		}
-	}
-	r.restoreWhole(v.obj, whole)
-	return true, r.err
+	stored, err := v.asStored(trial.Text())
+	return stored != nil && err == nil && r.saysTheSame(is.Node, stored.Node), err
 }
 
 // restoreWhole replaces all of an object that a conversion may change by what the whole has.

@@ -47,6 +47,10 @@ func (v *conversion) settle(stash *jsondoc.Object) error {
 			chosen = nil
 		}
 		t, err := v.try(r, x, &chosen)
+		if err != nil && len(chosen) > 0 && v.ctx.Err() == nil {
+			r.err, chosen = nil, nil // a repeated name in what was kept: anybody can write a stash
+			continue
+		}
 		if err != nil {
 			return err
 		}
