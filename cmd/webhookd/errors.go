@@ -29,7 +29,7 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// errReported ends the program with 1 when all has been said already.
+// errReported ends the program when all has been said already, with 1 unless a usageError is joined to it.
 var errReported = errors.New("failed")
 
 // usage makes err a usageError with a hint, which may be empty.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -45,8 +46,10 @@ func postReview(t *testing.T, client *http.Client, addr, body string) {
 
 var servingLine = regexp.MustCompile(`"msg":"serving","listen":"([^"]+)".*"adminListen":"([^"]+)"`)
 
-// A jam is a stream that lets nobody through once the address of the server has passed.
+// A jam is a stream that lets nobody through once a text is to pass.
 type jam struct {
+	from      string
+	jammed    atomic.Bool
 	once      sync.Once
 	addresses chan []string
 	release   chan struct{}
@@ -56,12 +59,11 @@ func (j *jam) Write(p []byte) (int, error) {
 	if found := servingLine.FindStringSubmatch(string(p)); found != nil {
 		j.once.Do(func() { j.addresses <- found[1:] })
 	}
-	select {
-	case <-j.release:
-	default:
-		if strings.Contains(string(p), "review failed") {
-			<-j.release
-		}
+	if strings.Contains(string(p), j.from) {
+		j.jammed.Store(true)
+	}
+	if j.jammed.Load() {
+		<-j.release
 	}
 	return len(p), nil
 }
@@ -71,7 +73,7 @@ func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{})}
+	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "review failed"}
 	t.Cleanup(func() { close(log.release) })
 	codes := make(chan int, 1)
 	go func() {
@@ -195,5 +197,43 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// Nobody reads stderr any more, and the end has something to say: it ends all the same.
+func TestABlockedLogHoldsUpNoEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "draining"}
+	t.Cleanup(func() { close(log.release) })
+	codes := make(chan int, 1)
+	go func() {
+		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--shutdown-timeout=1s"}
+		codes <- run(ctx, args, nil, strings.NewReader(""), io.Discard, log)
+	}()
+	addresses := <-log.addresses
+
+	// A body that never comes is cut, which is an error. Its request is in progress as soon as the body is asked for.
+	conn, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const head = "POST /crdconvert HTTP/1.1\r\nHost: webhookd\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+		t.Fatalf("answer %q: %v", line, err)
+	}
+	cancel()
+	select {
+	case code := <-codes:
+		if code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(patience):
+		t.Error("does not end")
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"sync"
@@ -56,6 +57,17 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 
 	out := newLogWriter(p.stderr)
 	defer out.close()
+	err = p.serveWith(ctx, loaded, text, out)
+	if err == nil || errors.Is(err, errReported) {
+		return err
+	}
+	// Not to stderr itself: where nobody reads it, the process would never end.
+	say(out, err)
+	return errors.Join(errReported, err)
+}
+
+// serveWith serves until ctx ends. The text is that of the configuration file.
+func (p *program) serveWith(ctx context.Context, loaded config.Loaded, text []byte, out *logWriter) error {
 	s, err := p.newService(ctx, loaded, out)
 	if err != nil {
 		return err
