@@ -45,21 +45,23 @@ func (w *configWatch) run(ctx context.Context) {
 
 // look reads the file and tells, once, what has become of it.
 func (w *configWatch) look() {
+	if err := survive(w.reload); err != nil {
+		w.fail(err, stackOf(err)...)
+	}
+}
+
+func (w *configWatch) reload() {
 	text, err := config.ReadFile(w.loaded.File)
 	if err == nil && bytes.Equal(text, w.text) {
 		return
 	}
+	w.text = text
 	next, restart, err := w.loaded.Reload(func(string) ([]byte, error) { return text, err })
 	if err != nil {
-		if w.failure != err.Error() {
-			w.reloaded(err)
-			w.logger.Error("configuration file cannot be used, the configuration is kept",
-				zap.Strings("errors", strings.Split(err.Error(), "\n")))
-		}
-		w.text, w.failure = text, err.Error()
+		w.fail(err)
 		return
 	}
-	w.text, w.failure = text, ""
+	w.failure = ""
 	w.reloaded(nil)
 	w.loaded = next
 	before, after := w.level.Level(), zapLevel(next.Config.LogLevel)
@@ -71,4 +73,15 @@ func (w *configWatch) look() {
 	w.level.SetLevel(min(before, after))
 	w.logger.Info("configuration file read again", fields...)
 	w.level.SetLevel(after)
+}
+
+// fail counts and tells, once, what is wrong.
+func (w *configWatch) fail(err error, fields ...zap.Field) {
+	if w.failure == err.Error() {
+		return
+	}
+	w.failure = err.Error()
+	w.reloaded(err)
+	w.logger.Error("configuration file cannot be used, the configuration is kept",
+		append(fields, zap.Strings("errors", strings.Split(err.Error(), "\n")))...)
 }

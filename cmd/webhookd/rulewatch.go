@@ -103,8 +103,15 @@ func (w *ruleWatch) run(ctx context.Context) {
 	}
 }
 
-// look reads the files and tells, once, what has become of them.
+// look reads the files and tells, once, what has become of them. A file over which a parser panics is one that cannot be
+// used: all replicas read it at the same time.
 func (w *ruleWatch) look() {
+	if err := survive(w.reload); err != nil {
+		w.fail([]finding.Finding{{Message: err.Error()}}, stackOf(err)...)
+	}
+}
+
+func (w *ruleWatch) reload() {
 	read, err := w.texts()
 	if err != nil {
 		w.read = [2][]textFile{} // so that the next ones are other ones
@@ -191,23 +198,23 @@ func without(before, now []*converters.Kind) []string {
 	return gone
 }
 
-func (w *ruleWatch) fail(findings []finding.Finding) {
-	w.failed("rules cannot be used, the last good ones are kept", findings)
+func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
+	w.failed("rules cannot be used, the last good ones are kept", findings, fields...)
 }
 
 // failed counts and tells, once, what is wrong.
-func (w *ruleWatch) failed(message string, findings []finding.Finding) {
+func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
 		return
 	}
 	w.failure = failure
 	w.counted.RulesRead(len(findings))
-	w.tell(message, findings)
+	w.tell(message, findings, fields...)
 }
 
 // tell logs findings. They quote rules and names of files, never an object.
-func (w *ruleWatch) tell(message string, findings []finding.Finding) {
+func (w *ruleWatch) tell(message string, findings []finding.Finding, fields ...zap.Field) {
 	texts := make([]string, 0, min(len(findings), maxLoggedFindings)+1)
 	for i, f := range findings {
 		if i == maxLoggedFindings {
@@ -216,7 +223,7 @@ func (w *ruleWatch) tell(message string, findings []finding.Finding) {
 		}
 		texts = append(texts, f.String())
 	}
-	w.logger.Error(message, zap.Strings("findings", texts))
+	w.logger.Error(message, append(fields, zap.Strings("findings", texts))...)
 }
 
 func (w *ruleWatch) texts() ([2][]textFile, error) {
