@@ -165,13 +165,19 @@ func decode(body []byte, path string, into any) error {
 	return nil
 }
 
+// A cutError is that of an answer that has begun and does not come to its end.
+type cutError struct{ error }
+
+func (e cutError) Unwrap() error { return e.error }
+
 // passing reports whether an error may be over in a moment: the API server is overloaded, restarts or cannot be reached.
 func passing(err error) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	if !ok {
+		_, cut := errors.AsType[cutError](err)
 		_, unreachable := errors.AsType[*url.Error](err)
 		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-		return unreachable && !untrusted
+		return cut || unreachable && !untrusted
 	}
 	switch status.Code {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -211,7 +217,7 @@ func (c *Client) once(ctx context.Context, r request, text []byte) (body []byte,
 	body, err = io.ReadAll(io.LimitReader(w.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, fmt.Errorf("API server: cannot %s: %w: %s", r.verb, err, r.path)
+		return nil, 0, fmt.Errorf("API server: cannot %s: %w: %s", r.verb, cutError{err}, r.path)
 	case len(body) > maxAnswer:
 		return nil, 0, fmt.Errorf("API server: answer has more than %d bytes: %s", maxAnswer, r.path)
 	case w.StatusCode < 200 || w.StatusCode > 299:

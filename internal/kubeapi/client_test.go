@@ -3,10 +3,15 @@ package kubeapi_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,6 +110,34 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 				t.Errorf("%d requests, error %v", got, err)
 			}
 		})
+	}
+}
+
+// An API server that ends in the middle of its answer has begun with its status, and a part of the object.
+func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		if requests.Add(1) < 3 {
+			_, _ = io.WriteString(w, text[:len(text)/2])
+			_ = http.NewResponseController(w).Flush() // or the status would not be sent either
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(server.Close)
+	c, err := kubeapi.New(kubeapi.Config{Server: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var o object
+	if err := c.Get(t.Context(), path, &o); err != nil || o.Metadata.Name != "s" {
+		t.Errorf("%v, %+v", err, o)
+	}
+	if got := requests.Load(); got != 3 {
+		t.Errorf("%d requests, want 3", got)
 	}
 }
 
