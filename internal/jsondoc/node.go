@@ -148,6 +148,17 @@ func (n *Node) RemoveMember(name string) error {
 	return nil
 }
 
+// Element returns the element of the array that stands at an index, or nil if it has none or the value is no array.
+func (n *Node) Element(i int) (*Node, error) {
+	if n.Kind() != Array {
+		return nil, nil //nolint:nilnil // absent, as for Member
+	}
+	if err := n.look(); err != nil || i < 0 || i >= len(n.members) {
+		return nil, err
+	}
+	return n.member(i), nil
+}
+
 // Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it
 // returns false. It fails if two members have one name, and does nothing for other values. Visit may edit the values, but
 // not add or remove members of n.

@@ -214,7 +214,7 @@ func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
 			s := start(t, func(o *server.Options) {
 				o.Webhook = hold
 				o.Limits.InFlightRequests, o.Limits.QueueWait = 1, patience
-				o.Limits.ReadTimeout, o.Limits.MinBodyRate = 400*time.Millisecond, tt.rate
+				o.Limits.ReadTimeout, o.Limits.MinBodyRate = 2*time.Second, tt.rate
 				o.Hooks.Rejected = rejects.add
 			})
 			client := newClient(t)
@@ -223,12 +223,16 @@ func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
 				defer close(first)
 				post(t, client, s.url(), strings.NewReader("hold"))
 			}()
-			<-held
+			select {
+			case <-held:
+			case <-first:
+				t.Fatal("the one that holds the place was not let in")
+			}
 			c := dialRaw(t, s.Addr())
 			head := strings.Replace(reviewHead, "4\n", strconv.Itoa(len(body))+"\n\n", 1)
 			c.send(strings.Replace(head, "/crdconvert", "/crdconvert"+tt.query, 1) + tt.body)
 			if tt.query == "" {
-				c.silent(time.Second)
+				c.silent(3 * time.Second)
 				release()
 			}
 			got := c.receive(http.MethodPost)

@@ -187,6 +187,7 @@ func (r *run) sameKeys(was, now []entry, field string) bool {
 
 // elementNames returns how a stash names elements: by their keys, if those are different, and where they were.
 func (r *run) elementNames(was, now []entry, fields []string) func(i int) string {
+	fields = r.common(fields, was, now)
 	keys := r.distinctKeys(was, fields)
 	if keys == nil || !slices.Equal(keys, r.distinctKeys(now, fields)) {
 		return func(i int) string { return fmt.Sprintf("[%d]", i) }

@@ -42,6 +42,14 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		beta: "{spec: {ports: [{port: integer, protocol: string}, port, protocol]}}",
 		v1:   "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
 	}
+	hiddenKey := pair{
+		beta: "{spec: {ports: [{port: integer}, port]}}", v1: "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
+	}
+	nested := pair{
+		beta:  "{spec: {dataFrom: [{keys: [{k: string}]}]}}",
+		v1:    "{spec: {dataFrom: [{extract: {keys: [{k: string, h: string}]}, find: {path: string}}]}}",
+		rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+	}
 	both := pair{
 		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
 	}
@@ -90,6 +98,19 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"of one that comes though it was there": {
 			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","u":"y"},{"name":"c","u":"z"}]}`, `"b":"1"`, `"b":"1","a":"2"`,
 			`{"params":[{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"},{"name":"b","value":"1","u":"x"}]}`,
+		},
+		"elements when one goes and another comes": {
+			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"a"}},{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}}]}`,
+			`[{"key":"a"},{"key":"b"},{"key":"c"}]`, `[{"key":"b"},{"key":"c"},{"key":"n"}]`,
+			`{"dataFrom":[{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}},{"extract":{"key":"n"}}]}`,
+		},
+		"what is in lists in elements": {
+			nested, `{"dataFrom":[{"extract":{"keys":[{"k":"1","h":"x"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`, `"1"`, `"3"`,
+			`{"dataFrom":[{"extract":{"keys":[{"k":"3","h":"x"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`,
+		},
+		"elements with two keys of which one is not known": {
+			hiddenKey, `{"ports":[{"port":80,"protocol":"TCP","app":"a"},{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
+			`{"port":80},`, ``, `{"ports":[{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
 		},
 		"elements behind the first": {
 			first, `{"providers":[{"a":"1","b":"2"},{"a":"3","b":"4"}]}`, `"1"`, `"5"`, `{"providers":[{"a":"5","b":"2"},{"a":"3","b":"4"}]}`,

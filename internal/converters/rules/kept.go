@@ -180,8 +180,9 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	if s.now.Kind() != jsondoc.Array {
 		return
 	}
+	index := d.indexer(now)
 	for _, e := range d.r.entries(stash) {
-		i := d.index(e.name, now, s.place.elem.keys)
+		i := index(e.name)
 		if i < 0 {
 			continue
 		}
@@ -201,23 +202,47 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	}
 }
 
-// index returns which element of a list a stash names, or -1.
-func (d *reader) index(name string, now []entry, fields []string) int {
-	inner, ok := strings.CutPrefix(name, "[")
-	inner, closed := strings.CutSuffix(inner, "]")
-	if !ok || !closed {
+// indexer returns a function that says which element of a list a stash names, or -1.
+func (d *reader) indexer(list []entry) func(name string) int {
+	byKey := map[string]map[string]int{} // by the fields of the keys
+	return func(name string) int {
+		inner, ok := strings.CutPrefix(name, "[")
+		inner, closed := strings.CutSuffix(inner, "]")
+		if !ok || !closed {
+			return -1
+		}
+		if i, err := strconv.Atoi(inner); err == nil {
+			if i < 0 || i >= len(list) {
+				return -1
+			}
+			return i
+		}
+		fields := keyFields(inner)
+		of := strings.Join(fields, "\x00")
+		if byKey[of] == nil && len(byKey) < maxKeySets {
+			byKey[of] = d.places(list, fields)
+		}
+		if i, found := byKey[of][inner]; found {
+			return i
+		}
 		return -1
 	}
-	if i, err := strconv.Atoi(inner); err == nil && i >= 0 && i < len(now) {
-		return i
+}
+
+// maxKeySets bounds by how many sets of fields a stash may name the elements of a list. Ours has one.
+const maxKeySets = 4
+
+// places returns where the first element with each key stands.
+func (d *reader) places(list []entry, fields []string) map[string]int {
+	places := make(map[string]int, len(list))
+	for i, e := range list {
+		if key, ok := d.r.elementKey(e.value, fields); ok {
+			if _, is := places[key]; !is {
+				places[key] = i
+			}
+		}
 	}
-	if field, _, keyed := strings.Cut(inner, "="); keyed && !strings.HasPrefix(inner, "{") {
-		fields = []string{field}
-	}
-	return slices.IndexFunc(now, func(e entry) bool {
-		key, ok := d.r.elementKey(e.value, fields)
-		return ok && key == inner
-	})
+	return places
 }
 
 // add adds an entry with what it is tied to.

@@ -9,6 +9,7 @@ import (
 // match returns for each element of the base where it stands among the kept ones and among those of now, or -1. It returns
 // nil where nothing says which is which. What was kept and is there now, but not in the base, joins that without a value.
 func (m *merger) match(base, kept, now []entry, keys []string) (all []entry, inKept, inNow []int) {
+	keys = m.r.common(keys, base, kept, now)
 	b, k, n := m.r.distinctKeys(base, keys), m.r.distinctKeys(kept, keys), m.r.distinctKeys(now, keys)
 	if b == nil || k == nil || n == nil {
 		return base, m.inOrder(base, kept), m.edited(base, now)
@@ -50,47 +51,102 @@ func (m *merger) inOrder(base, kept []entry) []int {
 	return at
 }
 
-// covers reports whether all of a value is in another.
+// covers reports whether all of a value is in another, elements of a list in their order.
 func (m *merger) covers(all, part *jsondoc.Node) bool {
-	if all.Kind() != jsondoc.Map || part.Kind() != jsondoc.Map {
-		return m.r.equal(all, part)
-	}
-	for _, e := range m.r.entries(part) {
-		if other := m.r.member(all, e.name); other == nil || !m.covers(other, e.value) {
-			return false
+	switch {
+	case all.Kind() == jsondoc.Map && part.Kind() == jsondoc.Map:
+		for _, e := range m.r.entries(part) {
+			if other := m.r.member(all, e.name); other == nil || !m.covers(other, e.value) {
+				return false
+			}
 		}
+		return true
+	case all.Kind() == jsondoc.Array && part.Kind() == jsondoc.Array:
+		return m.inOrder(m.r.entries(part), m.r.entries(all)) != nil
 	}
-	return true
+	return m.r.equal(all, part)
 }
 
-// edited matches the elements of two lists of which one is an edit of the other: of the same length, or the same but for some
-// in the middle.
+// edited matches the elements of two lists of which one is an edit of the other: those that are the same, and between these the
+// others where there are as many.
 func (m *merger) edited(base, now []entry) []int {
-	at := make([]int, len(base))
-	if len(base) == len(now) {
-		for i := range at {
-			at[i] = i
+	at := slices.Repeat([]int{-1}, len(base))
+	i, j := 0, 0
+	for _, same := range append(sameElements(base, now), [2]int{len(base), len(now)}) {
+		if same[0]-i == same[1]-j {
+			for ; i < same[0]; i, j = i+1, j+1 {
+				at[i] = j
+			}
 		}
-		return at
-	}
-	first, last := 0, 0
-	for first < min(len(base), len(now)) && m.r.equal(base[first].value, now[first].value) {
-		first++
-	}
-	for last < min(len(base), len(now))-first && m.r.equal(base[len(base)-1-last].value, now[len(now)-1-last].value) {
-		last++
-	}
-	for i := range at {
-		switch {
-		case i < first:
-			at[i] = i
-		case i >= len(base)-last:
-			at[i] = i - len(base) + len(now)
-		default:
-			at[i] = -1
+		if i, j = same[0]+1, same[1]+1; same[0] < len(base) {
+			at[same[0]] = same[1]
 		}
 	}
 	return at
+}
+
+// maxCompared bounds how many pairs of elements are compared to find the same ones.
+const maxCompared = 1 << 20
+
+// sameElements returns the places of a longest common subsequence of two lists, of those that differ beyond what they begin and
+// end with; of that none where the lists are too long.
+func sameElements(a, b []entry) [][2]int {
+	x, y := textsOf(a), textsOf(b)
+	first, last := 0, 0
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	var same [][2]int
+	for i := range first {
+		same = append(same, [2]int{i, i})
+	}
+	for _, pair := range longestCommon(x[first:len(x)-last], y[first:len(y)-last]) {
+		same = append(same, [2]int{first + pair[0], first + pair[1]})
+	}
+	for i := last; i > 0; i-- {
+		same = append(same, [2]int{len(x) - i, len(y) - i})
+	}
+	return same
+}
+
+func textsOf(list []entry) []string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = string(e.value.Text())
+	}
+	return texts
+}
+
+func longestCommon(x, y []string) [][2]int {
+	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
+		return nil
+	}
+	length := make([][]int, len(x)+1) // of that of the rests
+	length[len(x)] = make([]int, len(y)+1)
+	for i, text := range slices.Backward(x) {
+		length[i] = make([]int, len(y)+1)
+		for j, other := range slices.Backward(y) {
+			if length[i][j] = max(length[i+1][j], length[i][j+1]); text == other {
+				length[i][j] = length[i+1][j+1] + 1
+			}
+		}
+	}
+	var same [][2]int
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			same = append(same, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return same
 }
 
 // A slot is an element of a merged list: where it stands in the three lists, or -1.

@@ -21,6 +21,7 @@ type run struct {
 	taken  int           // how many values were read and taken away
 	into   *jsondoc.Node // the object that the last write went into, if it did
 	err    error
+	looks  int // at the entries of a stash
 	slab   []transform.Operand
 	shown  shown
 	see    func() []byte // what is shown, made once (BenchmarkConvert)

@@ -218,11 +218,22 @@ func (v *conversion) restorable(r *run, t *trial, there, x *jsondoc.Object, chos
 // agrees reports whether all places that an entry is tied to say the same in two objects.
 func (r *run) agrees(k *kept, a, b *jsondoc.Node) bool {
 	for _, l := range k.links {
-		if !r.ties(l, a, b) {
+		if !r.stopped() && !r.ties(l, a, b) {
 			return false
 		}
 	}
 	return true
+}
+
+// lookEvery is how often the deadline is looked at among the entries of a stash, which may be very many.
+const lookEvery = 64
+
+// stopped reports whether the time is up, and notes it as the error.
+func (r *run) stopped() bool {
+	if r.looks++; r.looks%lookEvery == 0 {
+		r.note(r.call.Context.Err())
+	}
+	return r.err != nil
 }
 
 func (r *run) ties(l tiedTo, a, b *jsondoc.Node) bool {
@@ -235,6 +246,9 @@ func (r *run) ties(l tiedTo, a, b *jsondoc.Node) bool {
 
 // restore puts an entry of a stash into an object, and reports whether it has a place there.
 func (r *run) restore(n *jsondoc.Node, k *kept) bool {
+	if r.stopped() {
+		return true
+	}
 	last := len(k.path) - 1
 	for i := range k.path[:last] {
 		s := &k.path[i]

@@ -71,13 +71,16 @@ func (r *run) part(n *jsondoc.Node, s *step) *jsondoc.Node {
 	if n.Kind() != jsondoc.Array {
 		return nil
 	}
+	if s.kind != byPick {
+		e, err := n.Element(s.index) // 0 of the first
+		r.note(err)
+		return e
+	}
 	var found *jsondoc.Node
-	i := 0
 	r.note(n.Each(func(_ string, e *jsondoc.Node) bool {
-		if s.kind == byPick && r.picked(e, s) || s.kind == byFirst || s.kind == byIndex && i == s.index {
+		if r.picked(e, s) {
 			found = e
 		}
-		i++
 		return found == nil
 	}))
 	return found

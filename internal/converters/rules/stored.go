@@ -57,22 +57,31 @@ func (v *conversion) agreeAsStored(r *run, chosen []kept, disagree []bool, back,
 	return disagree, r.err
 }
 
-// bring sets or removes the value at a path, as far as that is no new element of a list.
+// bring sets or removes the value at a path, as far as that is no element of a list.
 func (r *run) bring(obj *jsondoc.Object, path []step, value *jsondoc.Node) {
-	if n := r.find(obj.Node, path); n != nil && value != nil {
-		n.Replace(value.Value())
+	last := len(path) - 1
+	if last < 0 || path[last].kind != byName {
 		return
 	}
-	list := make([]string, len(path))
-	for i := range path {
-		if path[i].kind != byName {
+	n := obj.Node
+	for i := range path[:last] {
+		m := r.part(n, &path[i])
+		if m == nil && (value == nil || path[i].kind != byName || n.Kind() != jsondoc.Map) {
 			return
 		}
-		list[i] = path[i].name
+		if m == nil {
+			empty, err := jsondoc.RawValue([]byte("{}"))
+			r.note(err)
+			r.note(n.SetMember(path[i].name, empty))
+			m = r.member(n, path[i].name)
+		}
+		n = m
 	}
-	if value == nil {
-		r.note(obj.Remove(list...))
-	} else {
-		r.note(obj.Set(value.Value(), list...))
+	switch {
+	case n.Kind() != jsondoc.Map:
+	case value == nil:
+		r.note(n.RemoveMember(path[last].name))
+	default:
+		r.note(n.SetMember(path[last].name, value.Value()))
 	}
 }

@@ -36,6 +36,13 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 			},
 			beta: `{"hostPort":"h"}`,
 		},
+		"a text in a list": {
+			pair: pair{
+				beta: "{spec: {l: [{hp: string}]}}", v1: "{spec: {l: [{host: string, port: integer = 80}]}}",
+				rules: "- {field: '.spec.l[].hp', hub: {host: '.spec.l[].host', port: '.spec.l[].port'}, template: '{host}:{port}'}",
+			},
+			beta: `{"l":[{"hp":"h"},{"hp":"g:1"}]}`,
+		},
 		"a value that only one enum has": {
 			pair: pair{beta: "{spec: {mode: enum a b c}}", v1: `{spec: {mode: 'enum a b = "a"'}}`},
 			beta: `{"mode":"c"}`,
