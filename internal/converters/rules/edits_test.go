@@ -42,6 +42,16 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		beta: "{spec: {ports: [{port: integer, protocol: string}, port, protocol]}}",
 		v1:   "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
 	}
+	timed := pair{
+		beta: "{spec: {m: {'*': {t: string}}}}", v1: "{spec: {l: [{n: string, s: integer, u: string}, n]}}",
+		rules: "- {field: '.spec.m{n}.t', hub: '.spec.l[n].s', codec: DurationSeconds}",
+	}
+	same := pair{
+		beta: "{spec: {on: boolean, src: {m: enum A B C}}}", v1: "{spec: {o: string, src: {m: enum A B, ip: string}}}",
+		rules: `
+- {field: .spec.src, hub: .spec.src, when: 'object.?spec.?on.orValue(true)'}
+- {field: .spec.src.m, hub: .spec.src.m, values: {A: A, B: B, C: B}}`,
+	}
 	hiddenKey := pair{
 		beta: "{spec: {ports: [{port: integer}, port]}}", v1: "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
 	}
@@ -111,6 +121,13 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"elements with two keys of which one is not known": {
 			hiddenKey, `{"ports":[{"port":80,"protocol":"TCP","app":"a"},{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
 			`{"port":80},`, ``, `{"ports":[{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
+		},
+		"when the edit is spelt in a way that the other version does not know": {
+			timed, `{"l":[{"n":"b","s":60,"u":"x"},{"n":"a","s":30,"u":"y"}]}`, `"1m0s"`, `"61s"`,
+			`{"l":[{"n":"b","s":61,"u":"x"},{"n":"a","s":30,"u":"y"}]}`,
+		},
+		"when the edit makes no difference there": {
+			same, `{"o":"o","src":{"m":"B","ip":"i"}}`, `"B"`, `"C"`, `{"o":"o","src":{"m":"B","ip":"i"}}`,
 		},
 		"elements behind the first": {
 			first, `{"providers":[{"a":"1","b":"2"},{"a":"3","b":"4"}]}`, `"1"`, `"5"`, `{"providers":[{"a":"5","b":"2"},{"a":"3","b":"4"}]}`,

@@ -106,12 +106,17 @@ func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, erro
 		}
 	}
 	if disagree != nil {
+		if disagree, err = v.agreeWithout(r, *chosen, disagree, back); err != nil {
+			return trial{}, err
+		}
+	}
+	if disagree != nil {
 		err := v.merge(r, back, chosen, disagree)
 		return trial{again: true}, errors.Join(err, r.err)
 	}
 	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
 	if before > 0 && t.partial != nil {
-		if err := v.restorable(r, &t, there, x, chosen); err != nil {
+		if err := v.restorable(r, &t, there, back, x, chosen); err != nil {
 			return t, err
 		}
 		t.again = len(*chosen) < before
@@ -133,15 +138,45 @@ func (r *run) disagreeing(chosen []kept, back, x *jsondoc.Node) []bool {
 	return disagree
 }
 
+// agreeWithout looks at the merged entries that converting back speaks against: where it gives the same without any of them, it
+// is the conversion itself that does not give what the source says, and what it does give is in the entry. It returns those
+// that still disagree, or nil.
+func (v *conversion) agreeWithout(r *run, chosen []kept, disagree []bool, back *jsondoc.Object) ([]bool, error) {
+	if !slices.ContainsFunc(chosen, func(k kept) bool { return k.merged }) {
+		return disagree, nil
+	}
+	without, err := v.wayBack(nil)
+	if err != nil {
+		return disagree, err
+	}
+	still := r.disagreeing(chosen, back.Node, without.Node)
+	left := false
+	for i := range disagree {
+		disagree[i] = disagree[i] && (!chosen[i].merged || still != nil && still[i])
+		left = left || disagree[i]
+	}
+	if !left {
+		return nil, r.err
+	}
+	return disagree, r.err
+}
+
+// thereAgain converts what the way back gave.
+func (v *conversion) thereAgain(back *jsondoc.Object) (*jsondoc.Object, error) {
+	text := back.Text()
+	there, err := v.desk.open(text)
+	if err != nil {
+		return nil, err
+	}
+	_, err = v.run(v.there, there, v.from, shown{text: text})
+	return there, err
+}
+
 // merge applies to the entries that disagree the edit since they were kept, and leaves those out for which that is nothing new.
 // Back is what the object was when they were kept, as far as they say that.
 func (v *conversion) merge(r *run, back *jsondoc.Object, chosen *[]kept, disagree []bool) error {
-	text := back.Text()
-	base, err := v.desk.open(text)
+	base, err := v.thereAgain(back)
 	if err != nil {
-		return err
-	}
-	if _, err := v.run(v.there, base, v.from, shown{text: text}); err != nil {
 		return err
 	}
 	now, err := v.desk.open(v.converted())
@@ -194,8 +229,9 @@ func (v *conversion) wayBack(made *jsondoc.Object) (*jsondoc.Object, error) {
 	return back, err
 }
 
-// restorable leaves out the entries that would keep a value in the new stash from being restored.
-func (v *conversion) restorable(r *run, t *trial, there, x *jsondoc.Object, chosen *[]kept) error {
+// restorable leaves out the entries that would keep a value in the new stash from being restored. They do not where the
+// conversion itself does not give what they say, whatever is restored: see agreeWithout.
+func (v *conversion) restorable(r *run, t *trial, there, back, x *jsondoc.Object, chosen *[]kept) error {
 	stash, err := jsondoc.ParseObject(t.partial)
 	if err != nil {
 		return err
@@ -204,9 +240,18 @@ func (v *conversion) restorable(r *run, t *trial, there, x *jsondoc.Object, chos
 	if err != nil {
 		return err
 	}
+	var again *jsondoc.Object
 	for _, k := range r.entriesOf(stash.Node, x.Node, v.there) {
 		for _, l := range k.links {
-			if r.ties(l, there.Node, computed.Node) {
+			if r.stopped() || r.ties(l, there.Node, computed.Node) {
+				continue
+			}
+			if again == nil {
+				if again, err = v.thereAgain(back); err != nil {
+					return err
+				}
+			}
+			if r.ties(l, again.Node, computed.Node) {
 				continue
 			}
 			*chosen = slices.DeleteFunc(*chosen, func(c kept) bool { return overlap(c.path, l.path) })
