@@ -152,7 +152,7 @@ func (v *conversion) agreeWithout(r *run, chosen []kept, disagree []bool, back *
 	still := r.disagreeing(chosen, back.Node, without.Node)
 	left := false
 	for i := range disagree {
-		disagree[i] = disagree[i] && (!chosen[i].merged || still != nil && still[i])
+		disagree[i] = disagree[i] && (!chosen[i].merged || i < len(still) && still[i])
 		left = left || disagree[i]
 	}
 	if !left {
