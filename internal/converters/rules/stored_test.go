@@ -9,6 +9,14 @@ import (
 // The API server defaults what it stores; that is no edit, and what only the other version can say comes back.
 func TestDefaultsAreNoEdits(t *testing.T) {
 	t.Parallel()
+	duration := pair{
+		beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
+		rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
+	}
+	text := pair{
+		beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
+		rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
+	}
 	tests := map[string]struct {
 		pair
 		beta string         // the spec there
@@ -16,17 +24,11 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 		want string         // the spec at v1beta1 then; "" for the same
 	}{
 		"a duration that is no number of seconds": {
-			pair: pair{
-				beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
-				rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
-			},
+			pair: duration,
 			beta: `{"timeout":"500ms"}`,
 		},
 		"unless it is edited": {
-			pair: pair{
-				beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
-				rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
-			},
+			pair: duration,
 			beta: `{"timeout":"500ms"}`, edit: map[string]any{"timeoutSeconds": 40}, want: `{"timeout":"40s"}`,
 		},
 		"a text that no template matches": {
@@ -48,10 +50,7 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 			beta: `{"mode":"c"}`,
 		},
 		"the comments of a text that is an object": {
-			pair: pair{
-				beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
-				rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
-			},
+			pair: text,
 			beta: `{"config":"a: x # why\n"}`,
 		},
 		"the comments of a text that is an embedded resource": {
@@ -62,10 +61,7 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 			beta: `{"template":"apiVersion: v1 # why\nkind: Pod\nmetadata: {creationTimestamp: null}\n"}`,
 		},
 		"and edits of a text": {
-			pair: pair{
-				beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
-				rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
-			},
+			pair: text,
 			beta: `{"config":"a: x # why\n"}`, edit: map[string]any{"config": map[string]any{"a": "y", "level": 1}},
 			want: `{"config":"a: \"y\"\nlevel: 1\n"}`,
 		},
