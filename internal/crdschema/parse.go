@@ -1,18 +1,19 @@
 package crdschema
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 const crdKind = "CustomResourceDefinition"
@@ -22,27 +23,26 @@ const crdKind = "CustomResourceDefinition"
 //
 // The error is a ParseErrors: all that is wrong, of all CRDs. Those in which nothing is wrong are returned nonetheless.
 func Parse(file string, text []byte) ([]*CRD, error) {
-	p := &parser{file: file, limit: max(minExpansion, maxExpansion*len(text)), lines: map[string]int{}}
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var doc yaml.Node
-		err := d.Decode(&doc)
-		if errors.Is(err, io.EOF) {
+	p := &parser{file: file, lines: map[string]int{}}
+	for document, err := range yamljson.Documents(text) {
+		if err != nil {
+			p.reportYAML(err)
 			break
 		}
-		if err != nil {
-			p.syntax(err)
-			break // the decoder does not find the next document
-		}
-		p.object(doc.Content[0])
+		p.document = document
+		p.object(document.Root)
 	}
 	return p.crds, p.problems.sorted()
 }
 
+// maxDepth bounds the nesting of a CRD, in which each level of its schema takes two. What looks for all ways through a schema
+// takes the third power of its depth.
+const maxDepth = 300
+
 // A parser collects what is in one text.
 type parser struct {
 	file     string
-	limit    int
+	document yamljson.Document
 	decoder  runtime.Decoder
 	crds     []*CRD
 	lines    map[string]int // of the CRDs by name
@@ -53,15 +53,11 @@ func (p *parser) report(line int, format string, args ...any) {
 	p.problems = append(p.problems, &ParseError{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// syntax takes the line number out of what the YAML parser says.
-func (p *parser) syntax(err error) {
-	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
-	if head, rest, found := strings.Cut(text, ": "); found {
-		if n, err := strconv.Atoi(strings.TrimPrefix(head, "line ")); err == nil {
-			line, text = n, rest
-		}
+// reportYAML reports what is no JSON, or not even YAML.
+func (p *parser) reportYAML(err error) {
+	if at, ok := errors.AsType[*yamljson.Error](err); ok {
+		p.report(at.Line, "%s", at.Problem)
 	}
-	p.report(line, "not YAML: %s", text)
 }
 
 // object reads one object, or the items of a list of objects.
@@ -88,17 +84,13 @@ func (p *parser) object(n *yaml.Node) {
 
 // crd reads a CRD.
 func (p *parser) crd(n *yaml.Node) {
-	w := jsonWriter{limit: p.limit}
-	if err := w.value(n); err != nil {
-		line := n.Line
-		if at, ok := errors.AsType[*yamlError](err); ok {
-			line = at.line
-		}
-		p.report(line, "%v", err)
+	text, err := p.json(n)
+	if err != nil {
+		p.reportYAML(err)
 		return
 	}
 	var in apiextensionsv1.CustomResourceDefinition
-	if !p.decode(n, w.out, &in) {
+	if !p.decode(n, text, &in) {
 		return
 	}
 	before := len(p.problems)
@@ -110,6 +102,19 @@ func (p *parser) crd(n *yaml.Node) {
 	if len(p.problems) == before {
 		p.crds = append(p.crds, crd)
 	}
+}
+
+// json returns the JSON that kubectl makes of a node: numbers are spelt as JSON does, a whole one without a point.
+func (p *parser) json(n *yaml.Node) ([]byte, error) {
+	text, err := p.document.JSON(n, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	if err := utiljson.Unmarshal(text, &value); err != nil {
+		return nil, &yamljson.Error{Line: n.Line, Problem: "number that JSON cannot say, write another one"}
+	}
+	return json.Marshal(value)
 }
 
 // decode reads the JSON of a CRD, strictly: unknown fields are what the API server would ignore or refuse.

@@ -121,6 +121,17 @@ func TestWhereCRDsAre(t *testing.T) {
 	}
 }
 
+// kubectl sends 1 for each of these, whichever field it is.
+func TestWholeNumbersMayBeSpeltAsFractions(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"1", "1.0", "1e0", "+1", "0x1", "0b1"} {
+		crds, err := crdschema.Parse("f.yaml", []byte(crd("spec: {type: string, minLength: "+one+"}")))
+		if err != nil || len(crds) != 1 {
+			t.Errorf("minLength %s: %v", one, err)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	good := crd("spec: {type: object}")
@@ -138,8 +149,15 @@ func TestProblems(t *testing.T) {
 			"no group", strings.Replace(good, "apiextensions.k8s.io/v1", "v1", 1),
 			`f.yaml:1: not the apiVersion of a CustomResourceDefinition, write apiextensions.k8s.io/v1: "v1"`,
 		},
-		{"a key twice", crd("spec: {type: object}\nspec: {type: string}"), `f.yaml:17: key that is there twice, remove one: spec`},
-		{"a tag", crd("spec: !mine {type: object}\na: {type: !theirs object}"), `f.yaml:17: tags are not supported, remove it: !theirs`},
+		{"a key twice", crd("spec: {type: object}\nspec: {type: string}"), `f.yaml:17: duplicate key, remove one, the other is in line 16: spec`},
+		{"a tag", crd("spec: {type: object}\na: {type: !theirs object}"), `f.yaml:17: tags are not supported, remove it: !theirs`},
+		{"a key that kubectl takes for a boolean", crd("y: {type: object}"), `f.yaml:16: a key that may be taken for something else than a word, put it in quotes: y`},
+		{"a number that is none", crd("spec: {type: number, default: .inf}"), `f.yaml:16: a number that JSON cannot spell, write it in decimal digits or put it in quotes`},
+		{"a number too large", crd("spec: {type: number, maximum: 1e999}"), `f.yaml:16: a number too large for kubectl, which takes it for a string; put it in quotes`},
+		{
+			"deep nesting", crd("spec: {type: object, default: {a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}"),
+			`f.yaml:16: nested deeper than 300 levels, make it flatter`,
+		},
 		{"an alias in itself", crd("spec: &a {x: *a}"), `f.yaml:16: alias within what it stands for, write it out: *a`},
 		{
 			"a mistyped field", crd("spec: {typ: object}"),

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 // member returns the value of a mapping's key, or nil.
@@ -14,19 +16,13 @@ func member(n *yaml.Node, name string) *yaml.Node {
 }
 
 func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
-	if n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n == nil {
 		return nil, nil
 	}
-	members, err := membersOf(n, 0)
-	if err != nil {
-		return nil, nil
-	}
+	members, _ := yamljson.Members(n) // what is wrong with them is told where they become JSON
 	for _, m := range members {
-		if m.name == name {
-			return m.key, m.value
+		if m.Name == name {
+			return m.Key, m.Value
 		}
 	}
 	return nil, nil

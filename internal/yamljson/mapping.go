@@ -7,18 +7,29 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// member is a key with its value.
-type member struct {
-	name  string
-	value *yaml.Node
+// A Member is a member of a mapping.
+type Member struct {
+	Name       string
+	Key, Value *yaml.Node
 }
 
 // maxMerges bounds how deep mappings may be merged into each other, which also ends a circle.
 const maxMerges = 32
 
-// membersOf returns the members of a mapping in order. Those that a merge key (<<) brings in stand
-// where that stands; a key of the mapping's own wins over them, and an earlier merge over a later one.
-func membersOf(n *yaml.Node, merges int) ([]member, error) {
+// Members returns the members of a mapping, or of what an alias of one stands for, in order. Those that a merge key (<<) brings
+// in stand where that stands; a key of the mapping's own wins over them, and an earlier merge over a later one. What is no
+// mapping has none. The error is an *Error.
+func Members(n *yaml.Node) ([]Member, error) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	return membersOf(n, 0)
+}
+
+func membersOf(n *yaml.Node, merges int) ([]Member, error) {
 	if err := checkTag(n, "!!map"); err != nil {
 		return nil, err
 	}
@@ -26,12 +37,12 @@ func membersOf(n *yaml.Node, merges int) ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []member
+	var all []Member
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if !isMerge(key) {
 			name, _ := keyName(key) // ownNames has seen it
-			all = append(all, member{name, value})
+			all = append(all, Member{name, key, value})
 			continue
 		}
 		merged, err := mergedMembers(value, merges)
@@ -39,8 +50,8 @@ func membersOf(n *yaml.Node, merges int) ([]member, error) {
 			return nil, err
 		}
 		for _, m := range merged {
-			taken := func(other member) bool { return other.name == m.name }
-			if own[m.name] == nil && !slices.ContainsFunc(all, taken) {
+			taken := func(other Member) bool { return other.Name == m.Name }
+			if own[m.Name] == nil && !slices.ContainsFunc(all, taken) {
 				all = append(all, m)
 			}
 		}
@@ -73,7 +84,7 @@ func isMerge(key *yaml.Node) bool {
 }
 
 // mergedMembers returns what the value of a merge key brings in: a mapping, or a list of mappings.
-func mergedMembers(value *yaml.Node, merges int) ([]member, error) {
+func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 	if merges == maxMerges {
 		return nil, fail(value, "mappings are merged into each other too often, write them out: <<")
 	}
@@ -85,7 +96,7 @@ func mergedMembers(value *yaml.Node, merges int) ([]member, error) {
 	case yaml.MappingNode:
 		return membersOf(target, merges+1)
 	case yaml.SequenceNode:
-		var all []member
+		var all []Member
 		for _, item := range target.Content {
 			members, err := mergedMembers(item, merges+1)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,29 +21,60 @@ const (
 	minExpansion = 8 << 20
 )
 
+// maxDepth is where the API server's decoder stops.
+const maxDepth = 10000
+
 // ToJSON returns the JSON text of each document in a YAML stream, in one line each. Documents without
 // content are left out. On an error, which is an *Error, it also returns the documents before it.
 func ToJSON(text []byte) ([][]byte, error) {
 	var documents [][]byte
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var root yaml.Node
-		err := decoder.Decode(&root)
-		if errors.Is(err, io.EOF) {
-			return documents, nil
-		}
+	for document, err := range Documents(text) {
 		if err != nil {
-			return documents, syntaxError(err)
-		}
-		if len(root.Content) == 0 || empty(root.Content[0]) {
-			continue
-		}
-		w := &writer{limit: max(minExpansion, maxExpansion*len(text))}
-		if err := w.value(root.Content[0]); err != nil {
 			return documents, err
 		}
-		documents = append(documents, w.out)
+		one, err := document.JSON(document.Root, maxDepth)
+		if err != nil {
+			return documents, err
+		}
+		documents = append(documents, one)
 	}
+	return documents, nil
+}
+
+// A Document is one of a YAML stream, for those who need the lines of what stands in it.
+type Document struct {
+	Root *yaml.Node
+
+	limit int // of the JSON of a node
+}
+
+// Documents yields the documents of a YAML stream that have content. An error, which is an *Error, is the last.
+func Documents(text []byte) iter.Seq2[Document, error] {
+	limit := max(minExpansion, maxExpansion*len(text))
+	return func(yield func(Document, error) bool) {
+		for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+			var root yaml.Node
+			err := decoder.Decode(&root)
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				yield(Document{}, syntaxError(err))
+				return // the decoder does not find the next document
+			case len(root.Content) == 0 || empty(root.Content[0]):
+			case !yield(Document{root.Content[0], limit}, nil):
+				return
+			}
+		}
+	}
+}
+
+// JSON returns the JSON text of a node of the document, in which mappings and lists may stand in each other so deep. The error
+// is an *Error.
+func (d Document) JSON(n *yaml.Node, depth int) ([]byte, error) {
+	w := &writer{limit: d.limit, depth: depth}
+	err := w.value(n)
+	return w.out, err
 }
 
 // syntaxError takes the line number out of what the parser says.
@@ -67,6 +99,8 @@ func empty(n *yaml.Node) bool {
 type writer struct {
 	out   []byte
 	limit int
+	depth int          // how deep mappings and lists may stand in each other
+	deep  int          // how deep the value at hand does
 	open  []*yaml.Node // the aliases that are being resolved
 }
 
@@ -81,10 +115,8 @@ func (w *writer) value(n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.AliasNode:
 		return w.alias(n)
-	case yaml.MappingNode:
-		return w.mapping(n)
-	case yaml.SequenceNode:
-		return w.sequence(n)
+	case yaml.MappingNode, yaml.SequenceNode:
+		return w.collection(n)
 	case yaml.ScalarNode:
 		text, err := scalar(n)
 		w.out = append(w.out, text...)
@@ -102,6 +134,18 @@ func (w *writer) alias(n *yaml.Node) error {
 	err := w.value(n.Alias)
 	w.open = w.open[:len(w.open)-1]
 	return err
+}
+
+func (w *writer) collection(n *yaml.Node) error {
+	if w.deep == w.depth {
+		return fail(n, "nested deeper than %d levels, make it flatter", w.depth)
+	}
+	w.deep++
+	defer func() { w.deep-- }()
+	if n.Kind == yaml.MappingNode {
+		return w.mapping(n)
+	}
+	return w.sequence(n)
 }
 
 func (w *writer) sequence(n *yaml.Node) error {
@@ -131,8 +175,8 @@ func (w *writer) mapping(n *yaml.Node) error {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		w.out = append(append(w.out, quote(m.name)...), ':')
-		if err := w.value(m.value); err != nil {
+		w.out = append(append(w.out, quote(m.Name)...), ':')
+		if err := w.value(m.Value); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package yamljson_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -247,6 +249,17 @@ func FuzzToJSON(f *testing.F) {
 		"a: |\n  x\nb: >\n  y\n", "? a\n: b\n", "{\"a\": \"\\u00e9\"}", "a: 1e400\n", "- +.5\n- 1.e3\n- 0b1\n- -0b1\n- -0x1\n",
 	} {
 		f.Add([]byte(seed))
+	}
+	crds, err := filepath.Glob("../../examples/crds/*.yaml")
+	if err != nil || len(crds) == 0 {
+		f.Fatal("no CRDs of the examples", err)
+	}
+	for _, file := range crds {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		documents, err := yamljson.ToJSON(text)

@@ -34,7 +34,7 @@ func expressionTests() []conversionTest {
 		},
 		{
 			name:    "object and metadata",
-			schemas: schemas{"a: {type: string}\nlist: {type: array, items: {type: string}}\nn: {type: integer}", "b: {type: string}"},
+			schemas: schemas{"a: {type: string}\nlist: {type: array, items: {type: string}}\n\"n\": {type: integer}", "b: {type: string}"},
 			rule: `{field: .spec.a, hub: .spec.b,` +
 				` toHub: 'metadata.name + ":" + metadata.?labels["x/y"].orValue("none") + ":" + object.spec.list.join(",")',` +
 				` fromHub: 'has(object.spec.b) ? object.kind : self'}`,
