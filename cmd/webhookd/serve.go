@@ -83,6 +83,7 @@ type service struct {
 	build    build
 	memory   int64 // limit of the runtime, or 0
 	logger   *zap.Logger
+	reviews  *reviewQueue        // before the logger
 	messages zapcore.WriteSyncer // to a person
 	rules    *ruleWatch
 	source   *certificateSource
@@ -110,7 +111,8 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	if err != nil {
 		return nil, err
 	}
-	reviewer := review.NewReviewer(rules.registry, reviewHooks(m, newReviewQueue(newReviewLog(logger), out)))
+	reviews := newReviewQueue(newReviewLog(logger), out)
+	reviewer := review.NewReviewer(rules.registry, reviewHooks(m, reviews))
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(reviewer)
 	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
@@ -126,7 +128,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	}
 	m.WatchServer(srv.Stats)
 	return &service{
-		loaded: loaded, build: p.build, memory: memory, logger: logger, messages: out,
+		loaded: loaded, build: p.build, memory: memory, logger: logger, reviews: reviews, messages: out,
 		rules: rules, source: source, server: srv,
 		watch: &configWatch{loaded: loaded, level: level, logger: logger, reloaded: m.ConfigReloaded},
 	}, nil
@@ -155,6 +157,7 @@ func (s *service) run(ctx context.Context) error {
 	stop()
 	wg.Wait()
 	if err == nil {
+		s.reviews.drain() // so that the last line is the last
 		s.logger.Info("stopped")
 	}
 	return err
