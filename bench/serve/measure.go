@@ -34,7 +34,7 @@ type result struct {
 	cpu              time.Duration // of the server, per request
 	p50, p99         time.Duration
 	perSecond        float64
-	peakRSS          int64 // bytes
+	peakRSS, own     int64 // bytes; see memory
 	inFlight         int64 // bytes of bodies
 }
 
@@ -45,7 +45,8 @@ func (b *bench) round(ctx context.Context, w workload) error {
 		if err != nil {
 			return fmt.Errorf("%s under %s: %w", c.name, w.name, err)
 		}
-		log.Printf("  %-18s %9s CPU/request  p50 %9s  p99 %9s  %8.0f/s  %4d MB", c.name, r.cpu, r.p50, r.p99, r.perSecond, r.peakRSS>>20)
+		log.Printf("  %-18s %9s CPU/request  p50 %9s  p99 %9s  %8.0f/s  %4d MB, %d MB of its own",
+			c.name, r.cpu, r.p50, r.p99, r.perSecond, r.peakRSS>>20, r.own>>20)
 		b.results = append(b.results, r)
 	}
 	return nil
@@ -88,13 +89,13 @@ func (b *bench) measure(ctx context.Context, c contender, w workload) (result, e
 	if err != nil {
 		return result{}, err
 	}
-	rss, err := peakRSS(pid)
+	rss, own, err := memory(pid)
 	slices.Sort(times)
 	return result{
 		workload: w.name, server: c.name,
 		cpu: (after - cpu) / time.Duration(len(times)),
 		p50: times[len(times)/2], p99: times[len(times)*99/100],
-		perSecond: float64(len(times)) / took.Seconds(), peakRSS: rss, inFlight: int64(len(body) * w.clients),
+		perSecond: float64(len(times)) / took.Seconds(), peakRSS: rss, own: own, inFlight: int64(len(body) * w.clients),
 	}, err
 }
 

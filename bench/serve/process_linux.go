@@ -85,19 +85,32 @@ func cpuTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// peakRSS returns the most memory that a process had resident, in bytes.
-func peakRSS(pid int) (int64, error) {
+// memory returns the most memory that a process had resident, and how much of what it has now is its own: all but the pages
+// of files, such as its program, which the system can drop. Both are in bytes.
+func memory(pid int) (peak, own int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
-			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb << 10, err
+		name, rest, _ := strings.Cut(line, ":")
+		if name != "VmHWM" && name != "RssAnon" {
+			continue
+		}
+		kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		if name == "VmHWM" {
+			peak = kb << 10
+		} else {
+			own = kb << 10
 		}
 	}
-	return 0, fmt.Errorf("no VmHWM for process %d", pid)
+	if peak == 0 || own == 0 {
+		return 0, 0, fmt.Errorf("no VmHWM and RssAnon for process %d", pid)
+	}
+	return peak, own, nil
 }
 
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {

@@ -15,8 +15,8 @@ func (b *bench) report(w io.Writer) {
 			continue
 		}
 		fmt.Fprintf(w, "\n### %s\n\n", load.title)
-		fmt.Fprintln(w, "| server | CPU/request | x echo (min-max) | requests/s | p50 | p99 | peak RSS | 20 MB + 1.4 x in flight |")
-		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+		fmt.Fprintln(w, "| server | CPU/request | x echo (min-max) | requests/s | p50 | p99 | peak RSS | its own | 20 MB + 1.4 x in flight |")
+		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 		for _, c := range b.contenders {
 			rs := b.of(load.name, c.name)
 			ratios := make([]float64, len(rs))
@@ -24,13 +24,14 @@ func (b *bench) report(w io.Writer) {
 				ratios[i] = float64(rs[i].cpu) / float64(floor[i].cpu)
 			}
 			slices.Sort(ratios)
-			fmt.Fprintf(w, "| %s | %s | %.2f (%.2f-%.2f) | %.0f | %s | %s | %d MB | %d MB |\n", c.name,
+			fmt.Fprintf(w, "| %s | %s | %.2f (%.2f-%.2f) | %.0f | %s | %s | %d MB | %d MB | %d MB |\n", c.name,
 				median(rs, func(r result) time.Duration { return r.cpu }).Round(100*time.Nanosecond),
 				ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1],
 				median(rs, func(r result) float64 { return r.perSecond }),
 				median(rs, func(r result) time.Duration { return r.p50 }).Round(time.Microsecond),
 				median(rs, func(r result) time.Duration { return r.p99 }).Round(time.Microsecond),
-				median(rs, func(r result) int64 { return r.peakRSS })>>20, 20+rs[0].inFlight*14/10>>20)
+				median(rs, func(r result) int64 { return r.peakRSS })>>20,
+				median(rs, func(r result) int64 { return r.own })>>20, 20+rs[0].inFlight*14/10>>20)
 		}
 	}
 	b.reportAgainst(w, "controller-runtime")
