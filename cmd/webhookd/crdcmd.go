@@ -23,30 +23,6 @@ its help says. The server itself has no access to the API.`)
 	return cmd
 }
 
-// newGroup returns a command that has only commands below it.
-func newGroup(name, short, long string) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: short, Long: long,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			names := make([]string, 0, len(cmd.Commands()))
-			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
-			}
-			hint := cmd.CommandPath() + " --help lists the commands"
-			if name, ok := nearest(args[0], names); ok {
-				hint = "did you mean " + cmd.CommandPath() + " " + name + "?"
-			}
-			return usage(fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath()), hint)
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(errors.New("no command given"), cmd.CommandPath()+" --help lists the commands")
-		},
-	}
-}
-
 // targetFlags say where a webhook is.
 type targetFlags struct {
 	service, path, caFile, address string

@@ -64,7 +64,7 @@ func say(stderr io.Writer, err error) {
 	}
 }
 
-// unknownCommand is the check of the root's arguments: what is left there is no command.
+// unknownCommand is the check of the arguments of the root and of groups: what is left there is no command.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -75,11 +75,17 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	hint := "webhookd --help lists the commands"
-	if name, ok := nearest(args[0], names); ok {
-		hint = "did you mean webhookd " + name + "?"
+	hint := cmd.CommandPath() + " --help lists the commands"
+	if len(names) == 0 {
+		hint = cmd.CommandPath() + " has no commands, --help lists its flags"
+	} else if name, ok := nearest(args[0], names); ok {
+		hint = "did you mean " + cmd.CommandPath() + " " + name + "?"
 	}
-	return usage(fmt.Errorf("unknown command %q", args[0]), hint)
+	of := ""
+	if cmd.HasParent() {
+		of = " of " + cmd.CommandPath()
+	}
+	return usage(fmt.Errorf("unknown command %q%s", args[0], of), hint)
 }
 
 // noArguments is the check of a verb that takes flags only.
@@ -109,7 +115,7 @@ func flagError(cmd *cobra.Command, err error) error {
 func nearest(word string, names []string) (string, bool) {
 	best, distance := "", max(1, (len(word)+1)/3)+1
 	for _, name := range names {
-		if d := editdistance.Plain(word, name); d < distance {
+		if d := editdistance.Swapping(word, name); d < distance {
 			best, distance = name, d
 		}
 	}

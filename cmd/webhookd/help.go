@@ -13,7 +13,7 @@ func newHelpCommand() *cobra.Command {
 				return usage(err, "")
 			}
 			if len(rest) > 0 {
-				return unknownCommand(cmd.Root(), rest)
+				return unknownCommand(found, rest)
 			}
 			return found.Help()
 		},

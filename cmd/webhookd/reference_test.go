@@ -37,7 +37,6 @@ func TestReference(t *testing.T) {
 // reference is docs/reference/cli.md: every command in Markdown.
 func reference() string {
 	root := newRootCommand(&program{})
-	root.InitDefaultCompletionCmd()
 	var b strings.Builder
 	b.WriteString(preamble)
 	describe(&b, root)

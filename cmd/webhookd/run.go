@@ -69,5 +69,6 @@ if the command line or the configuration is wrong.`,
 		newConfigCommand(p),
 		newVersionCommand(p),
 	)
+	addCompletion(root)
 	return root
 }
