@@ -23,7 +23,9 @@ value comes from. With -o yaml the result is a file that --config takes.`,
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "format: text or yaml")
+	offer(cmd, "output", "text", "yaml")
 	config.Flags(cmd.Flags())
+	offerChoices(cmd)
 	return cmd
 }
 

@@ -41,6 +41,7 @@ With -v it says on stderr what of each object the version has no field for, and 
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder to convert, - for stdin; may be given more than once")
 	flags.StringVar(&o.to, "to", "", "version to convert to: v1, or example.com/v1 for objects of that group only")
 	flags.StringVarP(&o.output, "output", "o", "", "format: yaml or json (default that of the input, yaml if it is mixed)")
+	offer(cmd, "output", formatYAML, formatJSON)
 	o.ruled.add(flags)
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say")

@@ -53,6 +53,7 @@ RBAC: ` + crdRule("get, patch"),
 	o.addPort(flags)
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
 	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions: v1, v1beta1")
+	offer(cmd, "review-versions", "v1", "v1beta1")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait for good answers")
 	flags.BoolVar(&o.force, "force", false, "take fields that another manager owns, and CRDs that point at another webhook")
 	o.addAddress(flags)

@@ -60,6 +60,7 @@ resourceNames [the CRDs].`,
 	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as PLURAL.GROUP; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "show CRDs with one version and no webhook as well")
 	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
+	offer(cmd, "output", "text", "json")
 	o.api.add(flags)
 	return cmd
 }

@@ -48,6 +48,7 @@ A CRD that points at another webhook is left as it is, and the exit code is 1, u
 	flags.StringVar(&o.url, "url", "", "URL of a webhookd outside of the cluster, instead of --service")
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
 	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions: v1, v1beta1")
+	offer(cmd, "review-versions", "v1", "v1beta1")
 	flags.StringArrayVar(&o.names, "crd", nil, "this CRD only, as PLURAL.GROUP; may be given more than once")
 	flags.BoolVar(&o.force, "force", false, "wire CRDs that point at another webhook as well")
 	return cmd

@@ -41,6 +41,7 @@ Rules need not be complete: what nothing covers is unmapped.`,
 	o.ruled.add(flags)
 	flags.StringVar(&o.version, "version", "", "the directions to and from this version only")
 	flags.StringVarP(&o.output, "output", "o", formatTable, "format: table or json")
+	offer(cmd, "output", formatTable, formatJSON)
 	return cmd
 }
 

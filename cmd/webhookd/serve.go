@@ -38,6 +38,7 @@ without a drain-delay that was set there is none.`,
 	}
 	cmd.Flags().SortFlags = false
 	config.Flags(cmd.Flags())
+	offerChoices(cmd)
 	return cmd
 }
 

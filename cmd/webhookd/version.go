@@ -72,6 +72,7 @@ func newVersionCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "format: text or json")
+	offer(cmd, "output", "text", "json")
 	return cmd
 }
 
