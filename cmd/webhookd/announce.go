@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,9 +12,10 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
-// sampleReview is what the curl line posts, from the root of the repository.
+// sampleReview is what the curl line posts at the root of the repository.
 const (
 	sampleReview = "testdata/conversionreviews/" + sampleName
 	sampleName   = "crontab-v1beta1-to-v1.request.json"
@@ -41,7 +44,7 @@ func (s *service) announce() {
 	}
 }
 
-// curlLine is a command that works as it is pasted into a shell at the root of the repository.
+// curlLine is a command that works as it is pasted into a shell in the same folder.
 func (s *service) curlLine() string {
 	host := listenHost(s.loaded.Config.Listen)
 	if host == "" {
@@ -57,7 +60,24 @@ func (s *service) curlLine() string {
 		trust = "--cacert " + shellWord(s.source.caFile)
 	}
 	return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; try, in another terminal:\n"+
-		"curl %s --data @%s -H 'Content-Type: application/json' %s\n", url, trust, sampleReview, shellWord(url))
+		"curl %s --data %s -H 'Content-Type: application/json' %s\n", url, trust, s.sample(), shellWord(url))
+}
+
+// sample is the review to try, as a word of the shell: of a kind that rules convert, or else the file of the repository, or
+// of any kind where that is not at hand.
+func (s *service) sample() string {
+	all := s.rules.registry().Kinds()
+	i := slices.IndexFunc(all, func(k *converters.Kind) bool { return !isCompiledIn(k.GroupKind) })
+	if i < 0 {
+		if _, err := os.Stat(sampleReview); err == nil || len(all) == 0 {
+			return "@" + sampleReview
+		}
+		i = 0
+	}
+	kind := all[i]
+	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
+	probe := crdwire.Probe{Kind: kind.GroupKind, From: []string{kind.Versions[spoke]}, To: kind.Hub}
+	return shellWord(string(probe.Review("v1")))
 }
 
 // kinds writes the kinds of a registry with their versions.
