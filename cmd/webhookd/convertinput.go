@@ -61,11 +61,11 @@ func (p *program) readInputs(names []string) ([]input, error) {
 		}
 		files, err := filesOf(name)
 		if err != nil {
-			problems = append(problems, err)
+			problems = append(problems, usage(pathLast(err), ""))
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file) //nolint:gosec // the user's own files
-			add(file, text, err)
+			add(file, text, pathLast(err))
 		}
 	}
 	return inputs, errors.Join(problems...)

@@ -76,7 +76,7 @@ func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	}
 	text, err := os.ReadFile(f.caFile)
 	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
+		return nil, fmt.Errorf("--ca-file: %w", pathLast(err))
 	}
 	b, err := crdwire.ParseBundle(text)
 	if err != nil {

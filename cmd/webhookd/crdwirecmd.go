@@ -100,7 +100,7 @@ func (p *program) crdWire(o *wireOptions) error {
 		text, err = os.ReadFile(name) //nolint:gosec // the user's own file
 	}
 	if err != nil {
-		return usage(err, "")
+		return usage(pathLast(err), "")
 	}
 	result, wired, err := crdwire.Wire(text, w)
 	if err != nil {

@@ -179,8 +179,8 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd wire -f - --service a/b --url https://a", []string{"give --service or --url"}},
 		{"crd wire -f - --url http://a", []string{"--url: not a URL that the API server calls"}},
 		{"crd wire -f - --service a/b --review-versions v2", []string{`write v1 or v1beta1, each once: --review-versions "v2"`}},
-		{"crd wire -f nowhere --service a/b", []string{"open nowhere"}},
-		{"crd wire -f - --service a/b --ca-file nowhere", []string{"--ca-file: open nowhere"}},
+		{"crd wire -f nowhere --service a/b", []string{"webhookd: cannot read: no such file or directory: nowhere\n"}},
+		{"crd wire -f - --service a/b --ca-file nowhere", []string{"--ca-file: cannot read: no such file or directory: nowhere\n"}},
 		{"crd apply", []string{"no CRD: name it", "no Service", "no CA: give the file"}},
 		{"crd apply --crd x --service a/b --timeout 0s --ca-file " + file, []string{`--crd "x"`, "no time to wait"}},
 		{"crd release", []string{"nothing to look for"}},
@@ -189,6 +189,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status -f nowhere", []string{"no such file or directory", "nowhere"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
 		{"certs ensure --secret a --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "too short for others", "--timeout 1h0m0s"}},
+		{"review --server https://a -f nowhere", []string{"webhookd: cannot read: no such file or directory: nowhere\n"}},
 		{"review --probe empty", []string{"need a webhookd that runs"}},
 		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},
@@ -240,7 +241,7 @@ func TestTheCAFileIsWaitedFor(t *testing.T) {
 	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	apply := []string{"crd", "apply", "--crd", crontabs, "--service", "a/b", "--ca-file", file, "--address", "127.0.0.1:1", "--timeout"}
-	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: waiting: --ca-file: open "+file) {
+	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: waiting: --ca-file: cannot read: no such file or directory: "+file) {
 		t.Errorf("%+v", got)
 	}
 	if err := os.WriteFile(file, tlstest.NewCA(t, "a").PEM, 0o600); err != nil {

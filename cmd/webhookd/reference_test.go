@@ -95,6 +95,6 @@ keys behind its flags in [configuration.md](configuration.md).
 | exit code | meaning |
 |---|---|
 | 0 | all went well; for ` + "`serve`" + `: it was told to end, and ended in order |
-| 1 | something failed: an object could not be converted, a file not be read, an address not be bound |
-| 2 | the command line or the configuration is wrong; nothing was done |
+| 1 | something failed: an object could not be converted, rules have findings, a file that ` + "`serve`" + ` follows not be read, an address not be bound |
+| 2 | the command line or the configuration is wrong, or names a file that is not there; nothing was done |
 `

@@ -57,6 +57,8 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects\n"}},
+		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read: no such file or directory: nowhere.yaml\n"}},
+		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in this folder: testdata/fuzz\n"}},
 		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
 	}
