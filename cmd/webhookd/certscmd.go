@@ -88,7 +88,7 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	if o.timeout <= 0 || o.timeout > maxEnsure {
 		timeoutErr = fmt.Errorf("write more than 0s and at most %s: --timeout %s", maxEnsure, o.timeout)
 	}
-	if err := errors.Join(secretErr, serviceErr, crdNames(o.names), o.policy.Check(), timeoutErr); err != nil {
+	if err := errors.Join(secretErr, serviceErr, crdNames("crd", o.names), o.policy.Check(), timeoutErr); err != nil {
 		return usage(err, "")
 	}
 	api, _, err := o.api.client(p)

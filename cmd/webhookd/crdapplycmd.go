@@ -80,7 +80,7 @@ func (p *program) crdApply(ctx context.Context, o *applyOptions) error {
 	if o.timeout <= 0 {
 		timeoutErr = errors.New("no time to wait: write --timeout 2m")
 	}
-	if err := errors.Join(namesErr, crdNames(o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), timeoutErr); err != nil {
+	if err := errors.Join(namesErr, crdNames("crd", o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), checkAddress(o.address), timeoutErr); err != nil {
 		return usage(err, "")
 	}
 	api, _, err := o.api.client(p)

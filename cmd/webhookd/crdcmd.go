@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 
@@ -69,6 +70,28 @@ func checkPath(path string) error {
 	return nil
 }
 
+// checkAddress checks --address, which may be left out.
+func checkAddress(address string) error {
+	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
+		return fmt.Errorf("not an address, write HOST:PORT such as 127.0.0.1:9443: --address %q", address)
+	}
+	return nil
+}
+
+// noUse reports flags that were given and change nothing.
+func noUse(flags *pflag.FlagSet, why string, names ...string) error {
+	var given []string
+	for _, name := range names {
+		if flags.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return fmt.Errorf("of no use %s: %s", why, strings.Join(given, ", "))
+}
+
 // bundle reads the CA file; without one there is none.
 func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	if f.caFile == "" {
@@ -87,11 +110,11 @@ func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 
 const caFileUsage = "file with the CAs, in PEM, that the webhook's certificate is from, such as ca.crt of its Secret"
 
-// crdNames checks names of CRDs.
-func crdNames(names []string) error {
+// crdNames checks the names of CRDs that a flag was given.
+func crdNames(flag string, names []string) error {
 	for _, name := range names {
 		if !strings.Contains(name, ".") || strings.ContainsAny(name, "/ ,") {
-			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: --crd %q", name)
+			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: --%s %q", flag, name)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (p *program) crdRelease(ctx context.Context, o *releaseOptions) error {
 	case len(o.names) == 0:
 		err = errors.New("nothing to look for: give the Service with --service, or CRDs with --crd")
 	}
-	if err := errors.Join(err, crdNames(o.names)); err != nil {
+	if err := errors.Join(err, crdNames("crd", o.names)); err != nil {
 		return usage(err, "")
 	}
 	api, _, err := o.api.client(p)

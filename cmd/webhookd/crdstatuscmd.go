@@ -82,7 +82,7 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	if slices.Contains(o.files, "-") && slices.Contains(o.ruled.rules, "-") {
 		outputErr = errors.Join(outputErr, errors.New("stdin cannot be both the CRDs and the rules"))
 	}
-	return s, errors.Join(serviceErr, outputErr, o.ruled.check(), crdNames(o.names))
+	return s, errors.Join(serviceErr, outputErr, o.ruled.check(), crdNames("name", o.names), checkAddress(o.address))
 }
 
 func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
 )
@@ -38,7 +39,13 @@ A CRD that points at another webhook is left as it is, and the exit code is 1, u
   kubectl get crd crontabs.example.com -o yaml | webhookd crd wire -f - --service webhookd/webhookd | kubectl apply -f -
   webhookd crd wire -f crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return p.crdWire(&o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := o.wire(cmd.Flags())
+			if err != nil {
+				return usage(err, "")
+			}
+			return p.crdWire(&o, w)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -55,7 +62,7 @@ A CRD that points at another webhook is left as it is, and the exit code is 1, u
 }
 
 // wire reads the flags, and reports all that is wrong with them.
-func (o *wireOptions) wire() (crdwire.WireOptions, error) {
+func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 	w := crdwire.WireOptions{ReviewVersions: o.reviewVersions, Names: o.names, Force: o.force}
 	var fileErr, targetErr, bundleErr error
 	if o.file == "" {
@@ -68,11 +75,12 @@ func (o *wireOptions) wire() (crdwire.WireOptions, error) {
 		if w.Target, targetErr = crdwire.ParseURL(o.url); targetErr != nil {
 			targetErr = fmt.Errorf("--url: %w", targetErr)
 		}
+		targetErr = errors.Join(targetErr, noUse(flags, "with --url, which has it", "port", "path"))
 	default:
 		w.Target, targetErr = o.target()
 	}
 	w.Bundle, bundleErr = o.bundle()
-	return w, errors.Join(fileErr, targetErr, bundleErr, checkReviewVersions(o.reviewVersions), crdNames(o.names))
+	return w, errors.Join(fileErr, targetErr, bundleErr, checkReviewVersions(o.reviewVersions), crdNames("crd", o.names))
 }
 
 func checkReviewVersions(versions []string) error {
@@ -87,11 +95,8 @@ func checkReviewVersions(versions []string) error {
 	return nil
 }
 
-func (p *program) crdWire(o *wireOptions) error {
-	w, err := o.wire()
-	if err != nil {
-		return usage(err, "")
-	}
+func (p *program) crdWire(o *wireOptions, w crdwire.WireOptions) error {
+	var err error
 	name, text := o.file, []byte(nil)
 	if name == "-" {
 		name = "stdin"

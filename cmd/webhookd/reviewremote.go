@@ -29,13 +29,17 @@ func (f *remoteFlags) add(flags *pflag.FlagSet) {
 	f.addAddress(flags)
 	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this file instead of stdin; may be given more than once")
-	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of KIND.GROUP/FROM:TO, or empty for one of no objects;\nmay be given more than once")
+	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of KIND.GROUP/FROM:TO, or the word empty for one of no objects;\nmay be given more than once")
 }
 
-// check reports flags that are of no use without a server.
-func (f *remoteFlags) check() error {
-	if !f.given() && len(f.probes)+len(f.files) > 0 {
-		return errors.New("--probe and --filename need a webhookd that runs: give --server or --service")
+// check reports flags that are of no use without a server, or with the one that is given.
+func (f *remoteFlags) check(flags *pflag.FlagSet) error {
+	switch {
+	case !f.given():
+		return noUse(flags, "without a webhookd that runs, give --server or --service",
+			"port", "path", "address", "ca-file", "filename", "probe")
+	case f.service == "":
+		return noUse(flags, "with --server, whose URL has it", "port", "path")
 	}
 	return nil
 }
@@ -59,7 +63,7 @@ func (f *remoteFlags) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
 		}
 	}
 	bundle, bundleErr := f.bundle()
-	problems := append(make([]error, 0, 2+len(f.probes)), targetErr, bundleErr)
+	problems := append(make([]error, 0, 3+len(f.probes)), targetErr, bundleErr, checkAddress(f.address))
 	probes := make([]crdwire.Probe, 0, len(f.probes))
 	for _, text := range f.probes {
 		probe, err := crdwire.ParseProbe(text)

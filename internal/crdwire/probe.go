@@ -58,7 +58,7 @@ func ParseProbe(text string) (Probe, error) {
 	kind, group, _ := strings.Cut(kindGroup, ".")
 	from, to, _ := strings.Cut(versions, ":")
 	if kind == "" || group == "" || from == "" || to == "" {
-		return Probe{}, fmt.Errorf("not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or empty: %q", text)
+		return Probe{}, fmt.Errorf("not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or the word empty: %q", text)
 	}
 	return Probe{Kind: schema.GroupKind{Group: group, Kind: kind}, From: []string{from}, To: to}, nil
 }
