@@ -34,7 +34,7 @@ only what differs is written anew.
 Without --ca-file the caBundle that is there for the same Service stays; where there is none, something else has to fill
 it in, such as the injector of cert-manager.
 
-A CRD that points at another webhook is left as it is, and the exit code is 1, unless --force is given.`,
+Where a CRD points at another webhook, nothing is printed, and the exit code is 1, unless --force is given.`,
 		Example: `  webhookd crd wire -f crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml
   kubectl get crd crontabs.example.com -o yaml | webhookd crd wire -f - --service webhookd/webhookd | kubectl apply -f -
   webhookd crd wire -f crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
