@@ -93,8 +93,24 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", cmd.CommandPath(), args[0]),
-		cmd.CommandPath()+" --help lists the flags")
+	_, verb, _ := strings.Cut(cmd.CommandPath(), " ")
+	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", verb, args[0]), flagInstead(cmd))
+}
+
+// flagInstead is the hint at the flag of what was given as an argument, which is most often a file.
+func flagInstead(cmd *cobra.Command) string {
+	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
+	switch {
+	case has("probe"): // whose files are for a server
+		return cmd.CommandPath() + " reads stdin"
+	case has("filename"):
+		return "name files with --filename"
+	case has("rules") && has("crd"):
+		return "name files with --rules and --crd"
+	case has("crd") && !has("service"):
+		return "name files with --crd"
+	}
+	return cmd.CommandPath() + " --help lists the flags"
 }
 
 // flagError makes what pflag says into a usageError.
@@ -107,7 +123,25 @@ func flagError(cmd *cobra.Command, err error) error {
 			hint = "did you mean --" + name + "?"
 		}
 	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if want, ok := wanted(invalid.GetFlag().Value.Type()); ok {
+			return usage(fmt.Errorf("%s: --%s %q", want, invalid.GetFlag().Name, invalid.GetValue()), "")
+		}
+	}
 	return usage(err, hint)
+}
+
+// wanted says what the value of a flag of some type is, and how it is written.
+func wanted(flagType string) (string, bool) {
+	switch flagType {
+	case "bool":
+		return "not a boolean, write true or false", true
+	case "duration":
+		return "not a duration, write a number with a unit, such as 30s or 2m", true
+	case "int", "uint64":
+		return "not a whole number, write digits only", true
+	}
+	return "", false
 }
 
 // nearest returns the name that word was most likely meant to be: it is a prefix of it, or only a few

@@ -40,7 +40,13 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
 		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
-		{"argument", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: webhookd review takes no arguments, only flags: \"x.json\"\nhint: webhookd review --help lists the flags\n"}},
+		{"argument", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: review takes no arguments, only flags: \"x.json\"\nhint: webhookd review reads stdin\n"}},
+		{"argument that is a file of rules", []string{"explain", "x.yaml"}, nil, "", result{2, "", "webhookd: explain takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
+		{"argument that is a file of CRDs", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: suggest takes no arguments, only flags: \"x.yaml\"\nhint: name files with --crd\n"}},
+		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
+		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
+		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
+		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
 		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir (default): no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set self-signed (default)\n"}},
 		{"all problems of the configuration", []string{"serve", "--queue-wait=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
 			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
