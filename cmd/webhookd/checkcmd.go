@@ -62,11 +62,12 @@ func (f *ruleFlags) checkArguments(output string) error {
 	} else if len(f.crdPaths()) == 0 {
 		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
 	}
+	problems = append(problems, f.checkStdin())
 	if !slices.Contains(findingFormats(), output) {
 		problems = append(problems, badOutput(output, findingFormats()...))
 	}
-	if len(problems) > 0 {
-		return usage(errors.Join(problems...), "")
+	if err := errors.Join(problems...); err != nil {
+		return usage(err, "")
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,10 +73,7 @@ func (o *convertOptions) check() error {
 	if o.output != "" && o.output != formatYAML && o.output != formatJSON {
 		problems = append(problems, badOutput(o.output, formatYAML, formatJSON))
 	}
-	if slices.Contains(o.files, stdinName) && slices.Contains(o.ruled.rules, stdinName) {
-		problems = append(problems, errors.New("stdin holds either rules or objects, name a file for one of them: --rules -"))
-	}
-	if err := o.ruled.check(); err != nil {
+	if err := o.ruled.check(o.files...); err != nil {
 		problems = append(problems, err)
 	}
 	if len(problems) > 0 {

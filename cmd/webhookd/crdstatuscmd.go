@@ -79,10 +79,7 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
 		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
 	}
-	if slices.Contains(o.files, "-") && slices.Contains(o.ruled.rules, "-") {
-		outputErr = errors.Join(outputErr, errors.New("stdin cannot be both the CRDs and the rules"))
-	}
-	return s, errors.Join(serviceErr, outputErr, o.ruled.check(), crdNames("name", o.names), checkAddress(o.address))
+	return s, errors.Join(serviceErr, outputErr, o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
 }
 
 func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
@@ -146,20 +143,11 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions) (crds []*crd
 }
 
 func (p *program) fileCRDs(paths []string) ([]*crdwire.CRD, error) {
-	var files []textFile
-	var problems []error
-	for _, path := range paths {
-		if path == "-" {
-			text, err := io.ReadAll(p.stdin)
-			files, problems = append(files, textFile{name: "stdin", text: text}), append(problems, err)
-			continue
-		}
-		found, err := readTexts(path)
-		files, problems = append(files, found...), append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
+	files, err := p.read(paths)
+	if err != nil {
 		return nil, usage(err, "")
 	}
+	var problems []error
 	var crds []*crdwire.CRD
 	for _, f := range files {
 		found, err := crdwire.Parse(f.text)

@@ -28,7 +28,11 @@ for. --filename posts files, and --probe test reviews, instead of stdin.`,
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(ruled.check(), remote.check(cmd.Flags())); err != nil {
+			body := stdinName
+			if len(remote.files)+len(remote.probes) > 0 {
+				body = ""
+			}
+			if err := errors.Join(ruled.check(body), remote.check(cmd.Flags())); err != nil {
 				return usage(err, "")
 			}
 			if remote.given() {

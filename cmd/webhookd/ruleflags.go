@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -30,13 +31,28 @@ func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 		}
 		return pflag.NormalizedName(given)
 	})
-	flags.StringArrayVar(&f.crds, "crd", nil, "`file` or folder of CRDs; may be given more than once"+otherwise)
+	flags.StringArrayVar(&f.crds, "crd", nil, "`file` or folder of CRDs, - for stdin; may be given more than once"+otherwise)
 }
 
-// check reports what is wrong with the flags.
-func (f *ruleFlags) check() error {
+// check reports what is wrong with the flags; others are the files that the verb reads besides.
+func (f *ruleFlags) check(others ...string) error {
+	var problems []error
 	if len(f.rules) > 0 && len(f.crdPaths()) == 0 {
-		return errors.New("rules need the CRDs that they are about: give their file or folder with --crd")
+		problems = append(problems, errors.New("rules need the CRDs that they are about: give their file or folder with --crd"))
+	}
+	return errors.Join(append(problems, f.checkStdin(others...))...)
+}
+
+// checkStdin reports whether stdin, which has an end, is to be read more than once.
+func (f *ruleFlags) checkStdin(others ...string) error {
+	reads := 0
+	for _, path := range slices.Concat(f.rules, f.crds, others) {
+		if path == stdinName {
+			reads++
+		}
+	}
+	if reads > 1 {
+		return errors.New("stdin is wanted for several things, name files for all but one: -")
 	}
 	return nil
 }
@@ -54,28 +70,33 @@ func (f *ruleFlags) crdPaths() []string {
 
 // texts reads the files. One that cannot be read makes the command line wrong.
 func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
-	var problems []error
-	for _, path := range f.rules {
-		if path == stdinName {
-			text, err := bounded(p.stdin, "stdin")
-			ruleFiles = append(ruleFiles, textFile{name: "stdin", text: text})
-			problems = append(problems, err)
-			continue
-		}
-		found, err := readTexts(path)
-		ruleFiles = append(ruleFiles, found...)
-		problems = append(problems, err)
-	}
+	ruleFiles, rulesErr := p.read(f.rules)
 	var crdErr error
 	if len(f.crds) > 0 { // otherwise they are among what was read
-		crdFiles, crdErr = readTexts(f.crds...)
+		crdFiles, crdErr = p.read(f.crds)
 	} else {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 	}
-	if err := errors.Join(append(problems, crdErr)...); err != nil {
+	if err := errors.Join(rulesErr, crdErr); err != nil {
 		return nil, nil, usage(err, "")
 	}
 	return ruleFiles, crdFiles, nil
+}
+
+// read is readTexts, to which - is stdin: of any length, as all CRDs of a cluster may be.
+func (p *program) read(paths []string) ([]textFile, error) {
+	var files []textFile
+	var problems []error
+	for _, path := range paths {
+		if path == stdinName {
+			text, err := io.ReadAll(p.stdin)
+			files, problems = append(files, textFile{name: "stdin", text: text}), append(problems, err)
+			continue
+		}
+		found, err := readTexts(path)
+		files, problems = append(files, found...), append(problems, err)
+	}
+	return files, errors.Join(problems...)
 }
 
 // registry returns what is compiled in and what the rules make.

@@ -62,6 +62,9 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
+		{"stdin twice", []string{"check", "-", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
+		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
+		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crd", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects\n"}},
 		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read: no such file or directory: nowhere.yaml\n"}},
 		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in this folder: testdata/fuzz\n"}},

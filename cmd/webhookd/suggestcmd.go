@@ -25,6 +25,7 @@ file has unmapped: Preserve, which keeps values in an annotation.
 Of several CRDs, those with more than one version are written, each as a document, or that of --name alone.`,
 		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
   webhookd suggest --crd crds/ --name crontabs.example.com --hub v1
+  kubectl get crd crontabs.example.com -o yaml | webhookd suggest --crd -
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
