@@ -134,6 +134,7 @@ func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
 		expected = c.versions[to]
 	}
 	if expected != nil && !s.same(name, expected, result, false) {
+		s.hintDrops(c, direction{from, to})
 		return // the way back would fail for the same reason
 	}
 	name += " -> " + from
@@ -146,7 +147,9 @@ func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
 	}
 	if s.same(name, expected, back, hasStash(source.document)) {
 		s.pass("%s", name)
+		return
 	}
+	s.hintDrops(c, direction{to, from})
 }
 
 func (s *testSuite) convert(ctx context.Context, name string, document []byte, to string) ([]byte, bool) {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+)
+
+// hintDrops follows a difference: it may be what rules drop on purpose, which another file of the case says.
+func (s *testSuite) hintDrops(c *testCase, d direction) {
+	file := c.versions[d.to]
+	if file == nil || c.oneWay[d] != nil {
+		return
+	}
+	paths := s.drops(file, d.to)
+	if len(paths) == 0 {
+		return
+	}
+	fmt.Fprintf(s.out.stdout, "  hint: rules drop %s; if that is what is missing, add an empty %s.%s-to-%s%s, and --update writes it\n",
+		strings.Join(paths, ", "), c.name, d.from, d.to, filepath.Ext(file.name))
+}
+
+// drops returns the places of a version that rules lose.
+func (s *testSuite) drops(file *caseFile, version string) []string {
+	crd := s.set.crd(file.gvk.GroupKind())
+	if crd == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.set.conversions, func(c *syntax.Conversion) bool { return c.Name == crd.Name })
+	if i < 0 {
+		return nil
+	}
+	all, err := hints.Drops(s.set.conversions[i], crd, s.set.options)
+	if err != nil {
+		return nil // a hint is not worth a failure
+	}
+	var paths []string
+	for _, drop := range all {
+		if drop.From == version && !slices.Contains(paths, drop.Path) {
+			paths = append(paths, drop.Path)
+		}
+	}
+	return paths
+}
