@@ -15,7 +15,10 @@ func newConfigCommand(p *program) *cobra.Command {
 		Use:   "config [-o text|yaml]",
 		Short: "Print the configuration in effect, and where each value comes from",
 		Long: `Print the configuration that serve would have with the same flags, environment and file, and where each
-value comes from. With -o yaml the result is a file that --config takes.`,
+value comes from. With -o yaml the result is a file that --config takes.
+
+What is wrong with it is told, all at once, and the exit code is 2. Files and folders that it names are not looked at, and
+a certificate need not be set.`,
 		Example: `  webhookd config --config config.yaml
   WEBHOOKD_LOG_LEVEL=debug webhookd config -o yaml`,
 		Args: noArguments,

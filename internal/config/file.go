@@ -136,7 +136,7 @@ func (l layer) addNode(file string, key, value *yaml.Node, seen map[string]int) 
 	}
 	text, ok := nodeText(value)
 	if !ok {
-		return fail(k.Name, "not a single value: write one of type %s", k.Kind)
+		return fail(k.Name, "not a single value: write one %s", k.Kind.noun())
 	}
 	return l.add(k, entry{value: text, origin: origin})
 }

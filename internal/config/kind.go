@@ -60,6 +60,20 @@ func (k Kind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
+// noun returns the name of the kind as sentences have it.
+func (k Kind) noun() string {
+	switch k {
+	case URLPath:
+		return "URL path"
+	case File:
+		return "path of a file or folder"
+	case Bool:
+		return "boolean"
+	case Address, Names, Choice, Count, Percent, Duration, Size:
+	}
+	return k.String()
+}
+
 var (
 	errAddress  = errors.New("not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080")
 	errURLPath  = errors.New("not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert")

@@ -23,7 +23,7 @@ func samples() map[string]sample {
 		"listen":              {file: ":1001", env: "127.0.0.1:1002", flag: ":9443"},
 		"admin-listen":        {file: `"[::1]:1001"`, env: "localhost:1002", flag: ":8080"},
 		"path":                {file: "/a", env: "/b/c", flag: "/crdconvert"},
-		"rules":               {file: "/rules/a", env: "/rules/b", flag: "/rules/c"},
+		"rules":               {file: "/rules/a", env: "/rules/b", flag: "/rules/c", needs: []string{"--crds=/crds"}},
 		"crds":                {file: "/crds/a", env: "/crds/b", flag: "/crds/c"},
 		"tls-dir":             {file: "/tls/a", env: "/tls/b", flag: "/tls/c"},
 		"tls-static":          {file: "true", env: "true", flag: "false", needs: []string{"--tls-dir=/tls"}},

@@ -67,14 +67,14 @@ func TestProblems(t *testing.T) {
 		},
 		"list for a single value": {
 			in{file: "listen: [':1', ':2']\n"},
-			[]string{`listen (file webhookd.yaml:1): not a single value: write one of type address`},
+			[]string{`listen (file webhookd.yaml:1): not a single value: write one address`},
 		},
 		"mapping, null and tag for a single value": {
 			in{file: "max-body: {mib: 1}\nqueue-wait:\npprof: !!str true\n"},
 			[]string{
-				`max-body (file webhookd.yaml:1): not a single value: write one of type size`,
-				`queue-wait (file webhookd.yaml:2): not a single value: write one of type duration`,
-				`pprof (file webhookd.yaml:3): not a single value: write one of type bool`,
+				`max-body (file webhookd.yaml:1): not a single value: write one size`,
+				`queue-wait (file webhookd.yaml:2): not a single value: write one duration`,
+				`pprof (file webhookd.yaml:3): not a single value: write one boolean`,
 			},
 		},
 		"single value for a list": {
@@ -177,9 +177,10 @@ func TestProblems(t *testing.T) {
 			[]string{`self-signed (flag --self-signed): not possible together with tls-dir (env WEBHOOKD_TLS_DIR): set only one of the two`},
 		},
 		"settings without what they need": {
-			in{file: "tls-static: true\nclient-names: [a]\n"},
+			in{file: "tls-static: true\nclient-names: [a]\nrules: /rules\n"},
 			[]string{
 				`tls-static (file webhookd.yaml:1): of no use without tls-dir (default): set tls-dir, or leave tls-static out`,
+				`rules (file webhookd.yaml:3): of no use without crds (default): set crds to the CRDs that the rules are about`,
 				`client-names (file webhookd.yaml:2): of no use without client-ca-file (default): set client-ca-file, or leave client-names out`,
 			},
 		},
@@ -207,7 +208,7 @@ func TestProblems(t *testing.T) {
 		},
 		"no rule is applied to a bad value": {
 			in{file: "tls-dir: [a]\ntls-static: true\n"},
-			[]string{`tls-dir (file webhookd.yaml:1): not a single value: write one of type file`},
+			[]string{`tls-dir (file webhookd.yaml:1): not a single value: write one path of a file or folder`},
 		},
 	}
 	for name, tt := range tests {

@@ -125,6 +125,12 @@ func rules() []rule {
 			"of no use without %s: set tls-dir, or leave tls-static out",
 		},
 		{
+			"rules",
+			[]string{"crds"},
+			func(c Config) bool { return c.Rules != "" && c.CRDs == "" },
+			"of no use without %s: set crds to the CRDs that the rules are about",
+		},
+		{
 			"client-names",
 			[]string{"client-ca-file"},
 			func(c Config) bool { return len(c.ClientNames) > 0 && c.ClientCAFile == "" },
@@ -162,11 +168,6 @@ func rules() []rule {
 // serveRules hold for the verb that serves, beside the others.
 func serveRules() []rule {
 	return []rule{{
-		"rules",
-		[]string{"crds"},
-		func(c Config) bool { return c.Rules != "" && c.CRDs == "" },
-		"of no use without %s: set crds to the CRDs that the rules are about",
-	}, {
 		"tls-dir",
 		[]string{"self-signed"},
 		func(c Config) bool { return c.TLSDir == "" && !c.SelfSigned },
