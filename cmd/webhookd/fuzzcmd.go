@@ -136,7 +136,7 @@ func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
 	case len(kinds) > 0:
 		return kinds, nil
 	case len(names) == 0:
-		return nil, errors.New("nothing to convert: no CRD has rules or a converter that is compiled in")
+		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
 	}
 	hint := "there is " + strings.Join(names, ", ")
 	if name, ok := nearest(only, names); ok {

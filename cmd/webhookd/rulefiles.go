@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func readTexts(paths ...string) ([]textFile, error) {
 // pathLast writes the error of a file as all others are written: the path last.
 func pathLast(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("cannot read: %w: %s", failed.Err, failed.Path)
+		return fmt.Errorf("cannot read: %w: %s", failed.Err, cmp.Or(failed.Path, `""`))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -96,7 +97,25 @@ func (p *program) read(paths []string) ([]textFile, error) {
 		found, err := readTexts(path)
 		files, problems = append(files, found...), append(problems, err)
 	}
-	return files, errors.Join(problems...)
+	return once(files), errors.Join(problems...)
+}
+
+// once leaves out files that come again, such as one of a folder that is named besides. What was named is no file of a
+// folder.
+func once(files []textFile) []textFile {
+	first := make(map[string]int, len(files))
+	kept := make([]textFile, 0, len(files))
+	for _, f := range files {
+		name := filepath.Clean(f.name)
+		i, again := first[name]
+		if !again {
+			first[name] = len(kept)
+			kept = append(kept, f)
+			continue
+		}
+		kept[i].inFolder = kept[i].inFolder && f.inFolder
+	}
+	return kept
 }
 
 // registry returns what is compiled in and what the rules make.

@@ -62,6 +62,7 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
+		{"no path", []string{"check", "x.yaml", "--crd", ""}, nil, "", result{2, "", "webhookd: cannot read: no such file or directory: x.yaml\nwebhookd: cannot read: no such file or directory: \"\"\n"}},
 		{"stdin twice", []string{"check", "-", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crd", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
