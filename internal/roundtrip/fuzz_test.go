@@ -22,8 +22,7 @@ func TestCompiledInKinds(t *testing.T) {
 	for _, kind := range builtin.Kinds() {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
-			name := map[string]string{"CronTab": "crontabs", "Database": "databases"}[kind.Kind] + "." + kind.Group
-			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, name), Seed: roundtrip.DefaultSeed}
+			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed}
 			stats, err := suite.Fuzz(t.Context(), 100)
 			if err != nil {
 				t.Error(err)

@@ -5,22 +5,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// example returns a CRD of examples/crds.
-func example(t *testing.T, name string) *crdschema.CRD {
+// example is the CRD of a kind that is compiled in.
+func example(t *testing.T, kind schema.GroupKind) *crdschema.CRD {
 	t.Helper()
-	text, err := os.ReadFile("../../examples/crds/" + name + ".yaml")
+	files, err := filepath.Glob("../../examples/crds/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parse(t, string(text))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if crd := parse(t, string(text)); crd.GroupKind() == kind {
+			return crd
+		}
+	}
+	t.Fatalf("no CRD for %s in examples/crds", kind)
+	return nil
 }
 
 func parse(t *testing.T, text string) *crdschema.CRD {
