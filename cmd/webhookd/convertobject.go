@@ -82,7 +82,7 @@ func (c *offline) isList(gvk schema.GroupVersionKind) bool {
 func parse(text []byte) (*jsondoc.Object, schema.GroupVersionKind, error) {
 	var none schema.GroupVersionKind
 	if !bytes.HasPrefix(text, []byte("{")) {
-		return nil, none, errors.New("not a Kubernetes object, write one")
+		return nil, none, errors.New("not a Kubernetes object, write a mapping with apiVersion and kind")
 	}
 	object, err := jsondoc.ParseObject(text)
 	if err != nil {
