@@ -21,8 +21,9 @@ func newCheckCommand(p *program) *cobra.Command {
 lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
 drop with a reason.
 
-RULES are files, folders, or - for stdin; of a folder, files with other objects than Conversions are left out. Without
---crd the CRDs are those in the folders.
+RULES are files, folders, or - for stdin. Of a folder, the .yaml, .yml and .json files in it are read, as serve reads them:
+not those in folders below. Files with other objects than Conversions are left out. Without --crd the CRDs are those in the
+folders.
 
 Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With -o github they are annotations
 of a pull request, with -o sarif a file for code scanning, with -o junit a report of tests.`,

@@ -110,7 +110,7 @@ func readFolder(folder, name string) ([]textFile, error) {
 	var files []textFile
 	var problems []error
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || formatOf(e.Name()) == "" {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || formatOf(e.Name()) == "" {
 			continue
 		}
 		file := filepath.Join(name, e.Name())

@@ -162,6 +162,17 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 }
 
 func noConversion(paths []string) error {
-	return usage(fmt.Errorf("no Conversion in any file: %s", strings.Join(paths, ", ")),
-		"webhookd suggest writes one to begin with")
+	hint := "webhookd suggest writes one to begin with"
+	if slices.ContainsFunc(paths, hasMoreBelow) {
+		hint = "folders below are not read, name each of them"
+	}
+	return usage(fmt.Errorf("no Conversion in any file: %s", strings.Join(paths, ", ")), hint)
+}
+
+// hasMoreBelow reports whether there are YAML or JSON files in folders below a folder.
+func hasMoreBelow(dir string) bool {
+	files, err := yamlFiles(dir)
+	return err == nil && slices.ContainsFunc(files, func(file string) bool {
+		return filepath.Dir(file) != filepath.Clean(dir) && file != dir
+	})
 }
