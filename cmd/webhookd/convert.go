@@ -23,7 +23,8 @@ without a converter is a failure. Nothing is written to stdout unless all could 
 Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
 what could be misread, such as a duplicate key, is an error.
 
-With -v it says on stderr what of each object the version has no field for, and where it is kept.`,
+With -v it says on stderr what of each object the version has no field for, and where it is kept. What a rule drops is not
+kept: webhookd explain lists it.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json`,
