@@ -14,13 +14,10 @@ func (q *requirer) required(m need, ties []*tie, g *group) {
 	text := m.rel.text(q.dst, m.path)
 	add := "add `" + q.dst.defaultKey() + "`"
 	switch {
-	case g != nil:
-		if !g.has[src] || !m.certain(src, g.path[src]) {
-			q.sayRule(g.rule, "required-list", "%s may be absent in %s, and %s requires %s: make it optional there",
-				m.rel.text(src, g.path[src]), q.names[src], q.names[q.dst], text)
-		}
-	case len(ties) > 0:
+	case len(ties) > 0: // of the list itself, where there are others of its elements
 		q.requiredOfTies(m, ties, text, add)
+	case g != nil:
+		q.requiredOfGroup(m, g, text)
 	case m.src.known:
 		if q.mismatch[m.rel.text(src, m.srcPath)] {
 			return
@@ -106,6 +103,20 @@ func (q *requirer) requiredOfTies(m need, ties []*tie, text, add string) {
 		why = "there are objects that no `" + q.dst.guardKey() + "` may be for"
 	}
 	q.sayRule(ties[0].rule, "required-place", "%s, and %s requires %s: %s", why, q.names[q.dst], text, add)
+}
+
+// requiredOfGroup judges the rules that write elements of a required list, or entries of a map.
+func (q *requirer) requiredOfGroup(m need, g *group, text string) {
+	src := q.dst.other()
+	if g.has[src] && m.certain(src, g.path[src]) {
+		return
+	}
+	remedy := "make it optional there"
+	if g.has[src] && g.by[ofField].Kind == g.by[ofHub].Kind {
+		remedy = "add a rule for the two of them with `" + q.dst.defaultKey() + "`, or " + remedy
+	}
+	q.sayRule(g.rule, "required-list", "%s may be absent in %s, and %s requires %s: %s",
+		m.rel.text(src, g.path[src]), q.names[src], q.names[q.dst], text, remedy)
 }
 
 // doubt says why a rule may not write its place; nothing if it always does.
