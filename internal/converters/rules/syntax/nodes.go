@@ -100,8 +100,11 @@ func (p *parser) anyText(n *yaml.Node, what string) *Text {
 		return p.textOf(n)
 	}
 	hint := "put it in quotes"
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		hint = "write it down, or remove the key"
+	case what == "drop":
+		hint = "write why nobody needs the value"
 	}
 	p.sayAt(n, "wrong-type", what+" is "+shape(n)+", not a string", hint)
 	return nil

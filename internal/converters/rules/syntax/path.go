@@ -111,7 +111,7 @@ func ParsePath(text string) (Path, error) {
 	case text == ".":
 		return Path{}, p.fail(0, 1, "a path names a field, not the whole object", "write a field as .name")
 	case strings.HasPrefix(text, "$"):
-		return Path{}, p.fail(0, 1, "a path starts with a point", "leave the $ out")
+		return Path{}, p.fail(0, 1, "a path starts with a dot", "leave the $ out")
 	}
 	path := Path{Text: text}
 	for p.at < len(text) {

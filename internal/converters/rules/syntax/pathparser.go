@@ -34,9 +34,9 @@ func (p *pathParser) segment() (Segment, error) {
 	}
 	if p.at == 0 {
 		end := nameEnd(p.text)
-		return Segment{}, p.fail(0, max(end, p.charEnd(0)), "a path starts with a point", "write "+hintPath("."+p.text))
+		return Segment{}, p.fail(0, max(end, p.charEnd(0)), "a path starts with a dot", "write "+hintPath("."+p.text))
 	}
-	problem := "a segment starts with a point, [ or {"
+	problem := "a segment starts with a dot, [ or {"
 	return Segment{}, p.fail(p.at, p.charEnd(p.at), problem, `write a key with other characters than letters, digits, _ and - as ["key"]`)
 }
 
@@ -59,16 +59,16 @@ func (p *pathParser) field() (Segment, error) {
 	rest := p.text[start+1:]
 	switch {
 	case rest == "":
-		return Segment{}, p.fail(start, start+1, "the path ends in a point", "write the name of a field behind it")
+		return Segment{}, p.fail(start, start+1, "the path ends in a dot", "write the name of a field behind it")
 	case rest[0] == '.':
 		return Segment{}, p.fail(start, start+2, "there is no segment ..", "write every field on the way")
 	case rest[0] == '[' || rest[0] == '{':
-		return Segment{}, p.fail(start, start+1, "no point stands before "+rest[:1], "leave it out")
+		return Segment{}, p.fail(start, start+1, "no dot stands before "+rest[:1], "leave it out")
 	case rest[0] == '*':
 		return Segment{}, p.fail(start+1, start+2, "there is no segment *", "write [] for each element, {} for each value of a map")
 	}
 	end := start + 1 + strings.IndexAny(rest+".", ".[{")
-	return Segment{}, p.fail(start+1, end, "not a name that may stand behind a point", "write it as "+hintKey(p.text[start+1:end]))
+	return Segment{}, p.fail(start+1, end, "not a name that may stand behind a dot", "write it as "+hintKey(p.text[start+1:end]))
 }
 
 func hintKey(key string) string {

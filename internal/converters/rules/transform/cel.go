@@ -96,7 +96,7 @@ func (e *expressionCompiler) issue(issue *cel.Error) {
 	message, code, hint := oneLine(issue.Message), "expression-type", ""
 	switch {
 	case strings.HasPrefix(message, "Syntax error: "):
-		code, message = "expression-syntax", strings.ToLower(message[:1])+message[1:]
+		code, message = "expression-syntax", "syntax error: "+syntaxProblem(message[len("Syntax error: "):])
 	case strings.HasPrefix(message, "undefined field '"):
 		code, hint = "no-such-field", e.fieldHint(quoted(message))
 		for at < len(e.text.Value) && strings.ContainsRune(".?[`\"' ", rune(e.text.Value[at])) {
