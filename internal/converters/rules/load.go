@@ -87,25 +87,14 @@ func (l *loader) conversion(c *syntax.Conversion) {
 		l.say(c.NamePos, "no-such-crd", hint, "no CRD of that name: %s", c.Name)
 		return
 	}
-	if c.Broken || l.broken(c) {
-		return
+	if c.Doubtful {
+		return // a finding has said why
 	}
 	kind, found := compile(c, crd, l.env)
 	l.findings = append(l.findings, found...)
 	if len(found) == 0 && kind != nil {
 		l.set.kinds = append(l.set.kinds, *kind)
 	}
-}
-
-// broken reports whether the syntax of a rule is wrong, which a finding has said.
-func (l *loader) broken(c *syntax.Conversion) bool {
-	wrong := func(r *syntax.Rule) bool { return r.Broken }
-	for _, v := range c.Versions {
-		if slices.ContainsFunc(v.Rules, wrong) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.RuleSets, func(s *syntax.RuleSet) bool { return slices.ContainsFunc(s.Rules, wrong) })
 }
 
 // compile makes the kind of a Conversion. A version of the CRD that the file does not name has no rules.

@@ -217,7 +217,7 @@ func newPair(
 	b := &builder{
 		conversion: c, names: [2]string{version.Name, hub.Name}, roots: [2]*crdschema.Node{version.Root, hub.Root}, env: env,
 		report: report, made: map[setPlaces]*relation{}, applied: map[*syntax.Rule]bool{}, lacking: map[*syntax.Rule]bool{},
-		unsure: slices.ContainsFunc(v.Rules, func(r *syntax.Rule) bool { return r.Broken && r.Field == nil && r.Hub == nil }),
+		unsure: v.Broken || slices.ContainsFunc(v.Rules, func(r *syntax.Rule) bool { return r.Broken && r.Field == nil && r.Hub == nil }),
 	}
 	return &pair{builder: b, version: v, rel: b.root(v.Rules)}
 }

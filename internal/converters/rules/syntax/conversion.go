@@ -162,7 +162,7 @@ func (p *parser) versions(c *Conversion, n *yaml.Node) {
 		p.say(p.source.of(n), "no-versions", "versions is empty", "add `- name: VERSION` for every version but the hub")
 	}
 	for _, e := range elements {
-		v := &Version{Pos: p.source.of(e), Unmapped: Error}
+		v := &Version{Pos: p.source.of(e), Unmapped: Error, Broken: hasOther(e, versionKeys())}
 		if mapping(p, e, "a version", versionKeys(), v) && v.Name != "" {
 			c.Versions = append(c.Versions, v)
 		}

@@ -40,6 +40,7 @@ type Conversion struct {
 	RuleSets []*RuleSet // in the order of the file
 	Versions []*Version
 	Broken   bool // a part of it outside of its rules could not be read, which a finding says
+	Doubtful bool // a finding says that something of it cannot be meant as it stands: nobody should convert by it
 }
 
 // RuleSet returns the rule set of that name, or nil.
@@ -85,6 +86,7 @@ type Version struct {
 	Unmapped    Unmapped
 	UnmappedPos Position // zero where it is not given
 	Rules       []*Rule
+	Broken      bool // it has a key that there is not, which a finding says: what it is about is not known
 }
 
 // A Rule says that a place in a version is a place in the hub. What is nil was not given.

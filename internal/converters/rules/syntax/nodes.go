@@ -46,6 +46,16 @@ func mapping[T any](p *parser, n *yaml.Node, what string, keys []key[T], into *T
 	return true
 }
 
+// hasOther reports whether a mapping has other keys.
+func hasOther[T any](n *yaml.Node, keys []key[T]) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if !slices.Contains(namesOf(keys), n.Content[i].Value) {
+			return true
+		}
+	}
+	return false
+}
+
 func namesOf[T any](keys []key[T]) []string {
 	names := make([]string, 0, len(keys))
 	for _, k := range keys {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -26,7 +27,9 @@ func Parse(name string, text []byte) (*File, []finding.Finding) {
 	}
 	documents := p.documents(text)
 	for _, doc := range documents {
-		if c := p.conversion(doc); c != nil {
+		before := len(p.findings)
+		if c := p.conversion(doc.root); c != nil {
+			c.Doubtful = doc.doubtful || p.doubt(before)
 			file.Conversions = append(file.Conversions, c)
 		}
 	}
@@ -57,9 +60,22 @@ func (p *parser) sayAt(n *yaml.Node, code, message, hint string) {
 	})
 }
 
-// documents returns the roots of the file's documents but for empty ones, and those that are not to be read on.
-func (p *parser) documents(text []byte) []*yaml.Node {
-	var roots []*yaml.Node
+// A rooted is a document of a file that is read on.
+type rooted struct {
+	root     *yaml.Node
+	doubtful bool
+}
+
+// doubt reports whether some finding from an index on is about more than what has no effect.
+func (p *parser) doubt(from int) bool {
+	return slices.ContainsFunc(p.findings[from:], func(f finding.Finding) bool {
+		return f.Code != "unused-rule-set" && f.Code != "yaml-anchor"
+	})
+}
+
+// documents returns the file's documents but for empty ones, and those that are not to be read on.
+func (p *parser) documents(text []byte) []rooted {
+	var roots []rooted
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var doc yaml.Node
@@ -77,8 +93,9 @@ func (p *parser) documents(text []byte) []*yaml.Node {
 		if root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null" && root.Style&yaml.TaggedStyle == 0 {
 			continue
 		}
+		before := len(p.findings)
 		if p.sound(root, 0) {
-			roots = append(roots, root)
+			roots = append(roots, rooted{root, p.doubt(before)})
 		}
 	}
 }
