@@ -26,9 +26,10 @@ func newFuzzCommand(p *program) *cobra.Command {
 		Use:   "fuzz [--rules PATH] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Hold conversions to the laws on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and hold the results to the laws of conversion: there and
-back gives the same, an edit in the other version is not lost, nothing is left to be pruned, and all others. It does so
-for every kind that has a CRD and either rules or a converter that is compiled in. Objects are made of what the schemas
-allow and of what the rules speak of, such as the separators of templates.
+back gives the same, an edit in the other version is not lost, nothing is left to be pruned, and all others. What was
+converted goes back as it is, and as the API server stores it: with the defaults of its schema. That is done for every
+kind that has a CRD and either rules or a converter that is compiled in. Objects are made of what the schemas allow and of
+what the rules speak of, such as the separators of templates.
 
 Where a law does not hold, fuzz makes the object as small as it can, and prints the law, the object, what differs, and
 the rule that has to do with it; the exit code is 1. The same seed makes the same objects.`,
@@ -155,7 +156,7 @@ func (p *program) fuzzKind(
 	}
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
-		Kind: kind, Seed: o.seed, CRD: set.crd(kind.GroupKind), Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
+		Kind: kind, Seed: o.seed, CRD: set.crd(kind.GroupKind), Stored: true, Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
 	}
 	limited := ctx
 	if limit > 0 {

@@ -8,7 +8,7 @@ import (
 
 // returns is L1, and L2 for an object that has a stash.
 func (t *trial) returns(to string, there []byte) *ViolationError {
-	if v := t.returnsFrom(to, there, t.stashed); v != nil || !t.Stored || t.class != whole || t.foreign {
+	if v := t.returnsFrom(to, there, "there", t.stashed); v != nil || !t.Stored || t.class != whole || t.foreign {
 		return v
 	}
 	sent, stored := decoded(there), t.view(to, there)
@@ -16,11 +16,11 @@ func (t *trial) returns(to string, there []byte) *ViolationError {
 		return nil
 	}
 	// A default that only this version has is kept on the way back.
-	return t.returnsFrom(to, encode(stored), true)
+	return t.returnsFrom(to, encode(stored), "stored there", true)
 }
 
-// returnsFrom is returns for what is sent the way back. Kept says that a stash may come back.
-func (t *trial) returnsFrom(to string, sent []byte, kept bool) *ViolationError {
+// returnsFrom is returns for what is sent the way back, and what that is called. Kept says that a stash may come back.
+func (t *trial) returnsFrom(to string, sent []byte, name string, kept bool) *ViolationError {
 	back, err := t.convert(sent, to, t.from)
 	if err != nil {
 		return t.violation(lawTotal, to, "the way back: %v: %s", err, sent)
@@ -50,7 +50,7 @@ func (t *trial) returnsFrom(to string, sent []byte, kept bool) *ViolationError {
 			return nil
 		}
 	}
-	return t.differs(law, to, diff, "there %s, back %s", sent, back)
+	return t.differs(law, to, diff, "%s %s, back %s", name, sent, back)
 }
 
 // pruned is L6.
