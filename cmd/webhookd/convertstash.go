@@ -70,7 +70,7 @@ func stashLines(path string, text []byte) []string {
 		lines = append(lines, "the whole object, which returns unless somebody edits it")
 	} else if value, exact := members[""]; exact {
 		delete(members, "")
-		if _, unchecked := members["unchecked"]; len(members) == 0 || unchecked && len(members) == 1 {
+		if len(members) == 0 || bytes.Equal(members["unchecked"], []byte("true")) || bytes.HasPrefix(members["as"], []byte(`"`)) {
 			return []string{path + " = " + string(value)}
 		}
 		lines = append(lines, path+" was absent")

@@ -49,7 +49,7 @@ func (d *desks) get() *desk {
 		return d
 	}
 	made := &desk{}
-	made.there.see = made.there.shown.see
+	made.there.see, made.compare.see = made.there.shown.see, made.compare.shown.see
 	return made
 }
 

@@ -9,13 +9,14 @@ import (
 )
 
 // A stash is a partial object. A value stands at its own path; null says that the place was absent, {"": value} is a value
-// exactly, and {"": value, "unchecked": true} one that the schema of its version does not have either. The elements of a
-// list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by several, or "[i]" by index; any other list is a value as a
+// exactly, {"": value, "unchecked": true} one that the schema of its version does not have either, and {"": value, "as": path}
+// one of a union, with the place that it had in the other version. The elements of a list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by several, or "[i]" by index; any other list is a value as a
 // whole. At the place of a rule, and where only the version has something, the value is always whole.
 
 const (
 	exactly   = "" // the name that marks an exact value
 	unchecked = "unchecked"
+	asBranch  = "as"
 )
 
 // diff returns the stash that makes x of g, or nil if they are the same. P is the place of the program that x went through:
@@ -200,11 +201,12 @@ func (r *run) whole(v *jsondoc.Node, p *place, s spot) []byte {
 	r.simple = false
 	text := v.Text()
 	owned := p == nil || p.fate == taken || p.fate == gone || p.shared()
-	switch {
-	case !s.admits(v):
-		return slices.Concat([]byte(`{"":`), text, []byte(`,"`+unchecked+`":true}`))
-	case v.Kind() == jsondoc.Null, v.Kind() == jsondoc.Map && (!owned || r.member(v, exactly) != nil):
-		return slices.Concat([]byte(`{"":`), text, []byte("}"))
+	marks := r.tookBranch(p, v)
+	if !s.admits(v) {
+		marks += `,"` + unchecked + `":true`
+	}
+	if marks != "" || v.Kind() == jsondoc.Null || v.Kind() == jsondoc.Map && (!owned || r.member(v, exactly) != nil) {
+		return slices.Concat([]byte(`{"":`), text, []byte(marks), []byte("}"))
 	}
 	return text
 }

@@ -138,8 +138,14 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"fields of a union": {
 			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"u"`, `"v"`, `{"type":"git","source":{"url":"v","rev":"main"}}`,
 		},
-		"but not those of another branch of it": {
+		"fields of another branch of it": {
+			union, `{"type":"svn","source":{"url":"u","rev":"main"}}`, `"u"`, `"v"`, `{"type":"svn","source":{"url":"v","rev":"main"}}`,
+		},
+		"but not those of a branch that it was": {
 			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"git":{"url":"u"}`, `"svn":{"url":"v"}`, `{"type":"svn","source":{"url":"v"}}`,
+		},
+		"nor where the branches say the same": {
+			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"git"`, `"svn"`, `{"type":"svn","source":{"url":"u"}}`,
 		},
 		"elements with two keys": {
 			ports, `{"ports":[{"port":80,"protocol":"TCP","app":"http"},{"port":443,"protocol":"TCP","app":"https"}]}`,

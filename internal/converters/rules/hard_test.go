@@ -85,6 +85,31 @@ func hardCases() []engineCase {
 - {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'object.?type.orValue("") == "svn"'}
 - {hub: .type, toHub: 'has(object.svn) ? "svn" : "git"'}`,
 			},
+			samples: []sample{
+				{
+					from: "v1", rest: `,"type":"git","source":{"url":"u","rev":"r"}`, want: `,"git":{"url":"u"}`,
+					wantStash: `{"source":{"":{"url":"u","rev":"r"},"as":".git"}}`,
+				},
+				{
+					from: "v1", rest: `,"type":"svn","source":{"url":"u","rev":"r"}`, want: `,"svn":{"url":"u"}`,
+					wantStash: `{"source":{"":{"url":"u","rev":"r"},"as":".svn"}}`,
+				},
+			},
+		},
+		{
+			name: "union by rule sets, with rules for parts of it", pair: pair{
+				beta: "{git: {ref: string, s: string, x: string}, svn: {ref: string, n: integer, x: string}}",
+				v1:   "{svn: boolean, source: {rev: string, s: string, l: [{a: string}]}}",
+				rules: `- {field: .git, hub: .source, use: X, when: '!has(object.svn)', whenHub: '!object.?svn.orValue(false)'}
+- {field: .svn, hub: .source, use: X, when: '!has(object.git)', whenHub: 'object.?svn.orValue(false)'}
+- {field: .svn.n, hub: .source.s, codec: IntString, when: '!has(object.git)', whenHub: 'object.?svn.orValue(false)'}
+- {hub: .svn, toHub: 'has(object.svn)'}`,
+				sets: "X:\n- {field: .ref, hub: .rev}",
+			},
+			samples: []sample{{
+				from: "v1", rest: `,"svn":true,"source":{"rev":"r","s":"3","l":[]}`, want: `,"svn":{"ref":"r","n":3}`,
+				wantStash: `{"source":{"":{"rev":"r","s":"3","l":[]},"as":".svn"}}`,
+			}},
 		},
 		{
 			name: "picks and elements of one list", pair: pair{

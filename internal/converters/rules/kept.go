@@ -13,12 +13,13 @@ type kept struct {
 	path  []step
 	value *jsondoc.Node // nil: absent
 	// shape: it is the presence or absence of an object alone.
-	shape bool
-	free  bool // it returns only to a place that is absent
-	must  int  // how many steps of the path have to be there already
-	links []tiedTo
-	place *place
-	spot  spot
+	shape  bool
+	free   bool // it returns only to a place that is absent
+	must   int  // how many steps of the path have to be there already
+	links  []tiedTo
+	place  *place
+	spot   spot
+	branch branch
 	// merged: the value has been merged with an edit.
 	merged bool
 }
@@ -130,9 +131,9 @@ func (d *reader) value(stash *jsondoc.Node, s spotted) {
 	case absent:
 		d.add(kept{}, s)
 	default:
-		v, sound := d.exact(stash)
+		v, sound, as := d.exact(stash)
 		if v != nil && (sound || s.spot.admits(v)) {
-			d.add(kept{value: v}, s)
+			d.add(kept{value: v, branch: p.branch(as, s.base)}, s)
 		}
 	}
 }
@@ -143,18 +144,25 @@ func (d *reader) tombstones(stash *jsondoc.Node) bool {
 		d.r.member(stash, unchecked).Kind() != jsondoc.Bool
 }
 
-// exact returns the value itself, and whether it is to be taken unchecked.
-func (d *reader) exact(stash *jsondoc.Node) (v *jsondoc.Node, sound bool) {
-	v = d.r.member(stash, exactly)
-	switch {
-	case v == nil:
-		return stash, false
-	case len(d.r.entries(stash)) == 1:
-		return v, false
-	case len(d.r.entries(stash)) == 2 && string(d.r.member(stash, unchecked).Text()) == "true":
-		return v, true
+// exact returns the value itself, whether it is to be taken unchecked, and the branch that it took; nil for what is no value.
+func (d *reader) exact(stash *jsondoc.Node) (v *jsondoc.Node, sound bool, as string) {
+	if v = d.r.member(stash, exactly); v == nil {
+		return stash, false, ""
 	}
-	return nil, false
+	for _, e := range d.r.entries(stash) {
+		ok := e.name == exactly
+		switch e.name {
+		case unchecked:
+			sound = string(e.value.Text()) == "true"
+			ok = sound
+		case asBranch:
+			as, ok = e.value.Str()
+		}
+		if !ok {
+			return nil, false, ""
+		}
+	}
+	return v, sound, as
 }
 
 func (d *reader) members(stash *jsondoc.Node, s spotted) {

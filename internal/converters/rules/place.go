@@ -101,16 +101,7 @@ func (b *builder) moved(p *place, in *owned, to []step, aligned bool) *place {
 	l := m.link
 	target := b.out.walk(l.out[0].steps)
 	p.src, p.dst = l.in[0].spot, l.out[0].spot
-	useful := false
-	if m.below == nil {
-		useful = b.content(p, in, target, l.out[0].steps)
-	} else {
-		useful = b.named(p, in, target, l.out[0].steps)
-		if p.sub = b.c.build(m.below, b.toHub); p.sub.trivial() {
-			p.sub = nil
-		}
-		useful = useful || p.sub != nil
-	}
+	useful := b.inside(p, in, target, m)
 	if m.group != nil && p.src.mayBeList() && !p.dst.mayBeList() {
 		b.pickedOut(p, in)
 	}
@@ -136,6 +127,28 @@ func (b *builder) moved(p *place, in *owned, to []step, aligned bool) *place {
 	}
 	p.move, p.links = l, append(slices.Clone(in.links), l)
 	return p
+}
+
+// inside compiles what is in a place that moves, and reports whether there is anything to do.
+func (b *builder) inside(p *place, in, target *owned, m *move) bool {
+	to := m.link.out[0].steps
+	if m.below == nil {
+		return b.content(p, in, target, to)
+	}
+	useful := b.named(p, in, target, to)
+	if p.sub = b.c.build(m.below, b.toHub); p.sub.trivial() {
+		p.sub = nil
+	}
+	return useful || p.sub != nil
+}
+
+// branch compiles what is in the copy of a place that another link moves.
+func (b *builder) branch(m move) {
+	l := m.link
+	p := &place{src: l.in[0].spot, dst: l.out[0].spot}
+	if b.inside(p, b.in.walk(l.in[0].steps).without(), b.out.walk(l.out[0].steps), &m) {
+		l.branch = p
+	}
 }
 
 // read has inputs of links read when the value is taken.

@@ -34,9 +34,10 @@ type link struct {
 	guard       transform.Guard
 	in, out     []route
 	inAt, outAt int
-	check       bool // outputs may be more than the target's schema admits
-	doubtful    bool // the way back may give something else
-	straight    bool // the value moves as it is, whatever it is: the input is the output
+	check       bool   // outputs may be more than the target's schema admits
+	doubtful    bool   // the way back may give something else
+	straight    bool   // the value moves as it is, whatever it is: the input is the output
+	branch      *place // of one that moves a value that another link moves, too: what to do with its own copy
 	unit        *unit
 }
 
@@ -102,6 +103,9 @@ func (c *compiler) build(rel *relation, toHub bool) *program {
 		b.group(g)
 	}
 	p.root = b.place(b.in, b.out, p.src, p.dst, []step{}, true)
+	for _, m := range b.branches {
+		b.branch(m)
+	}
 	b.finish()
 	p.building = false
 	return p
@@ -116,6 +120,8 @@ type builder struct {
 	whole   bool // the value is the whole object
 	in, out *owned
 	moves   []*link
+	// Of the places that are taken by a move already, what else moves them.
+	branches []move
 }
 
 // owned is a tree of the places of one side that rules own.
@@ -173,6 +179,22 @@ func (o *owned) walk(path []step) *owned {
 		o = o.kid(s)
 	}
 	return o
+}
+
+// without returns what rules own below a place as nothing but that: who moves the place takes nothing of it along.
+func (o *owned) without() *owned {
+	if o == nil {
+		return nil
+	}
+	bare := &owned{at: o.at}
+	for _, k := range o.kids {
+		if k.owner {
+			bare.kids = append(bare.kids, &owned{at: k.at, owner: true, dropped: true})
+		} else {
+			bare.kids = append(bare.kids, k.without())
+		}
+	}
+	return bare
 }
 
 func (o *owned) below() bool { return o != nil && len(o.kids) > 0 }
@@ -281,6 +303,7 @@ func (b *builder) tie(t *tie) {
 		}
 		l.check = true
 		b.compute(l)
+		b.branches = append(b.branches, move{link: l, below: t.below})
 	default:
 		l.doubtful = !t.t.Injective(l.backward) || guard != nil || otherGuard != nil ||
 			slices.ContainsFunc(l.in, func(e route) bool { return e.requires })

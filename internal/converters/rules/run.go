@@ -110,7 +110,9 @@ func (r *run) compute(l *link, ops []transform.Operand) {
 		return
 	}
 	if l.t == nil {
-		out[0] = in[0]
+		if out[0] = in[0]; l.branch != nil {
+			out[0] = r.alongBranch(l.branch, in[0].Value)
+		}
 	} else if err := r.transform(l, in, out); err != nil {
 		clear(out)
 		r.doubt = true

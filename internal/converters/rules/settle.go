@@ -27,7 +27,7 @@ const (
 // was computed without. So the two directions agree about what a stash says.
 func (v *conversion) settle(stash *jsondoc.Object) error {
 	r := &v.desk.compare
-	r.reset(v.ctx, shown{})
+	r.reset(v.ctx, shown{text: v.source, group: v.group, version: v.from})
 	x, err := v.original()
 	if err != nil {
 		return err
@@ -35,6 +35,7 @@ func (v *conversion) settle(stash *jsondoc.Object) error {
 	var chosen []kept
 	if stash != nil {
 		chosen = r.entriesOf(stash.Node, v.obj.Node, v.back)
+		chosen = slices.DeleteFunc(chosen, func(k kept) bool { return r.switched(&k, x.Node) })
 		if r.err != nil {
 			r.err, chosen = nil, nil // a repeated name: no stash of ours
 		}

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -36,6 +38,22 @@ func stepsOf(path []syntax.Segment) []step {
 		}
 	}
 	return steps
+}
+
+// pathText returns the text of a path.
+func pathText(path []step) string {
+	var text strings.Builder
+	for _, s := range path {
+		switch s.kind {
+		case byName:
+			text.WriteString(jsondoc.FormatPath(s.name))
+		case byPick:
+			text.WriteString("[" + s.name + "=" + s.value + "]")
+		case byFirst, byIndex:
+			text.WriteString("[" + strconv.Itoa(s.index) + "]")
+		}
+	}
+	return text.String()
 }
 
 func names(list ...string) []step {
