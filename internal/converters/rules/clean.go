@@ -21,6 +21,7 @@ func (r *run) clean(p *place, n *jsondoc.Node, ops []transform.Operand) bool {
 		return false
 	case stays:
 	}
+	moves := p.move != nil && r.mayMove(p.move, n, ops)
 	if !r.content(p, n, ops) {
 		r.doubt = true
 		return false
@@ -31,14 +32,20 @@ func (r *run) clean(p *place, n *jsondoc.Node, ops []transform.Operand) bool {
 	if l := p.move; l != nil {
 		r.taken++
 		r.doubt = r.doubt || l.doubtful
-		in := ops[l.inAt : l.inAt+1]
-		in[0] = transform.Operand{Value: n.Value(), Present: true}
-		if l.guard == nil || r.allowed(l, in) {
-			ops[l.outAt] = in[0]
+		ops[l.inAt] = transform.Operand{Value: n.Value(), Present: true}
+		if moves {
+			ops[l.outAt] = ops[l.inAt]
 		}
 		return false
 	}
 	return true
+}
+
+// mayMove asks the guard of a link, which sees the value before anything is taken out of it.
+func (r *run) mayMove(l *link, n *jsondoc.Node, ops []transform.Operand) bool {
+	in := ops[l.inAt : l.inAt+1]
+	in[0] = transform.Operand{Value: n.Value(), Present: true}
+	return l.guard == nil || r.allowed(l, in)
 }
 
 // through takes out of a value that goes what moves elsewhere. Doubt is about anything else in it, and about an object whose

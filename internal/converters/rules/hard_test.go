@@ -97,6 +97,15 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "union whose conditions read what only one version has", pair: pair{
+				beta: "{git: {url: string}, svn: {url: string}}", v1: "{source: {type: enum git svn, url: string}}",
+				rules: `- {field: .git, hub: .source, when: '!has(object.svn)', whenHub: 'self.?type.orValue("git") == "git"'}
+- {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'self.?type.orValue("") == "svn"'}
+- {hub: .source.type, toHub: 'has(object.svn) ? "svn" : "git"'}`,
+			},
+			samples: []sample{{from: "v1", rest: `,"source":{"type":"svn","url":"u"}`, want: `,"svn":{"url":"u"}`}},
+		},
+		{
 			name: "union by rule sets, with rules for parts of it", pair: pair{
 				beta: "{git: {ref: string, s: string, x: string}, svn: {ref: string, n: integer, x: string}}",
 				v1:   "{svn: boolean, source: {rev: string, s: string, l: [{a: string}]}}",
