@@ -73,7 +73,9 @@ func stashLines(path string, text []byte) []string {
 		if len(members) == 0 || bytes.Equal(members["unchecked"], []byte("true")) || bytes.HasPrefix(members["as"], []byte(`"`)) {
 			return []string{path + " = " + string(value)}
 		}
-		lines = append(lines, path+" was absent")
+		if bytes.Equal(value, []byte("null")) {
+			lines = append(lines, path+" was absent")
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		at := path + name // of an element: [name=x] or [0]

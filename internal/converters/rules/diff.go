@@ -10,8 +10,10 @@ import (
 
 // A stash is a partial object. A value stands at its own path; null says that the place was absent, {"": value} is a value
 // exactly, {"": value, "unchecked": true} one that the schema of its version does not have either, and {"": value, "as": path}
-// one of a union, with the place that it had in the other version. The elements of a list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by several, or "[i]" by index; any other list is a value as a
-// whole. At the place of a rule, and where only the version has something, the value is always whole.
+// one of a union, with the place that it had in the other version. Beside other members, "" is null where the object was absent,
+// or says which object it was: see first.go. The elements of a list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by
+// several, or "[i]" by index; any other list is a value as a whole. At the place of a rule, and where only the version has
+// something, the value is always whole.
 
 const (
 	exactly   = "" // the name that marks an exact value
@@ -117,6 +119,9 @@ func (r *run) diffMembers(v, w *jsondoc.Node, p *place, s spot) []byte {
 	r.diffParts(&out, v, w, p, s, false)
 	if w == nil && out.buf == nil {
 		return []byte("{}") // its presence
+	}
+	if p.first != nil && w != nil && out.buf != nil {
+		out.mark(exactly, r.telling(p.first, w))
 	}
 	return out.text()
 }

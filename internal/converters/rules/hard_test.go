@@ -184,6 +184,15 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "an object as the first element", pair: pair{
+				beta: "{o: {a: string, e: enum A B C, u: string, l: [string]}}", v1: "{l: [{a: string, e: enum A B, w: string}]}",
+				rules: "- {field: .o, hub: '.l[0]'}\n- {field: .o.e, hub: '.l[0].e', values: {A: A, B: B, C: B}}",
+			},
+			samples: []sample{{
+				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantStash: `{"o":{"u":"y","":{"a":"x"}}}`,
+			}},
+		},
+		{
 			name: "first element of a list that both have", pair: pair{
 				beta: "{first: string, l: [string]}", v1: "{l: [string]}", rules: "- {field: .first, hub: '.l[0]'}",
 			},

@@ -122,6 +122,10 @@ func (d *reader) value(stash *jsondoc.Node, s spotted) {
 	absent := stash.Kind() == jsondoc.Null
 	switch {
 	case p != nil && p.fate == gone && (p.dropped || absent && !p.computed):
+	case p.opensObject() && object && marked && p.first != nil && d.tells(stash):
+		if d.r.isTold(p.first, d.r.member(stash, exactly), s.now) {
+			d.members(stash, s)
+		}
 	case p.opensObject() && object && (!marked || d.tombstones(stash)):
 		d.members(stash, s)
 	case p.opensObject() && absent && len(p.picks) == 0:
@@ -141,6 +145,12 @@ func (d *reader) value(stash *jsondoc.Node, s spotted) {
 // tombstones reports whether the marker says that the object was absent, and all that is in it.
 func (d *reader) tombstones(stash *jsondoc.Node) bool {
 	return len(d.r.entries(stash)) > 1 && d.r.member(stash, exactly).Kind() == jsondoc.Null &&
+		d.r.member(stash, unchecked).Kind() != jsondoc.Bool
+}
+
+// tells reports whether the marker says which object the stash is of.
+func (d *reader) tells(stash *jsondoc.Node) bool {
+	return len(d.r.entries(stash)) > 1 && d.r.member(stash, exactly).Kind() == jsondoc.Map &&
 		d.r.member(stash, unchecked).Kind() != jsondoc.Bool
 }
 
@@ -173,7 +183,7 @@ func (d *reader) members(stash *jsondoc.Node, s spotted) {
 	marked := false
 	for _, e := range list {
 		if e.name == exactly {
-			marked = true
+			marked = e.value.Kind() == jsondoc.Null
 			continue
 		}
 		d.value(e.value, d.part(s, plainName(e.name)))

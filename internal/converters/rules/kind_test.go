@@ -77,7 +77,8 @@ func (p pair) crd(tb testing.TB) []byte {
 }
 
 // schemaOf reads a schema in shorthand: YAML in which an object is a mapping of names to schemas, {"*": S} is a map, {"+": any}
-// an object that preserves unknown fields, [S] a list, [S, name] one of type map with that key or those. Scalars are "string", "integer", ...,
+// an object that preserves unknown fields, [S] a list, [S, name] one of type map with that key or those, [S, 1] one of at most one
+// element. Scalars are "string", "integer", ...,
 // "intorstring", "any", "embedded" for a resource and "enum A B", with a ? behind if null is one of the values, and "= JSON" for a default.
 func schemaOf(tb testing.TB, short string) map[string]any {
 	tb.Helper()
@@ -109,7 +110,9 @@ func expand(tb testing.TB, v any) map[string]any {
 		return s
 	case []any:
 		s := map[string]any{"type": "array", "items": expand(tb, v[0])}
-		if len(v) > 1 {
+		if len(v) > 1 && v[1] == 1 {
+			s["maxItems"] = 1
+		} else if len(v) > 1 {
 			s["x-kubernetes-list-type"], s["x-kubernetes-list-map-keys"] = "map", v[1:]
 			items, ok := s["items"].(map[string]any)
 			if !ok {

@@ -18,6 +18,7 @@ type place struct {
 	links    []*link
 	reads    []int // where the operands are that get the value when it is taken
 	move     *link // to take the value with, when the rest is done
+	first    *first
 	kids     []*place
 	others   *place   // any other member
 	calm     []string // the members that are no others, and with which there is nothing to do
@@ -125,7 +126,7 @@ func (b *builder) moved(p *place, in *owned, to []step, aligned bool) *place {
 		b.p.links = append(b.p.links, l)
 		return p
 	}
-	p.move, p.links = l, append(slices.Clone(in.links), l)
+	p.move, p.links, p.first = l, append(slices.Clone(in.links), l), l.first
 	return p
 }
 

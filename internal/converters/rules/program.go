@@ -37,6 +37,7 @@ type link struct {
 	check       bool   // outputs may be more than the target's schema admits
 	doubtful    bool   // the way back may give something else
 	straight    bool   // the value moves as it is, whatever it is: the input is the output
+	first       *first // where the only output is
 	branch      *place // of one that moves a value that another link moves, too: what to do with its own copy
 	unit        *unit
 }
@@ -296,7 +297,7 @@ func (b *builder) tie(t *tie) {
 		}
 	case t.plain:
 		o := b.in.make(l.in[0].steps)
-		l.doubtful = guard != nil || otherGuard != nil
+		l.doubtful, l.first = guard != nil || otherGuard != nil, firstOf(out[0])
 		if o.move == nil && len(o.links) == 0 {
 			o.owner, o.move = true, &move{link: l, below: t.below}
 			return

@@ -1,0 +1,63 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What only one version has of an object that is the first element of a list in the other one is none of another element.
+func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
+	t.Parallel()
+	lists := func(list string) pair {
+		return pair{
+			beta:  "{spec: {p: {name: string, a: string, b: string, mode: enum A B C, o: {hidden: string}}}}",
+			v1:    "{spec: {l: " + list + "}}",
+			rules: "- {field: .spec.p, hub: '.spec.l[0]'}\n- {field: .spec.p.mode, hub: '.spec.l[0].mode', values: {A: A, B: B, C: B}}",
+		}
+	}
+	const element = "{name: string, a: string, b: string, mode: enum A B, o: {c: string}}"
+	const was = `{"p":{"name":"x","a":"1","b":"2","mode":"C","o":{"hidden":"h"}}}`
+	keyed, plain, single := lists("["+element+", name]"), lists("["+element+"]"), lists("["+element+", 1]")
+	tests := map[string]struct {
+		pair
+		v1   []any  // the list then
+		want string // the spec at v1beta1
+	}{
+		"it is another by its key": {
+			keyed, []any{map[string]any{"name": "y", "a": "1", "b": "2", "mode": "B", "o": map[string]any{}}},
+			`{"p":{"name":"y","a":"1","b":"2","mode":"B","o":{}}}`,
+		},
+		"it is the same by its key": {
+			keyed, []any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
+			`{"p":{"name":"x","a":"3","b":"4","mode":"C","o":{"hidden":"h"}}}`,
+		},
+		"little is left of it": {
+			plain, []any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "A", "o": map[string]any{}}},
+			`{"p":{"name":"x","a":"3","b":"4","mode":"A","o":{}}}`,
+		},
+		"much is left of it": {
+			plain, []any{map[string]any{"name": "x", "a": "1", "b": "4", "mode": "B", "o": map[string]any{}}},
+			`{"p":{"name":"x","a":"1","b":"4","mode":"C","o":{"hidden":"h"}}}`,
+		},
+		"there is only one": {
+			single, []any{map[string]any{"name": "y", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
+			`{"p":{"name":"y","a":"3","b":"4","mode":"C","o":{"hidden":"h"}}}`,
+		},
+		"it is gone": {plain, []any{}, `{}`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind := test.kind(t)
+			there := convert(t, kind, head("v1beta1", `,"spec":`+was), "v1beta1", "v1")
+			if diff := cmp.Diff(decoded(t, was), specOf(t, convert(t, kind, there, "v1", "v1beta1"))); diff != "" {
+				t.Errorf("comes back: -want +got:\n%s", diff)
+			}
+			back := convert(t, kind, edited(t, there, map[string]any{"l": test.v1}), "v1", "v1beta1")
+			if diff := cmp.Diff(decoded(t, test.want), specOf(t, back)); diff != "" {
+				t.Errorf("-want +got:\n%s\nthere %s", diff, there)
+			}
+		})
+	}
+}
