@@ -77,6 +77,7 @@ func stashLines(path string, text []byte) []string {
 			lines = append(lines, path+" was absent")
 		}
 	}
+	delete(members, "[]") // which elements those are
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		at := path + name // of an element: [name=x] or [0]
 		if !strings.HasPrefix(name, "[") {

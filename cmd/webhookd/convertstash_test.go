@@ -17,7 +17,7 @@ func TestStashLines(t *testing.T) {
 		{"values of a union", `{"src":{"":{"a":1},"as":".git"}}`, `.src = {"a":1}`},
 		{"fields of what was not there", `{"spec":{"":null,"as":null}}`, `.spec was absent, .spec.as was absent`},
 		{"fields of a first element", `{"spec":{"":{"name":"x"},"min":1}}`, `.spec.min = 1`},
-		{"elements", `{"items":{"[name=a]":{"b":1},"[0]":2}}`, `.items[0] = 2, .items[name=a].b = 1`},
+		{"elements", `{"items":{"[name=a]":{"b":1},"[0]":2,"[]":"a b"}}`, `.items[0] = 2, .items[name=a].b = 1`},
 		{"empty objects", `{"spec":{}}`, `.spec = {}`},
 		{"keys that need quotes", `{"metadata":{"labels":{"a/b":"c"}}}`, `.metadata.labels["a/b"] = "c"`},
 		{"an object that was not there", `{"spec":{"":null,"min":1}}`, `.spec was absent, .spec.min = 1`},

@@ -12,8 +12,8 @@ import (
 // exactly, {"": value, "unchecked": true} one that the schema of its version does not have either, and {"": value, "as": path}
 // one of a union, with the place that it had in the other version. Beside other members, "" is null where the object was absent,
 // or says which object it was: see first.go. The elements of a list of the same length are "[k=v]" by key, "[{k: v, l: w}]" by
-// several, or "[i]" by index; any other list is a value as a whole. At the place of a rule, and where only the version has
-// something, the value is always whole.
+// several, or "[i]" by index, with digests of all of them as "[]": see known.go; any other list is a value as a whole. At the
+// place of a rule, and where only the version has something, the value is always whole.
 
 const (
 	exactly   = "" // the name that marks an exact value
@@ -172,11 +172,14 @@ func (r *run) elementsThatDiffer(v, w *jsondoc.Node, p *place, s spot) []byte {
 	if p.elem.bind != "" && !r.sameKeys(was, now, p.elem.bind) {
 		return r.whole(v, p, s)
 	}
-	names := r.elementNames(was, now, p.elem.keys)
+	names, byIndex := r.elementNames(was, now, p.elem.keys)
 	var out partial
 	for i := range was {
 		text := r.diffValue(was[i].value, now[i].value, p.elem.p.root, s.items())
 		out.add(names(i), text)
+	}
+	if byIndex && out.buf != nil {
+		out.add(knownBy, r.knownAs(now, p.elem.p.dst))
 	}
 	return out.text()
 }
@@ -191,14 +194,14 @@ func (r *run) sameKeys(was, now []entry, field string) bool {
 	return true
 }
 
-// elementNames returns how a stash names elements: by their keys, if those are different, and where they were.
-func (r *run) elementNames(was, now []entry, fields []string) func(i int) string {
+// elementNames returns how a stash names elements: by their keys, if those are different, or by their index.
+func (r *run) elementNames(was, now []entry, fields []string) (names func(i int) string, byIndex bool) {
 	fields = r.common(fields, was, now)
 	keys := r.distinctKeys(was, fields)
 	if keys == nil || !slices.Equal(keys, r.distinctKeys(now, fields)) {
-		return func(i int) string { return fmt.Sprintf("[%d]", i) }
+		return func(i int) string { return fmt.Sprintf("[%d]", i) }, true
 	}
-	return func(i int) string { return "[" + keys[i] + "]" }
+	return func(i int) string { return "[" + keys[i] + "]" }, false
 }
 
 // whole returns the value as a stash has it.

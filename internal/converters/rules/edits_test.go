@@ -63,6 +63,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	both := pair{
 		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
 	}
+	keyless := pair{beta: "{spec: {l: [{a: string, n: integer}]}}", v1: "{spec: {l: [{a: string, n: integer, x: string}]}}"}
 	tests := map[string]struct {
 		pair
 		v1       string // the spec there
@@ -146,6 +147,34 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"nor where the branches say the same": {
 			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"git"`, `"svn"`, `{"type":"svn","source":{"url":"u"}}`,
+		},
+		"elements without keys when the first goes": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"}]}`, `{"a":"p"},`, ``, `{"l":[{"a":"q","n":1,"x":"Q"}]}`,
+		},
+		"when one comes before them": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"}]}`, `{"a":"p"}`, `{"a":"o"},{"a":"p"}`,
+			`{"l":[{"a":"o"},{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"}]}`,
+		},
+		"when they are in another order, spelt in another way": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"},{"a":"r","x":"R"}]}`, `{"a":"p"},{"a":"q","n":1},{"a":"r"}`,
+			`{"a":"r"},{"n":1,"a":"\u0071"},{"a":"p"}`, `{"l":[{"a":"r","x":"R"},{"a":"q","n":1,"x":"Q"},{"a":"p","x":"P"}]}`,
+		},
+		"when one of them is edited and another one goes": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"},{"a":"r","x":"R"},{"a":"s","x":"S"}]}`, `{"a":"p"},{"a":"q"},{"a":"r"},{"a":"s"}`,
+			`{"a":"t"},{"a":"q"},{"a":"s"}`, `{"l":[{"a":"t","x":"P"},{"a":"q","x":"Q"},{"a":"s","x":"S"}]}`,
+		},
+		"when one of them is doubled": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"}`, `{"a":"p"},{"a":"p"}`,
+			`{"l":[{"a":"p","x":"P"},{"a":"p"},{"a":"q","x":"Q"}]}`,
+		},
+		"when all of them are edited": {
+			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"},{"a":"q"}`, `{"a":"s"},{"a":"t"}`,
+			`{"l":[{"a":"s","x":"P"},{"a":"t","x":"Q"}]}`,
+		},
+		"elements that are wrapped in another order": {
+			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"o"}},{"extract":{"key":"b"},"find":{"path":"p"}},{"find":{"path":"q"}}]}`,
+			`{"key":"a"},{"key":"b"}`, `{"key":"b"},{"key":"a"}`,
+			`{"dataFrom":[{"extract":{"key":"b"},"find":{"path":"p"}},{"find":{"path":"q"}},{"extract":{"key":"a"},"find":{"path":"o"}}]}`,
 		},
 		"elements with two keys": {
 			ports, `{"ports":[{"port":80,"protocol":"TCP","app":"http"},{"port":443,"protocol":"TCP","app":"https"}]}`,

@@ -291,7 +291,7 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"name":"x","x":1},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`,
-					wantStash: `{"spec":{"b":{"[0]":{"x":1}}}}`,
+					wantStash: `{"spec":{"b":{"[0]":{"x":1},"[]":"m06h9d egl2fk"}}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"x":1},{"name":"y"}]}`, want: `,"spec":{"a":["y"]}`,
@@ -309,7 +309,7 @@ func listCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"dataFrom":[{"key":"x"}]}`, want: `,"spec":{"dataFrom":[{"extract":{"key":"x"}}]}`},
 				{
 					from: "v1", rest: `,"spec":{"dataFrom":[{"extract":{"key":"x"},"find":{"path":"p"}}]}`, want: `,"spec":{"dataFrom":[{"key":"x"}]}`,
-					wantStash: `{"spec":{"dataFrom":{"[0]":{"find":{"path":"p"}}}}}`,
+					wantStash: `{"spec":{"dataFrom":{"[0]":{"find":{"path":"p"}},"[]":"1neop5s"}}}`,
 				},
 			},
 		},
@@ -493,7 +493,7 @@ func valueCases() []engineCase {
 				{
 					from: "v1", rest: `,"spec":{"steps":[{"traffic":"5%"},{"traffic":"7"},{"traffic":"x"}]}`,
 					want:      `,"spec":{"steps":[{"weight":5},{"weight":7},{}]}`,
-					wantStash: `{"spec":{"steps":{"[1]":{"traffic":"7"},"[2]":{"traffic":"x"}}}}`,
+					wantStash: `{"spec":{"steps":{"[1]":{"traffic":"7"},"[2]":{"traffic":"x"},"[]":"1bt8lz 8bi1uf 1fo3yfi"}}}`,
 				},
 			},
 		},

@@ -25,23 +25,28 @@ func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
 		want string // the spec at v1beta1
 	}{
 		"it is another by its key": {
-			keyed, []any{map[string]any{"name": "y", "a": "1", "b": "2", "mode": "B", "o": map[string]any{}}},
+			keyed,
+			[]any{map[string]any{"name": "y", "a": "1", "b": "2", "mode": "B", "o": map[string]any{}}},
 			`{"p":{"name":"y","a":"1","b":"2","mode":"B","o":{}}}`,
 		},
 		"it is the same by its key": {
-			keyed, []any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
+			keyed,
+			[]any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
 			`{"p":{"name":"x","a":"3","b":"4","mode":"C","o":{"hidden":"h"}}}`,
 		},
 		"little is left of it": {
-			plain, []any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "A", "o": map[string]any{}}},
+			plain,
+			[]any{map[string]any{"name": "x", "a": "3", "b": "4", "mode": "A", "o": map[string]any{}}},
 			`{"p":{"name":"x","a":"3","b":"4","mode":"A","o":{}}}`,
 		},
 		"much is left of it": {
-			plain, []any{map[string]any{"name": "x", "a": "1", "b": "4", "mode": "B", "o": map[string]any{}}},
+			plain,
+			[]any{map[string]any{"name": "x", "a": "1", "b": "4", "mode": "B", "o": map[string]any{}}},
 			`{"p":{"name":"x","a":"1","b":"4","mode":"C","o":{"hidden":"h"}}}`,
 		},
 		"there is only one": {
-			single, []any{map[string]any{"name": "y", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
+			single,
+			[]any{map[string]any{"name": "y", "a": "3", "b": "4", "mode": "B", "o": map[string]any{}}},
 			`{"p":{"name":"y","a":"3","b":"4","mode":"C","o":{"hidden":"h"}}}`,
 		},
 		"it is gone": {plain, []any{}, `{}`},

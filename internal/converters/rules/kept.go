@@ -198,10 +198,10 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	if s.now.Kind() != jsondoc.Array {
 		return
 	}
-	index := d.indexer(now)
+	index := d.indexer(now, d.found(stash, now, s.place.elem.p.dst))
 	for _, e := range d.r.entries(stash) {
 		i := index(e.name)
-		if i < 0 {
+		if i < 0 || e.name == knownBy {
 			continue
 		}
 		c := spotted{
@@ -220,8 +220,9 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	}
 }
 
-// indexer returns a function that says which element of a list a stash names, or -1.
-func (d *reader) indexer(list []entry) func(name string) int {
+// indexer returns a function that says which element of a list a stash names, or -1. Those that it names by index are found where
+// they are now, if that is known.
+func (d *reader) indexer(list []entry, found []int) func(name string) int {
 	byKey := map[string]map[string]int{} // by the fields of the keys
 	return func(name string) int {
 		inner, ok := strings.CutPrefix(name, "[")
@@ -230,7 +231,10 @@ func (d *reader) indexer(list []entry) func(name string) int {
 			return -1
 		}
 		if i, err := strconv.Atoi(inner); err == nil {
-			if i < 0 || i >= len(list) {
+			switch {
+			case i >= 0 && i < len(found):
+				return found[i]
+			case i < 0 || i >= len(list) || found != nil:
 				return -1
 			}
 			return i

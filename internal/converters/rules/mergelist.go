@@ -12,7 +12,7 @@ func (m *merger) match(base, kept, now []entry, keys []string) (all []entry, inK
 	keys = m.r.common(keys, base, kept, now)
 	b, k, n := m.r.distinctKeys(base, keys), m.r.distinctKeys(kept, keys), m.r.distinctKeys(now, keys)
 	if b == nil || k == nil || n == nil {
-		return base, m.inOrder(base, kept), m.edited(base, now)
+		return base, m.inOrder(base, kept), moved(m.r.digests(base, spot{}), m.r.digests(now, spot{}))
 	}
 	inBase, inNow := places(k, b), places(k, n)
 	for i, key := range k {
@@ -67,31 +67,12 @@ func (m *merger) covers(all, part *jsondoc.Node) bool {
 	return m.r.equal(all, part)
 }
 
-// edited matches the elements of two lists of which one is an edit of the other: those that are the same, and between these the
-// others where there are as many.
-func (m *merger) edited(base, now []entry) []int {
-	at := slices.Repeat([]int{-1}, len(base))
-	i, j := 0, 0
-	for _, same := range append(sameElements(base, now), [2]int{len(base), len(now)}) {
-		if same[0]-i == same[1]-j {
-			for ; i < same[0]; i, j = i+1, j+1 {
-				at[i] = j
-			}
-		}
-		if i, j = same[0]+1, same[1]+1; same[0] < len(base) {
-			at[same[0]] = same[1]
-		}
-	}
-	return at
-}
-
 // maxCompared bounds how many pairs of elements are compared to find the same ones.
 const maxCompared = 1 << 20
 
 // sameElements returns the places of a longest common subsequence of two lists, of those that differ beyond what they begin and
 // end with; of that none where the lists are too long.
-func sameElements(a, b []entry) [][2]int {
-	x, y := textsOf(a), textsOf(b)
+func sameElements(x, y []string) [][2]int {
 	first, last := 0, 0
 	for first < min(len(x), len(y)) && x[first] == y[first] {
 		first++
@@ -110,14 +91,6 @@ func sameElements(a, b []entry) [][2]int {
 		same = append(same, [2]int{len(x) - i, len(y) - i})
 	}
 	return same
-}
-
-func textsOf(list []entry) []string {
-	texts := make([]string, len(list))
-	for i, e := range list {
-		texts[i] = string(e.value.Text())
-	}
-	return texts
 }
 
 func longestCommon(x, y []string) [][2]int {

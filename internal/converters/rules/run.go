@@ -18,13 +18,15 @@ type run struct {
 	doubt bool
 	// simple is what diff says of the stash that it has made.
 	simple bool
-	taken  int           // how many values were read and taken away
-	into   *jsondoc.Node // the object that the last write went into, if it did
-	err    error
-	looks  int // at the entries of a stash
-	slab   []transform.Operand
-	shown  shown
-	see    func() []byte // what is shown, made once (BenchmarkConvert)
+	// terse has diff leave out digests of elements.
+	terse bool
+	taken int           // how many values were read and taken away
+	into  *jsondoc.Node // the object that the last write went into, if it did
+	err   error
+	looks int // at the entries of a stash
+	slab  []transform.Operand
+	shown shown
+	see   func() []byte // what is shown, made once (BenchmarkConvert)
 }
 
 // reset readies the run for another object, of which expressions see what is shown.

@@ -116,6 +116,10 @@ func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, erro
 		return trial{again: true}, errors.Join(err, r.err)
 	}
 	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
+	if len(t.partial) > maxStash {
+		r.terse = true
+		t.partial = r.diff(x, back, v.there.root, v.there.src)
+	}
 	if before > 0 && t.partial != nil {
 		if err := v.restorable(r, &t, there, back, x, chosen); err != nil {
 			return t, err

@@ -60,6 +60,11 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 			},
 			beta: `{"template":"apiVersion: v1 # why\nkind: Pod\nmetadata: {creationTimestamp: null}\n"}`,
 		},
+		"and elements without keys are found when the first goes": {
+			pair: pair{beta: "{spec: {l: [{a: string, p: string, h: string}]}}", v1: `{spec: {l: [{a: string, p: 'string = "TCP"'}]}}`},
+			beta: `{"l":[{"a":"1","h":"x"},{"a":"2","h":"y"}]}`, edit: map[string]any{"l": []any{map[string]any{"a": "2", "p": "TCP"}}},
+			want: `{"l":[{"a":"2","p":"TCP","h":"y"}]}`,
+		},
 		"and edits of a text": {
 			pair: text,
 			beta: `{"config":"a: x # why\n"}`, edit: map[string]any{"config": map[string]any{"a": "y", "level": 1}},
