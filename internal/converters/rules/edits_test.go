@@ -64,6 +64,8 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
 	}
 	keyless := pair{beta: "{spec: {l: [{a: string, n: integer}]}}", v1: "{spec: {l: [{a: string, n: integer, x: string}]}}"}
+	betaKeys := pair{beta: "{spec: {l: [{id: string, n: integer}, id]}}", v1: "{spec: {l: [{name: string, n: integer, x: string}]}}"}
+	betaKeys.rules = "- {field: '.spec.l[].id', hub: '.spec.l[].name'}"
 	tests := map[string]struct {
 		pair
 		v1       string // the spec there
@@ -170,6 +172,10 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"when all of them are edited": {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"},{"a":"q"}`, `{"a":"s"},{"a":"t"}`,
 			`{"l":[{"a":"s","x":"P"},{"a":"t","x":"Q"}]}`,
+		},
+		"of which another list in the other version has keys": {
+			betaKeys, `{"l":[{"name":"p","n":1,"x":"P"},{"name":"q","n":2,"x":"Q"}]}`, `{"n":1,"id":"p"},{"n":2,"id":"q"}`,
+			`{"id":"q","n":3},{"id":"p","n":4}`, `{"l":[{"n":3,"name":"q","x":"Q"},{"n":4,"name":"p","x":"P"}]}`,
 		},
 		"elements that are wrapped in another order": {
 			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"o"}},{"extract":{"key":"b"},"find":{"path":"p"}},{"find":{"path":"q"}}]}`,

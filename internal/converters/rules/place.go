@@ -239,7 +239,7 @@ func (b *builder) list(p *place, in, out *owned, to []step) bool {
 	if !grouped && p.src.items().known && p.dst.items().known && !p.src.items().same(p.dst.items()) {
 		rel := b.implicit(p.src.items(), p.dst.items())
 		if elem := b.c.build(rel, b.toHub); !elem.trivial() {
-			p.elem = &elements{p: elem, keys: keysOfList(p.src, "")}
+			p.elem = &elements{p: elem, keys: b.keysOfList(p, rel, "")}
 		}
 	}
 	return len(p.picks) > 0 || p.shifts || p.elem != nil
@@ -253,12 +253,42 @@ func (b *builder) implicit(src, dst spot) *relation {
 	return b.c.relate(nil, dst, src, "", "")
 }
 
-// keysOfList returns the fields that the elements of a list are known by: those of its schema, or what a rule says.
-func keysOfList(s spot, field string) []string {
-	if keys := s.node.ListMapKeys(); len(keys) > 0 || field == "" {
+// keysOfList returns the fields that the elements of a list are known by: those of its schema, or what a rule says, or what the
+// elements have for the keys of the target's list.
+func (b *builder) keysOfList(p *place, rel *relation, field string) []string {
+	if keys := p.src.node.ListMapKeys(); len(keys) > 0 {
 		return keys
 	}
-	return []string{field}
+	if field != "" {
+		return []string{field}
+	}
+	var fields []string
+	for _, key := range p.dst.node.ListMapKeys() {
+		if field = b.sourceOf(rel, key); field == "" || p.src.items().node.Property(field) == nil {
+			return nil
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// sourceOf returns the field of an element that becomes another one's, or none where it is computed.
+func (b *builder) sourceOf(rel *relation, name string) string {
+	source := name
+	for _, t := range rel.links {
+		in, out := t.hub, t.field
+		if b.toHub {
+			in, out = out, in
+		}
+		same := func(e end) bool { return len(e.path) == 1 && e.path[0].Name == name }
+		switch {
+		case slices.ContainsFunc(out, same) && t.plain && len(in) == 1 && len(in[0].path) == 1 && t.when[0] == nil && t.when[1] == nil:
+			return in[0].path[0].Name
+		case slices.ContainsFunc(out, same) || slices.ContainsFunc(in, same):
+			source = ""
+		}
+	}
+	return source
 }
 
 func (b *builder) picks(p *place, in, out *owned, to []step) {
@@ -341,7 +371,7 @@ func (b *builder) elementsOf(p *place, g *group) bool {
 		e.name = to.Name
 	}
 	if e.p = b.c.build(g.rel, b.toHub); e.from == list {
-		e.keys = keysOfList(p.src, key)
+		e.keys = b.keysOfList(p, g.rel, key)
 	}
 	if e.p.trivial() && e.from == e.to {
 		p.elem = nil
