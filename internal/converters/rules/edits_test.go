@@ -66,6 +66,12 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	keyless := pair{beta: "{spec: {l: [{a: string, n: integer}]}}", v1: "{spec: {l: [{a: string, n: integer, x: string}]}}"}
 	betaKeys := pair{beta: "{spec: {l: [{id: string, n: integer}, id]}}", v1: "{spec: {l: [{name: string, n: integer, x: string}]}}"}
 	betaKeys.rules = "- {field: '.spec.l[].id', hub: '.spec.l[].name'}"
+	tag := func(pick string) pair {
+		return pair{
+			beta: "{spec: {tag: string}}", v1: "{spec: {containers: [{name: string, image: string, tag: string}]}}",
+			rules: "- {field: .spec.tag, hub: '.spec.containers[" + pick + "].tag'}",
+		}
+	}
 	tests := map[string]struct {
 		pair
 		v1       string // the spec there
@@ -149,6 +155,29 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"nor where the branches say the same": {
 			union, `{"type":"git","source":{"url":"u","rev":"main"}}`, `"git"`, `"svn"`, `{"type":"svn","source":{"url":"u"}}`,
+		},
+		"the rest of an element when a field of it goes": {
+			tag("name=a"), `{"containers":[{"name":"a","image":"i","tag":"t"},{"name":"b","image":"j"}]}`, `"tag":"t"`, ``,
+			`{"containers":[{"name":"a","image":"i"},{"name":"b","image":"j"}]}`,
+		},
+		"and when one comes": {
+			tag("name=a"), `{"containers":[{"name":"a","image":"i"},{"name":"b","image":"j"}]}`, `"spec":{`, `"spec":{"tag":"t"`,
+			`{"containers":[{"name":"a","image":"i","tag":"t"},{"name":"b","image":"j"}]}`,
+		},
+		"but not an element without what it has to have": {
+			pair{
+				beta: "{spec: {image: string}}", v1: "{spec: {containers: [{name: string, image: string, x: string}, name, image]}}",
+				rules: "- {field: .spec.image, hub: '.spec.containers[name=a].image'}",
+			},
+			`{"containers":[{"name":"a","image":"i","x":"y"},{"name":"b","image":"j"}]}`, `"image":"i"`, ``, `{"containers":[{"name":"b","image":"j"}]}`,
+		},
+		"the rest of the first element when a field of it goes": {
+			tag("0"), `{"containers":[{"name":"a","image":"i","tag":"t"},{"name":"b","image":"j","tag":"u"}]}`, `"tag":"t"`, ``,
+			`{"containers":[{"name":"a","image":"i"},{"name":"b","image":"j","tag":"u"}]}`,
+		},
+		"and when one comes to it": {
+			tag("0"), `{"containers":[{"name":"a","image":"i"},{"name":"b","image":"j","tag":"u"}]}`, `"spec":{`, `"spec":{"tag":"t"`,
+			`{"containers":[{"name":"a","image":"i","tag":"t"},{"name":"b","image":"j","tag":"u"}]}`,
 		},
 		"elements without keys when the first goes": {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"}]}`, `{"a":"p"},`, ``, `{"l":[{"a":"q","n":1,"x":"Q"}]}`,

@@ -124,6 +124,8 @@ func (m *merger) elements(v mergeable, p *place, s spot) []byte {
 	if inKept == nil || inNow == nil {
 		return v.now.Text()
 	}
+	base, inKept, inNow = joined(base, inKept, inNow, kept, now, p)
+	stripped := m.stripped(base, kept, inKept, inNow, p, s)
 	var items *place
 	if p != nil && p.elem != nil {
 		items = p.elem.p.root
@@ -131,6 +133,8 @@ func (m *merger) elements(v mergeable, p *place, s spot) []byte {
 	var texts [][]byte
 	for _, e := range order(inKept, inNow, len(kept), len(now)) {
 		switch {
+		case e.now < 0 && stripped[e.kept] != nil:
+			texts = append(texts, stripped[e.kept])
 		case e.now < 0:
 			texts = append(texts, kept[e.kept].value.Text())
 		case e.base < 0:
