@@ -168,7 +168,7 @@ func (o *ApplyOptions) apply(ctx context.Context, api *kubeapi.Client, crd *CRD)
 	for try := 1; ; try++ {
 		bundle := o.bundle(ctx, crd)
 		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
-		err := o.fromURL(ctx, api, crd)
+		err := o.fromURL(ctx, api, crd, bundle)
 		if err == nil {
 			err = applyFields(ctx, api, crd, ManagerWire, o.Force, map[string]any{"conversion": conversion})
 		}
@@ -197,20 +197,31 @@ func (o *ApplyOptions) apply(ctx context.Context, api *kubeapi.Client, crd *CRD)
 	}
 }
 
-// fromURL points a CRD at the Service that has a URL: server-side apply cannot remove the URL of somebody else.
-func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CRD) error {
+// fromURL gives a CRD that has a URL its new conversion, since server-side apply cannot remove the URL of somebody else. It is
+// all in one request: with the Service, but the CA and the path of the URL, nothing could be read until the next one.
+func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle) error {
 	if at, is := TargetOf(crd); !is || at.IsService() {
 		return nil
 	}
 	patch := map[string]any{
 		"metadata": map[string]any{"resourceVersion": crd.ResourceVersion},
 		"spec": map[string]any{"conversion": map[string]any{
-			"webhook": map[string]any{"clientConfig": map[string]any{
-				"url": nil, "service": map[string]any{"namespace": o.Target.Namespace, "name": o.Target.Name},
-			}},
+			"strategy": apiextensionsv1.WebhookConverter,
+			"webhook": map[string]any{
+				"conversionReviewVersions": o.ReviewVersions,
+				"clientConfig": map[string]any{
+					"url": nil, "caBundle": bundle.PEM(),
+					"service": map[string]any{"namespace": o.Target.Namespace, "name": o.Target.Name, "path": o.Target.Path, "port": o.Target.Port},
+				},
+			},
 		}},
 	}
-	return api.MergePatch(ctx, Path(crd.Name), patch, crd)
+	var fresh CRD // not crd itself: what is gone would stay in it
+	if err := api.MergePatch(ctx, Path(crd.Name), patch, &fresh); err != nil {
+		return err
+	}
+	*crd = fresh
+	return nil
 }
 
 // applyFields applies fields of a CRD's spec, if the CRD is still what was read.
