@@ -27,8 +27,9 @@ func newCRDApplyCommand(p *program) *cobra.Command {
 		Short: "Set spec.conversion of CRDs in a cluster, once webhookd answers for them",
 		Long: `Wait until webhookd answers, and then point CRDs at it. It is asked as the API server would ask: over the Service, with the
 CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1, with a review of an object for each pair of versions
-of each CRD. A CA file that is not there yet is waited for as well. No CRD is changed unless all these reviews succeed
-within --timeout; so one whose kind webhookd does not know is never pointed at it.
+of each CRD, and ten times in a row over new connections, since its replicas change one after the other. A CA file that is
+not there yet is waited for as well. No CRD is changed unless all these reviews succeed within --timeout; so one whose kind
+webhookd does not know is never pointed at it.
 
 Then spec.conversion, and nothing else, is set by server-side apply with the field manager "webhookd", and read back. If
 another manager owns a field with another value, that is said, and nothing is done without --force. No force is needed

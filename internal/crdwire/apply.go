@@ -18,7 +18,8 @@ import (
 const (
 	// overlap is how long a CA stays in caBundle at least after another one has come into it.
 	overlap = 24 * time.Hour
-	// looks is how many new connections must be served from the new CA before the old one goes: a Service has replicas.
+	// looks is how often in a row, each time over new connections, answers must be good before a CRD is pointed at a webhook,
+	// and served from the new CA before the old one goes: a Service has replicas, which change one after the other.
 	looks = 10
 	// tries is how often an object that others change at the same time is read again.
 	tries = 5
@@ -39,7 +40,7 @@ type ApplyOptions struct {
 	Log            func(format string, args ...any) // tells what is done
 }
 
-// Apply waits until the webhook answers test reviews of these CRDs, and points them at it by server-side apply.
+// Apply waits until the webhook answers test reviews of these CRDs, ten times in a row, and points them at it by server-side apply.
 //
 // A caBundle that is there for the same target is not replaced at once: replicas may still serve what the old CA has
 // issued. Its CAs stay in the bundle until they expire, or until the new ones have been in it for a day and ten new
@@ -122,8 +123,8 @@ func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
 	return true
 }
 
-// wait tries the probes of a CRD until they all succeed, or ctx ends. Rules and certificates reach a running webhookd up to two minutes
-// after they were written, so no answer is final.
+// wait tries the probes of a CRD until they all succeed, again and again, or ctx ends. Rules and certificates reach a running
+// webhookd up to two minutes after they were written, and one replica after the other, so no answer is final.
 func (o *ApplyOptions) wait(ctx context.Context, crd *CRD) error {
 	said := ""
 	pause := firstPause
@@ -150,9 +151,11 @@ func (o *ApplyOptions) wait(ctx context.Context, crd *CRD) error {
 func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 	e := &Endpoint{Target: o.Target, Bundle: o.bundle(ctx, crd), Address: o.Address}
 	all := probes(crd)
-	for i := range all {
-		if err := all[i].Try(ctx, e, o.ReviewVersions[0]); err != nil {
-			return err
+	for range looks {
+		for i := range all {
+			if err := all[i].Try(ctx, e, o.ReviewVersions[0]); err != nil {
+				return err
+			}
 		}
 	}
 	if len(all) == 1 {

@@ -73,8 +73,8 @@ func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
 	if diff := cmp.Diff(want, w.requests()); diff != "" {
 		t.Error(diff)
 	}
-	if len(w.seen) != 3 {
-		t.Errorf("%d reviews, want one to each version", len(w.seen))
+	if len(w.seen) != 3*10 {
+		t.Errorf("%d reviews, want one to each version ten times", len(w.seen))
 	}
 	if got := bundleOf(t, s); got != string(ca.PEM) {
 		t.Errorf("caBundle %s", got)
