@@ -69,12 +69,16 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 			return fmt.Errorf("no CRD was changed: %w", err)
 		}
 	}
-	for _, crd := range crds {
+	problems = problems[:0]
+	for _, crd := range crds { // all of them, whatever becomes of the others: one may need the CA at once
 		if err := o.apply(ctx, api, crd); err != nil {
-			return err
+			problems = append(problems, err)
+		}
+		if err := ctx.Err(); err != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 func (o *ApplyOptions) refuse(crd *CRD) error {
