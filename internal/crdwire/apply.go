@@ -71,7 +71,7 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 	}
 	problems = problems[:0]
 	for _, crd := range crds { // all of them, whatever becomes of the others: one may need the CA at once
-		if err := o.apply(ctx, api, crd); err != nil {
+		if err := o.apply(ctx, waiting, api, crd); err != nil {
 			problems = append(problems, err)
 		}
 		if err := ctx.Err(); err != nil {
@@ -170,8 +170,9 @@ func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 	return nil
 }
 
-// apply changes spec.conversion of a CRD. Others may change the CRD at the same time: then it is looked at again.
-func (o *ApplyOptions) apply(ctx context.Context, api *kubeapi.Client, crd *CRD) error {
+// apply changes spec.conversion of a CRD. Others may change the CRD at the same time: then it is looked at again, and good
+// answers for versions that have come are waited for until the other context ends.
+func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, crd *CRD) error {
 	for try := 1; ; try++ {
 		bundle := o.bundle(ctx, crd)
 		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
@@ -199,6 +200,11 @@ func (o *ApplyOptions) apply(ctx context.Context, api *kubeapi.Client, crd *CRD)
 		}
 		if err := o.refuse(fresh); err != nil {
 			return err
+		}
+		if !slices.Equal(versionNames(fresh), versionNames(crd)) {
+			if err := o.wait(waiting, fresh); err != nil {
+				return err
+			}
 		}
 		crd = fresh
 	}
