@@ -289,6 +289,25 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	}
 }
 
+// The API server passes over what it cannot read of a caBundle, and trusts the rest; so that has to stay as well.
+func TestApplyKeepsTheOldCABesideGarbage(t *testing.T) {
+	t.Parallel()
+	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
+	w, s := newWebhook(t, old), kubeapitest.New(t)
+	garbage := "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+	bundle := base64.StdEncoding.EncodeToString([]byte(garbage + string(old.PEM)))
+	s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(
+		`{"service":{"namespace":"ns","name":"webhookd","path":"/crdconvert","port":443},"caBundle":"`+bundle+`"}`)))
+	o := applyOptions(t, w, young, &logged{})
+	o.Force = true
+	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := bundleOf(t, s); got != string(young.PEM)+string(old.PEM) {
+		t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
+	}
+}
+
 func TestInUse(t *testing.T) {
 	t.Parallel()
 	here := webhookConversion(`{"service":{"namespace":"ns","name":"webhookd"}}`)

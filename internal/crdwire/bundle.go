@@ -15,27 +15,40 @@ type Bundle []*x509.Certificate
 
 // ParseBundle reads certificates in PEM. Other blocks are passed over, as the API server passes over them.
 func ParseBundle(text []byte) (Bundle, error) {
-	var b Bundle
-	for {
-		var block *pem.Block
-		if block, text = pem.Decode(text); block == nil {
-			break
-		}
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		cert, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("certificate %d cannot be read: %w", len(b)+1, err)
-		}
-		if !b.Has(cert) {
-			b = append(b, cert)
-		}
-	}
-	if len(b) == 0 {
+	b, err := parseBundle(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) == 0:
 		return nil, errors.New("no certificate in PEM")
 	}
 	return b, nil
+}
+
+// ReadableBundle returns what of a caBundle the API server trusts: it passes over certificates that it cannot read.
+func ReadableBundle(text []byte) Bundle {
+	b, _ := parseBundle(text)
+	return b
+}
+
+// parseBundle returns all certificates that can be read, and the first problem of the others.
+func parseBundle(text []byte) (b Bundle, problem error) {
+	for n := 1; ; n++ {
+		var block *pem.Block
+		for block, text = pem.Decode(text); block != nil && block.Type != "CERTIFICATE"; {
+			block, text = pem.Decode(text)
+		}
+		if block == nil {
+			return b, problem
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		switch {
+		case err != nil && problem == nil:
+			problem = fmt.Errorf("certificate %d cannot be read: %w", n, err)
+		case err == nil && !b.Has(cert):
+			b = append(b, cert)
+		}
+	}
 }
 
 // PEM returns the bundle as caBundle has it.

@@ -76,14 +76,8 @@ func caBundleOf(crd *CRD) []byte {
 	return crd.Spec.Conversion.Webhook.ClientConfig.CABundle
 }
 
-// BundleOf returns the CAs that a CRD trusts. What cannot be read trusts nobody.
-func BundleOf(crd *CRD) Bundle {
-	b, err := ParseBundle(caBundleOf(crd))
-	if err != nil {
-		return nil
-	}
-	return b
-}
+// BundleOf returns the CAs that a CRD trusts.
+func BundleOf(crd *CRD) Bundle { return ReadableBundle(caBundleOf(crd)) }
 
 // elsewhere says why a CRD must not be pointed at a target: it points at another one.
 func elsewhere(c *apiextensionsv1.CustomResourceConversion, target Target) error {

@@ -139,6 +139,9 @@ func (s *Status) none(crd *CRD, known []string) {
 func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 	text := caBundleOf(crd)
 	valid := bundle.Unexpired(now)
+	if _, err := ParseBundle(text); err != nil && len(bundle) > 0 {
+		s.find("caBundle: %v; newer API servers take no CRD with such a caBundle", err)
+	}
 	switch {
 	case strings.TrimSpace(string(text)) == "":
 		if s.URL == "" {

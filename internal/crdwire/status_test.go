@@ -1,6 +1,7 @@
 package crdwire_test
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,8 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"nothing is converted, though webhookd can"}},
 		{name: "no bundle", text: crdJSON(here), known: all, want: []string{"no caBundle"}},
 		{name: "a broken bundle", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"YQ==","service"`, 1)), known: all, want: []string{"caBundle is not a list"}},
+		{name: "a bundle that is broken in part", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"`+base64.StdEncoding.EncodeToString(
+			append([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), ca.PEM...))+`","service"`, 1)), known: all, want: []string{"caBundle: certificate 1 cannot be read"}},
 		{name: "an expired bundle", text: crdJSON(pointingHere(ca)), known: all, after: 11 * 365 * 24 * time.Hour, want: []string{"every CA of caBundle has expired"}},
 		{name: "a bundle that ends", text: crdJSON(pointingHere(ca)), known: all, after: time.Until(ca.Cert.NotAfter) - time.Hour, want: []string{"the last CA of caBundle expires on"}},
 		{name: "another CA", text: crdJSON(pointingHere(other)), dial: true, want: []string{"caBundle does not verify what is served for webhookd.ns.svc: x509: "}},

@@ -97,9 +97,7 @@ func (r *run) read(ctx context.Context) (*State, error) {
 		return nil, err
 	}
 	state.Leaf = parseLeaf(r.leaf.Data[certKey], r.leaf.Data[keyKey])
-	if bundle, err := crdwire.ParseBundle(r.leaf.Data[bundleKey]); err == nil {
-		state.Published = bundle
-	}
+	state.Published = crdwire.ReadableBundle(r.leaf.Data[bundleKey])
 	state.CA = parseCA(r.ca.Data[certKey], r.ca.Data[keyKey])
 	state.Next = parseCA(r.ca.Data[nextCertKey], r.ca.Data[nextKeyKey])
 	state.TrustedSince = r.ca.trustedSince()
