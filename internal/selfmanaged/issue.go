@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -93,19 +94,18 @@ func (p *Pair) keyPEM() ([]byte, error) {
 }
 
 // parseLeaf reads a pair that servers serve; nil without a certificate. Its key may be of any kind: a leaf that somebody else
-// has made stays until it is replaced. A key that is there is taken to be the right one, which servers check.
+// has made stays until it is replaced.
 func parseLeaf(cert, key []byte) *Pair {
 	c, err := firstCert(cert)
 	if err != nil {
 		return nil
 	}
 	pair := &Pair{Cert: c}
-	if k, err := parseKey(key); err == nil {
-		if k.PublicKey.Equal(c.PublicKey) {
-			pair.Key = k
+	if served, err := tls.X509KeyPair(cert, key); err == nil {
+		var is bool
+		if pair.Key, is = served.PrivateKey.(*ecdsa.PrivateKey); !is {
+			pair.Key = &ecdsa.PrivateKey{} // of another kind
 		}
-	} else if block, _ := pem.Decode(key); block != nil {
-		pair.Key = &ecdsa.PrivateKey{} // of another kind
 	}
 	return pair
 }
