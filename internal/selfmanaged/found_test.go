@@ -6,8 +6,11 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
+	"maps"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +27,8 @@ func put(t *testing.T, s *kubeapitest.Server, path string, data map[string][]byt
 	if now.Data == nil {
 		now.Data = map[string][]byte{}
 	}
-	for key, value := range data {
-		now.Data[key] = value
-	}
-	var members []string
+	maps.Copy(now.Data, data)
+	members := make([]string, 0, len(now.Data))
 	for key, value := range now.Data {
 		members = append(members, `"`+key+`":"`+base64.StdEncoding.EncodeToString(value)+`"`)
 	}
@@ -63,6 +64,73 @@ func TestALeafWhoseKeyIsNotItsOwnIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			verify(t, s, c.Now())
+		})
+	}
+}
+
+// A CA of ours that cannot vouch for the name any more, since the Service has another one, is replaced.
+func TestACAForAnotherNameIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	c, l := &clock{now: time.Now()}, &logged{}
+	o := options(c, l)
+	o.Service = must(crdwire.ParseService("ns/before"))(t)
+	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
+		t.Fatal(err)
+	}
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, s, c.Now())
+}
+
+// With a CA of somebody else that cannot issue, or a leaf for other names that somebody else has made, the Secret is not ours.
+func TestSecretsOfSomebodyElseAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "shop.example.com"}, DNSNames: []string{"shop.example.com"},
+		NotBefore: time.Now().Add(-day), NotAfter: time.Now().Add(30 * day), BasicConstraintsValid: true, IsCA: true,
+	}
+	theirs := must(sign(template, template, key, key))(t)
+	other := pemKey(t, must(rsa.GenerateKey(rand.Reader, 2048))(t))
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	cannotSign := must(sign(template, template, key, key))(t)
+	for _, tt := range []struct {
+		name, path string
+		data       map[string][]byte
+		want       string
+	}{
+		{
+			"a leaf", leafPath,
+			map[string][]byte{certKey: theirs.certPEM(), keyKey: pemKey(t, key)},
+			"its certificate is not for webhookd.ns.svc, and not one of certs ensure: name another Secret, or delete this one: ns/tls",
+		},
+		{
+			"a CA with another key", caPath,
+			map[string][]byte{certKey: theirs.certPEM(), keyKey: other},
+			"certs ensure has not made this CA, and cannot issue with it (",
+		},
+		{
+			"a CA that may not sign", caPath,
+			map[string][]byte{certKey: cannotSign.certPEM(), keyKey: pemKey(t, key)},
+			"): name another Secret, or delete this one: ns/tls-ca",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := kubeapitest.New(t)
+			put(t, s, tt.path, tt.data)
+			c, l := &clock{now: time.Now()}, &logged{}
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+			for _, request := range s.Requests() {
+				if !strings.HasPrefix(request, "get ") {
+					t.Errorf("changed all the same: %s", request)
+				}
+			}
 		})
 	}
 }

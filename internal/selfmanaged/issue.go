@@ -37,7 +37,7 @@ func newCA(p *Policy, now time.Time) (*Pair, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber:                serial,
-		Subject:                     pkix.Name{Organization: []string{"webhookd"}, CommonName: "CA of " + now.UTC().Format("2006-01-02T15:04:05Z")},
+		Subject:                     pkix.Name{Organization: []string{organization}, CommonName: "CA of " + now.UTC().Format("2006-01-02T15:04:05Z")},
 		NotBefore:                   now.Add(-backdate),
 		NotAfter:                    now.Add(p.CAValidity),
 		KeyUsage:                    x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
@@ -58,7 +58,7 @@ func newLeaf(p *Policy, ca *Pair, now time.Time) (*Pair, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber:          serial,
-		Subject:               pkix.Name{Organization: []string{"webhookd"}, CommonName: "webhookd"},
+		Subject:               pkix.Name{Organization: []string{organization}, CommonName: "webhookd"},
 		DNSNames:              []string{p.Name},
 		NotBefore:             now.Add(-backdate),
 		NotAfter:              leafEnd(p, ca.Cert.NotAfter, now),

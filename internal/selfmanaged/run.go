@@ -96,10 +96,16 @@ func (r *run) read(ctx context.Context) (*State, error) {
 	if r.ca, err = readSecret(ctx, r.api, r.Namespace, r.Secret+CASuffix); err != nil {
 		return nil, err
 	}
-	state.Leaf = parseLeaf(r.leaf.Data[certKey], r.leaf.Data[keyKey])
+	if state.Leaf, err = r.readLeaf(); err != nil {
+		return nil, err
+	}
 	state.Published = crdwire.ReadableBundle(r.leaf.Data[bundleKey])
-	state.CA = parseCA(r.ca.Data[certKey], r.ca.Data[keyKey])
-	state.Next = parseCA(r.ca.Data[nextCertKey], r.ca.Data[nextKeyKey])
+	if state.CA, err = r.readCA(certKey, keyKey); err != nil {
+		return nil, err
+	}
+	if state.Next, err = r.readCA(nextCertKey, nextKeyKey); err != nil {
+		return nil, err
+	}
 	state.TrustedSince = r.ca.trustedSince()
 	return state, nil
 }
