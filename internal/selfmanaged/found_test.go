@@ -1,6 +1,7 @@
 package selfmanaged
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -83,6 +84,31 @@ func TestACAForAnotherNameIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify(t, s, c.Now())
+}
+
+// What a clock that was ahead has made is valid one day, and trusted by nobody until then.
+func TestWhatIsNotValidYetIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"all of it": 90 * day, "less than clocks may differ": 30 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := kubeapitest.New(t)
+			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
+			c, l := &clock{now: time.Now().Add(ahead)}, &logged{}
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+				t.Fatal(err)
+			}
+			before := verify(t, s, c.Now())
+			c.pass(-ahead)
+			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+				t.Fatal(err)
+			}
+			after := verify(t, s, c.Now())
+			if same := bytes.Equal(before.Data[certKey], after.Data[certKey]); same != (ahead < backdate) {
+				t.Errorf("the leaf is the same: %t", same)
+			}
+		})
+	}
 }
 
 // With a CA of somebody else that cannot issue, or a leaf for other names that somebody else has made, the Secret is not ours.

@@ -40,18 +40,20 @@ func (a Action) String() string {
 
 // Next says what to do next. It is a pure function; rotate asks for a new CA though the present one is not due.
 func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo // a table, in the order of precedence
-	caGood := s.CA != nil && now.Before(s.CA.Cert.NotAfter)
-	nextGood := s.Next != nil && now.Before(s.Next.Cert.NotAfter)
+	caGood, nextGood := s.CA.validAt(now), s.Next.validAt(now)
 	switch {
 	case !caGood && nextGood:
-		return Step{Do: Promote, Why: reason(s.CA == nil, "there is no CA with a key", "the CA has expired")}
+		return Step{Do: Promote, Why: whyNoCA(s.CA, now)}
 	case !caGood:
-		return Step{Do: MakeCA, Why: reason(s.CA == nil, "there is no CA with a key", "the CA has expired")}
+		return Step{Do: MakeCA, Why: whyNoCA(s.CA, now)}
 	case caGood && !nextGood && (s.CA.Cert.NotAfter.Sub(now) < p.RotateBefore() && p.AutoRotate || rotate):
 		return Step{Do: MakeNext, Why: "the CA is to be replaced"}
 	}
 	ours := s.ours()
-	if !s.TrustedSince.IsZero() && !s.trusted(ours) {
+	switch {
+	case s.TrustedSince.After(now.Add(backdate)):
+		return Step{Do: Distrust, Why: "the time of the note is still to come"}
+	case !s.TrustedSince.IsZero() && !s.trusted(ours):
 		return Step{Do: Distrust, Why: "a CA is not trusted everywhere any more"}
 	}
 	want := s.bundle(&p, now)
@@ -120,11 +122,14 @@ func leafEnd(p *Policy, caEnd, now time.Time) time.Time {
 	return caEnd
 }
 
-func reason(first bool, a, b string) string {
-	if first {
-		return a
+func whyNoCA(ca *Pair, now time.Time) string {
+	switch {
+	case ca == nil:
+		return "there is no CA with a key"
+	case now.Before(ca.Cert.NotBefore):
+		return "the CA is not valid yet: a clock was ahead"
 	}
-	return b
+	return "the CA has expired"
 }
 
 // change says how a bundle changes.

@@ -42,6 +42,7 @@ func TestWhatIsNext(t *testing.T) {
 		{name: "the next CA is published", state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a), CRDs: crd(a, b)}, at: late, want: Publish},
 		{name: "the next CA is trusted", state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a, b), CRDs: crd(a, b)}, at: late, want: Trust},
 		{name: "the next CA has not settled", state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a, b), CRDs: crd(a, b), TrustedSince: late}, at: late.Add(59 * time.Minute), want: Wait},
+		{name: "the note is of a time to come", state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a, b), CRDs: crd(a, b), TrustedSince: late.Add(3 * time.Hour)}, at: late, want: Distrust},
 		{name: "the next CA has settled", state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a, b), CRDs: crd(a, b), TrustedSince: late}, at: late.Add(time.Hour), want: Promote},
 		{name: "a leaf by the new CA", state: State{CA: b, Leaf: leafLate, Published: bundle(a, b), CRDs: crd(a, b), TrustedSince: late}, at: late.Add(time.Hour), want: Issue},
 		{name: "the old CA stays", state: State{CA: b, Leaf: leafB, Published: bundle(a, b), CRDs: crd(a, b), TrustedSince: late}, at: late.Add(2*time.Hour + 59*time.Minute), want: Wait},
@@ -53,6 +54,8 @@ func TestWhatIsNext(t *testing.T) {
 		{name: "somebody else's leaf ends soon", state: State{CA: a, Leaf: leafForeign, Published: bundle(a, foreign), CRDs: crd(a, foreign), TrustedSince: start.Add(20*day - time.Minute)}, at: start.Add(20*day - time.Minute), want: Issue},
 		{name: "the CA has expired", state: State{CA: a, Published: bundle(a), TrustedSince: start}, at: start.Add(121 * day), want: MakeCA},
 		{name: "the CA has expired beside the next one", state: State{CA: a, Next: b, Leaf: leafA, Published: bundle(a)}, at: start.Add(121 * day), want: Promote},
+		{name: "the CA is not valid yet", state: State{CA: a, Leaf: leafA, Published: bundle(a), CRDs: crd(a), TrustedSince: start}, at: start.Add(-2 * time.Hour), want: MakeCA},
+		{name: "the leaf is not valid yet", state: State{CA: foreign, Leaf: leafAt(t, foreign, start.Add(day)), Published: bundle(foreign), CRDs: crd(foreign), TrustedSince: start}, want: Issue},
 		{name: "the CA's key was lost", state: State{Leaf: leafA, Published: bundle(a), CRDs: crd(a), TrustedSince: start}, want: MakeCA},
 		{
 			name:  "a CRD that cannot be set does not keep the leaf from being renewed",

@@ -98,9 +98,15 @@ func (s *State) issuedBy(ca *Pair) bool {
 	return s.Leaf != nil && ca != nil && s.Leaf.Cert.CheckSignatureFrom(ca.Cert) == nil
 }
 
+// validAt reports whether there is a certificate, and it is valid at a time. One that is not valid yet was made by a clock that was
+// ahead by more than clocks may differ (backdate): it is as good as none until others get there.
+func (p *Pair) validAt(now time.Time) bool {
+	return p != nil && !now.Before(p.Cert.NotBefore) && now.Before(p.Cert.NotAfter)
+}
+
 // usable reports whether servers can do with the leaf at a time.
 func (s *State) usable(name string, now time.Time) bool {
-	return s.Leaf != nil && s.Leaf.Key != nil && !now.After(s.Leaf.Cert.NotAfter) && s.Leaf.Cert.VerifyHostname(name) == nil
+	return s.Leaf.validAt(now) && s.Leaf.Key != nil && s.Leaf.Cert.VerifyHostname(name) == nil
 }
 
 // leafAge is how long ago the leaf was issued, if it is one of ours.
