@@ -123,7 +123,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 - autoscaling is enabled without a target: set autoscaling.targetCPUUtilizationPercentage.
 {{- end }}
 {{- range $resource, $target := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage }}
-{{- if and $target (not (dig "requests" $resource "" $.Values.resources)) }}
+{{- if and $target (not (dig "requests" $resource "" ($.Values.resources | default dict))) }}
 - autoscaling has a target for {{ $resource }}, of which resources.requests.{{ $resource }} is 100 percent: set it.
 {{- end }}
 {{- end }}
