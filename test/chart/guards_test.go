@@ -105,6 +105,26 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- podDisruptionBudget.minAvailable is 2 of 2 replicas: no node could be drained.",
 		},
 		{
+			"no drain of one replica", `{replicaCount: 1, podDisruptionBudget: {minAvailable: 10%, maxUnavailable: ""}}`,
+			"- podDisruptionBudget.minAvailable is 10% of 1 replicas: no node could be drained.",
+		},
+		{
+			"no drain of a hundred percent", `podDisruptionBudget: {minAvailable: 100%, maxUnavailable: ""}`,
+			"- podDisruptionBudget.minAvailable is 100% of 2 replicas: no node could be drained.",
+		},
+		{
+			"none may go", `podDisruptionBudget: {maxUnavailable: 0}`,
+			"- podDisruptionBudget.maxUnavailable is 0, and minAvailable is not set: no node could be drained. Set one of them, or enabled to false.",
+		},
+		{
+			"no percent may go", `podDisruptionBudget: {maxUnavailable: 0%}`,
+			"- podDisruptionBudget.maxUnavailable is 0%, and minAvailable is not set: no node could be drained. Set one of them, or enabled to false.",
+		},
+		{
+			"an empty budget", `podDisruptionBudget: {maxUnavailable: ""}`,
+			"- podDisruptionBudget.maxUnavailable is empty, and minAvailable is not set: no node could be drained. Set one of them, or enabled to false.",
+		},
+		{
 			"replicas upside down", "autoscaling: {enabled: true, minReplicas: 7}",
 			"- autoscaling.minReplicas is above autoscaling.maxReplicas.",
 		},

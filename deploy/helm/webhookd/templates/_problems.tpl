@@ -108,10 +108,17 @@ What is impossible together, a line each. What is wrong with one value alone is 
 - podDisruptionBudget has both minAvailable and maxUnavailable: set one of them to "".
 {{- end }}
 {{- $replicas := $.Values.autoscaling.enabled | ternary $.Values.autoscaling.minReplicas $.Values.replicaCount | int -}}
-{{- if and .enabled .minAvailable (not (hasSuffix "%" (toString .minAvailable))) }}
-{{- if ge (int .minAvailable) $replicas }}
+{{- $kept := 0 -}}
+{{- if hasSuffix "%" (toString .minAvailable) -}}
+{{- $kept = divf (mul (trimSuffix "%" .minAvailable | int) $replicas) 100 | ceil | int -}}
+{{- else -}}
+{{- $kept = int .minAvailable -}}
+{{- end -}}
+{{- if and .enabled .minAvailable (ge $kept $replicas) }}
 - podDisruptionBudget.minAvailable is {{ .minAvailable }} of {{ $replicas }} replicas: no node could be drained.
 {{- end }}
+{{- if and .enabled (not .minAvailable) (has (toString .maxUnavailable) (list "" "0" "0%" "<nil>")) }}
+- podDisruptionBudget.maxUnavailable is {{ toString .maxUnavailable | replace "<nil>" "" | default "empty" }}, and minAvailable is not set: no node could be drained. Set one of them, or enabled to false.
 {{- end }}
 {{- end }}
 {{- with .Values.autoscaling }}
