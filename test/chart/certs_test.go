@@ -16,8 +16,8 @@ import (
 func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	t.Parallel()
 	all := map[string]map[string]any{
-		"shortest":    values(t, "tls: {mode: selfManaged, selfManaged: {leafValidity: 6h, caValidity: 24h}}"),
-		"odd":         values(t, "tls: {mode: selfManaged, selfManaged: {leafValidity: 6h0m1s, caValidity: 24h0m4s}}"),
+		"shortest":    values(t, "tls: {mode: selfManaged, selfManaged: {leafValidity: 6h, caValidity: 24h, schedule: '17 * * * *'}}"),
+		"odd":         values(t, "tls: {mode: selfManaged, selfManaged: {leafValidity: 6h0m1s, caValidity: 24h0m4s, schedule: '*/30 0-23 * * *'}}"),
 		"of one year": values(t, "tls: {mode: selfManaged, selfManaged: {leafValidity: 8760h}}"),
 	}
 	for name, v := range ciFiles(t) {

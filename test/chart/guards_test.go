@@ -68,8 +68,20 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA comes.",
 		},
 		{
-			"leaf of selfManaged of a few hours", "tls: {mode: selfManaged, selfManaged: {leafValidity: 5h59m}}",
+			"leaf of selfManaged of a few hours", "tls: {mode: selfManaged, selfManaged: {leafValidity: 5h59m, schedule: '*/30 * * * *'}}",
 			"- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.",
+		},
+		{
+			"a Job that comes once a day for a leaf of a day", "tls: {mode: selfManaged, selfManaged: {leafValidity: 24h}}",
+			"- tls.selfManaged.schedule is 17 3 * * *, every 24h, but a leaf of 24h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
+		},
+		{
+			"a Job that comes once a month", `tls: {mode: selfManaged, selfManaged: {schedule: "@monthly", leafValidity: 2160h}}`,
+			"- tls.selfManaged.schedule is @monthly, every 744h, but a leaf of 2160h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
+		},
+		{
+			"a Job that comes once a week", "tls: {mode: selfManaged, selfManaged: {schedule: 0 4 * * MON, leafValidity: 500h}}",
+			"- tls.selfManaged.schedule is 0 4 * * MON, every 168h, but a leaf of 500h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
 		},
 		{
 			"a CA that is made here", "tls: {caBundle: '-----BEGIN CERTIFICATE-----'}",

@@ -68,6 +68,10 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- if lt $leaf (mul 6 3600000 | int64) }}
 - tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.
 {{- end }}
+{{- $hours := include "webhookd.hoursBetween" .selfManaged.schedule | int64 -}}
+{{- if lt $leaf (mul 3 3600000 $hours) }}
+- tls.selfManaged.schedule is {{ .selfManaged.schedule }}, every {{ $hours }}h, but a leaf of {{ .selfManaged.leafValidity }} is renewed in its last third only: run the Job several times in that third, or let leaves live longer.
+{{- end }}
 {{- end }}
 {{- if and .caBundle (or (eq .mode "helm") (eq .mode "selfManaged")) }}
 - tls.caBundle is set, but with tls.mode {{ .mode }} the CA is made here: remove it.

@@ -23,6 +23,28 @@
 {{- int64 $sum -}}
 {{- end -}}
 
+{{- /* Hours between two times of a schedule, as cron has it: the longest, of days, weeks, months and years, and 0 where it is less
+     than a day or written in another way. */ -}}
+{{- define "webhookd.hoursBetween" -}}
+{{- $named := get (dict "@daily" 24 "@midnight" 24 "@weekly" 168 "@monthly" 744 "@yearly" 8784 "@annually" 8784) . -}}
+{{- $fields := splitList " " (printf "%s * * * *" .) -}}
+{{- $day := index $fields 2 -}}
+{{- $weekday := index $fields 4 -}}
+{{- if $named -}}
+{{- $named -}}
+{{- else if regexMatch "^[0-9]+$" (index $fields 3) -}}
+8784
+{{- else if and (regexMatch "^[0-9]+$" $day) (eq $weekday "*") -}}
+744
+{{- else if and (regexMatch "^([0-9]|[A-Za-z]+)$" $weekday) (eq $day "*") -}}
+168
+{{- else if regexMatch "^[0-9]+$" (index $fields 1) -}}
+24
+{{- else -}}
+0
+{{- end -}}
+{{- end -}}
+
 {{- /* What the Go runtime aims to stay below: the memory limit less 38Mi, which is a tenth of it at least and a quarter at most.
      Empty where there is no limit. */ -}}
 {{- define "webhookd.goMemoryLimit" -}}
