@@ -37,7 +37,7 @@ func TestRendering(t *testing.T) {
 // since its file would be there twice.
 func steady(text string) string {
 	text = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`).ReplaceAllString(text, "(PEM)")
-	text = regexp.MustCompile(`(renew-after: )"\d+"`).ReplaceAllString(text, `${1}"(time)"`)
+	text = regexp.MustCompile(`((?:renew|not)-after: )"\d+"`).ReplaceAllString(text, `${1}"(time)"`)
 	before, after, found := strings.Cut(text, "  webhookd.json: |\n")
 	if found {
 		_, rest, _ := strings.Cut(after, "\n=== ")

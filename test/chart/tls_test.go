@@ -141,6 +141,46 @@ func TestHelmKeepsTheCertificate(t *testing.T) {
 	}
 }
 
+// A leaf ends with its CA at the latest, so that the alerts about its end come before it; a CA that has ended is made anew.
+func TestHelmMakesNoLeafThatOutlivesItsCA(t *testing.T) {
+	t.Parallel()
+	first := render(t, nil, chart.NewCluster())
+	ca := certificate(t, secret(t, first, "webhookd-tls")["ca.crt"])
+	noted := at(t, object(t, first, "Secret", "webhookd-ca"), "metadata", "annotations", "webhookd.io/not-after")
+	if want := ca.NotAfter.Unix(); noted != fmt.Sprint(want) && noted != fmt.Sprint(want-1) && noted != fmt.Sprint(want+1) {
+		t.Errorf("the CA ends at %s, want %d", noted, want)
+	}
+	for name, left := range map[string]time.Duration{"ten days": 10 * 24 * time.Hour, "none": -time.Hour} {
+		end := time.Now().Add(left)
+		var secrets []map[string]any
+		for _, o := range objects(t, first) {
+			if o["kind"] != "Secret" {
+				continue
+			}
+			annotations, _ := chart.Get(o, []string{"metadata", "annotations"})
+			noted, _ := annotations.(map[string]any)
+			for key, value := range map[string]string{"webhookd.io/not-after": fmt.Sprint(end.Unix()), "webhookd.io/renew-after": "1"} {
+				if noted[key] != nil {
+					noted[key] = value
+				}
+			}
+			secrets = append(secrets, o)
+		}
+		r := render(t, nil, chart.NewCluster(secrets...))
+		pair := secret(t, r, "webhookd-tls")
+		leaf, same := certificate(t, pair["tls.crt"]), pair["ca.crt"] == secret(t, first, "webhookd-tls")["ca.crt"]
+		if same != (left > 0) {
+			t.Errorf("%s: the CA is the same: %t", name, same)
+		}
+		if same && leaf.NotAfter.After(end) {
+			t.Errorf("%s: the leaf ends on %s, its CA on %s", name, leaf.NotAfter, end)
+		}
+		if got := strings.Contains(r["NOTES.txt"], "The CA ends on "); got != same {
+			t.Errorf("%s: notes that say that the CA ends: %t", name, got)
+		}
+	}
+}
+
 // The stanza has the CA of a Secret that is there.
 func TestNotesHaveTheCAOfTheSecret(t *testing.T) {
 	t.Parallel()

@@ -16,9 +16,10 @@
 {{- end -}}
 
 {{- /*
-Mode helm. What is in the cluster is kept: the CA for good, the leaf until two thirds of its life are over. Where there is no
-cluster to look at, as in helm template, both are new. All templates of one rendering must have the same pair, so it is put
-into the values: tls.generated has ca and caKey, cert and key in PEM, renewAfter in Unix time, and offline.
+Mode helm. What is in the cluster is kept: the CA until its end, the leaf until two thirds of its life are over, which is not
+longer than that of the CA. Where there is no cluster to look at, as in helm template, both are new. All templates of one
+rendering must have the same pair, so it is put into the values: tls.generated has ca and caKey, cert and key in PEM,
+renewAfter and caEnd in Unix time, and offline. caEnd is 0 for a CA of which it is not known.
 */ -}}
 {{- define "webhookd.tls.generate" -}}
 {{- if not (hasKey .Values.tls "generated") -}}
@@ -27,9 +28,14 @@ into the values: tls.generated has ca and caKey, cert and key in PEM, renewAfter
 {{- $authority := lookup "v1" "Secret" .Release.Namespace (include "webhookd.tls.authorityName" .) -}}
 {{- $caCert := dig "data" "tls.crt" "" $authority -}}
 {{- $caKey := dig "data" "tls.key" "" $authority -}}
+{{- $caEnd := get (dig "metadata" "annotations" dict $authority) "webhookd.io/not-after" | default "0" | int64 -}}
 {{- $annotations := dig "metadata" "annotations" dict $kept -}}
 {{- $now := now | unixEpoch | int64 -}}
 {{- $renewAfter := get $annotations "webhookd.io/renew-after" | default "0" | int64 -}}
+{{- if and $caEnd (lt (sub $caEnd $now) 86400) -}}
+  {{- /* No leaf of it would be good for a day: nothing is lost by another one. */ -}}
+  {{- $caCert = "" -}}
+{{- end -}}
 {{- $generated := dict "offline" false -}}
 {{- if and $caCert $caKey (eq (dig "data" "ca.crt" "" $kept) $caCert) (dig "data" "tls.crt" "" $kept) (dig "data" "tls.key" "" $kept)
     (eq (get $annotations "webhookd.io/host") $host) (lt $now $renewAfter) -}}
@@ -46,6 +52,10 @@ into the values: tls.generated has ca and caKey, cert and key in PEM, renewAfter
     {{- $ca = buildCustomCert $caCert $caKey -}}
   {{- else -}}
     {{- $ca = genCAWithKey (printf "%s CA" $host) (int .Values.tls.helm.caValidityDays) (genPrivateKey "ecdsa") -}}
+    {{- $caEnd = add $now (mul (.Values.tls.helm.caValidityDays | int64) 86400) -}}
+  {{- end -}}
+  {{- if $caEnd -}}
+    {{- $life = min $life (div (sub $caEnd $now) 86400) -}}
   {{- end -}}
   {{- $leaf := genSignedCertWithKey $host nil (list $host) (int $life) $ca (genPrivateKey "ecdsa") -}}
   {{- $_ := set $generated "ca" $ca.Cert -}}
@@ -55,6 +65,7 @@ into the values: tls.generated has ca and caKey, cert and key in PEM, renewAfter
   {{- $renewAfter = add $now (mul $life 57600) -}}
 {{- end -}}
 {{- $_ := set $generated "renewAfter" $renewAfter -}}
+{{- $_ := set $generated "caEnd" $caEnd -}}
 {{- $_ := set .Values.tls "generated" $generated -}}
 {{- end -}}
 {{- end -}}
