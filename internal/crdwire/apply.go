@@ -229,11 +229,11 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CR
 			},
 		}},
 	}
-	var fresh CRD // not crd itself: what is gone would stay in it
+	var fresh needed // not crd itself: what is gone would stay in it
 	if err := api.MergePatch(ctx, Path(crd.Name), patch, &fresh); err != nil {
 		return err
 	}
-	*crd = fresh
+	*crd = *fresh.crd()
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// A CRD is read as this; what this build does not know of it is not lost, since it is never written back whole.
+// A CRD is read as this. What is not read of it, or not known to this build, is not lost: it is never written back whole.
 type CRD = apiextensionsv1.CustomResourceDefinition
 
 const (
@@ -21,9 +21,9 @@ const (
 // Path is that of a CRD in the API.
 func Path(name string) string { return crdsAPI + "/" + name }
 
-// Read reads a CRD from the API server.
+// Read reads a CRD from the API server, without its schemas.
 func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
-	var crd CRD
+	var crd needed
 	err := api.Get(ctx, Path(name), &crd)
 	switch {
 	case kubeapi.IsForbidden(err):
@@ -31,10 +31,10 @@ func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &crd, nil
+	return crd.crd(), nil
 }
 
-// ReadAll reads the CRDs of these names, or all that there are if there are no names. Of names, those that do not exist
+// ReadAll reads, without their schemas, the CRDs of these names, or all that there are if there are no names. Of names, those that do not exist
 // are left out, and returned apart.
 func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*CRD, missing []string, err error) {
 	for _, name := range names {
@@ -52,11 +52,11 @@ func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*
 		return crds, missing, nil
 	}
 	err = api.List(ctx, crdsAPI, func(text json.RawMessage) error {
-		var crd CRD
+		var crd needed
 		if err := json.Unmarshal(text, &crd); err != nil {
 			return fmt.Errorf("%s that cannot be read: %w", crdKind, err)
 		}
-		crds = append(crds, &crd)
+		crds = append(crds, crd.crd())
 		return nil
 	})
 	if kubeapi.IsForbidden(err) {

@@ -1,0 +1,52 @@
+package crdwire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+)
+
+// Of a CRD of megabytes a few hundred bytes are needed, and kept: a Job may have many to read.
+func TestSchemasAreNotRead(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
+	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
+	s.Apply(t, crdwire.Path(things), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+`"},
+		"spec":{"conversion":{"strategy":"None"},"scope":"Namespaced"}}`)
+	read := map[string]*crdwire.CRD{}
+	var err error
+	if read["one"], err = crdwire.Read(t.Context(), s.Client(t), things); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := crdwire.ReadAll(t.Context(), s.Client(t), nil)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	read["all"] = all[0]
+	parsed, err := crdwire.Parse([]byte(crdJSON(none)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parsed[0]
+	for name, got := range read {
+		if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(want.Status.StoredVersions, got.Status.StoredVersions); diff != "" || got.Name != things || got.ResourceVersion == "" {
+			t.Errorf("%s: %+v, %+v", name, got.ObjectMeta, got.Status)
+		}
+		fields := map[string]string{}
+		for _, entry := range got.ManagedFields {
+			fields[entry.Manager] = string(entry.FieldsV1.GetRawBytes())
+		}
+		owned := `{"f:spec":{"f:conversion":{".":{},"f:strategy":{}}}}`
+		if diff := cmp.Diff(map[string]string{"argocd": owned, "kubectl": owned}, fields); diff != "" {
+			t.Errorf("%s: managed fields (-want +got):\n%s", name, diff)
+		}
+	}
+}
