@@ -198,3 +198,26 @@ func TestRights(t *testing.T) {
 		}
 	}
 }
+
+// Where a HorizontalPodAutoscaler counts the replicas, an upgrade leaves their number as it is. It would be one for a while if
+// the field went that an earlier release had.
+func TestAutoscalingKeepsTheReplicas(t *testing.T) {
+	t.Parallel()
+	v := values(t, "autoscaling: {enabled: true}")
+	live := map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": chart.ReleaseName, "namespace": chart.Namespace}, "spec": map[string]any{"replicas": int64(4)},
+	}
+	for name, tt := range map[string]struct {
+		cluster *chart.Cluster
+		want    any
+	}{
+		"an upgrade": {chart.NewCluster(live), float64(4)},
+		"the first":  {chart.NewCluster(), nil},
+		"no cluster": {nil, nil},
+	} {
+		if got, _ := chart.Get(object(t, render(t, v, tt.cluster), "Deployment", chart.ReleaseName), []string{"spec", "replicas"}); got != tt.want {
+			t.Errorf("%s: %v replicas, want %v", name, got, tt.want)
+		}
+	}
+}
