@@ -16,6 +16,10 @@ func TestImpossibleCombinations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, values, want string }{
 		{
+			"rules that are needed", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
+			"- rules convert gadgets.example.org no more, but this CRD still sends its conversions here: no object of it could be read. Keep the rules until it serves and stores one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.",
+		},
+		{
 			"rules without a schema", "rules: {a: '{kind: Conversion, metadata: {name: gadgets.example.org}}'}",
 			"- rules convert gadgets.example.org, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
 		},
@@ -170,7 +174,11 @@ func TestImpossibleCombinations(t *testing.T) {
 		said = append(said, tt.want)
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := problems(t, tt.values); !slices.Equal(got, []string{tt.want}) {
+			var cluster *chart.Cluster
+			if tt.name == "rules that are needed" {
+				cluster = chart.NewCluster(wired(t)...)
+			}
+			if got := problemsIn(t, tt.values, cluster); !slices.Equal(got, []string{tt.want}) {
 				t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), tt.want)
 			}
 		})
@@ -182,10 +190,58 @@ func TestImpossibleCombinations(t *testing.T) {
 	}
 }
 
-// problems returns the lines that end the rendering.
+// wired returns what is in a cluster in which a CRD of rules points at the release.
+func wired(t *testing.T) []map[string]any {
+	t.Helper()
+	r := render(t, values(t, crdAndRules), nil)
+	var crd map[string]any
+	for _, text := range values(t, crdAndRules)["crds"].(map[string]any) { //nolint:forcetypeassert // see there
+		crd = values(t, text.(string)) //nolint:forcetypeassert // see there
+	}
+	crd["spec"].(map[string]any)["conversion"] = map[string]any{ //nolint:forcetypeassert // see there
+		"strategy": "Webhook",
+		"webhook":  map[string]any{"clientConfig": map[string]any{"service": map[string]any{"namespace": chart.Namespace, "name": chart.ReleaseName}}},
+	}
+	return []map[string]any{crd, object(t, r, "ConfigMap", "webhookd-rules")}
+}
+
+// Rules may go that no CRD needs.
+func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
+	t.Parallel()
+	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
+	for name, change := range map[string]func(spec map[string]any){
+		"it points elsewhere": func(spec map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
+		"it has one version":  func(spec map[string]any) { spec["versions"] = spec["versions"].([]any)[1:] }, //nolint:forcetypeassert // see crdAndRules
+		"one is used": func(spec map[string]any) {
+			spec["versions"].([]any)[0].(map[string]any)["served"] = false //nolint:forcetypeassert // see crdAndRules
+		},
+	} {
+		all := wired(t)
+		change(all[0]["spec"].(map[string]any)) //nolint:forcetypeassert // that of a CRD
+		if _, err := chart.Render(values(t, other), chart.NewCluster(all...)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := chart.Render(values(t, other), chart.NewCluster(wired(t)[1])); err != nil {
+		t.Errorf("the CRD is gone: %v", err)
+	}
+	if _, err := chart.Render(values(t, other+"crdWiring: {crds: [gadgets.example.org]}\n"), chart.NewCluster(wired(t)...)); err != nil {
+		t.Errorf("it may have a converter of Go: %v", err)
+	}
+	if _, err := chart.Render(values(t, other+"rulesFrom: [{name: a}]\n"), chart.NewCluster(wired(t)...)); err != nil {
+		t.Errorf("they may be in a ConfigMap of the user: %v", err)
+	}
+}
+
 func problems(t *testing.T, text string) []string {
 	t.Helper()
-	_, err := chart.Render(values(t, text), nil)
+	return problemsIn(t, text, nil)
+}
+
+// problemsIn returns the lines that end the rendering.
+func problemsIn(t *testing.T, text string, cluster *chart.Cluster) []string {
+	t.Helper()
+	_, err := chart.Render(values(t, text), cluster)
 	if err == nil {
 		t.Fatal("it renders")
 	}

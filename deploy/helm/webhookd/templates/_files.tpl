@@ -89,3 +89,36 @@ A text without a CRD in it is left as it is, letter for letter.
 {{- define "webhookd.wiredCRDs" -}}
 {{- default (include "webhookd.files" . | fromJson).conversions .Values.crdWiring.crds | toJson -}}
 {{- end -}}
+
+{{- /*
+Names of the CRDs that the rules in the cluster have a Conversion for, and these values have none, though the CRD points at the
+Service and has more than one version that is served or stored. With rulesFrom it cannot be known what there is, and what
+crdWiring.crds names may have a converter of Go.
+*/ -}}
+{{- define "webhookd.neededRules" -}}
+{{- $needed := list -}}
+{{- if not .Values.rulesFrom -}}
+  {{- $conversions := (include "webhookd.files" . | fromJson).conversions -}}
+  {{- $before := lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-rules" (include "webhookd.fullname" .)) -}}
+  {{- range $text := dig "data" dict $before -}}
+    {{- range $document := regexSplit "(?m)^---(?:[ \\t].*)?$" $text -1 -}}
+      {{- $object := $document | fromYaml -}}
+      {{- $name := dig "metadata" "name" "" $object -}}
+      {{- if and (eq (toString $object.kind) "Conversion") (not (has $name (concat $conversions ($.Values.crdWiring.crds | default list)))) -}}
+        {{- $crd := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
+        {{- $service := dig "spec" "conversion" "webhook" "clientConfig" "service" dict $crd -}}
+        {{- $used := dig "status" "storedVersions" list $crd -}}
+        {{- range dig "spec" "versions" list $crd -}}
+          {{- if or .served .storage -}}
+            {{- $used = append $used .name -}}
+          {{- end -}}
+        {{- end -}}
+        {{- if and (eq (printf "%s/%s" $service.namespace $service.name) (include "webhookd.service" $)) (gt (len (uniq $used)) 1) -}}
+          {{- $needed = append $needed $name -}}
+        {{- end -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson (uniq $needed) -}}
+{{- end -}}
