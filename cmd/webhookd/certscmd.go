@@ -36,8 +36,9 @@ func newCertsEnsureCommand(p *program) *cobra.Command {
 		Use:   "ensure --secret NAMESPACE/NAME --service NAMESPACE/NAME [--crd NAME...]",
 		Short: "Make, renew and rotate the certificates of webhookd in its Secrets, once",
 		Long: `Make a CA and a certificate for the Service in a Secret (tls.crt, tls.key, ca.crt), renew the certificate when it is due,
-and replace the CA when it is due. It does all that can be done now, and ends: run it daily in a CronJob. It may be run
-at any time, be interrupted anywhere, and run twice at once.
+and replace the CA when it is due. It does all that can be done now, and ends: run it in a CronJob, every ten minutes, since a
+CRD that has come without a caBundle cannot be read until it has one. It may be run at any time, be interrupted anywhere, and
+run twice at once.
 
 A CA is replaced over three runs or more. The new one comes into ca.crt and into caBundle of the CRDs of --crd; once it has
 been there for --settle, it issues the certificate; once that has been there for --settle, the old one goes. So what is

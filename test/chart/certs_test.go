@@ -53,6 +53,15 @@ func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	}
 }
 
+// A CRD that was applied without a caBundle, as Git has it, cannot be read until the Job comes: so it comes within minutes.
+func TestTheJobOfTheCertificatesComesSoon(t *testing.T) {
+	t.Parallel()
+	r := render(t, values(t, "tls: {mode: selfManaged}"), nil)
+	if got := at(t, object(t, r, "CronJob", chart.ReleaseName+"-certs"), "spec", "schedule"); got != "*/10 * * * *" {
+		t.Errorf("it comes at %s", got)
+	}
+}
+
 // policyOf reads the arguments of certs ensure.
 func policyOf(t *testing.T, args []string) *selfmanaged.Policy {
 	t.Helper()

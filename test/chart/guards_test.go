@@ -76,7 +76,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.",
 		},
 		{
-			"a Job that comes once a day for a leaf of a day", "tls: {mode: selfManaged, selfManaged: {leafValidity: 24h}}",
+			"a Job that comes once a day for a leaf of a day", "tls: {mode: selfManaged, selfManaged: {leafValidity: 24h, schedule: 17 3 * * *}}",
 			"- tls.selfManaged.schedule is 17 3 * * *, every 24h, but a leaf of 24h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
 		},
 		{
