@@ -160,3 +160,29 @@ func TestSecretsOfSomebodyElseAreLeftAlone(t *testing.T) {
 		})
 	}
 }
+
+// Where the CRD trusts a CA that is not here, another certificate is served, such as that of another tls.mode of the chart. If
+// the CRD cannot be told to trust ours as well, ours must not be there for the next replica that starts.
+func TestNoFirstLeafThatACRDWouldNotTrust(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	s.Put(t, crdwire.Path(crdName), "helm", wiredCRD("webhookd"))
+	theirs := caAt(t, time.Now())
+	s.Apply(t, crdwire.Path(crdName), "kubectl", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crdName+`"},
+		"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"`+base64.StdEncoding.EncodeToString(theirs.certPEM())+`"}}}}}`)
+	c, l := &clock{now: time.Now()}, &logged{}
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), `field manager "kubectl" owns`) {
+		t.Errorf("%v", err)
+	}
+	if s.Get(t, leafPath, &secret{}) {
+		t.Error("there is a leaf")
+	}
+	if want := "no leaf before the CRDs trust its CA"; !strings.Contains(l.text.String(), want) {
+		t.Errorf("not said: %s:\n%s", want, l.text.String())
+	}
+	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd")) // takes caBundle out
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, s, c.Now())
+}

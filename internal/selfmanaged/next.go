@@ -75,6 +75,9 @@ func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo
 // leafStep comes when everybody trusts what they should, but for who cannot be told.
 func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, nextGood bool) Step {
 	issue := func(why string) Step { return Step{Do: Issue, Bundle: want, Why: why} }
+	if s.servedByAnother(now) {
+		return Step{Do: Wait, At: now.Add(p.Settle), Why: "a CRD trusts somebody else, and cannot be told"}
+	}
 	if !usable {
 		return issue("there is no leaf that could be served")
 	}

@@ -62,6 +62,22 @@ func TestWhatIsNext(t *testing.T) {
 			state: State{CA: a, Leaf: leafA, Published: bundle(a), CRDs: []CRD{{Name: "c", Stuck: true}}}, at: start.Add(15 * day), want: Issue,
 		},
 		{
+			name:  "a CRD that cannot be set, and trusts who serves now, keeps the first leaf from being made",
+			state: State{CA: a, CRDs: []CRD{{Name: "c", Bundle: bundle(foreign), Stuck: true}}}, want: Wait,
+		},
+		{
+			name:  "a CRD that cannot be set, and trusts nobody, does not",
+			state: State{CA: a, CRDs: []CRD{{Name: "c", Stuck: true}}}, want: Issue,
+		},
+		{
+			name:  "a CRD that cannot be set, and trusts whom it should, does not",
+			state: State{CA: a, CRDs: []CRD{{Name: "c", Bundle: bundle(a, foreign), Stuck: true}}}, want: Issue,
+		},
+		{
+			name:  "nor does it where the leaf has ended that was there",
+			state: State{CA: a, Leaf: leafA, CRDs: []CRD{{Name: "c", Bundle: bundle(b), Stuck: true}}}, at: start.Add(21 * day), want: Issue,
+		},
+		{
 			name:  "a CRD that cannot be set keeps the next CA from issuing",
 			state: State{CA: a, Next: b, Leaf: leafLate, Published: bundle(a, b), CRDs: []CRD{{Name: "c", Bundle: bundle(a), Stuck: true}}}, at: late.Add(6 * day), want: Wait,
 		},

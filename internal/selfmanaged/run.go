@@ -207,6 +207,10 @@ func (r *run) describe(step Step) string {
 
 // conclude says how things stand.
 func (r *run) conclude(state *State, step Step) {
+	if state.Leaf == nil {
+		r.Log("Secret %s/%s: no leaf before the CRDs trust its CA: something else is served that they trust", r.Namespace, r.Secret)
+		return
+	}
 	day := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	r.Log("Secret %s/%s: the leaf ends on %s, its CA on %s", r.Namespace, r.Secret, day(state.Leaf.Cert.NotAfter), day(state.CA.Cert.NotAfter))
 	if !r.Policy.AutoRotate && state.CA.Cert.NotAfter.Sub(r.Now()) < r.Policy.RotateBefore() {

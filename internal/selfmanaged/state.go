@@ -109,6 +109,14 @@ func (s *State) usable(name string, now time.Time) bool {
 	return s.Leaf.validAt(now) && s.Leaf.Key != nil && s.Leaf.Cert.VerifyHostname(name) == nil
 }
 
+// servedByAnother reports whether there never was a leaf here, while a CRD that cannot be set trusts CAs that are not ours:
+// what is served now is from elsewhere, and a leaf of ours would take its place as soon as there is one.
+func (s *State) servedByAnother(now time.Time) bool {
+	return s.Leaf == nil && slices.ContainsFunc(s.CRDs, func(crd CRD) bool {
+		return crd.Stuck && len(crd.Bundle.Unexpired(now)) > 0 && !crd.Bundle.Has(s.CA.Cert)
+	})
+}
+
 // leafAge is how long ago the leaf was issued, if it is one of ours.
 func (s *State) leafAge(now time.Time) time.Duration {
 	return now.Sub(s.Leaf.Cert.NotBefore.Add(backdate))
