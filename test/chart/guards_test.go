@@ -16,6 +16,10 @@ func TestImpossibleCombinations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, values, want string }{
 		{
+			"another name", "{fullnameOverride: other, metrics: {service: {enabled: true}}}",
+			"- the Service webhookd of this release would go, and other come: no object of a CRD that names the old one could be read. Keep the name with fullnameOverride=webhookd; or delete the Service first, if no CRD names it.",
+		},
+		{
 			"rules that are needed", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
 			"- rules convert gadgets.example.org no more, but this CRD still sends its conversions here: no object of it could be read. Keep the rules until it serves and stores one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.",
 		},
@@ -175,8 +179,11 @@ func TestImpossibleCombinations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var cluster *chart.Cluster
-			if tt.name == "rules that are needed" {
+			switch tt.name {
+			case "rules that are needed":
 				cluster = chart.NewCluster(wired(t)...)
+			case "another name":
+				cluster = chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)
 			}
 			if got := problemsIn(t, tt.values, cluster); !slices.Equal(got, []string{tt.want}) {
 				t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), tt.want)
@@ -187,6 +194,38 @@ func TestImpossibleCombinations(t *testing.T) {
 		if !slices.ContainsFunc(said, func(s string) bool { return text.MatchString(s) }) {
 			t.Errorf("no case for %s", text)
 		}
+	}
+}
+
+// services returns the Services of a rendering as Helm installs them, those of another release, and of another chart of this one.
+func services(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for _, release := range []string{chart.ReleaseName, "another"} {
+		for _, o := range objects(t, render(t, values(t, text), nil)) {
+			metadata, _ := o["metadata"].(map[string]any)
+			if o["kind"] != "Service" {
+				continue
+			}
+			metadata["annotations"] = map[string]any{"meta.helm.sh/release-name": release}
+			metadata["name"] = strings.Replace(at(t, o, "metadata", "name"), chart.ReleaseName, release, 1)
+			all = append(all, o)
+		}
+	}
+	return append(all, map[string]any{
+		"apiVersion": "v1", "kind": "Service", "spec": map[string]any{"selector": map[string]any{"app.kubernetes.io/component": "server"}},
+		"metadata": map[string]any{
+			"name": "another-chart", "namespace": chart.Namespace, "labels": map[string]any{"helm.sh/chart": "another-1.0.0"},
+			"annotations": map[string]any{"meta.helm.sh/release-name": chart.ReleaseName},
+		},
+	})
+}
+
+// The Service of a release, under its name, and those of others are no reason to refuse anything.
+func TestServicesOfOthersDoNotMatter(t *testing.T) {
+	t.Parallel()
+	if _, err := chart.Render(nil, chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)); err != nil {
+		t.Error(err)
 	}
 }
 

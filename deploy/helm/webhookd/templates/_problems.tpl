@@ -2,12 +2,26 @@
 What is impossible together, a line each. What is wrong with one value alone is for values.schema.json.
 */ -}}
 {{- define "webhookd.problems" -}}
+{{- include "webhookd.problems.names" . -}}
 {{- include "webhookd.problems.rules" . -}}
 {{- include "webhookd.problems.tls" . -}}
 {{- include "webhookd.problems.crdWiring" . -}}
 {{- include "webhookd.problems.pods" . -}}
 {{- include "webhookd.problems.network" . -}}
 {{- include "webhookd.problems.metrics" . -}}
+{{- end -}}
+
+{{- define "webhookd.problems.names" -}}
+{{- $name := include "webhookd.fullname" . -}}
+{{- range dig "items" list (lookup "v1" "Service" .Release.Namespace "") }}
+{{- $of := dig "metadata" "annotations" "meta.helm.sh/release-name" "" . -}}
+{{- $selects := dig "spec" "selector" "app.kubernetes.io/component" "" . -}}
+{{- $is := dig "metadata" "labels" "app.kubernetes.io/component" "" . -}}
+{{- $chart := dig "metadata" "labels" "helm.sh/chart" "" . -}}
+{{- if and (hasPrefix (printf "%s-" $.Chart.Name) $chart) (eq $of $.Release.Name) (eq $selects "server") (ne $is "metrics") (ne .metadata.name $name) }}
+- the Service {{ .metadata.name }} of this release would go, and {{ $name }} come: no object of a CRD that names the old one could be read. Keep the name with fullnameOverride={{ .metadata.name }}; or delete the Service first, if no CRD names it.
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "webhookd.problems.rules" -}}
