@@ -3,7 +3,9 @@ package server
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -29,7 +31,9 @@ type conn struct {
 	waited  time.Duration // how long it did
 
 	reading, writing lazyDeadline
-	record           record // that is being read, while handshaking
+	record           record      // that is being read, while handshaking
+	rest             rest        // see rest.go
+	gone             func(*conn) // called when it is closed
 
 	mu          sync.Mutex // TLS writes from the goroutine that reads, too
 	corked      *[]byte    // see cork.go; nil: nothing is gathered
@@ -47,6 +51,22 @@ const (
 	serving
 )
 
+// newConn returns the state of c, which was accepted now.
+func newConn(c net.Conn, l *Limits, gone func(*conn)) *conn {
+	own := &conn{
+		Conn: c, expires: expiry(time.Now(), l.ConnectionAge), limits: l, gone: gone,
+		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
+	}
+	own.rest = rest{header: l.ReadHeaderTimeout, reading: &own.reading}
+	return own
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	defer c.gone(c)
+	return c.Conn.Close()
+}
+
 // SetReadDeadline knows by the order of calls what net/http means: it clears the deadline after the
 // handshake, then sets ReadHeaderTimeout and, once it has the header, ReadTimeout, both counted from
 // the end of the handshake.
@@ -59,6 +79,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	case handshaken:
 		c.phase = firstWait
 		c.waiting, c.header = time.Now(), t
+		c.rest.begin(c.waiting)
 		t = c.waiting.Add(c.limits.IdleTimeout)
 	case firstWait, firstHeader: // where the request came along with the handshake, nothing was read
 		c.phase = serving
@@ -89,6 +110,15 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		n, err = c.Conn.Read(p)
 		return err
 	})
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.rest.ended() {
+		// A deadline that strikes does so without a look at what has arrived.
+		if n, err = arrived(c.Conn, p), nil; n == 0 {
+			err = io.EOF
+		}
+	}
+	if n > 0 {
+		c.rest.stir()
+	}
 	if c.phase == firstWait && n > 0 {
 		c.phase = firstHeader
 		c.waited = time.Since(c.waiting)
@@ -107,25 +137,6 @@ func (c *conn) send(p []byte) (n int, err error) {
 		return err
 	})
 	return n, err
-}
-
-// A connListener makes each accepted connection a conn.
-type connListener struct {
-	net.Listener
-
-	limits *Limits
-}
-
-// Accept waits for the next connection.
-func (l connListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err // as it is: net/http asks it whether to try again
-	}
-	return &conn{
-		Conn: c, expires: expiry(time.Now(), l.limits.ConnectionAge), limits: l.limits,
-		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
-	}, nil
 }
 
 // A record is how far a TLS record has been read (RFC 8446, section 5.1).

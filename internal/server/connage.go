@@ -18,12 +18,20 @@ type connKey struct{}
 
 // withConn makes a connection's state known to the requests on it.
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		if own, ok := t.NetConn().(*conn); ok {
-			return context.WithValue(ctx, connKey{}, own)
-		}
+	if own := connOf(c); own != nil {
+		return context.WithValue(ctx, connKey{}, own)
 	}
 	return ctx
+}
+
+// connOf returns the conn below a connection that net/http serves, or nil.
+func connOf(c net.Conn) *conn {
+	t, ok := c.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	own, _ := t.NetConn().(*conn)
+	return own
 }
 
 // connExpired reports whether r came on a connection that is to end.

@@ -29,9 +29,8 @@ func (p *corks) get() *[]byte {
 // serveCorked calls the webhook handler and sends its answer in as few writes as there can be.
 func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
-	flusher, canFlush := w.(http.Flusher)
 	asksFirst := r.Header["Expect"] != nil // and waits for 100 Continue, which a cork would hold back
-	if !ok || !canFlush || asksFirst || r.ContentLength < corkAbove {
+	if !ok || asksFirst || r.ContentLength < corkAbove {
 		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
@@ -39,7 +38,7 @@ func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
 	c.cork(s.corks.get(), deadline)
 	defer func() { s.corks.pool.Put(c.uncork()) }()
 	s.opts.Webhook.ServeHTTP(w, r)
-	flusher.Flush() // not after a panic, which is answered instead
+	_ = http.NewResponseController(w).Flush() // not after a panic, which is answered instead
 }
 
 // cork has writes gathered in buffer, until the deadline: what is written after it may be the answer for a handler that does

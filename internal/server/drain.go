@@ -39,18 +39,31 @@ func (s *Server) startDraining() {
 func (s *Server) shutdown(ctx context.Context, webhook, admin *http.Server) error {
 	ctx = context.WithoutCancel(ctx)
 	s.startDraining()
-	err := closeWithin(ctx, webhook, s.opts.ShutdownTimeout)
+	err := s.finish(ctx, webhook)
 	if err != nil {
 		err = fmt.Errorf("requests still in progress after %s were cut: %w: shutdown-timeout", s.opts.ShutdownTimeout, err)
 	}
 	// What the admin server cuts short is nobody's loss.
-	_ = closeWithin(ctx, admin, adminShutdownTimeout)
+	ctx, cancel := context.WithTimeout(ctx, adminShutdownTimeout)
+	defer cancel()
+	_ = closeServer(ctx, admin)
 	return err
 }
 
-func closeWithin(ctx context.Context, srv *http.Server, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// finish takes the connections that came before the listener closed, and gives what comes on them ShutdownTimeout to be
+// answered. net/http is told only when there are none: see rest.
+func (s *Server) finish(ctx context.Context, webhook *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ShutdownTimeout)
 	defer cancel()
+	s.webhookListener.retire()
+	select {
+	case <-s.conns.end():
+	case <-ctx.Done():
+	}
+	return closeServer(ctx, webhook)
+}
+
+func closeServer(ctx context.Context, srv *http.Server) error {
 	if err := srv.Shutdown(ctx); err != nil {
 		return errors.Join(err, srv.Close())
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -15,11 +14,10 @@ import (
 // answer, and turns a panic into an answer.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() || connExpired(r, time.Now()) {
-			w.Header().Set("Connection", "close")
-		}
-		defer s.recoverPanic(w)
-		next.ServeHTTP(w, r)
+		a := &answer{ResponseWriter: w, server: s, request: r}
+		defer s.recoverPanic(a)
+		next.ServeHTTP(a, r)
+		a.begin()
 	})
 }
 

@@ -122,6 +122,12 @@ func start(t *testing.T, change func(*server.Options)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, s)
+}
+
+// run is start for a server that is made.
+func run(t *testing.T, s *server.Server) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{Server: s, t: t, stop: cancel, done: make(chan struct{})}
 	go func() {
@@ -246,11 +252,16 @@ func dialRaw(t *testing.T, addr net.Addr) *rawConn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newRaw(t, c.(*tls.Conn))
+}
+
+func newRaw(t *testing.T, c *tls.Conn) *rawConn {
+	t.Helper()
 	t.Cleanup(func() { _ = c.Close() })
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	return &rawConn{Conn: c.(*tls.Conn), t: t, reader: bufio.NewReader(c)}
+	return &rawConn{Conn: c, t: t, reader: bufio.NewReader(c)}
 }
 
 // send writes text, in which a line feed stands for CR LF.

@@ -16,7 +16,8 @@ type lazyDeadline struct {
 
 	mu     sync.Mutex
 	wanted time.Time // zero: none
-	armed  time.Time // what the socket has: never later than wanted while a call is in progress
+	most   time.Time // which wanted may not exceed; zero: it may
+	armed  time.Time // what the socket has: never later than due while a call is in progress
 	calls  int       // in progress
 }
 
@@ -25,11 +26,32 @@ func (d *lazyDeadline) want(t time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.wanted = t
+	return d.change()
+}
+
+// limit makes t the deadline wherever a later one is wanted, or none, until it is lifted with a zero t.
+func (d *lazyDeadline) limit(t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.most = t
+	return d.change()
+}
+
+// change tells the socket if a call in progress would miss the deadline. Callers hold mu.
+func (d *lazyDeadline) change() error {
 	if d.calls == 0 || !d.late() {
 		return nil
 	}
-	d.armed = t
-	return d.set(t)
+	d.armed = d.due()
+	return d.set(d.armed)
+}
+
+// due returns the deadline, or zero where there is none. Callers hold mu.
+func (d *lazyDeadline) due() time.Time {
+	if d.most.IsZero() || !d.wanted.IsZero() && d.wanted.Before(d.most) {
+		return d.wanted
+	}
+	return d.most
 }
 
 // do calls call, which reads or writes from where it left off, until it ends otherwise than by a deadline that nobody
@@ -51,11 +73,11 @@ func (d *lazyDeadline) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.late() {
-		if !time.Now().Before(d.wanted) {
+		if !time.Now().Before(d.due()) {
 			return os.ErrDeadlineExceeded
 		}
-		d.armed = d.wanted
-		if err := d.set(d.wanted); err != nil {
+		d.armed = d.due()
+		if err := d.set(d.armed); err != nil {
 			return err
 		}
 	}
@@ -71,16 +93,18 @@ func (d *lazyDeadline) end() {
 
 // late reports whether the socket's deadline, or that it has none, comes after the one that is wanted. Callers hold mu.
 func (d *lazyDeadline) late() bool {
-	return !d.wanted.IsZero() && (d.armed.IsZero() || d.wanted.Before(d.armed))
+	due := d.due()
+	return !due.IsZero() && (d.armed.IsZero() || due.Before(d.armed))
 }
 
 // struck reports whether the deadline that has passed is the one that is wanted, and else arms that.
 func (d *lazyDeadline) struck() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.wanted.IsZero() && !time.Now().Before(d.wanted) {
+	due := d.due()
+	if !due.IsZero() && !time.Now().Before(due) {
 		return true
 	}
-	d.armed = d.wanted
-	return d.set(d.wanted) != nil
+	d.armed = due
+	return d.set(due) != nil
 }

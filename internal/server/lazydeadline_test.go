@@ -138,6 +138,64 @@ func TestLazyDeadlines(t *testing.T) {
 	}
 }
 
+// TestLimitOfADeadline holds that a limit is a deadline of its own, for a call that waits and for the next one.
+func TestLimitOfADeadline(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name          string
+		wanted, limit int // seconds from now, -1 for none
+		during        bool
+		want          int // second in which the deadline strikes; -1: never, the peer comes after 100 s
+	}{
+		{"alone", -1, 5, false, 5},
+		{"alone, meanwhile", -1, 5, true, 5},
+		{"before what is wanted", 30, 5, false, 5},
+		{"before what is wanted, meanwhile", 30, 5, true, 5},
+		{"after what is wanted", 5, 30, false, 5},
+		{"after what is wanted, meanwhile", 5, 30, true, 5},
+		{"lifted", 5, -1, false, 5},
+		{"lifted, meanwhile", 5, -1, true, 5},
+		{"lifted, with none wanted", -1, -1, true, -1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d, began := newTimed(t), time.Now()
+				at := func(n int) time.Time {
+					if n < 0 {
+						return time.Time{}
+					}
+					return began.Add(time.Duration(n) * time.Second)
+				}
+				limit := func() {
+					if err := d.reading.limit(at(test.limit)); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := errors.Join(d.SetReadDeadline(at(test.wanted)), d.reading.limit(at(2))); err != nil {
+					t.Fatal(err)
+				}
+				if test.during {
+					time.AfterFunc(time.Second, limit)
+				} else {
+					limit()
+				}
+				if test.want < 0 {
+					time.AfterFunc(100*time.Second, func() { _, _ = d.peer.Write([]byte{1}) })
+				}
+				took, struck := after(t, func() error { _, err := d.Read(make([]byte, 1)); return err })
+				want := time.Duration(test.want) * time.Second
+				if test.want < 0 {
+					want = 100 * time.Second
+				}
+				if took != want || struck != (test.want >= 0) {
+					t.Errorf("ended after %s, by the deadline: %t; want %s, %t", took, struck, want, test.want >= 0)
+				}
+			})
+		})
+	}
+}
+
 // TestDeadlinesOfRequestsAreRarelyTold does what net/http does for each of many requests.
 func TestDeadlinesOfRequestsAreRarelyTold(t *testing.T) {
 	t.Parallel()

@@ -49,10 +49,11 @@ type Options struct {
 	// otherwise every field counts as it is.
 	Limits Limits
 	// DrainDelay is how long the server goes on accepting and answering after Run's context has
-	// ended, with `Connection: close` on each answer, before it shuts down. 0: not at all.
+	// ended, with `Connection: close` on each answer, before it closes the listener and ends the
+	// connections that are idle. 0: not at all.
 	DrainDelay time.Duration
-	// ShutdownTimeout bounds the wait for requests that still run after DrainDelay. Default
-	// [DefaultShutdownTimeout].
+	// ShutdownTimeout bounds the wait for requests that still run, or come, after DrainDelay.
+	// Default [DefaultShutdownTimeout].
 	ShutdownTimeout time.Duration
 
 	// Checks are what readiness asks besides the server's own state, in this order.

@@ -50,7 +50,7 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = &chunkedBody{
 		ctx: ctx, admission: &ctx.admission, limit: s.maxBody, room: size,
-		body: &watchedBody{ReadCloser: http.MaxBytesReader(w, r.Body, s.maxBody), hooks: &s.opts.Hooks, pace: paced},
+		body: &watchedBody{ReadCloser: http.MaxBytesReader(bare(w), r.Body, s.maxBody), hooks: &s.opts.Hooks, pace: paced},
 	}
 	s.opts.Webhook.ServeHTTP(w, r)
 }

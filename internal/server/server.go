@@ -36,8 +36,11 @@ type Server struct {
 	running   atomic.Bool
 	draining  atomic.Bool
 	listening chan struct{}
+	listen    func(ctx context.Context, network, address string) (net.Listener, error)
+	conns     conns
 	// Written before listening is closed.
-	webhookListener, adminListener net.Listener
+	webhookListener *listener
+	adminListener   net.Listener
 }
 
 // New returns a Server that [Server.Run] starts, or an error that names every option that is missing
@@ -53,6 +56,7 @@ func New(opts Options) (*Server, error) {
 		errors:    newErrorLog(opts.ErrorLog),
 		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
 		listening: make(chan struct{}),
+		listen:    (&net.ListenConfig{KeepAlive: opts.Limits.KeepAlive}).Listen,
 	}
 	s.health = &health{checks: s.checks()}
 	s.webhook = s.webhookRoutes()
@@ -119,11 +123,12 @@ func (s *Server) accepts() bool {
 }
 
 // Run binds the listeners and serves until ctx ends, then stops in order: readiness fails at once,
-// every answer on the webhook listener carries `Connection: close` for DrainDelay while connections
-// are still accepted, and requests that still run then get ShutdownTimeout to finish. It returns nil
-// after an orderly end; the error of a listener that could not be bound, naming its key, or that
-// failed; or an error that says that requests had to be cut. Its goroutines have ended by then, but
-// for handlers that were cut and have not noticed. A Server runs once.
+// and every answer on the webhook listener carries `Connection: close`. DrainDelay later no connection
+// is accepted any more, one on which nothing comes for half a second is closed, and requests that run,
+// or have begun to come, get ShutdownTimeout to finish. It returns nil after an orderly end; the error
+// of a listener that could not be bound, naming its key, or that failed; or an error that says that
+// requests had to be cut. Its goroutines have ended by then, but for handlers that were cut and have
+// not noticed. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	if !s.running.CompareAndSwap(false, true) {
 		return errors.New("the server has been run already")
@@ -173,7 +178,7 @@ func (s *Server) webhookServer(ctx context.Context) *http.Server {
 	srv := s.httpServer(ctx, s.webhook)
 	srv.TLSConfig = s.opts.TLS.Clone()
 	srv.TLSConfig.NextProtos = []string{"http/1.1"}
-	srv.ConnContext = withConn
+	srv.ConnContext, srv.ConnState = withConn, connState
 	srv.WriteTimeout = s.opts.Limits.Timeout + s.opts.Limits.WriteGrace
 	return srv
 }
@@ -209,24 +214,22 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 
 // bind opens the listeners, both or none, and reports all that fails.
 func (s *Server) bind(ctx context.Context) error {
-	lc := net.ListenConfig{KeepAlive: s.opts.Limits.KeepAlive}
 	var adminErr error
-	webhook, err := lc.Listen(ctx, "tcp", s.opts.Listen)
+	webhook, err := s.listen(ctx, "tcp", s.opts.Listen)
 	if err != nil {
 		err = fmt.Errorf("cannot bind the webhook listener: %w: listen", err)
-	} else {
-		s.webhookListener = connListener{webhook, &s.opts.Limits}
 	}
 	if s.opts.AdminListen != "" {
-		s.adminListener, adminErr = lc.Listen(ctx, "tcp", s.opts.AdminListen)
+		s.adminListener, adminErr = s.listen(ctx, "tcp", s.opts.AdminListen)
 		if adminErr != nil {
 			adminErr = fmt.Errorf("cannot bind the admin listener: %w: admin-listen", adminErr)
 		}
 	}
 	if err = errors.Join(err, adminErr); err == nil {
+		s.webhookListener = newListener(webhook, &s.opts.Limits, &s.conns)
 		return nil
 	}
-	for _, l := range []net.Listener{s.webhookListener, s.adminListener} {
+	for _, l := range []net.Listener{webhook, s.adminListener} {
 		if l != nil {
 			_ = l.Close()
 		}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// listenTCP listens on a free port of the loopback interface.
+func listenTCP(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func dialTCP(t *testing.T, addr net.Addr) net.Conn {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), addr.Network(), addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestRetiringListenerLosesNoConnection holds that what the kernel has accepted is served, however late the server comes to it.
+func TestRetiringListenerLosesNoConnection(t *testing.T) {
+	t.Parallel()
+	limits, open := DefaultLimits(), conns{}
+	l := newListener(listenTCP(t), &limits, &open)
+	const clients = 20
+	for range clients {
+		dialTCP(t, l.Addr())
+	}
+	retired := make(chan struct{})
+	go func() {
+		defer close(retired)
+		l.retire()
+	}()
+	for l.retiring.Load() == nil {
+		runtime.Gosched()
+	}
+	for range clients {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	if _, err := l.Accept(); !errors.Is(err, http.ErrServerClosed) {
+		t.Errorf("error %v, want %v", err, http.ErrServerClosed)
+	}
+	if err := l.Close(); err != nil { // as net/http does after that error
+		t.Error(err)
+	}
+	<-retired
+	if len(open.open) != clients {
+		t.Errorf("%d connections are counted, want %d", len(open.open), clients)
+	}
+}
+
+// TestWhatHasArrivedIsReadBeforeTheEnd holds that a connection is not closed over a request that the kernel has already.
+func TestWhatHasArrivedIsReadBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	limits, listening := DefaultLimits(), listenTCP(t)
+	peer := dialTCP(t, listening.Addr())
+	accepted, err := listening.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConn(accepted, &limits, func(*conn) {})
+	c.phase = serving
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := peer.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-time.Hour)
+	wantRead := func(text string, want error) {
+		t.Helper()
+		c.rest.begin(long)
+		p := make([]byte, 1)
+		if n, err := c.Read(p); string(p[:n]) != text || !errors.Is(err, want) {
+			t.Errorf("read %q, %v; want %q, %v", p[:n], err, text, want)
+		}
+	}
+	wantRead("a", nil) // and so the other has arrived
+	c.rest.end(long)
+	wantRead("b", nil)
+	wantRead("", io.EOF)
+}
+
+// TestConnectionsEndOneAfterTheOther holds how long that takes.
+func TestConnectionsEndOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	limits := DefaultLimits()
+	for n, want := range map[int]time.Duration{0: 0, 1: 0, 100: 99 * betweenEnds, 10_000: allEnds} {
+		var open conns
+		var latest time.Time
+		began := time.Now()
+		for range n {
+			open.add(newConn(&sink{}, &limits, open.remove))
+		}
+		none := open.end()
+		for c := range open.open {
+			if c.rest.earliest.After(latest) {
+				latest = c.rest.earliest
+			}
+		}
+		if took := latest.Sub(began); n > 0 && (took < want*99/100 || took > want+time.Since(began)) {
+			t.Errorf("%d connections: the last one ends after %s, want %s", n, took, want)
+		}
+		select {
+		case <-none:
+			if n > 0 {
+				t.Error("none are left, but there are some")
+			}
+		default:
+			if n == 0 {
+				t.Error("some are left of none")
+			}
+		}
+	}
+}
