@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 )
 
 // firstChunk is what a body of unknown length is given to begin with.
@@ -48,7 +49,7 @@ func unreadCode(err error) int {
 type chunkedBody struct {
 	ctx       context.Context //nolint:containedctx // Read has no parameter for it
 	admission *admission
-	body      io.ReadCloser // limited to limit bytes
+	body      *watchedBody // limited to limit bytes
 	limit     int64
 	read      int64
 	room      int64 // that is reserved
@@ -79,8 +80,10 @@ func (b *chunkedBody) reserve() error {
 		return b.refused
 	}
 	more := min(b.room, b.limit-b.room)
+	asked := time.Now()
 	if b.refused = b.admission.grow(b.ctx, b.admission.share.total()+more); b.refused == nil {
 		b.room += more
+		b.body.pace.pause(time.Since(asked)) // that time is not its client's
 	}
 	return b.refused
 }

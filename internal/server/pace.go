@@ -12,10 +12,11 @@ const paceGrace = 5 * time.Second
 // before ReadTimeout. Its zero value lets a body take all the time that net/http gives it.
 type pace struct {
 	conn    *conn
-	rate    int64 // bytes a second; 0: any
-	started time.Time
-	last    time.Time // when the body has to be complete
-	left    int64     // of its bytes; negative: not known
+	rate    int64         // bytes a second; 0: any
+	started time.Time     // later by the pauses that there were
+	whole   time.Duration // that it may take
+	end     time.Time     // of the request, and so of its body
+	left    int64         // of its bytes; negative: not known
 	read    int64
 }
 
@@ -26,10 +27,7 @@ func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
 	if !ok || r.ContentLength == 0 {
 		return pace{}
 	}
-	p := pace{conn: c, rate: l.MinBodyRate, started: now, last: now.Add(l.ReadTimeout), left: r.ContentLength}
-	if p.last.After(deadline) {
-		p.last = deadline
-	}
+	p := pace{conn: c, rate: l.MinBodyRate, started: now, whole: l.ReadTimeout, end: deadline, left: r.ContentLength}
 	p.follow()
 	return p
 }
@@ -49,14 +47,26 @@ func (p *pace) advance(n int, end bool) {
 	p.follow()
 }
 
+// pause leaves out d, in which nobody wanted the body.
+func (p *pace) pause(d time.Duration) {
+	if p.conn == nil {
+		return
+	}
+	p.started = p.started.Add(d)
+	p.follow()
+}
+
 // follow sets the deadline that goes with what has been read.
 func (p *pace) follow() {
-	t := p.last
+	t := p.started.Add(p.whole)
 	if p.rate > 0 {
-		t = p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second)))
+		paced := p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second)))
+		if paced.Before(t) {
+			t = paced
+		}
 	}
-	if t.After(p.last) {
-		t = p.last
+	if t.After(p.end) {
+		t = p.end
 	}
 	_ = p.conn.reading.want(t) // what is wrong with the socket, the next Read says
 }

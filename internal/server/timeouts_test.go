@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
@@ -241,6 +242,52 @@ func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
 			}
 			release()
 			<-first
+		})
+	}
+}
+
+// TestWaitingForMoreIsNoSlowBody holds the same for a body of unknown length, which waits in the middle.
+func TestWaitingForMoreIsNoSlowBody(t *testing.T) {
+	t.Parallel()
+	const waits, readTime = 7 * time.Second, 6 * time.Second
+	chunk := strconv.FormatInt(100<<10, 16) + "\n" + strings.Repeat("x", 100<<10) + "\n" // it is let in with firstChunk
+	tests := map[string]struct {
+		rate int64 // MinBodyRate
+		rest string
+		code int
+		took time.Duration
+	}{
+		"comes when it may":              {1 << 10, chunk + "0\n\n", http.StatusOK, waits},
+		"comes when it may, at any rate": {0, chunk + "0\n\n", http.StatusOK, waits},
+		"never comes":                    {1 << 10, chunk, http.StatusRequestTimeout, waits + readTime},
+		"never comes, at any rate":       {0, chunk, http.StatusRequestTimeout, waits + readTime},
+		"comes too slowly":               {200 << 10, chunk, http.StatusRequestTimeout, waits + 5500*time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				hold, held, release := holder(t)
+				s := startPiped(t, func(o *server.Options) {
+					o.Webhook = hold
+					tightLimits(&o.Limits)
+					o.Limits.QueueWait, o.Limits.ReadTimeout, o.Limits.MinBodyRate = patience, readTime, tt.rate
+				})
+				client := pipeClient(t, func() *piped { return s })
+				go post(t, client, "https://webhookd.test"+server.DefaultPath, strings.NewReader("hold"+strings.Repeat(" ", 700<<10)))
+				<-held
+				c, began := s.raw(), time.Now()
+				text := strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + tt.rest
+				go func() { _, _ = io.WriteString(c, strings.ReplaceAll(text, "\n", "\r\n")) }()
+				<-time.After(waits)
+				if got := s.Stats(); got.Requests != 2 || got.Waiting != 1 {
+					t.Errorf("stats %+v, want one of two requests waiting", got)
+				}
+				release()
+				if got := c.receive(http.MethodPost); got.code != tt.code || time.Since(began) != tt.took {
+					t.Errorf("code %d after %s, want %d after %s", got.code, time.Since(began), tt.code, tt.took)
+				}
+			})
 		})
 	}
 }
