@@ -6,8 +6,6 @@ import (
 	"net/netip"
 
 	"github.com/go-chi/chi/v5"
-
-	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
 // pprofRoutes serves profiles to clients on this host, which in a cluster means
@@ -29,7 +27,7 @@ func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		addr, err := netip.ParseAddrPort(r.RemoteAddr)
 		if err != nil || !addr.Addr().Unmap().IsLoopback() {
-			notFound(w, r, apistatus.Write)
+			adminRefusal().notFound(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

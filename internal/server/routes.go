@@ -20,7 +20,7 @@ const (
 // webhookRoutes serves the reviews and readiness. Paths are matched as they are: nothing is cleaned
 // up and nothing redirected, because kube-apiserver follows redirects.
 func (s *Server) webhookRoutes() http.Handler {
-	r := newRouter(s.reject)
+	r := newRouter(refusal{s.reject, "check the path in the CRD's clientConfig"})
 	path := strings.TrimSuffix(s.opts.Path, "/")
 	r.Post(path, s.serveReview)
 	r.Post(path+"/", s.serveReview)
@@ -42,7 +42,7 @@ func (s *Server) straight(path string, otherwise http.Handler) http.Handler {
 
 // adminRoutes serves probes, metrics and, where enabled, profiles.
 func (s *Server) adminRoutes() http.Handler {
-	r := newRouter(apistatus.Write)
+	r := newRouter(adminRefusal())
 	getAndHead(r, livePath, serveLive)
 	getAndHead(r, readyPath, s.health.serveReady)
 	if s.opts.Metrics != nil {
@@ -57,30 +57,38 @@ func (s *Server) adminRoutes() http.Handler {
 // A rejecter answers a request that no route wants.
 type rejecter func(w http.ResponseWriter, code int, reason metav1.StatusReason, message string)
 
+// A refusal is how a router answers what none of its routes wants.
+type refusal struct {
+	reject rejecter
+	advice string // for who asks for a path that there is not
+}
+
+func adminRefusal() refusal {
+	return refusal{apistatus.Write, "this is the admin listener, which has probes and metrics"}
+}
+
+func (f refusal) notFound(w http.ResponseWriter, req *http.Request) {
+	f.reject(w, http.StatusNotFound, metav1.StatusReasonNotFound,
+		fmt.Sprintf("webhookd serves nothing at this path; %s: %.200q", f.advice, req.URL.Path))
+}
+
 // newRouter returns an empty chi router whose own answers are Statuses.
-func newRouter(reject rejecter) chi.Router {
+func newRouter(f refusal) chi.Router {
 	r := chi.NewRouter()
-	r.NotFound(func(w http.ResponseWriter, req *http.Request) {
-		notFound(w, req, reject)
-	})
+	r.NotFound(f.notFound)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		// chi keeps the list of allowed methods to itself, and comes here for a method that it does
 		// not know whatever the path is.
 		allowed := allowedMethods(r, req.URL.EscapedPath())
 		if len(allowed) == 0 {
-			notFound(w, req, reject)
+			f.notFound(w, req)
 			return
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		reject(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+		f.reject(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
 			"method not allowed here: use "+strings.Join(allowed, " or "))
 	})
 	return r
-}
-
-func notFound(w http.ResponseWriter, req *http.Request, reject rejecter) {
-	reject(w, http.StatusNotFound, metav1.StatusReasonNotFound,
-		fmt.Sprintf("webhookd serves nothing at this path; check the path in the CRD's clientConfig: %.200q", req.URL.Path))
 }
 
 func allowedMethods(routes chi.Routes, path string) []string {

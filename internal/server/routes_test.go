@@ -290,7 +290,7 @@ func TestAdminRoutes(t *testing.T) {
 		"metrics":                      {full, "GET", "/metrics", "10.0.0.1:1", 200, "metrics\n"},
 		"no metrics given":             {plain, "GET", "/metrics", "10.0.0.1:1", 404, `"Status"`},
 		"POST to metrics":              {full, "POST", "/metrics", "10.0.0.1:1", 405, `"Status"`},
-		"no reviews here":              {full, "POST", "/crdconvert", "10.0.0.1:1", 404, `"Status"`},
+		"no reviews here":              {full, "POST", "/crdconvert", "10.0.0.1:1", 404, "the admin listener"},
 		"profiles off":                 {plain, "GET", "/debug/pprof/", "127.0.0.1:1", 404, `"Status"`},
 		"profiles off, heap":           {plain, "GET", "/debug/pprof/heap", "127.0.0.1:1", 404, `"Status"`},
 		"profiles, index":              {full, "GET", "/debug/pprof/", "127.0.0.1:1", 200, "goroutine"},
