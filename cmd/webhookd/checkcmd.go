@@ -31,7 +31,7 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
   webhookd check conversions/ -o json
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			f.rules = append(f.rules, args...)
+			f.rules, f.arguments = append(f.rules, args...), true
 			if err := f.checkArguments(output); err != nil {
 				return err
 			}

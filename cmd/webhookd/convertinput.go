@@ -59,13 +59,14 @@ func (p *program) readInputs(names []string) ([]input, error) {
 			add("stdin", text, err)
 			continue
 		}
+		from := place{"objects", "give their file or folder with --filename"}
 		files, err := filesOf(name)
 		if err != nil {
-			problems = append(problems, usage(pathLast(err), ""))
+			problems = append(problems, usage(from.unread(name, err), ""))
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file) //nolint:gosec // the user's own files
-			add(file, text, pathLast(err))
+			add(file, text, from.unread(name, err))
 		}
 	}
 	return inputs, errors.Join(problems...)

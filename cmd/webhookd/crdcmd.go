@@ -99,7 +99,7 @@ func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	}
 	text, err := os.ReadFile(f.caFile)
 	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", pathLast(err))
+		return nil, place{"the CAs", "give their file with --ca-file"}.unread(f.caFile, err)
 	}
 	b, err := crdwire.ParseBundle(text)
 	if err != nil {
@@ -141,7 +141,7 @@ func (f *apiFlags) client(p *program) (api *kubeapi.Client, inCluster bool, err 
 	c.UserAgent = "webhookd/" + p.build.Version
 	api, err = kubeapi.New(c)
 	if err != nil {
-		return nil, false, usage(err, "")
+		return nil, false, usage(place{"the CAs of the API server", "give their file with --api-ca-file"}.unread(c.CAFile, err), "")
 	}
 	return api, inCluster, nil
 }

@@ -143,7 +143,7 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions) (crds []*crd
 }
 
 func (p *program) fileCRDs(paths []string) ([]*crdwire.CRD, error) {
-	files, err := p.read(paths)
+	files, err := p.read(place{"CRDs", "give their file or folder with --filename"}, paths)
 	if err != nil {
 		return nil, usage(err, "")
 	}

@@ -105,7 +105,7 @@ func (p *program) crdWire(o *wireOptions, w crdwire.WireOptions) error {
 		text, err = os.ReadFile(name) //nolint:gosec // the user's own file
 	}
 	if err != nil {
-		return usage(pathLast(err), "")
+		return usage(place{"CRDs", "give their file with --filename"}.unread(name, err), "")
 	}
 	result, wired, err := crdwire.Wire(text, w)
 	if err != nil {

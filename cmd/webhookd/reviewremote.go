@@ -91,7 +91,7 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 	for _, name := range f.files {
 		body, err := os.ReadFile(name) //nolint:gosec // the user's own file
 		if err != nil {
-			return usage(pathLast(err), "")
+			return usage(place{"the review", "give its file with --filename"}.unread(name, err), "")
 		}
 		if err := p.postReview(ctx, endpoint, body); err != nil {
 			return fmt.Errorf("%w: %s", err, name)

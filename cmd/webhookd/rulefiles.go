@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,23 +32,15 @@ type textFile struct {
 
 // readTexts returns the YAML and JSON files that the paths name, those of a folder in the order of their names. It reads
 // all that it can, and reports all that it cannot.
-func readTexts(paths ...string) ([]textFile, error) {
+func readTexts(from place, paths ...string) ([]textFile, error) {
 	var files []textFile
 	problems := make([]error, 0, len(paths))
 	for _, path := range paths {
 		found, err := readPath(path)
 		files = append(files, found...)
-		problems = append(problems, pathLast(err))
+		problems = append(problems, from.unread(path, err))
 	}
 	return files, errors.Join(problems...)
-}
-
-// pathLast writes the error of a file as all others are written: the path last.
-func pathLast(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("cannot read: %w: %s", failed.Err, cmp.Or(failed.Path, `""`))
-	}
-	return err
 }
 
 func readPath(path string) ([]textFile, error) {

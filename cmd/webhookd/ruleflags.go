@@ -16,7 +16,10 @@ import (
 )
 
 // ruleFlags name the rules that a verb works with, beside what is compiled in.
-type ruleFlags struct{ rules, crds []string }
+type ruleFlags struct {
+	rules, crds []string
+	arguments   bool // the rules are named without --rules
+}
 
 // add adds the flags, which are the same for all verbs that work offline.
 func (f *ruleFlags) add(flags *pflag.FlagSet) {
@@ -58,23 +61,28 @@ func (f *ruleFlags) checkStdin(others ...string) error {
 	return nil
 }
 
-// crdPaths returns where the CRDs are: where it was not said, in the folders of the rules.
+// crdPaths returns where the CRDs are: where it was not said, in the folders of the rules. What is not there may have been
+// meant for one; reading it will tell.
 func (f *ruleFlags) crdPaths() []string {
 	if len(f.crds) > 0 {
 		return f.crds
 	}
 	return slices.DeleteFunc(slices.Clone(f.rules), func(path string) bool {
 		info, err := os.Stat(path)
-		return err != nil || !info.IsDir()
+		return path == stdinName || err == nil && !info.IsDir()
 	})
 }
 
 // texts reads the files. One that cannot be read makes the command line wrong.
 func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
-	ruleFiles, rulesErr := p.read(f.rules)
+	from := place{"rules", "give their file or folder with --rules"}
+	if f.arguments {
+		from.remedy = "give their file or folder"
+	}
+	ruleFiles, rulesErr := p.read(from, f.rules)
 	var crdErr error
 	if len(f.crds) > 0 { // otherwise they are among what was read
-		crdFiles, crdErr = p.read(f.crds)
+		crdFiles, crdErr = p.read(place{"CRDs", "give their file or folder with --crd"}, f.crds)
 	} else {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 	}
@@ -85,7 +93,7 @@ func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error
 }
 
 // read is readTexts, to which - is stdin: of any length, as all CRDs of a cluster may be.
-func (p *program) read(paths []string) ([]textFile, error) {
+func (p *program) read(from place, paths []string) ([]textFile, error) {
 	var files []textFile
 	var problems []error
 	for _, path := range paths {
@@ -94,7 +102,7 @@ func (p *program) read(paths []string) ([]textFile, error) {
 			files, problems = append(files, textFile{name: "stdin", text: text}), append(problems, err)
 			continue
 		}
-		found, err := readTexts(path)
+		found, err := readTexts(from, path)
 		files, problems = append(files, found...), append(problems, err)
 	}
 	return once(files), errors.Join(problems...)

@@ -227,8 +227,8 @@ func (w *ruleWatch) tell(message string, findings []finding.Finding, fields ...z
 }
 
 func (w *ruleWatch) texts() ([2][]textFile, error) {
-	ruleFiles, ruleErr := readTexts(w.rules)
-	crdFiles, crdErr := readTexts(w.crds)
+	ruleFiles, ruleErr := readTexts(place{"them", "mount their ConfigMap there, or set rules to where they are"}, w.rules)
+	crdFiles, crdErr := readTexts(place{"them", "mount their ConfigMap there, or set crds to where they are"}, w.crds)
 	if ruleErr != nil {
 		ruleErr = fmt.Errorf("rules: %w", ruleErr)
 	}

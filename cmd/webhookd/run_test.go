@@ -51,7 +51,7 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"all problems of the configuration", []string{"serve", "--queue-wait=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
 			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
 			"webhookd: queue-wait (flag --queue-wait): too large: write at most 10s\n"}},
-		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): cannot be read: open nowhere.yaml: no such file or directory\n"}},
+		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): cannot be read: no such file or directory, write the file or leave config out: nowhere.yaml\n"}},
 		{"unknown variable", []string{"config", "-o", "xml"}, []string{"WEBHOOKD_LISTN=:1"}, "", result{2, "", "" +
 			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
 			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
@@ -62,12 +62,12 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
-		{"no path", []string{"check", "x.yaml", "--crd", ""}, nil, "", result{2, "", "webhookd: cannot read: no such file or directory: x.yaml\nwebhookd: cannot read: no such file or directory: \"\"\n"}},
+		{"no path", []string{"check", "x.yaml", "--crd", ""}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder: x.yaml\nwebhookd: cannot read CRDs: no such file or directory, give their file or folder with --crd: \"\"\n"}},
 		{"stdin twice", []string{"check", "-", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crd", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects\n"}},
-		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read: no such file or directory: nowhere.yaml\n"}},
+		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read objects: no such file or directory, give their file or folder with --filename: nowhere.yaml\n"}},
 		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in this folder: testdata/fuzz\n"}},
 		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},

@@ -33,7 +33,7 @@ func (p *program) findSuites(dir string, o *testOptions) ([]*testSuite, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return nil, pathLast(err)
+		return nil, placeOfCases().unread(dir, err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("not a folder, name the one that the cases are in: %s", dir)
 	case len(o.ruled.rules)+len(o.ruled.crds) > 0:
@@ -53,9 +53,11 @@ func (p *program) findSuites(dir string, o *testOptions) ([]*testSuite, error) {
 	return suites, err
 }
 
+func placeOfCases() place { return place{"cases", "name the folder that they are in"} }
+
 // searchSuites returns the folder if it is a suite, else those below it.
 func searchSuites(dir string) ([]*testSuite, error) {
-	files, err := readTexts(dir)
+	files, err := readTexts(placeOfCases(), dir)
 	if err != nil {
 		return nil, err
 	}

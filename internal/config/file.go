@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -26,6 +27,22 @@ func ReadFile(name string) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, MaxFile+1))
+}
+
+// unread writes the error of package os about the file called name as others are written: the cause, what to do, the path.
+func unread(name string, err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	remedy := "name a file that webhookd can read"
+	switch {
+	case errors.Is(failed, fs.ErrNotExist):
+		remedy = "write the file or leave config out"
+	case errors.Is(failed, fs.ErrPermission):
+		remedy = "give webhookd the right to read it"
+	}
+	return fmt.Errorf("%w, %s: %s", failed.Err, remedy, name)
 }
 
 // fromFile reads the text of the file called name.

@@ -105,7 +105,7 @@ func readLayer(name string, origin Origin, readFile func(string) ([]byte, error)
 	}
 	text, err := readFile(name)
 	if err != nil {
-		return nil, []*Error{{Key: fileKey().Name, Origin: origin, Text: "cannot be read", Err: err}}
+		return nil, []*Error{{Key: fileKey().Name, Origin: origin, Text: "cannot be read", Err: unread(name, err)}}
 	}
 	return fromFile(name, text)
 }

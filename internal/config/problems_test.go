@@ -107,12 +107,12 @@ func TestProblems(t *testing.T) {
 		},
 		"file missing, by flag": {
 			in{args: []string{"--config=missing.yaml"}},
-			[]string{`config (flag --config): cannot be read: open missing.yaml: file does not exist`},
+			[]string{`config (flag --config): cannot be read: file does not exist, write the file or leave config out: missing.yaml`},
 		},
 		"file missing, by environment, beside a bad value": {
 			in{env: []string{"WEBHOOKD_CONFIG=missing.yaml", "WEBHOOKD_LISTEN=9443"}},
 			[]string{
-				`config (env WEBHOOKD_CONFIG): cannot be read: open missing.yaml: file does not exist`,
+				`config (env WEBHOOKD_CONFIG): cannot be read: file does not exist, write the file or leave config out: missing.yaml`,
 				`listen (env WEBHOOKD_LISTEN): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
 			},
 		},

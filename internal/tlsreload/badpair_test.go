@@ -229,10 +229,10 @@ func badLeaves() []damage {
 
 func badDirectories() []damage {
 	return []damage{
-		{name: "no certificate", want: "no such file", dir: func(t *testing.T, k kit, dir string) {
+		{name: "no certificate", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is: ", dir: func(t *testing.T, k kit, dir string) {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{KeyFile: k.pair.Key})
 		}},
-		{name: "no key", want: "no such file", dir: func(t *testing.T, k kit, dir string) {
+		{name: "no key", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is: ", dir: func(t *testing.T, k kit, dir string) {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: k.pair.Cert})
 		}},
 		{name: "certificate is a directory", want: "not a regular file", dir: func(t *testing.T, _ kit, dir string) {
@@ -260,10 +260,10 @@ func badDirectories() []damage {
 		{name: "link gone", want: "no ..data link", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.Remove(filepath.Join(dir, dataLink)))
 		}},
-		{name: "directory gone", want: "no such file", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: ", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 		}},
-		{name: "directory is a file", want: "not a directory", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "directory is a file", want: "not a directory, set tls-dir to the folder with the files: ", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 			writeFile(t, dir, nil)
 		}},

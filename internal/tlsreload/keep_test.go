@@ -231,7 +231,11 @@ func TestOpenRefuses(t *testing.T) {
 				"tls poll interval is negative: -1s\n" +
 				"client names need a client CA file to be checked against",
 		},
-		{"missing directory", Options{Dir: missing}, "tls directory: no such file or directory: " + missing},
+		{
+			"missing directory",
+			Options{Dir: missing},
+			"tls directory: no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: " + missing,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

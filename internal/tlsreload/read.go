@@ -117,6 +117,9 @@ func (v *volume) open() (generation, error) {
 		return v.openPlain()
 	}
 	if err != nil {
+		if info, statErr := os.Stat(v.dir); statErr == nil && !info.IsDir() {
+			return generation{}, fmt.Errorf("tls directory: not a directory, set tls-dir to the folder with the files: %s", v.dir)
+		}
 		return generation{}, fmt.Errorf("tls directory: ..data is not a usable link: %w: %s", cause(err), v.dir)
 	}
 	path := target
@@ -143,7 +146,11 @@ func (v *volume) open() (generation, error) {
 
 func (v *volume) openPlain() (generation, error) {
 	if _, err := os.Stat(v.dir); err != nil {
-		return generation{}, fmt.Errorf("tls directory: %w: %s", cause(err), v.dir)
+		remedy := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			remedy = ", mount the Secret with the certificate there, or set tls-dir to where it is"
+		}
+		return generation{}, fmt.Errorf("tls directory: %w%s: %s", cause(err), remedy, v.dir)
 	}
 	if !v.static {
 		return generation{}, fmt.Errorf("tls directory has %w, so a renewed certificate would never be seen: "+
@@ -157,8 +164,13 @@ func (v *volume) openPlain() (generation, error) {
 func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 	fail := func(err error) ([]byte, time.Time, error) {
 		err = cause(err)
-		if errors.Is(err, fs.ErrPermission) {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
 			err = fmt.Errorf("%w; set the pod's fsGroup or the volume's defaultMode", err)
+		case errors.Is(err, fs.ErrNotExist) && (name == CertFile || name == KeyFile):
+			err = fmt.Errorf("%w; add it to the Secret, or set tls-dir to where it is", err)
+		case errors.Is(err, fs.ErrNotExist):
+			err = fmt.Errorf("%w; add it to the Secret, or set client-ca-file to where it is", err)
 		}
 		return nil, time.Time{}, fmt.Errorf("read file: %w: %s", err, path)
 	}
