@@ -172,7 +172,11 @@ func (p *program) fuzzKind(
 	if err != nil && limited.Err() == nil {
 		return false, err
 	}
-	if stats.Objects == 0 {
+	switch {
+	case stats.Objects > 0:
+	case ctx.Err() == nil && limited.Err() != nil:
+		return false, errors.New("no object was done in time, give it more with --for")
+	case limited.Err() == nil:
 		return false, errors.New("no valid object could be made from the schemas")
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them and %s (seed %d)\n", kind.Name(),

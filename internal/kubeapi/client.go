@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -205,7 +206,10 @@ func (c *Client) once(ctx context.Context, r request, text []byte) (body []byte,
 	if c.tokenFile != "" {
 		token, err := os.ReadFile(c.tokenFile)
 		if err != nil {
-			return nil, 0, fmt.Errorf("token for the API server: %w", err)
+			if failed, ok := errors.AsType[*fs.PathError](err); ok {
+				err = failed.Err
+			}
+			return nil, 0, fmt.Errorf("token for the API server cannot be read: %w: %s", err, c.tokenFile)
 		}
 		q.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}

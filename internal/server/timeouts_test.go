@@ -26,16 +26,20 @@ const reviewHead = "POST /crdconvert HTTP/1.1\nHost: x\nContent-Type: applicatio
 // and at a later one.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
+	// Long enough for a handshake where the processor is busy.
+	const header, body, late = 800 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second
+	s := start(t, func(o *server.Options) {
+		o.Limits.ReadHeaderTimeout, o.Limits.ReadTimeout, o.Limits.IdleTimeout = header, body, 5*time.Second
+	})
 	tests := map[string]struct {
 		at          string // what is sent at once
 		trickle     string // what would follow, slowly
 		least, most time.Duration
 	}{
-		"header":         {"", strings.Repeat("x", 1000), 200 * time.Millisecond, 1500 * time.Millisecond},
-		"rest of header": {reviewHead, "X: " + strings.Repeat("x", 1000), 200 * time.Millisecond, 1500 * time.Millisecond},
-		"body":           {strings.Replace(reviewHead, "4\n", "1000\n\n", 1), strings.Repeat("x", 1000), 550 * time.Millisecond, 3 * time.Second},
-		"chunked body":   {strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + "fff\n", strings.Repeat("x", 1000), 550 * time.Millisecond, 3 * time.Second},
+		"header":         {"", strings.Repeat("x", 1000), header, header + late},
+		"rest of header": {reviewHead, "X: " + strings.Repeat("x", 1000), header, header + late},
+		"body":           {strings.Replace(reviewHead, "4\n", "1000\n\n", 1), strings.Repeat("x", 1000), body - 50*time.Millisecond, body + late},
+		"chunked body":   {strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + "fff\n", strings.Repeat("x", 1000), body - 50*time.Millisecond, body + late},
 	}
 	for name, tt := range tests {
 		for _, earlier := range []int{0, 1} {
