@@ -278,7 +278,10 @@ func TestWaitingForMoreIsNoSlowBody(t *testing.T) {
 					o.Limits.QueueWait, o.Limits.ReadTimeout, o.Limits.MinBodyRate = patience, readTime, tt.rate
 				})
 				client := pipeClient(t, func() *piped { return s })
-				go post(t, client, "https://webhookd.test"+server.DefaultPath, strings.NewReader("hold"+strings.Repeat(" ", 700<<10)))
+				var holding sync.WaitGroup
+				holding.Go(func() {
+					post(t, client, "https://webhookd.test"+server.DefaultPath, strings.NewReader("hold"+strings.Repeat(" ", 700<<10)))
+				})
 				<-held
 				c, began := s.raw(), time.Now()
 				text := strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + tt.rest
@@ -291,6 +294,7 @@ func TestWaitingForMoreIsNoSlowBody(t *testing.T) {
 				if got := c.receive(http.MethodPost); got.code != tt.code || time.Since(began) != tt.took {
 					t.Errorf("code %d after %s, want %d after %s", got.code, time.Since(began), tt.code, tt.took)
 				}
+				holding.Wait() // else the end of the test cancels it
 			})
 		})
 	}
