@@ -57,7 +57,9 @@ func (p *parser) report(line int, format string, args ...any) {
 func (p *parser) reportYAML(err error) {
 	if at, ok := errors.AsType[*yamljson.Error](err); ok {
 		p.report(at.Line, "%s", at.Problem)
+		return
 	}
+	p.report(0, "%v", err)
 }
 
 // object reads one object, or the items of a list of objects.
