@@ -54,7 +54,7 @@ const (
 // newConn returns the state of c, which was accepted now.
 func newConn(c net.Conn, l *Limits, gone func(*conn)) *conn {
 	own := &conn{
-		Conn: c, expires: expiry(time.Now(), l.ConnectionAge), limits: l, gone: gone,
+		Conn: newSocket(c), expires: expiry(time.Now(), l.ConnectionAge), limits: l, gone: gone,
 		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
 	}
 	own.rest = rest{header: l.ReadHeaderTimeout, reading: &own.reading}

@@ -9,9 +9,10 @@ import (
 
 // conns are the open connections of the webhook listener.
 type conns struct {
-	mu   sync.Mutex
-	open map[*conn]struct{}
-	none chan struct{} // made by end, and closed when there are no more
+	mu      sync.Mutex
+	open    map[*conn]struct{}
+	none    chan struct{} // made by end, and closed when there are no more
+	beating bool          // see beat
 }
 
 // add has c counted until it is removed.
@@ -22,6 +23,24 @@ func (s *conns) add(c *conn) {
 		s.open = map[*conn]struct{}{}
 	}
 	s.open[c] = struct{}{}
+	if !s.beating {
+		s.beating = true
+		time.AfterFunc(pulse, s.beat)
+	}
+}
+
+// pulse is how long the runtime's sysmon sleeps at most while there are connections.
+const pulse = 100 * time.Millisecond
+
+// beat does nothing but come again. Sysmon takes the processor from goroutines that keep it. While nothing runs it sleeps until
+// a system call is announced, which those of a socket are not, or until a timer is due that it has seen before: without one,
+// converters that do not return could keep all processors for a minute.
+func (s *conns) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.beating = len(s.open) > 0; s.beating {
+		time.AfterFunc(pulse, s.beat)
+	}
 }
 
 func (s *conns) remove(c *conn) {

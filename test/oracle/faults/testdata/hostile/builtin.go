@@ -31,6 +31,10 @@ func Kinds() []converters.Kind {
 			}
 		},
 		"Sleeping": func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) },
+		"Spinning": func(n int) {
+			for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
+			}
+		},
 		"Stuck":    func(int) { select {} },
 		"Greedy":   func(n int) { hog(n) },
 	} {
