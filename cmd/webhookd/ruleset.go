@@ -38,7 +38,8 @@ type ruleSet struct {
 	crds            []*crdschema.CRD
 	options         check.Options // that the rules were checked with
 	findings        []finding.Finding
-	broken          int // how many of the findings keep something from being converted; the others are the checker's alone
+	broken          int   // how many of the findings keep something from being converted; the others are the checker's alone
+	panicked        error // the first of those that left files out; nil: none did
 }
 
 // loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for may be converted all the

@@ -27,7 +27,7 @@ const maxLoggedFindings = 20
 // kinds that can be converted, whatever the checker says: a mistake in the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
-	load        func(rules, crds []textFile) (ruleSet, error)
+	load        ruleLoader
 	logger      *zap.Logger
 	counted     ruleCounts
 	current     atomic.Pointer[servedRules]
@@ -50,7 +50,7 @@ type ruleCounts interface {
 
 // openRules returns a watch with the registry that the files make. It fails where they cannot be read.
 func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
-	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: loadRules, logger: logger, counted: counted}
+	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted}
 	if w.rules == "" {
 		registry, err := newRegistry(nil)
 		if err != nil {
@@ -135,7 +135,7 @@ func (w *ruleWatch) reload() {
 func (w *ruleWatch) change(set *ruleSet) {
 	before := w.current.Load()
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
-		w.fail(problems)
+		w.fail(problems, stackOf(set.panicked)...)
 		return
 	}
 	if err := w.serve(set); err != nil {
@@ -160,7 +160,7 @@ func (w *ruleWatch) serve(set *ruleSet) error {
 	w.current.Store(&servedRules{registry: registry, lack: w.lack(set)})
 	w.counted.RulesServed(len(set.kinds))
 	if problems := w.problems(set); len(problems) > 0 {
-		w.failed("rules have findings, only the kinds that can be converted are served", problems)
+		w.failed("rules have findings, only the kinds that can be converted are served", problems, stackOf(set.panicked)...)
 		return nil
 	}
 	w.failure = ""

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A parser panics over one file, which is there when a replica starts: the kinds of the others are served.
+func TestAPanicAtTheStartLeavesOutOneFile(t *testing.T) {
+	t.Parallel()
+	kinds := []string{"Anchor", "Bracket", "Cog", "Dowel", "Eyelet"}
+	for _, tt := range []struct {
+		name         string
+		rules, crds  []string // those that it panics over
+		served       []string
+		wantFindings []string
+	}{
+		{"a file of rules", []string{"Cog"}, nil, []string{"Anchor", "Bracket", "Dowel", "Eyelet"}, []string{"Cog.yaml: panic, the log has the stack: string"}},
+		{"two files of rules", []string{"Anchor", "Bracket"}, nil, []string{"Cog", "Dowel", "Eyelet"}, []string{
+			"Anchor.yaml: panic, the log has the stack: string", "Bracket.yaml: panic, the log has the stack: string",
+		}},
+		{"a CRD", nil, []string{"Eyelet"}, []string{"Anchor", "Bracket", "Cog", "Dowel"}, []string{
+			"Eyelet.yaml: panic, the log has the stack: string", "Eyelet.yaml:3:18: there is no CRD eyelets.example.com",
+		}},
+		{"all", kinds, nil, nil, []string{
+			"Anchor.yaml: panic, the log has the stack: string", "Bracket.yaml: panic, the log has the stack: string",
+			"Cog.yaml: panic, the log has the stack: string", "Dowel.yaml: panic, the log has the stack: string",
+			"Eyelet.yaml: panic, the log has the stack: string",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			rules, crds := make([]textFile, 0, len(kinds)), make([]textFile, 0, len(kinds))
+			for _, kind := range kinds {
+				rules = append(rules, textFile{name: kind + ".yaml", text: []byte(conversionOf(kind, "width")), inFolder: true})
+				crds = append(crds, textFile{name: kind + ".yaml", text: []byte(crdOf(kind)), inFolder: true})
+			}
+			panics := func(files []textFile, over []string) {
+				for _, f := range files {
+					for _, kind := range over {
+						if strings.HasPrefix(f.name, kind) {
+							panic("with a value")
+						}
+					}
+				}
+			}
+			set, err := withoutPanics(func(rules, crds []textFile) (ruleSet, error) {
+				panics(rules, tt.rules)
+				panics(crds, tt.crds)
+				return loadRules(rules, crds)
+			})(rules, crds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var served []string
+			for _, kind := range set.kinds {
+				served = append(served, kind.Kind)
+			}
+			var findings []string
+			for _, f := range set.findings {
+				findings = append(findings, f.String())
+			}
+			if diff := cmp.Diff(tt.served, served); diff != "" {
+				t.Errorf("served: %s", diff)
+			}
+			if diff := cmp.Diff(tt.wantFindings, findings); diff != "" {
+				t.Errorf("findings: %s", diff)
+			}
+			if set.broken < len(tt.rules)+len(tt.crds) || len(stackOf(set.panicked)) != 1 {
+				t.Errorf("%d broken, a panic of %v", set.broken, set.panicked)
+			}
+		})
+	}
+}
