@@ -15,7 +15,8 @@ const unannouncedMost = 64 << 10
 //
 // It is told of others because they may block. The first one after an idle moment, which is the first one of each request, wakes
 // the runtime's sysmon, a thread that then looks every 20 us whether one does: a fifth of the CPU of a small request
-// (make bench-serve, one small object). Sockets of package net do not block. What else sysmon is there for, conns.beat sees to.
+// (make bench-serve, one small object). It is sound as sockets of package net do not block; what else sysmon is there for,
+// conns.beat sees to.
 //
 // It is for one reader and one writer at a time.
 type socket struct {
