@@ -22,8 +22,8 @@ lost, what the API server would prune or refuse, and what makes no sense. Rules 
 drop with a reason.
 
 RULES are files, folders, or - for stdin. Of a folder, the .yaml, .yml and .json files in it are read, as serve reads them:
-not those in folders below. Files with other objects than Conversions are left out. Without --crd the CRDs are those in the
-folders.
+not those in folders below; where Conversions are there, it is said. Files with other objects than Conversions are left
+out. Without --crd the CRDs are those in the folders.
 
 Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With -o github they are annotations
 of a pull request, with -o sarif a file for code scanning, with -o junit a report of tests.`,
@@ -88,6 +88,7 @@ func (p *program) check(f *ruleFlags, format finding.Format) error {
 	if err := set.render(p.stdout, format); err != nil {
 		return err
 	}
+	p.tellBelow(f, &set)
 	if len(set.findings) == 0 {
 		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(set.files), "file"))
 		return nil

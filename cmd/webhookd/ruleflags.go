@@ -13,6 +13,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // ruleFlags name the rules that a verb works with, beside what is compiled in.
@@ -159,6 +160,7 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 		if err := set.render(p.stderr, finding.Text); err != nil {
 			return nil, err
 		}
+		p.tellBelow(f, &set)
 		return nil, hintError{
 			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")),
 			"mend them, or see webhookd check --help",
@@ -166,21 +168,14 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 	case len(f.rules) > 0 && len(set.conversions) == 0:
 		return nil, noConversion(f.rules)
 	}
+	p.tellBelow(f, &set)
 	return &set, nil
 }
 
 func noConversion(paths []string) error {
 	hint := "webhookd suggest writes one to begin with"
-	if slices.ContainsFunc(paths, hasMoreBelow) {
-		hint = "folders below are not read, name each of them"
+	if folders := foldersBelow(syntax.Kind, paths...); len(folders) > 0 {
+		hint = "folders below are not read, name each one that has Conversions: " + strings.Join(folders, ", ")
 	}
 	return usage(fmt.Errorf("no Conversion in any file: %s", strings.Join(paths, ", ")), hint)
-}
-
-// hasMoreBelow reports whether there are YAML or JSON files in folders below a folder.
-func hasMoreBelow(dir string) bool {
-	files, err := yamlFiles(dir)
-	return err == nil && slices.ContainsFunc(files, func(file string) bool {
-		return filepath.Dir(file) != filepath.Clean(dir) && file != dir
-	})
 }

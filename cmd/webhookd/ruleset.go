@@ -110,6 +110,11 @@ func (s *ruleSet) render(w io.Writer, format finding.Format) error {
 	return nil
 }
 
+// lacksCRD reports whether there are rules whose CRD is not there.
+func (s *ruleSet) lacksCRD() bool {
+	return slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Code == codeNoCRD })
+}
+
 // crd returns the CRD of a kind, or nil.
 func (s *ruleSet) crd(gk schema.GroupKind) *crdschema.CRD {
 	for _, crd := range s.crds {
