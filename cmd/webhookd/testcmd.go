@@ -28,7 +28,7 @@ conversion.webhookd.io/VERSION may lose those on the way.
 
 The files must be what the API server could store: nothing to prune, and valid. Rules are checked too, as by webhookd
 check. With --rules or --crd each DIR is one suite, to which those files belong; a kind whose converter is compiled in
-needs no rules.
+needs no rules. Of a folder named so, the files in it are read and not those below, as by serve and check.
 
 With --update the files are written anew: of each case all versions from one, which is the first in the order of the CRD
 that has no kept values in annotations. Those that are not there are made. A FROM-to-TO file is written anew where it is,
@@ -42,6 +42,9 @@ The exit code is 0 if all is as it should be, 1 if not, and 2 if the command lin
 			o.dirs = args
 			if len(args) == 0 {
 				return usage(errors.New("nothing to test: name folders with cases"), "webhookd test --help says what they hold")
+			}
+			if err := o.ruled.checkStdin(args...); err != nil {
+				return usage(err, "")
 			}
 			return p.test(cmd.Context(), &o)
 		},
@@ -64,9 +67,10 @@ type testOptions struct {
 // test runs all suites.
 func (p *program) test(ctx context.Context, o *testOptions) error {
 	var suites []*testSuite
-	problems := make([]error, 0, len(o.dirs))
+	named, err := p.named(&o.ruled)
+	problems := append(make([]error, 0, len(o.dirs)+1), err)
 	for _, dir := range o.dirs {
-		found, err := p.findSuites(dir, o)
+		found, err := p.findSuites(dir, named)
 		suites = append(suites, found...)
 		problems = append(problems, err)
 	}

@@ -28,23 +28,39 @@ type testSuite struct {
 	tally       tally
 }
 
+// namedFiles are those of --rules and --crd, which belong to every suite.
+type namedFiles struct {
+	given       bool // either flag was
+	rules, crds []textFile
+}
+
+// named reads them, once, since stdin may be among them.
+func (p *program) named(f *ruleFlags) (namedFiles, error) {
+	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
+	ruleFiles, crdFiles, err := p.texts(f)
+	named.rules, named.crds = filesOfRules(ruleFiles), crdFiles
+	if err == nil && len(f.rules) > 0 && len(named.rules) == 0 {
+		err = noConversion(f.rules)
+	}
+	return named, err
+}
+
 // findSuites returns the suites in and below a folder.
-func (p *program) findSuites(dir string, o *testOptions) ([]*testSuite, error) {
+func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
 		return nil, placeOfCases().unread(dir, err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("not a folder, name the one that the cases are in: %s", dir)
-	case len(o.ruled.rules)+len(o.ruled.crds) > 0:
+	case named.given:
 		suite, err := readSuite(dir)
 		if err != nil {
 			return nil, err
 		}
-		ruleFiles, crdFiles, err := p.texts(&o.ruled)
-		suite.rules = append(suite.rules, filesOfRules(ruleFiles)...)
-		suite.crds = append(suite.crds, crdFiles...)
-		return []*testSuite{suite}, err
+		suite.rules = once(append(suite.rules, named.rules...))
+		suite.crds = once(append(suite.crds, named.crds...))
+		return []*testSuite{suite}, nil
 	}
 	suites, err := searchSuites(dir)
 	if err == nil && len(suites) == 0 {
@@ -61,7 +77,7 @@ func searchSuites(dir string) ([]*testSuite, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(files, func(f textFile) bool { return roleOf(f) == roleRules || roleOf(f) == roleCRDs }) {
+	if slices.ContainsFunc(files, func(f textFile) bool { return roleOf(f) != roleCase }) {
 		suite, err := readSuite(dir)
 		// A folder of CRDs alone is none: others refer to it.
 		if err != nil || len(suite.rules)+len(suite.files) == 0 {
