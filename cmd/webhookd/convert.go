@@ -23,8 +23,8 @@ without a converter is a failure. Nothing is written to stdout unless all could 
 Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
 what could be misread, such as a duplicate key, is an error.
 
-With -v it says on stderr what of each object the version has no field for, and where it is kept. What a rule drops is not
-kept: webhookd explain lists it.`,
+With -v it says on stderr what of each object the version has no field for, and where it is kept; and what of it rules drop,
+with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json`,
@@ -44,7 +44,7 @@ kept: webhookd explain lists it.`,
 	offer(cmd, "output", formatYAML, formatJSON)
 	o.ruled.add(flags)
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say, and what rules drop")
 	return cmd
 }
 
@@ -94,7 +94,11 @@ func (o *convertOptions) target() (group, version string) {
 // convert reads all files, converts all objects, and writes the results if nothing failed.
 func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	inputs, err := p.readInputs(o.files)
-	registry, regErr := p.registry(&o.ruled)
+	set, setErr := p.ruleSet(&o.ruled)
+	if setErr != nil {
+		return setErr
+	}
+	registry, regErr := newRegistry(set.kinds)
 	if regErr != nil {
 		return regErr
 	}
@@ -116,7 +120,9 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 		return errors.New("nothing to convert: the files hold no objects")
 	}
 	if o.verbose {
-		p.tellStashes(inputs, results)
+		if err := p.tellStashes(ctx, inputs, results, &dropTeller{set: set, converter: converter}); err != nil {
+			return err
+		}
 	}
 	var out []byte
 	if o.diff {

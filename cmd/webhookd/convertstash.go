@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,17 +14,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// tellStashes says what the conversions of all documents kept in annotations.
-func (p *program) tellStashes(inputs, results []input) {
+// tellStashes says what the conversions of all documents kept in annotations, and what they dropped.
+func (p *program) tellStashes(ctx context.Context, inputs, results []input, drops *dropTeller) error {
 	for i := range inputs {
 		for j := range inputs[i].documents {
-			p.tellStash(inputs[i].describe(j), inputs[i].documents[j], results[i].documents[j])
+			name := inputs[i].describe(j)
+			if err := p.tellStash(ctx, name, inputs[i].documents[j], results[i].documents[j], drops); err != nil {
+				return fmt.Errorf("cannot tell what was dropped: %s: %w", name, err)
+			}
 		}
 	}
+	return nil
 }
 
 // tellStash says it of one document, or of each item of a List.
-func (p *program) tellStash(name string, before, after []byte) {
+func (p *program) tellStash(ctx context.Context, name string, before, after []byte, drops *dropTeller) error {
 	type object struct {
 		APIVersion string            `json:"apiVersion"`
 		Items      []json.RawMessage `json:"items"`
@@ -31,28 +37,45 @@ func (p *program) tellStash(name string, before, after []byte) {
 		} `json:"metadata"`
 	}
 	var was, is object
-	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &is) != nil {
-		return // another object's fields: nothing of ours
+	if err := errors.Join(json.Unmarshal(before, &was), json.Unmarshal(after, &is)); err != nil {
+		return nil //nolint:nilerr // another object's fields: nothing of ours
 	}
 	if len(was.Items) > 0 && len(was.Items) == len(is.Items) {
 		for i := range was.Items {
-			p.tellStash(fmt.Sprintf("%s: items[%d]", name, i), was.Items[i], is.Items[i])
+			if err := p.tellStash(ctx, fmt.Sprintf("%s: items[%d]", name, i), was.Items[i], is.Items[i], drops); err != nil {
+				return err
+			}
 		}
-		return
+		return nil
 	}
 	if was.APIVersion == is.APIVersion {
-		return
+		return nil
 	}
 	_, version, _ := strings.Cut(was.APIVersion, "/")
 	annotation := converters.StashAnnotation(version)
 	text, found := is.Metadata.Annotations[annotation]
 	if !found {
 		fmt.Fprintf(p.stderr, "webhookd: %s: %s -> %s: nothing had to be kept\n", name, was.APIVersion, is.APIVersion)
-		return
+	} else {
+		for _, line := range stashLines("", []byte(text)) {
+			fmt.Fprintf(p.stderr, "webhookd: %s: kept in %s: %s\n", name, annotation, line)
+		}
 	}
-	for _, line := range stashLines("", []byte(text)) {
-		fmt.Fprintf(p.stderr, "webhookd: %s: kept in %s: %s\n", name, annotation, line)
+	if keepsWhole([]byte(text)) {
+		return nil // with what rules drop
 	}
+	_, to, _ := strings.Cut(is.APIVersion, "/")
+	return drops.tell(ctx, p, name, before, to)
+}
+
+// keepsWhole reports whether a stash has the whole object.
+func keepsWhole(text []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return false
+	}
+	_, whole := members[""]
+	return whole
 }
 
 // stashLines writes what is in a stash, or in a part of one: a line for each value. See package rules for its form.
