@@ -58,9 +58,9 @@ make them beforehand, empty and of type Opaque; data that a manifest does not na
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.secret, "secret", "", "Secret that webhookd serves from, as NAMESPACE/NAME")
+	flags.StringVar(&o.secret, "secret", "", "Secret that webhookd serves from, as `NAMESPACE/NAME`")
 	o.addService(flags, "Service of webhookd")
-	flags.StringArrayVar(&o.names, "crd", nil, "CRD that points at the Service, as PLURAL.GROUP; may be given more than once")
+	flags.StringArrayVar(&o.names, "crd", nil, "CRD that points at the Service, as `PLURAL.GROUP`; may be given more than once")
 	const day = 24 * time.Hour
 	flags.DurationVar(&o.policy.CAValidity, "ca-validity", 3650*day, "how long a new CA is valid; replaced when a fifth is left")
 	flags.DurationVar(&o.policy.LeafValidity, "leaf-validity", 90*day, "how long a new certificate is valid")

@@ -42,7 +42,7 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
 	flags.SortFlags = false
 	f.add(flags)
 	flags.Lookup("rules").Usage += "; the same as an argument"
-	flags.StringVarP(&output, "output", "o", output, "format: "+strings.Join(findingFormats(), ", "))
+	flags.StringVarP(&output, "output", "o", output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
 	return cmd
 }

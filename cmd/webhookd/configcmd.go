@@ -25,7 +25,7 @@ a certificate need not be set.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.printConfig(cmd, output) },
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "format: text or yaml")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or yaml")
 	offer(cmd, "output", "text", "yaml")
 	config.Flags(cmd.Flags())
 	offerChoices(cmd)

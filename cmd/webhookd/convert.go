@@ -38,9 +38,9 @@ with their reasons.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder to convert, - for stdin; may be given more than once")
-	flags.StringVar(&o.to, "to", "", "version to convert to: v1, or example.com/v1 for objects of that group only")
-	flags.StringVarP(&o.output, "output", "o", "", "format: yaml or json (default that of the input, yaml if it is mixed)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder to convert, - for stdin; may be given more than once")
+	flags.StringVar(&o.to, "to", "", "`version` to convert to: v1, or example.com/v1 for objects of that group only")
+	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if it is mixed)")
 	offer(cmd, "output", formatYAML, formatJSON)
 	o.ruled.add(flags)
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")

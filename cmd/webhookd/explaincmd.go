@@ -39,8 +39,8 @@ Rules need not be complete: what nothing covers is unmapped.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.StringVar(&o.version, "version", "", "the directions to and from this version only")
-	flags.StringVarP(&o.output, "output", "o", formatTable, "format: table or json")
+	flags.StringVar(&o.version, "version", "", "the directions to and from this `version` only (default all)")
+	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
 	offer(cmd, "output", formatTable, formatJSON)
 	return cmd
 }

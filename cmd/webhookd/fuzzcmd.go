@@ -48,10 +48,10 @@ the rule that has to do with it; the exit code is 1. The same seed makes the sam
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "objects of each version, 0 for as many as there is time for")
-	flags.DurationVar(&o.time, "for", 0, "how long to go on at most, all kinds together; without --objects, how long")
-	flags.Uint64Var(&o.seed, "seed", 0, "seed of all random choices (default by chance)")
-	flags.StringVar(&o.kind, "kind", "", "this kind only, as KIND.GROUP")
+	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects of each version, 0 for as many as there is time for")
+	flags.DurationVar(&o.time, "for", 0, "how long to go on at most, such as 30s, all kinds together; without --objects, how long (default no limit)")
+	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default by chance)")
+	flags.StringVar(&o.kind, "kind", "", "this kind only, as `KIND.GROUP` (default all)")
 	return cmd
 }
 

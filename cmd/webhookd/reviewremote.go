@@ -23,13 +23,13 @@ type remoteFlags struct {
 }
 
 func (f *remoteFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.server, "server", "", "post the review to a running webhookd at this URL, such as https://localhost:9443/crdconvert")
+	flags.StringVar(&f.server, "server", "", "post the review to a running webhookd at this `URL`, such as https://localhost:9443/crdconvert")
 	f.addService(flags, "post the review to this Service as the API server does")
 	f.addPort(flags)
 	f.addAddress(flags)
 	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this file instead of stdin; may be given more than once")
-	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of KIND.GROUP/FROM:TO, or the word empty for one of no objects;\nmay be given more than once")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this `file` instead of stdin; may be given more than once")
+	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one of no objects;\nmay be given more than once")
 }
 
 // check reports flags that are of no use without a server, or with the one that is given.

@@ -24,7 +24,7 @@ type ruleFlags struct {
 
 // add adds the flags, which are the same for all verbs that work offline.
 func (f *ruleFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.rules, "rules", nil, "`file` or folder of Conversions, - for stdin; may be given more than once")
+	flags.StringArrayVar(&f.rules, "rules", nil, "`path` of a file or folder of Conversions, - for stdin; may be given more than once")
 	f.addCRDs(flags, " (default the folders of the rules)")
 }
 
@@ -36,7 +36,7 @@ func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 		}
 		return pflag.NormalizedName(given)
 	})
-	flags.StringArrayVar(&f.crds, "crd", nil, "`file` or folder of CRDs, - for stdin; may be given more than once"+otherwise)
+	flags.StringArrayVar(&f.crds, "crd", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
 }
 
 // check reports what is wrong with the flags; others are the files that the verb reads besides.

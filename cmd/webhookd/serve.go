@@ -27,7 +27,8 @@ requests are taken for the drain-delay, and the server ends; a second signal end
 
 Every flag is also a key of the file that --config names and, in capitals, with underscores and the prefix
 WEBHOOKD_, an environment variable: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. A flag wins over the
-environment, which wins over the file.
+environment, which wins over the file. A duration has a unit, such as 15s or 2m; a size is one of bytes, such as 65536
+or 128Mi.
 
 With --self-signed the certificate is made in memory, for local use: a curl line to try is printed, and
 without a drain-delay that was set there is none.`,

@@ -15,7 +15,7 @@ import (
 func newSuggestCommand(p *program) *cobra.Command {
 	var o suggestOptions
 	cmd := &cobra.Command{
-		Use:   "suggest --crd FILE [--hub VERSION] [--name CRD]",
+		Use:   "suggest --crd PATH [--hub VERSION] [--name PLURAL.GROUP]",
 		Short: "Write a Conversion file to begin with",
 		Long: `Compare the schemas of a CRD's versions, and write a Conversion file to begin with. Fields that are the same in both
 versions need no rule and are left out. What is likely the same under another name, in another place or of another
@@ -38,8 +38,8 @@ Of several CRDs, those with more than one version are written, each as a documen
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.addCRDs(flags, "")
-	flags.StringVar(&o.hub, "hub", "", "the version that all others are related to (default the one that is stored)")
-	flags.StringVar(&o.name, "name", "", "this CRD only, as PLURAL.GROUP")
+	flags.StringVar(&o.hub, "hub", "", "the `version` that all others are related to (default the one that is stored)")
+	flags.StringVar(&o.name, "name", "", "this CRD only, as `PLURAL.GROUP` (default all with more than one version)")
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func newVersionCommand(p *program) *cobra.Command {
 			return badOutput(output, "text", "json")
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "format: text or json")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	return cmd
 }

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/spf13/pflag"
 )
 
@@ -8,13 +11,13 @@ import (
 // with everything else, so that all problems are seen at once.
 func Flags(fs *pflag.FlagSet) {
 	file := fileKey()
-	fs.String(file.Name, "", file.Usage)
+	fs.Var(&flagText{arg: file.arg()}, file.Name, file.Usage)
 	for _, k := range Keys() {
 		if k.Kind == Names {
-			fs.StringSlice(k.Name, nil, k.usage())
+			fs.StringSlice(k.Name, nil, strings.Replace(k.usage(), k.arg(), "`"+k.arg()+"`", 1))
 			continue
 		}
-		v := &flagText{kind: k.Kind, text: k.Default}
+		v := &flagText{arg: k.arg(), text: k.Default}
 		f := fs.VarPF(v, k.Name, "", k.usage())
 		if k.Kind == Bool {
 			f.NoOptDefVal = "true"
@@ -23,18 +26,18 @@ func Flags(fs *pflag.FlagSet) {
 }
 
 // flagText holds what was written; it implements pflag.Value.
-type flagText struct {
-	kind Kind
-	text string
-}
+type flagText struct{ arg, text string }
 
 func (v *flagText) String() string { return v.text }
-func (v *flagText) Type() string   { return v.kind.String() }
+func (v *flagText) Type() string   { return v.arg }
 
 func (v *flagText) Set(text string) error {
 	v.text = text
 	return nil
 }
+
+// arg is what --help calls the value.
+func (k Key) arg() string { return cmp.Or(k.Arg, k.Kind.String()) }
 
 // usage is the line of --help.
 func (k Key) usage() string {
@@ -42,7 +45,10 @@ func (k Key) usage() string {
 	if k.Kind == Choice {
 		s += ": " + choices(k.Choices)
 	}
-	if k.Zero != "" {
+	switch {
+	case k.Zero != "" && k.Default == "0": // which pflag does not show
+		s += "; 0, the default: " + k.Zero
+	case k.Zero != "":
 		s += "; 0: " + k.Zero
 	}
 	if k.Local != "" {

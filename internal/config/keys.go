@@ -14,6 +14,7 @@ type Key struct {
 	Default string   // in text form
 	Local   string   // default together with self-signed; empty: Default
 	Usage   string   // one sentence for --help and the reference
+	Arg     string   // what --help calls the value; empty: the name of the kind
 	Choices []string // of a [Choice]
 	Min     string   // lowest value of a number, size or duration; empty: not negative
 	Max     string   // highest value; empty: none
@@ -67,7 +68,7 @@ func addressKeys() []Key {
 			Usage: "address that serves /livez, /readyz and /metrics over plain HTTP",
 		},
 		{
-			Name: "path", Kind: URLPath, Default: "/crdconvert",
+			Name: "path", Kind: URLPath, Arg: "url-path", Default: "/crdconvert",
 			Usage: "URL path of the webhook, as in the CRD's clientConfig; a trailing slash makes no difference",
 		},
 	}
@@ -76,11 +77,11 @@ func addressKeys() []Key {
 func rulesKeys() []Key {
 	return []Key{
 		{
-			Name: "rules", Kind: File,
-			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; needs crds; a change is taken over while running",
+			Name: "rules", Kind: File, Arg: "path",
+			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; folders below it are not read; needs crds; a change is taken over while running",
 		},
 		{
-			Name: "crds", Kind: File,
+			Name: "crds", Kind: File, Arg: "path",
 			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; a change is taken over while running",
 		},
 	}
@@ -89,7 +90,7 @@ func rulesKeys() []Key {
 func tlsKeys() []Key {
 	return []Key{
 		{
-			Name: "tls-dir", Kind: File,
+			Name: "tls-dir", Kind: File, Arg: "dir",
 			Usage: "folder with tls.crt and tls.key, as a Secret is mounted; not together with self-signed",
 		},
 		{
@@ -101,7 +102,7 @@ func tlsKeys() []Key {
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
 		},
 		{
-			Name: "tls-min-version", Kind: Choice, Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
+			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
 			Usage: "lowest TLS version; kube-apiserver speaks 1.3",
 		},
 		{
@@ -114,7 +115,7 @@ func tlsKeys() []Key {
 		},
 		{
 			Name: "client-names", Kind: Names,
-			Usage: "names, one of which a client certificate must carry; needs client-ca-file",
+			Usage: "names, with commas between them, one of which a client certificate must carry; needs client-ca-file",
 		},
 	}
 }
@@ -211,7 +212,7 @@ func shutdownKeys() []Key {
 func diagnosisKeys() []Key {
 	return []Key{
 		{
-			Name: "log-level", Kind: Choice, Default: string(LogInfo), Live: true,
+			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo), Live: true,
 			Choices: []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 			Usage:   "lowest level that is logged",
 		},
