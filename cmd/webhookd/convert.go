@@ -117,7 +117,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 		return err
 	}
 	if count == 0 {
-		return errors.New("nothing to convert: the files hold no objects")
+		return fmt.Errorf("nothing to convert: the files hold no objects: %s", namesOf(o.files))
 	}
 	if o.verbose {
 		if err := p.tellStashes(ctx, inputs, results, &dropTeller{set: set, converter: converter}); err != nil {

@@ -54,12 +54,12 @@ func (p *program) readInputs(names []string) ([]input, error) {
 		inputs = append(inputs, in)
 	}
 	for _, name := range names {
+		from := place{"objects", "give their file or folder with --filename"}
 		if name == stdinName {
-			text, err := io.ReadAll(p.stdin)
+			text, err := p.readStdin(from)
 			add("stdin", text, err)
 			continue
 		}
-		from := place{"objects", "give their file or folder with --filename"}
 		files, err := filesOf(name)
 		if err != nil {
 			problems = append(problems, usage(from.unread(name, err), ""))
@@ -84,7 +84,7 @@ func filesOf(name string) ([]string, error) {
 	}
 	files, err := yamlFiles(name)
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("no .yaml, .yml or .json file in this folder: %s", name)
+		err = fmt.Errorf("no .yaml, .yml or .json file in or below this folder: %s", name)
 	}
 	return files, err
 }
@@ -129,6 +129,9 @@ func formatOf(name string) string {
 // jsonBegin is how a JSON object begins; one in YAML seldom has its first key in quotes.
 var jsonBegin = regexp.MustCompile(`^\s*\{\s*["}]`)
 
+// noToken is what a YAML parser says of a tab, among others.
+const noToken = "cannot start any token"
+
 // parseInput reads the documents of a file. Where its name does not tell the format, its begin does.
 func parseInput(name string, text []byte) (input, error) {
 	in := input{name: name, format: formatOf(name)}
@@ -143,6 +146,9 @@ func parseInput(name string, text []byte) (input, error) {
 		in.documents, err = splitJSON(text)
 	} else {
 		in.documents, err = yamljson.ToJSON(text)
+		if err != nil && strings.Contains(err.Error(), noToken) && bytes.Contains(text, []byte("\n\t")) {
+			err = fmt.Errorf("%w, indent with spaces, not tabs", err)
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)

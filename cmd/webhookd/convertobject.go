@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -167,9 +168,10 @@ func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersi
 	kind := c.registry.Lookup(gvk.GroupKind())
 	switch {
 	case kind == nil:
-		return nil, fmt.Errorf("no converter for this kind, webhookd has %s: %s", c.kinds(), gvk.GroupKind())
+		err := fmt.Errorf("no converter for this kind, webhookd has %s: %s", c.kinds(), gvk.GroupKind())
+		return nil, hintError{err, hintKind(gvk)}
 	case group != gvk.Group:
-		return nil, fmt.Errorf("group of the object differs from that of --to: %s", gvk.GroupKind())
+		return nil, fmt.Errorf("group of the object differs from that of --to, which may be the version alone: %s", gvk.GroupKind())
 	case !kind.Has(c.version):
 		return nil, fmt.Errorf("no converter to version %s, use one of %s: %s", c.version, strings.Join(kind.Versions, ", "), kind.Name())
 	}
@@ -181,6 +183,17 @@ func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersi
 		return nil, err
 	}
 	return converted(answer)
+}
+
+// hintKind says what to do with an object of a kind without a converter.
+func hintKind(gvk schema.GroupVersionKind) string {
+	switch {
+	case gvk.Kind == kindCRD:
+		return "this is a CRD, not an object of its kind: CRDs are given with --crd"
+	case gvk.GroupVersion().String() == syntax.APIVersion:
+		return "these are rules, not an object: rules are given with --rules"
+	}
+	return "rules for other kinds are given with --rules and --crd"
 }
 
 // converted takes the object out of the answer to a review of one.

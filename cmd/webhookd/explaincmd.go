@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -94,9 +95,9 @@ func (p *program) explain(o *explainOptions) error {
 	}
 	if len(directions) == 0 {
 		if o.version != "" {
-			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "")
+			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "there is "+strings.Join(versionsOf(set), ", "))
 		}
-		return fmt.Errorf("no Conversion in any file: %s", strings.Join(o.ruled.rules, ", "))
+		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
 	}
 	if o.output == formatJSON {
 		e := json.NewEncoder(p.stdout)
@@ -105,6 +106,19 @@ func (p *program) explain(o *explainOptions) error {
 		return e.Encode(map[string]any{"directions": directions})
 	}
 	return writeTables(p.stdout, directions)
+}
+
+// versionsOf returns the versions that rules are about, each once.
+func versionsOf(set *ruleSet) []string {
+	var names []string
+	for _, c := range set.conversions {
+		names = append(names, c.Hub)
+		for _, v := range c.Versions {
+			names = append(names, v.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // explainAll explains all conversions, or the directions of one version.

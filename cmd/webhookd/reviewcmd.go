@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -52,9 +52,12 @@ func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
 	if err != nil {
 		return err
 	}
-	body, err := io.ReadAll(p.stdin)
+	body, err := p.readStdin(place{"the review", "pipe a ConversionReview into it"})
 	if err != nil {
-		return fmt.Errorf("cannot read the review: %w: stdin", err)
+		return err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
 	}
 	var result review.Result
 	reviewer := review.NewReviewer(

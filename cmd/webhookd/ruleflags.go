@@ -99,7 +99,7 @@ func (p *program) read(from place, paths []string) ([]textFile, error) {
 	var problems []error
 	for _, path := range paths {
 		if path == stdinName {
-			text, err := io.ReadAll(p.stdin)
+			text, err := p.readStdin(from)
 			files, problems = append(files, textFile{name: "stdin", text: text}), append(problems, err)
 			continue
 		}
@@ -107,6 +107,12 @@ func (p *program) read(from place, paths []string) ([]textFile, error) {
 		files, problems = append(files, found...), append(problems, err)
 	}
 	return once(files), errors.Join(problems...)
+}
+
+// readStdin reads all of it, and calls it so in errors, whatever the file is called.
+func (p *program) readStdin(from place) ([]byte, error) {
+	text, err := io.ReadAll(p.stdin)
+	return text, from.unread("stdin", renamed(err, "stdin"))
 }
 
 // once leaves out files that come again, such as one of a folder that is named besides. What was named is no file of a
@@ -172,10 +178,21 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 	return &set, nil
 }
 
+// namesOf lists files as errors call them.
+func namesOf(paths []string) string {
+	names := slices.Clone(paths)
+	for i, name := range names {
+		if name == stdinName {
+			names[i] = "stdin"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func noConversion(paths []string) error {
 	hint := "webhookd suggest writes one to begin with"
 	if folders := foldersBelow(syntax.Kind, paths...); len(folders) > 0 {
 		hint = "folders below are not read, name each one that has Conversions: " + strings.Join(folders, ", ")
 	}
-	return usage(fmt.Errorf("no Conversion in any file: %s", strings.Join(paths, ", ")), hint)
+	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), hint)
 }

@@ -77,5 +77,7 @@ func (p *program) tellBelow(f *ruleFlags, set *ruleSet) {
 	}
 	if folders := foldersBelow(kindCRD, f.crdPaths()...); len(folders) > 0 {
 		p.tell("folders below are not read, name each one that has CRDs with --crd: %s", strings.Join(folders, ", "))
+	} else if len(set.crds) == 0 {
+		p.tell("no CRD in any file: %s", namesOf(f.crdPaths()))
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,9 +69,9 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"stdin twice", []string{"check", "-", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crd", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
-		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects\n"}},
+		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects: stdin\n"}},
 		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read objects: no such file or directory, give their file or folder with --filename: nowhere.yaml\n"}},
-		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in this folder: testdata/fuzz\n"}},
+		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in or below this folder: testdata/fuzz\n"}},
 		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
 	}
@@ -124,5 +127,26 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	cancel()
 	if code := <-codes; code != 0 {
 		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
+// Stdin that cannot be read is called so by all verbs, with what was to be read.
+func TestStdinThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, args, want string }{
+		{"convert", "convert -f - --to v1", "cannot read objects: is a directory, give their file or folder with --filename: stdin"},
+		{"check", "check - --crd testdata/fuzz", "cannot read rules: is a directory, give their file or folder: stdin"},
+		{"suggest", "suggest --crd -", "cannot read CRDs: is a directory, give their file or folder with --crd: stdin"},
+		{"review", "review", "cannot read the review: is a directory, pipe a ConversionReview into it: stdin"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			stdin := iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR})
+			var stderr bytes.Buffer
+			code := run(t.Context(), strings.Fields(test.args), nil, stdin, io.Discard, &stderr)
+			if code == exitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
+				t.Errorf("%d, %s", code, stderr.String())
+			}
+		})
 	}
 }

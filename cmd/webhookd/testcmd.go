@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -34,7 +35,7 @@ With --update the files are written anew: of each case all versions from one, wh
 that has no kept values in annotations. Those that are not there are made. A FROM-to-TO file is written anew where it is,
 even if it is empty. Read what changed.
 
-The exit code is 0 if all is as it should be, 1 if not, and 2 if the command line is wrong.`,
+The exit code is 0 if all is as it should be, 1 if not or if there is no case, and 2 if the command line is wrong.`,
 		Example: `  webhookd test conversions/
   webhookd test conversions/crontab --update
   webhookd test cases/ --rules conversions/crontab.yaml --crd crds/crontab.yaml -v`,
@@ -86,8 +87,14 @@ func (p *program) test(ctx context.Context, o *testOptions) error {
 	}
 	fmt.Fprintf(p.stderr, "webhookd: %s in %s, %s, %s\n", count(total.cases, "case"), count(len(suites), "suite"),
 		count(total.conversions, "conversion"), count(total.failures, "failure"))
-	if total.failures > 0 {
+	switch {
+	case total.failures > 0:
 		return errReported
+	case total.cases == 0: // which is rarely meant, and would pass for ever
+		return hintError{
+			fmt.Errorf("no case in any folder: %s", strings.Join(o.dirs, ", ")),
+			"a case is a file NAME.VERSION.yaml with an object, webhookd check is for rules alone",
+		}
 	}
 	return nil
 }

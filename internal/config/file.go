@@ -82,8 +82,11 @@ func parseYAML(name string, text []byte) (*yaml.Node, *Error) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		line, text := splitLine(strings.TrimPrefix(err.Error(), "yaml: "))
-		return nil, fail(line, "not YAML: %s", text)
+		line, problem := splitLine(strings.TrimPrefix(err.Error(), "yaml: "))
+		if strings.Contains(problem, "cannot start any token") && bytes.Contains(text, []byte("\n\t")) {
+			problem += ": indent with spaces, not tabs"
+		}
+		return nil, fail(line, "not YAML: %s", problem)
 	}
 	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
 		return nil, fail(0, "more than one YAML document: keep one")

@@ -85,6 +85,10 @@ func TestProblems(t *testing.T) {
 			in{file: "client-names: [a, ~]\n"},
 			[]string{`client-names (file webhookd.yaml:1): not a list of names: write it as [NAME, NAME]`},
 		},
+		"a tab": {
+			in{file: "log-level:\n\tinfo\n"},
+			[]string{`file webhookd.yaml:2: not YAML: found character that cannot start any token: indent with spaces, not tabs`},
+		},
 		"not YAML": {
 			in{file: "path: /a\nlisten: [\n"},
 			[]string{`file webhookd.yaml:2: not YAML: did not find expected node content`},
