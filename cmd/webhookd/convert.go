@@ -96,7 +96,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	inputs, err := p.readInputs(o.files)
 	set, setErr := p.ruleSet(&o.ruled)
 	if setErr != nil {
-		return setErr
+		return errors.Join(err, setErr)
 	}
 	registry, regErr := newRegistry(set.kinds)
 	if regErr != nil {

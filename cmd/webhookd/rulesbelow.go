@@ -33,7 +33,10 @@ func foldersBelow(kind string, paths ...string) []string {
 	found = slices.DeleteFunc(slices.Compact(found), func(folder string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return filepath.Clean(path) == folder })
 	})
-	return found[:min(len(found), maxToldBelow)]
+	if len(found) > maxToldBelow {
+		found = append(found[:maxToldBelow], "and others")
+	}
+	return found
 }
 
 func foldersIn(dir, kind string) []string {
