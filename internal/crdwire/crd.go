@@ -51,7 +51,7 @@ func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*
 	if len(names) > 0 {
 		return crds, missing, nil
 	}
-	err = api.List(ctx, crdsAPI, func(text json.RawMessage) error {
+	err = api.List(ctx, crdsAPI, func() { crds = nil }, func(text json.RawMessage) error {
 		var crd needed
 		if err := json.Unmarshal(text, &crd); err != nil {
 			return fmt.Errorf("%s that cannot be read: %w", crdKind, err)
@@ -59,10 +59,16 @@ func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*
 		crds = append(crds, crd.crd())
 		return nil
 	})
-	if kubeapi.IsForbidden(err) {
-		err = fmt.Errorf("%w\nallow list of customresourcedefinitions, or name the CRDs with --crd", err)
+	switch {
+	case kubeapi.IsForbidden(err):
+		err = fmt.Errorf("%w\nallow list of customresourcedefinitions, or name the CRDs", err)
+	case kubeapi.IsExpired(err):
+		err = fmt.Errorf("%w\nthe API server answers too slowly: try again later, or name the CRDs", err)
 	}
-	return crds, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return crds, nil, nil
 }
 
 // TargetOf returns what a CRD points at; false if that is no webhook.

@@ -24,6 +24,7 @@ const (
 	maxWait   = 5 * time.Second
 	maxAnswer = 64 << 20 // bytes; a page of the largest CRDs has a quarter of it
 	pageSize  = "50"
+	lists     = 3 // that may expire
 )
 
 // A Client calls one API server. Safe for concurrent use.
@@ -74,8 +75,27 @@ func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.call(ctx, request{verb: "get", method: http.MethodGet, path: path}, into)
 }
 
-// List calls add with each object of a collection.
-func (c *Client) List(ctx context.Context, path string, add func(object json.RawMessage) error) error {
+// List calls begin, and then add with each object of a collection. A list that expires before its last page has been read begins
+// again, with another call of begin, at which the caller forgets what was added: objects may have gone. The error of a list that
+// expires again and again is one of IsExpired.
+func (c *Client) List(ctx context.Context, path string, begin func(), add func(object json.RawMessage) error) error {
+	for list := 1; ; list++ {
+		begin()
+		expired, err := c.pages(ctx, path, add)
+		switch {
+		case err == nil:
+			return nil
+		case !expired:
+			return err
+		case list == lists:
+			return fmt.Errorf("list expired %d times before it was read to its end: %w", lists, err)
+		}
+	}
+}
+
+// pages reads a list once. What expires is what the API server keeps a list by, a version that etcd forgets after minutes; that
+// of an answer without a token to go on by is something else.
+func (c *Client) pages(ctx context.Context, path string, add func(object json.RawMessage) error) (expired bool, err error) {
 	query := url.Values{"limit": {pageSize}}
 	for {
 		var page struct {
@@ -85,15 +105,15 @@ func (c *Client) List(ctx context.Context, path string, add func(object json.Raw
 			Items []json.RawMessage `json:"items"`
 		}
 		if err := c.call(ctx, request{verb: "list", method: http.MethodGet, path: path, query: query}, &page); err != nil {
-			return err
+			return query.Has("continue") && IsExpired(err), err
 		}
 		for _, item := range page.Items {
 			if err := add(item); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if page.Metadata.Continue == "" {
-			return nil
+			return false, nil
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}

@@ -62,6 +62,9 @@ func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
 // IsForbidden reports whether err says that RBAC does not allow it.
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 
+// IsExpired reports whether err says that a list cannot be read on: too much time has passed since its first page.
+func IsExpired(err error) bool { return hasCode(err, http.StatusGone) }
+
 func hasCode(err error, code int) bool {
 	status, ok := errors.AsType[*StatusError](err)
 	return ok && status.Code == code

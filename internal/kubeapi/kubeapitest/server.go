@@ -2,6 +2,7 @@ package kubeapitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -45,6 +46,8 @@ type Server struct {
 	Before func(verb, path string) *apierrors.StatusError
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
+	// PageSize is how many objects a page of a list has; 0 means all.
+	PageSize int
 	// Requests are those that came: VERB PATH.
 	requests []string
 }
@@ -190,7 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case "get":
 			answer, failure = s.get(path)
 		case "list":
-			answer = s.list(path)
+			answer, failure = s.list(path, r.URL.Query().Get("continue"))
 		case "create":
 			code = http.StatusCreated
 			answer, failure = s.create(path, text)
@@ -245,7 +248,8 @@ func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.Status
 	return nil, apierrors.NewNotFound(resource(path), nameOf(path))
 }
 
-func (s *Server) list(path string) any {
+// list answers with a page; the token to go on by is how many objects came before.
+func (s *Server) list(path, token string) (any, *apierrors.StatusError) {
 	items := []any{}
 	names := make([]string, 0, len(s.objects))
 	for name := range s.objects {
@@ -257,7 +261,16 @@ func (s *Server) list(path string) any {
 			items = append(items, s.objects[name].Object)
 		}
 	}
-	return map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items}
+	begin, err := strconv.Atoi(cmp.Or(token, "0"))
+	if err != nil || begin > len(items) {
+		return nil, apierrors.NewBadRequest("continue key is not valid")
+	}
+	meta := map[string]any{}
+	if items = items[begin:]; s.PageSize > 0 && len(items) > s.PageSize {
+		items = items[:s.PageSize]
+		meta["continue"] = strconv.Itoa(begin + s.PageSize)
+	}
+	return map[string]any{"kind": "List", "apiVersion": "v1", "metadata": meta, "items": items}, nil
 }
 
 func (s *Server) create(path string, text []byte) (*unstructured.Unstructured, *apierrors.StatusError) {
