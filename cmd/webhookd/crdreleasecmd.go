@@ -25,7 +25,8 @@ func newCRDReleaseCommand(p *program) *cobra.Command {
 		Short: "Refuse to let webhookd go while CRDs need it",
 		Long: `Exit with 1 while a CRD sends conversions to a Service: without webhookd its objects could be neither read nor written nor
 deleted, and namespaces with such objects could not be deleted either. That is so for CRDs with more than one version
-that is served, or that objects are stored in. It changes nothing: strategy None would lose fields at the next write.
+that is served, or that objects are stored in. With another version that is in spec.versions alone, objects whose
+managedFields name it could not be applied. It changes nothing: strategy None would lose fields at the next write.
 
 Without --crd it looks at all CRDs, and needs --service; without --service any webhook counts.
 
@@ -71,10 +72,17 @@ func (p *program) crdRelease(ctx context.Context, o *releaseOptions) error {
 	}
 	var inUse []string
 	for _, crd := range crds {
-		if crdwire.InUse(crd, target) {
-			inUse = append(inUse, crd.Name)
-			at, _ := crdwire.TargetOf(crd)
+		need := crdwire.NeedOf(crd, target)
+		if !need.Any() {
+			continue
+		}
+		inUse = append(inUse, crd.Name)
+		at, _ := crdwire.TargetOf(crd)
+		if need.All {
 			p.tell("%s is converted by %s: without it, its objects could be neither read nor written nor deleted", crd.Name, at)
+		} else {
+			p.tell("%s is converted by %s: without it, its objects whose managedFields name a version of spec.versions that is neither served nor stored could not be applied: %s",
+				crd.Name, at, strings.Join(need.Idle, ", "))
 		}
 	}
 	if len(inUse) > 0 {
@@ -89,7 +97,8 @@ func (p *program) tellHowToRelease(name string) {
 	p.tell("nothing was changed; for each of these CRDs, do one of the following, and try again:")
 	p.tell("  another webhookd takes over: webhookd crd apply --force --crd %s --service NAMESPACE/NAME --ca-file FILE", name)
 	p.tell("  neither the CRD nor its objects are needed: kubectl delete crd %s", name)
-	p.tell("  one version is enough: write all objects anew, so that they are stored in it, remove the other versions from")
-	p.tell("    status.storedVersions and spec.versions, and only then set spec.conversion to strategy: None")
+	p.tell("  one version is enough: serve no other, write all objects anew, so that they are stored in it and their managedFields")
+	p.tell("    name no other, remove the others from status.storedVersions and spec.versions, and only then set spec.conversion")
+	p.tell("    to strategy: None")
 	p.tell("strategy: None before that loses fields for good; docs/how-to/wire-a-crd.md has the commands")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -127,6 +128,29 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	}
 	if got := c.run(t, "crd", "release", "--service", "webhookd/other"); got.Code != 0 || !strings.Contains(got.Stderr, "no CRD needs it") {
 		t.Errorf("%+v", got)
+	}
+
+	// A version that is served no more may still be named by managedFields; one that is gone is not converted to.
+	var crd struct {
+		Spec map[string]any `json:"spec"`
+	}
+	c.Get(t, crontabsPath, &crd)
+	conversion, err := json.Marshal(crd.Spec["conversion"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for versions, want := range map[string]result{
+		`{"name":"v1beta1"},{"name":"v1","served":true,"storage":true}`: {Code: 1, Stderr: "webhookd: crontabs.example.com is converted by Service webhookd/webhookd: without it, its objects " +
+			"whose managedFields name a version of spec.versions that is neither served nor stored could not be applied: v1beta1\n"},
+		`{"name":"v1","served":true,"storage":true}`: {Code: 0, Stderr: "webhookd: no CRD needs it\n"},
+	} {
+		left := newCluster(t)
+		left.Put(t, crontabsPath, "kubectl", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crontabs+`"},
+			"spec":{"group":"example.com","names":{"plural":"crontabs","kind":"CronTab"},"conversion":`+string(conversion)+`,"versions":[`+versions+`]},
+			"status":{"storedVersions":["v1"]}}`)
+		if got := left.run(t, slices.Concat([]string{"crd", "release"}, service)...); got.Code != want.Code || !strings.HasPrefix(got.Stderr, want.Stderr) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 
 	// The CA is replaced: both are trusted at once, and the server goes on with the old one.

@@ -307,31 +307,3 @@ func TestApplyKeepsTheOldCABesideGarbage(t *testing.T) {
 		t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
 	}
 }
-
-func TestInUse(t *testing.T) {
-	t.Parallel()
-	here := webhookConversion(`{"service":{"namespace":"ns","name":"webhookd"}}`)
-	one := func(text string) string {
-		return strings.Replace(text, `{"name":"v2","served":true},`, `{"name":"v2"},`, 1)
-	}
-	for _, tt := range []struct {
-		name, text string
-		target     crdwire.Target
-		want       bool
-	}{
-		{"two versions", crdJSON(here), service(t, "ns/webhookd"), true},
-		{"any webhook", crdJSON(here), crdwire.Target{}, true},
-		{"another Service", crdJSON(here), service(t, "ns/other"), false},
-		{"no webhook", crdJSON(none), crdwire.Target{}, false},
-		{"one version is used", one(crdJSON(here)), crdwire.Target{}, false},
-		{"objects in a version that is not served", strings.Replace(one(crdJSON(here)), `"storedVersions":["v1"]`, `"storedVersions":["v1","v3"]`, 1), crdwire.Target{}, true},
-	} {
-		crds, err := crdwire.Parse([]byte(tt.text))
-		if err != nil || len(crds) != 1 {
-			t.Fatal(err)
-		}
-		if got := crdwire.InUse(crds[0], tt.target); got != tt.want {
-			t.Errorf("%s: %t", tt.name, got)
-		}
-	}
-}

@@ -21,7 +21,7 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"rules that are needed", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
-			"- rules convert gadgets.example.org no more, but this CRD still sends its conversions here: no object of it could be read. Keep the rules until it serves and stores one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.",
+			"- rules convert gadgets.example.org no more, but this CRD still sends its conversions here: its objects could not be read, or not be applied. Keep the rules until it has one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.",
 		},
 		{
 			"rules without a schema", "rules: {a: '{kind: Conversion, metadata: {name: gadgets.example.org}}'}",
@@ -251,9 +251,6 @@ func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
 	for name, change := range map[string]func(spec map[string]any){
 		"it points elsewhere": func(spec map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
 		"it has one version":  func(spec map[string]any) { spec["versions"] = spec["versions"].([]any)[1:] }, //nolint:forcetypeassert // see crdAndRules
-		"one is used": func(spec map[string]any) {
-			spec["versions"].([]any)[0].(map[string]any)["served"] = false //nolint:forcetypeassert // see crdAndRules
-		},
 	} {
 		all := wired(t)
 		change(all[0]["spec"].(map[string]any)) //nolint:forcetypeassert // that of a CRD
@@ -269,6 +266,18 @@ func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
 	}
 	if _, err := chart.Render(values(t, other+"rulesFrom: [{name: a}]\n"), chart.NewCluster(wired(t)...)); err != nil {
 		t.Errorf("they may be in a ConfigMap of the user: %v", err)
+	}
+}
+
+// An object at a version that is neither served nor stored is what applying is compared by, where managedFields name it.
+func TestRulesOfAVersionThatIsNotServedStay(t *testing.T) {
+	t.Parallel()
+	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
+	all := wired(t)
+	spec := all[0]["spec"].(map[string]any)                        //nolint:forcetypeassert // that of a CRD
+	spec["versions"].([]any)[0].(map[string]any)["served"] = false //nolint:forcetypeassert // see crdAndRules
+	if got := problemsIn(t, other, chart.NewCluster(all...)); len(got) != 1 || !strings.HasPrefix(got[0], "- rules convert gadgets.example.org no more") {
+		t.Errorf("problems:\n%s", strings.Join(got, "\n"))
 	}
 }
 

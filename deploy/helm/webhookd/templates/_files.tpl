@@ -92,8 +92,8 @@ A text without a CRD in it is left as it is, letter for letter.
 
 {{- /*
 Names of the CRDs that the rules in the cluster have a Conversion for, and these values have none, though the CRD points at the
-Service and has more than one version that is served or stored. With rulesFrom it cannot be known what there is, and what
-crdWiring.crds names may have a converter of Go.
+Service and has more than one version: one that is neither served nor stored may be named by managedFields. With rulesFrom it cannot be
+known what there is, and what crdWiring.crds names may have a converter of Go.
 */ -}}
 {{- define "webhookd.neededRules" -}}
 {{- $needed := list -}}
@@ -107,13 +107,7 @@ crdWiring.crds names may have a converter of Go.
       {{- if and (eq (toString $object.kind) "Conversion") (not (has $name (concat $conversions ($.Values.crdWiring.crds | default list)))) -}}
         {{- $crd := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
         {{- $service := dig "spec" "conversion" "webhook" "clientConfig" "service" dict $crd -}}
-        {{- $used := dig "status" "storedVersions" list $crd -}}
-        {{- range dig "spec" "versions" list $crd -}}
-          {{- if or .served .storage -}}
-            {{- $used = append $used .name -}}
-          {{- end -}}
-        {{- end -}}
-        {{- if and (eq (printf "%s/%s" $service.namespace $service.name) (include "webhookd.service" $)) (gt (len (uniq $used)) 1) -}}
+        {{- if and (eq (printf "%s/%s" $service.namespace $service.name) (include "webhookd.service" $)) (gt (len (dig "spec" "versions" list $crd)) 1) -}}
           {{- $needed = append $needed $name -}}
         {{- end -}}
       {{- end -}}

@@ -33,7 +33,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 - rules have no Conversion, and without any no replica is ready: give one with --set-file rules.NAME=rules.yaml, or remove them.
 {{- end }}
 {{- range include "webhookd.neededRules" . | fromJsonArray }}
-- rules convert {{ . }} no more, but this CRD still sends its conversions here: no object of it could be read. Keep the rules until it serves and stores one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.
+- rules convert {{ . }} no more, but this CRD still sends its conversions here: its objects could not be read, or not be applied. Keep the rules until it has one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.
 {{- end }}
 {{- if and .Values.rulesFrom (not .Values.crdsFrom) (not $files.crds) }}
 - rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.
