@@ -92,7 +92,7 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	if err := errors.Join(secretErr, serviceErr, crdNames("crd", o.names), o.policy.Check(), timeoutErr); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p)
+	api, _, err := o.api.client(p, "")
 	if err != nil {
 		return err
 	}

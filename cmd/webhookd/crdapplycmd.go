@@ -84,7 +84,7 @@ func (p *program) crdApply(ctx context.Context, o *applyOptions) error {
 	if err := errors.Join(namesErr, crdNames("crd", o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), checkAddress(o.address), timeoutErr); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p)
+	api, _, err := o.api.client(p, "")
 	if err != nil {
 		return err
 	}

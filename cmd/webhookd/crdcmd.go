@@ -129,12 +129,13 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caFile, "api-ca-file", "", "file with the CAs of --api-server (default those of the system)")
 }
 
-// client returns a client of the API server; inCluster says whether it is that of the cluster that this runs in.
-func (f *apiFlags) client(p *program) (api *kubeapi.Client, inCluster bool, err error) {
+// client returns a client of the API server; inCluster says whether it is that of the cluster that this runs in. The other way
+// out that a command has outside of one comes before that with the API server.
+func (f *apiFlags) client(p *program, otherwise string) (api *kubeapi.Client, inCluster bool, err error) {
 	c := kubeapi.Config{Server: f.server, TokenFile: f.tokenFile, CAFile: f.caFile}
 	if f.server == "" {
 		if c, err = kubeapi.InCluster(p.environ); err != nil {
-			return nil, false, usage(err, "outside of one, name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001")
+			return nil, false, usage(err, "outside of one, "+otherwise+"name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001")
 		}
 		inCluster = true
 	}

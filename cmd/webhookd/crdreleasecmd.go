@@ -58,7 +58,7 @@ func (p *program) crdRelease(ctx context.Context, o *releaseOptions) error {
 	if err := errors.Join(err, crdNames("crd", o.names)); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p)
+	api, _, err := o.api.client(p, "")
 	if err != nil {
 		return err
 	}

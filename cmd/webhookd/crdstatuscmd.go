@@ -130,7 +130,7 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions) (crds []*crd
 		crds, err = p.fileCRDs(o.files)
 		return crds, false, err
 	}
-	api, inCluster, err := o.api.client(p)
+	api, inCluster, err := o.api.client(p, "give files of CRDs with --filename, or ")
 	if err != nil {
 		return nil, false, err
 	}

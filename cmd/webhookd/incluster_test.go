@@ -167,7 +167,6 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 func TestOutsideOfACluster(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"crd", "status"},
 		{"crd", "release", "--service", "a/b"},
 		{"certs", "ensure", "--secret", "a/b", "--service", "a/b"},
 	} {
