@@ -102,6 +102,32 @@ func TestHelmMakesACertificate(t *testing.T) {
 	}
 }
 
+// A change of the mode neither meets what another mode has left, nor takes away what it has made meanwhile.
+func TestNoSecretIsThatOfTwoModes(t *testing.T) {
+	t.Parallel()
+	of := map[string]string{}
+	for _, mode := range []string{"helm", "certManager", "selfManaged"} {
+		for _, o := range objects(t, render(t, values(t, "{tls: {mode: "+mode+"}}"), nil)) {
+			path := []string{"metadata", "name"}
+			switch o["kind"] {
+			case "Secret":
+			case "Certificate":
+				path = []string{"spec", "secretName"}
+			default:
+				continue
+			}
+			name := at(t, o, path...)
+			if other, is := of[name]; is && other != mode {
+				t.Errorf("%s is of %s and of %s", name, other, mode)
+			}
+			of[name] = mode
+		}
+	}
+	if len(of) != 6 {
+		t.Errorf("Secrets %v", of)
+	}
+}
+
 // What is in the cluster is kept. Only a leaf that is old, or for another name, is made anew, and the CA never.
 func TestHelmKeepsTheCertificate(t *testing.T) {
 	t.Parallel()

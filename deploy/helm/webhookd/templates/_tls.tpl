@@ -11,8 +11,12 @@
 {{- end -}}
 {{- end -}}
 
+{{- /*
+The Secret with the CA and its key, in modes that have one here. It is not the same one in two modes: Helm does not take over a Secret
+that cert-manager has made, and would delete with its own what cert-manager has put there.
+*/ -}}
 {{- define "webhookd.tls.authorityName" -}}
-{{- printf "%s-ca" (include "webhookd.fullname" .) -}}
+{{- printf "%s-ca" (eq .Values.tls.mode "certManager" | ternary (include "webhookd.tls.secretName" .) (include "webhookd.fullname" .)) -}}
 {{- end -}}
 
 {{- /*
