@@ -11,8 +11,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// maxSteps ends a run that somebody works against. A whole bootstrap has four, and one for each CRD.
-const maxSteps = 100
+const (
+	// maxSteps ends a run that somebody works against. A whole bootstrap has four; those for CRDs have a limit of their own.
+	maxSteps = 100
+	// maxSets is how often caBundle of one CRD is set in a run, so that who works against it keeps no other one from being set.
+	// A run that nobody works against sets it once, or twice where another run begins to replace the CA.
+	maxSets = 5
+)
 
 // Options say what a run looks after.
 type Options struct {
@@ -29,11 +34,12 @@ type Options struct {
 func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 	o.Policy.Name = o.Service.ServerName()
 	o.Policy.AutoRotate = len(o.CRDs) > 0
-	r := &run{Options: o, api: api, stuck: map[string]bool{}, noted: map[string]bool{}}
-	for range maxSteps {
+	r := &run{Options: o, api: api, stuck: map[string]bool{}, sets: map[string]int{}, noted: map[string]bool{}}
+	limit := maxSteps + maxSets*len(o.CRDs)
+	for range limit {
 		state, err := r.read(ctx)
 		if err != nil {
-			return err
+			return errors.Join(append(r.problems, err)...)
 		}
 		step := Next(*state, o.Policy, o.Now(), r.Rotate)
 		if step.Do == Wait {
@@ -41,16 +47,20 @@ func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 			return errors.Join(r.problems...)
 		}
 		err = r.do(ctx, state, step)
+		if step.Do == TrustInCRD {
+			err = r.countSet(step.CRD, err)
+		}
 		switch {
 		case kubeapi.IsChanged(err): // somebody was faster
 		case step.Do == TrustInCRD && err != nil && ctx.Err() == nil:
 			r.stuck[step.CRD] = true
 			r.problems = append(r.problems, err)
 		case err != nil:
-			return err
+			return errors.Join(append(r.problems, err)...)
 		}
 	}
-	return fmt.Errorf("somebody changes the Secrets or the CRDs again and again, find out who: gave up after %d steps", maxSteps)
+	gaveUp := fmt.Errorf("somebody changes the Secrets or the CRDs again and again, find out who: gave up after %d steps", limit)
+	return errors.Join(append(r.problems, gaveUp)...)
 }
 
 type run struct {
@@ -60,8 +70,20 @@ type run struct {
 	leaf, ca *secret
 	crds     map[string]*crdwire.CRD
 	stuck    map[string]bool
+	sets     map[string]int // how often each CRD was
 	noted    map[string]bool
 	problems []error
+}
+
+// countSet returns the error of setting caBundle of a CRD, which is another one if that was tried too often.
+func (r *run) countSet(name string, err error) error {
+	if err != nil && !kubeapi.IsChanged(err) {
+		return err
+	}
+	if r.sets[name]++; r.sets[name] == maxSets {
+		return fmt.Errorf("somebody else changes this CRD again and again, see its managedFields; until that ends the CA is not replaced: %s", name)
+	}
+	return err
 }
 
 func (r *run) note(format string, args ...any) {

@@ -2,6 +2,7 @@ package selfmanaged
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
@@ -275,4 +277,81 @@ func TestRunsAtOnce(t *testing.T) {
 	if len(served) < 8 || !strings.Contains(l.text.String(), "the next CA is the present one") {
 		t.Errorf("%d leaves, too little was done", len(served))
 	}
+}
+
+// severalCRDs stores CRDs that point at the Service, and returns their names.
+func severalCRDs(t *testing.T, s *kubeapitest.Server, n int) []string {
+	t.Helper()
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("kind%03d.example.com", i)
+		s.Put(t, crdwire.Path(names[i]), "kubectl", strings.Replace(wiredCRD("webhookd"), crdName, names[i], 1))
+	}
+	return names
+}
+
+// trusts reports whether a CRD has a caBundle.
+func trusts(t *testing.T, s *kubeapitest.Server, name string) bool {
+	t.Helper()
+	var crd crdwire.CRD
+	s.Get(t, crdwire.Path(name), &crd)
+	return len(crdwire.BundleOf(&crd)) > 0
+}
+
+// Who works against one CRD keeps neither the others from what they need, nor the leaf from being made.
+func TestOneCRDKeepsNoOtherOneWaiting(t *testing.T) {
+	t.Parallel()
+	changes := "somebody else changes this CRD again and again, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
+	for name, tt := range map[string]struct {
+		refuse  *apierrors.StatusError // of each change
+		replace bool                   // by an object without a caBundle, after each change
+		want    string
+	}{
+		"it is always another one": {
+			refuse: apierrors.NewConflict(schema.GroupResource{Resource: "customresourcedefinitions"}, "kind000.example.com", errors.New("modified")), want: changes,
+		},
+		"somebody replaces it":  {replace: true, want: changes},
+		"it cannot be changed":  {refuse: apierrors.NewBadRequest("not this one"), want: "API server: cannot patch: not this one"},
+		"it may not be changed": {refuse: apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), want: "allow patch of customresourcedefinitions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+			o := options(c, l)
+			o.CRDs = severalCRDs(t, s, 3)
+			path := crdwire.Path(o.CRDs[0])
+			s.Before = func(verb, at string) *apierrors.StatusError {
+				if verb == "patch" && at == path {
+					return tt.refuse
+				}
+				return nil
+			}
+			o.Log = func(format string, args ...any) {
+				l.log(format, args...)
+				if tt.replace && strings.HasPrefix(fmt.Sprintf(format, args...), "CRD "+o.CRDs[0]+": set caBundle") {
+					s.Put(t, path, "kubectl", strings.Replace(wiredCRD("webhookd"), crdName, o.CRDs[0], 1))
+				}
+			}
+			err := Ensure(t.Context(), s.Client(t), o)
+			if err == nil || strings.Count(err.Error(), tt.want) != 1 {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+			if trusts(t, s, o.CRDs[0]) || !trusts(t, s, o.CRDs[1]) || !trusts(t, s, o.CRDs[2]) {
+				t.Errorf("the others are not set:\n%s", l.text.String())
+			}
+			verify(t, s, c.Now())
+		})
+	}
+}
+
+// A run has as many steps as there are CRDs.
+func TestManyCRDs(t *testing.T) {
+	t.Parallel()
+	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+	o := options(c, l)
+	o.CRDs = severalCRDs(t, s, maxSteps+1)
+	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, s, c.Now())
 }
