@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
@@ -34,7 +33,7 @@ type Options struct {
 func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 	o.Policy.Name = o.Service.ServerName()
 	o.Policy.AutoRotate = len(o.CRDs) > 0
-	r := &run{Options: o, api: api, stuck: map[string]bool{}, sets: map[string]int{}, noted: map[string]bool{}}
+	r := &run{Options: o, api: api, stuck: map[string]bool{}, unread: map[string]bool{}, sets: map[string]int{}, noted: map[string]bool{}}
 	limit := maxSteps + maxSets*len(o.CRDs)
 	for range limit {
 		state, err := r.read(ctx)
@@ -70,7 +69,8 @@ type run struct {
 	leaf, ca *secret
 	crds     map[string]*crdwire.CRD
 	stuck    map[string]bool
-	sets     map[string]int // how often each CRD was
+	unread   map[string]bool // CRDs that may not be read
+	sets     map[string]int  // how often each CRD was
 	noted    map[string]bool
 	problems []error
 }
@@ -95,22 +95,10 @@ func (r *run) note(format string, args ...any) {
 
 // read reads everything, in the reverse of the order in which a new CA is written.
 func (r *run) read(ctx context.Context) (*State, error) {
-	crds, missing, err := r.readCRDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		r.note("no such CRD yet: %s", strings.Join(missing, ", "))
-	}
 	state := &State{}
-	r.crds = make(map[string]*crdwire.CRD, len(crds))
-	for _, crd := range crds {
-		if at, is := crdwire.TargetOf(crd); !is || !at.Same(r.Service) {
-			r.note("left alone, it does not point at %s: %s", r.Service, crd.Name)
-			continue
-		}
-		r.crds[crd.Name] = crd
-		state.CRDs = append(state.CRDs, CRD{Name: crd.Name, Bundle: crdwire.BundleOf(crd), Stuck: r.stuck[crd.Name]})
+	var err error
+	if state.CRDs, err = r.readCRDs(ctx); err != nil {
+		return nil, err
 	}
 	if r.leaf, err = readSecret(ctx, r.api, r.Namespace, r.Secret); err != nil {
 		return nil, err
@@ -132,11 +120,37 @@ func (r *run) read(ctx context.Context) (*State, error) {
 	return state, nil
 }
 
-func (r *run) readCRDs(ctx context.Context) (crds []*crdwire.CRD, missing []string, err error) {
-	if len(r.CRDs) == 0 {
-		return nil, nil, nil
+// readCRDs reads those that point at the Service, and which of the others may do so: what may not be read keeps no other one
+// from what it needs.
+func (r *run) readCRDs(ctx context.Context) ([]CRD, error) {
+	r.crds = make(map[string]*crdwire.CRD, len(r.CRDs))
+	crds := make([]CRD, 0, len(r.CRDs))
+	for _, name := range r.CRDs {
+		if r.unread[name] {
+			crds = append(crds, CRD{Name: name, Stuck: true, Unread: true})
+			continue
+		}
+		crd, err := crdwire.Read(ctx, r.api, name)
+		switch {
+		case kubeapi.IsNotFound(err):
+			r.note("no such CRD yet: %s", name)
+			continue
+		case kubeapi.IsForbidden(err):
+			r.unread[name] = true
+			r.problems = append(r.problems, err)
+			crds = append(crds, CRD{Name: name, Stuck: true, Unread: true})
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if at, is := crdwire.TargetOf(crd); !is || !at.Same(r.Service) {
+			r.note("left alone, it does not point at %s: %s", r.Service, name)
+			continue
+		}
+		r.crds[name] = crd
+		crds = append(crds, CRD{Name: name, Bundle: crdwire.BundleOf(crd), Stuck: r.stuck[name]})
 	}
-	return crdwire.ReadAll(ctx, r.api, r.CRDs)
+	return crds, nil
 }
 
 func (r *run) do(ctx context.Context, state *State, step Step) error {

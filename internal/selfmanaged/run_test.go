@@ -1,6 +1,7 @@
 package selfmanaged
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -354,4 +355,48 @@ func TestManyCRDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify(t, s, c.Now())
+}
+
+// A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from being renewed. Only the first
+// leaf is not made: the CRD may trust what something else serves.
+func TestACRDThatMayNotBeReadKeepsNoOtherOneWaiting(t *testing.T) {
+	t.Parallel()
+	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+	o := options(c, l)
+	o.CRDs = severalCRDs(t, s, 3)
+	forbid := func() {
+		s.Before = func(verb, at string) *apierrors.StatusError {
+			if at == crdwire.Path(o.CRDs[0]) {
+				return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
+			}
+			return nil
+		}
+	}
+	ensure := func() {
+		t.Helper()
+		want := "allow get of customresourcedefinitions with the resourceName " + o.CRDs[0]
+		if err := Ensure(t.Context(), s.Client(t), o); err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	forbid()
+	ensure()
+	var first, second secret
+	if s.Get(t, leafPath, &first); first.Data[certKey] != nil {
+		t.Error("a leaf that a CRD may not trust")
+	}
+	if !trusts(t, s, o.CRDs[1]) || !trusts(t, s, o.CRDs[2]) {
+		t.Errorf("the others are not set:\n%s", l.text.String())
+	}
+	s.Before = nil
+	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
+		t.Fatal(err)
+	}
+	first = *verify(t, s, c.Now())
+	forbid()
+	c.pass(o.Policy.LeafValidity - o.Policy.RenewBefore + time.Hour)
+	ensure()
+	if second = *verify(t, s, c.Now()); bytes.Equal(second.Data[certKey], first.Data[certKey]) {
+		t.Error("the leaf is not renewed")
+	}
 }

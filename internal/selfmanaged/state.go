@@ -33,6 +33,7 @@ type CRD struct {
 	Name   string
 	Bundle crdwire.Bundle
 	Stuck  bool // its caBundle could not be set in this run
+	Unread bool // what it trusts, and whether it points at the Service, may not be read; it is stuck as well
 }
 
 // A Policy says how long things last.
@@ -109,11 +110,11 @@ func (s *State) usable(name string, now time.Time) bool {
 	return s.Leaf.validAt(now) && s.Leaf.Key != nil && s.Leaf.Cert.VerifyHostname(name) == nil
 }
 
-// servedByAnother reports whether there never was a leaf here, while a CRD that cannot be set trusts CAs that are not ours:
+// servedByAnother reports whether there never was a leaf here, while a CRD that cannot be set trusts CAs that are not ours, or may:
 // what is served now is from elsewhere, and a leaf of ours would take its place as soon as there is one.
 func (s *State) servedByAnother(now time.Time) bool {
 	return s.Leaf == nil && slices.ContainsFunc(s.CRDs, func(crd CRD) bool {
-		return crd.Stuck && len(crd.Bundle.Unexpired(now)) > 0 && !crd.Bundle.Has(s.CA.Cert)
+		return crd.Unread || crd.Stuck && len(crd.Bundle.Unexpired(now)) > 0 && !crd.Bundle.Has(s.CA.Cert)
 	})
 }
 
