@@ -28,8 +28,8 @@ func newCRDApplyCommand(p *program) *cobra.Command {
 		Long: `Wait until webhookd answers, and then point CRDs at it. It is asked as the API server would ask: over the Service, with the
 CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1, with a review of an object for each pair of versions
 of each CRD, and ten times in a row over new connections, since its replicas change one after the other. A CA file that is
-not there yet is waited for as well. No CRD is changed unless all these reviews succeed within --timeout; so one whose kind
-webhookd does not know is never pointed at it.
+not there yet is waited for as well. No CRD is pointed at it unless all these reviews succeed within --timeout; so one whose
+kind webhookd does not know never is. CRDs that point at it already get the CAs, whatever is wrong with another one.
 
 Then spec.conversion, and nothing else, is set by server-side apply with the field manager "webhookd", and read back. If
 another manager owns a field with another value, that is said, and nothing is done without --force. No force is needed

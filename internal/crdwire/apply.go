@@ -45,9 +45,11 @@ type ApplyOptions struct {
 // A caBundle that is there for the same target is not replaced at once: replicas may still serve what the old CA has
 // issued. Its CAs stay in the bundle until they expire, or until the new ones have been in it for a day and ten new
 // connections were all served from them.
+//
+// Where something is wrong with one CRD, no other one is pointed at the webhook; those that point at it already are brought up to date.
 func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOptions) error {
 	crds := make([]*CRD, 0, len(names))
-	problems := make([]error, 0, len(names))
+	var problems []error
 	for _, name := range names {
 		crd, err := Read(ctx, api, name)
 		switch {
@@ -56,20 +58,30 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 		case err == nil:
 			err = o.refuse(crd)
 		}
-		problems = append(problems, err)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
 		crds = append(crds, crd)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
+	if len(problems) > 0 {
+		if crds = o.here(crds); len(crds) == 0 {
+			return errors.Join(problems...)
+		}
 	}
 	waiting, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	for _, crd := range crds { // all of them, before the first is changed
-		if err := o.wait(waiting, crd); err != nil {
-			return fmt.Errorf("no CRD was changed: %w", err)
-		}
+	crds, err := o.wait(waiting, crds) // all of them, before the first is changed
+	if err != nil {
+		problems = append(problems, err)
+		crds = o.here(crds)
 	}
-	problems = problems[:0]
+	switch {
+	case len(crds) == 0:
+		return fmt.Errorf("no CRD was changed: %w", errors.Join(problems...))
+	case len(problems) > 0:
+		problems = []error{fmt.Errorf("no other CRD was pointed at %s: %w", o.Target, errors.Join(problems...))}
+	}
 	for _, crd := range crds { // all of them, whatever becomes of the others: one may need the CA at once
 		if err := o.apply(ctx, waiting, api, crd); err != nil {
 			problems = append(problems, err)
@@ -79,6 +91,14 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// here returns the CRDs that point at the target already. They may need a CA, whatever is wrong with another one.
+func (o *ApplyOptions) here(crds []*CRD) []*CRD {
+	return slices.DeleteFunc(crds, func(crd *CRD) bool {
+		at, is := TargetOf(crd)
+		return !is || !at.Same(o.Target)
+	})
 }
 
 func (o *ApplyOptions) refuse(crd *CRD) error {
@@ -127,28 +147,36 @@ func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
 	return true
 }
 
-// wait tries the probes of a CRD until they all succeed, again and again, or ctx ends. Rules and certificates reach a running
-// webhookd up to two minutes after they were written, and one replica after the other, so no answer is final.
-func (o *ApplyOptions) wait(ctx context.Context, crd *CRD) error {
-	said := ""
-	pause := firstPause
-	for {
-		err := o.try(ctx, crd)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil || said == "" {
-			if text := err.Error(); text != said {
-				said = text
+// wait tries the probes of CRDs until they all succeed, again and again, or ctx ends, and returns the CRDs of which they did. Rules
+// and certificates reach a running webhookd up to two minutes after they were written, and one replica after the other, so no
+// answer is final.
+func (o *ApplyOptions) wait(ctx context.Context, crds []*CRD) (good []*CRD, err error) {
+	left, said := slices.Clone(crds), map[*CRD]string{}
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		left = slices.DeleteFunc(left, func(crd *CRD) bool {
+			err := o.try(ctx, crd)
+			if err == nil {
+				good = append(good, crd)
+				return true
+			}
+			if text := err.Error(); text != said[crd] && (ctx.Err() == nil || said[crd] == "") {
+				said[crd] = text
 				o.Log("%s: waiting: %s", crd.Name, text)
 			}
+			return false
+		})
+		if len(left) == 0 {
+			return good, nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no good answer within %s: %s: %s", o.Timeout, crd.Name, said)
+			problems := make([]error, 0, len(left))
+			for _, crd := range left {
+				problems = append(problems, fmt.Errorf("no good answer within %s: %s: %s", o.Timeout, crd.Name, said[crd]))
+			}
+			return good, errors.Join(problems...)
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, maxPause)
 	}
 }
 
@@ -202,7 +230,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, 
 			return err
 		}
 		if !slices.Equal(versionNames(fresh), versionNames(crd)) {
-			if err := o.wait(waiting, fresh); err != nil {
+			if _, err := o.wait(waiting, []*CRD{fresh}); err != nil {
 				return err
 			}
 		}

@@ -1,10 +1,14 @@
 package crdwire_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
@@ -32,6 +36,60 @@ func TestApplyGoesOnWithOtherCRDs(t *testing.T) {
 	}
 	if got := bundleOf(t, s); got != string(ca.PEM) {
 		t.Errorf("caBundle %s", got)
+	}
+}
+
+// A CRD that points here already gets its CA, whatever is wrong with one that does not, which is not pointed here then.
+func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
+	t.Parallel()
+	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
+	bad, other := "bad.example.com", "other.example.com"
+	for _, tt := range []struct {
+		name    string
+		bad     string // its spec.conversion
+		prepare func(*kubeapitest.Server, *webhook)
+		want    string
+	}{
+		{"it is gone", none, func(s *kubeapitest.Server, _ *webhook) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
+		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*kubeapitest.Server, *webhook) {}, "converted by https://a.example already"},
+		{"it may not be read", none, func(s *kubeapitest.Server, _ *webhook) {
+			s.Before = func(_, path string) *apierrors.StatusError {
+				if path == crdwire.Path(bad) {
+					return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
+				}
+				return nil
+			}
+		}, "allow get of customresourcedefinitions with the resourceName " + bad},
+		{"its kind is not known", none, func(_ *kubeapitest.Server, w *webhook) {
+			w.serve(t, young)
+			w.answerWith(func(desired string, response map[string]any) int {
+				if strings.HasPrefix(desired, "bad.example.com/") {
+					response["result"] = map[string]any{"status": "Failure", "message": "no converter"}
+				}
+				return 200
+			})
+		}, "review failed: no converter"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, s := newWebhook(t, old), kubeapitest.New(t)
+			s.Put(t, crdwire.Path(bad), "kubectl", strings.NewReplacer(things, bad, `"group":"example.com"`, `"group":"bad.example.com"`).Replace(crdJSON(tt.bad)))
+			s.Put(t, crdwire.Path(other), "kubectl", strings.Replace(crdJSON(none), things, other, 1))
+			s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
+			tt.prepare(s, w)
+			o := applyOptions(t, w, young, &logged{})
+			o.Timeout = 2 * time.Second
+			err := crdwire.Apply(t.Context(), s.Client(t), []string{bad, other, things}, o)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no other CRD was pointed at Service ns/webhookd: ") {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+			if got := bundleOf(t, s); got != string(young.PEM)+string(old.PEM) {
+				t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
+			}
+			if slices.Contains(s.Requests(), "patch "+crdwire.Path(other)) {
+				t.Error("another one is pointed here")
+			}
+		})
 	}
 }
 
