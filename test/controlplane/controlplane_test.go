@@ -24,6 +24,7 @@ func TestControlPlane(t *testing.T) {
 		{"Never", never},
 		{"Scenarios", scenarios},
 		{"Migration", migration},
+		{"Away", away},
 		{"Helm", helm},
 		{"Charts", charts},
 	} {

@@ -1,0 +1,82 @@
+package controlplane_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// away does what docs/how-to/wire-a-crd.md says to do where one version is enough, with the commands as they stand there.
+// Objects that were applied at the other version can be read and applied when webhookd has gone, and nothing of them is lost.
+func away(t *testing.T, p *plane.Plane) {
+	t.Helper()
+	e := byService(t, p)
+	w := e.Webhookd(t)
+	crd := crontabs(t)
+	scenario.SetStorage(t, crd, "v1beta1")
+	r := e.Install(t, crd, w)
+	client := p.Kubectl(t, p.Token(plane.Admin))
+	const objects = 3
+	for i := range objects {
+		client.Write(t, "object.yaml", fmt.Sprintf(`{apiVersion: example.com/v1beta1, kind: CronTab,
+			metadata: {name: c%d, namespace: default}, hostPort: "localhost:8%d", spec: {image: cron}}`, i, i))
+		client.Run(t, "apply", "--server-side", "--field-manager=imager", "-f", "object.yaml")
+	}
+	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		scenario.SetStorage(t, crd, "v1")
+		scenario.Version(t, crd, "v1beta1").Served = false
+	})
+	r.Served = []string{"v1"}
+	const read = "get crontabs.v1.example.com -o " +
+		`jsonpath={range.items[*]}{.metadata.name}{" "}{.metadata.uid}{" "}{.host}{" "}{.port}{" "}{.spec}{"\n"}{end}`
+	before := client.Run(t, strings.SplitN(read, " ", 4)...)
+
+	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "wire-a-crd.md"))
+	_, script, _ := strings.Cut(page, "- **One version is enough**")
+	script = codeBlocks(strings.ReplaceAll(script, "\n  ", "\n"))["sh"][0]
+	rewrite, last, found := strings.Cut(script, "# Take the other versions out")
+	if !found {
+		t.Fatalf("no such line in\n%s", script)
+	}
+	_, last, _ = strings.Cut(last, "\n")
+	client.Shell(t, rewrite, jq(t))
+	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{*scenario.Version(t, crd, "v1")}
+	})
+	client.Shell(t, last)
+	w.Terminate(t)
+	w.Wait(t)
+
+	if diff := cmp.Diff(before, client.Run(t, strings.SplitN(read, " ", 4)...)); diff != "" {
+		t.Errorf("without webhookd (-before +after):\n%s", diff)
+	}
+	for i := range objects {
+		client.Write(t, "object.yaml", fmt.Sprintf(`{apiVersion: example.com/v1, kind: CronTab,
+			metadata: {name: c%d, namespace: default}, spec: {image: "cron:2"}}`, i))
+		client.Run(t, "apply", "--server-side", "--field-manager=imager", "-f", "object.yaml")
+	}
+	want := strings.ReplaceAll(before, `"cron"`, `"cron:2"`)
+	if diff := cmp.Diff(want, client.Run(t, strings.SplitN(read, " ", 4)...)); diff != "" || want == before {
+		t.Errorf("applied without webhookd (-want +got):\n%s", diff)
+	}
+}
+
+// jq returns a folder with jq, which not every machine has.
+func jq(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "./cmd/jq") //nolint:gosec // ours
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return folder
+}
