@@ -49,11 +49,11 @@ RBAC: ` + crdRule("get, patch"),
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&o.names, "crd", nil, "CRD to point at webhookd, as PLURAL.GROUP; may be given more than once")
+	flags.StringArrayVar(&o.names, "crd", nil, "CRD to point at webhookd, as `PLURAL.GROUP`; may be given more than once")
 	o.addService(flags, "Service of webhookd")
 	o.addPort(flags)
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
-	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions: v1, v1beta1")
+	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
 	offer(cmd, "review-versions", "v1", "v1beta1")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait for good answers")
 	flags.BoolVar(&o.force, "force", false, "take fields that another manager owns, and CRDs that point at another webhook")

@@ -31,16 +31,16 @@ type targetFlags struct {
 }
 
 func (f *targetFlags) addService(flags *pflag.FlagSet, usage string) {
-	flags.StringVar(&f.service, "service", "", usage+", as NAMESPACE/NAME")
+	flags.StringVar(&f.service, "service", "", usage+", as `NAMESPACE/NAME`")
 }
 
 func (f *targetFlags) addPort(flags *pflag.FlagSet) {
 	flags.IntVar(&f.port, "port", crdwire.DefaultPort, "port of the Service")
-	flags.StringVar(&f.path, "path", crdwire.DefaultPath, "path of the webhook")
+	flags.StringVar(&f.path, "path", crdwire.DefaultPath, "`url-path` of the webhook")
 }
 
 func (f *targetFlags) addAddress(flags *pflag.FlagSet) {
-	flags.StringVar(&f.address, "address", "", "HOST:PORT to connect to instead of the Service's name, such as that of a port-forward;\nthe name to verify stays the same")
+	flags.StringVar(&f.address, "address", "", "`HOST:PORT` to connect to instead of the Service's name, such as that of a port-forward;\nthe name to verify stays the same")
 }
 
 // target reads the flags of a Service.
@@ -108,7 +108,7 @@ func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	return b, nil
 }
 
-const caFileUsage = "file with the CAs, in PEM, that the webhook's certificate is from, such as ca.crt of its Secret"
+const caFileUsage = "`file` with the CAs, in PEM, that the webhook's certificate is from, such as ca.crt of its Secret"
 
 // crdNames checks the names of CRDs that a flag was given.
 func crdNames(flag string, names []string) error {
@@ -124,9 +124,9 @@ func crdNames(flag string, names []string) error {
 type apiFlags struct{ server, tokenFile, caFile string }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.server, "api-server", "", "URL of the API server (default that of the cluster that this runs in);\nkubectl proxy serves http://127.0.0.1:8001")
-	flags.StringVar(&f.tokenFile, "api-token-file", "", "file with a bearer token for --api-server")
-	flags.StringVar(&f.caFile, "api-ca-file", "", "file with the CAs of --api-server (default those of the system)")
+	flags.StringVar(&f.server, "api-server", "", "`URL` of the API server (default that of the cluster that this runs in);\nkubectl proxy serves http://127.0.0.1:8001")
+	flags.StringVar(&f.tokenFile, "api-token-file", "", "`file` with a bearer token for --api-server")
+	flags.StringVar(&f.caFile, "api-ca-file", "", "`file` with the CAs of --api-server (default those of the system)")
 }
 
 // client returns a client of the API server; inCluster says whether it is that of the cluster that this runs in. The other way

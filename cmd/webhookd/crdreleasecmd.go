@@ -38,7 +38,7 @@ RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&o.names, "crd", nil, "CRD to look at, as PLURAL.GROUP; may be given more than once (default all)")
+	flags.StringArrayVar(&o.names, "crd", nil, "CRD to look at, as `PLURAL.GROUP`; may be given more than once (default all)")
 	o.addService(flags, "Service that is to go")
 	o.api.add(flags)
 	return cmd

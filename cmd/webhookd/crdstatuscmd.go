@@ -52,14 +52,14 @@ resourceNames [the CRDs].`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with CRDs, - for stdin; may be given more than once\n(default what the API server says)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default what the API server says)")
 	o.addService(flags, "judge the CRDs that point at this Service")
 	o.addAddress(flags)
 	o.ruled.add(flags)
 	flags.Lookup("crd").Usage = "`file` or folder of CRDs with the schemas for --rules; may be given more than once (default the folders of the rules)"
-	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as PLURAL.GROUP; may be given more than once")
+	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "show CRDs with one version and no webhook as well")
-	flags.StringVarP(&o.output, "output", "o", "text", "format: text or json")
+	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	o.api.add(flags)
 	return cmd

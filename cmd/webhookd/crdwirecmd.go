@@ -49,14 +49,14 @@ Where a CRD points at another webhook, nothing is printed, and the exit code is 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&o.file, "filename", "f", "", "file with CRDs, - for stdin")
+	flags.StringVarP(&o.file, "filename", "f", "", "`file` with CRDs, - for stdin")
 	o.addService(flags, "Service of webhookd")
 	o.addPort(flags)
-	flags.StringVar(&o.url, "url", "", "URL of a webhookd outside of the cluster, instead of --service")
+	flags.StringVar(&o.url, "url", "", "`URL` of a webhookd outside of the cluster, instead of --service")
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
-	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions: v1, v1beta1")
+	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
 	offer(cmd, "review-versions", "v1", "v1beta1")
-	flags.StringArrayVar(&o.names, "crd", nil, "this CRD only, as PLURAL.GROUP; may be given more than once")
+	flags.StringArrayVar(&o.names, "crd", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.force, "force", false, "wire CRDs that point at another webhook as well")
 	return cmd
 }

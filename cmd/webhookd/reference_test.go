@@ -100,20 +100,13 @@ keys behind its flags in [configuration.md](configuration.md).
 | 2 | the command line or the configuration is wrong, or names a file that is not there; nothing was done |
 `
 
-// What --help calls the value of a flag says what to write. Those that the commands of crd have are left out.
+// What --help calls the value of a flag says what to write.
 func TestFlagsSayWhatTheirValuesAre(t *testing.T) {
 	t.Parallel()
-	ofCRD := map[string]bool{"service": true, "path": true, "address": true, "ca-file": true, "api-server": true, "api-token-file": true, "api-ca-file": true}
 	for _, cmd := range newRootCommand(&program{}).Commands() {
 		cmds := append(cmd.Commands(), cmd)
-		if cmd.Name() == "crd" {
-			cmds = nil
-		}
 		for _, cmd := range cmds {
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if ofCRD[f.Name] {
-					return
-				}
 				if name, usage := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "uint", "stringArray"}, name) {
 					t.Errorf("%s --%s %s: %s", cmd.CommandPath(), f.Name, name, usage)
 				}
