@@ -32,7 +32,7 @@ func StashAnnotation(version string) string { return stashPrefix + version }
 // TakeStash removes the stashes of the versions that obj is converted from and to, and returns that of to: what an earlier
 // conversion kept of it, or nil if there is none that is an object.
 func TakeStash(obj *jsondoc.Object, from, to string) (*jsondoc.Object, error) {
-	if text, codeUnits, err := obj.NestedText("metadata", "annotations"); err != nil || !mayHoldStash(text, codeUnits) {
+	if text, obscured, err := obj.NestedText("metadata", "annotations"); err != nil || !mayHoldStash(text, obscured) {
 		return nil, err
 	}
 	meta, err := obj.Get("metadata")
@@ -114,20 +114,9 @@ func LoadStash[T any](obj metav1.Object, version string) *T {
 }
 
 // mayHoldStash is true of all annotations with a stash. It spares most objects the listing of theirs, one of which is
-// kubectl's copy of the object (BenchmarkConvert). A name may be spelt with escapes, if there are any: of these, only letters
-// and dots can hide a stash, and kubectl's copy has others.
-func mayHoldStash(annotations []byte, codeUnits bool) bool {
-	for rest := annotations; codeUnits && len(rest) > 0; {
-		i := bytes.Index(rest, []byte("u00"))
-		if i < 0 || i+5 > len(rest) {
-			break
-		}
-		if c, d := rest[i+3], rest[i+4]|0x20; c == '6' || c == '7' || c == '2' && d == 'e' {
-			return true
-		}
-		rest = rest[i+3:]
-	}
-	return bytes.Contains(annotations, []byte("webhookd.io"))
+// kubectl's copy of the object (BenchmarkConvert). A name may be spelt with escapes, where letters or dots are.
+func mayHoldStash(annotations []byte, obscured bool) bool {
+	return obscured || bytes.Contains(annotations, []byte("webhookd.io"))
 }
 
 func checkStashSize(version string, size int) error {

@@ -22,7 +22,7 @@ type Document struct {
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
-	codeUnits   bool    // some string of an object that was outlined, or before it, has a \u escape
+	obscured    bool    // as of a scanner: some string of an object that was outlined, or before it
 }
 
 const (
@@ -71,7 +71,7 @@ func (d *Document) Reset(text []byte) {
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
-	d.codeUnits = false
+	d.obscured = false
 	d.room = 2<<10 + len(text)/64 // less than half of the text's size; an ordinary object has a member a hundred bytes
 	if had {                      // nodes and members would hold on to it
 		clear(d.nodes[:cap(d.nodes)])
@@ -112,7 +112,7 @@ func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 		return err
 	})
 	o.End, o.fields.End = offset(s.pos), offset(len(d.fields))
-	d.codeUnits = d.codeUnits || s.codeUnits
+	d.obscured = d.obscured || s.obscured
 	return o, err
 }
 

@@ -41,18 +41,18 @@ func (o *Object) Get(path ...string) (*Node, error) {
 }
 
 // NestedText returns the text that Get would find at two names, without a list of members where the outline tells it, and
-// whether characters in it may be spelt as \u escapes.
-func (o *Object) NestedText(nested, name string) (text []byte, codeUnits bool, err error) {
+// whether letters or dots in it may be spelt as escapes.
+func (o *Object) NestedText(nested, name string) (text []byte, obscured bool, err error) {
 	n, err := o.Member(nested)
 	if err == nil && n.outlined() && n.members == nil {
 		d := o.doc
 		at, _ := d.find(d.nested[d.opened.nested.Start:d.opened.nested.End], name)
-		return d.Text(at), d.codeUnits, nil
+		return d.Text(at), d.obscured, nil
 	}
 	if err == nil {
 		n, err = n.Member(name)
 	}
-	return n.Text(), true, err
+	return n.Text(), o.doc.obscured || n != nil && (n.changed || n.at.added), err
 }
 
 // Set sets the value at a path and makes the objects on the way that are absent or null. It fails, and changes nothing, if

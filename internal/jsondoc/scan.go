@@ -42,7 +42,7 @@ type Scanner struct {
 	depth, maxDepth int
 	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
 	stopsEnd        int
-	codeUnits       bool                    // some string has a \u escape
+	obscured        bool                    // some string has an escape for a letter or a dot, which need none
 	nameAt          Span                    // the member name that was read last, escapes and all
 	names           []Span                  // of the objects that Members has open, one behind the other
 	reserve         func(bytes int64) error // see Document; nil: nobody is asked

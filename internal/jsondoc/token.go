@@ -96,7 +96,7 @@ func stops(text []byte) uint64 {
 // escape validates the escape sequence at i, which no lone surrogate may be, and returns the place behind it.
 func (s *Scanner) escape(i int) int {
 	unit := s.codeUnit(i)
-	s.codeUnits = s.codeUnits || unit >= 0
+	s.obscured = s.obscured || unit == '.' || 'a' <= unit|0x20 && unit|0x20 <= 'z'
 	switch {
 	case bytes.IndexByte([]byte(`"\/bfnrt`), s.at(i+1)) >= 0:
 		return i + 2
