@@ -35,8 +35,8 @@ func Kinds() []converters.Kind {
 			for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
 			}
 		},
-		"Stuck":    func(int) { select {} },
-		"Greedy":   func(n int) { hog(n) },
+		"Stuck":  func(int) { select {} },
+		"Greedy": func(n int) { hog(n) },
 	} {
 		kinds = append(kinds, converters.Kind{
 			GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: name},
