@@ -132,6 +132,8 @@ var jsonBegin = regexp.MustCompile(`^\s*\{\s*["}]`)
 // noToken is what a YAML parser says of a tab, among others.
 const noToken = "cannot start any token"
 
+var tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+
 // parseInput reads the documents of a file. Where its name does not tell the format, its begin does.
 func parseInput(name string, text []byte) (input, error) {
 	in := input{name: name, format: formatOf(name)}
@@ -146,7 +148,7 @@ func parseInput(name string, text []byte) (input, error) {
 		in.documents, err = splitJSON(text)
 	} else {
 		in.documents, err = yamljson.ToJSON(text)
-		if err != nil && strings.Contains(err.Error(), noToken) && bytes.Contains(text, []byte("\n\t")) {
+		if err != nil && strings.Contains(err.Error(), noToken) && tabIndent.Match(text) {
 			err = fmt.Errorf("%w, indent with spaces, not tabs", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -68,6 +69,8 @@ func fromFile(name string, text []byte) (layer, []*Error) {
 	return l, problems
 }
 
+var tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+
 // parseYAML returns the mapping at the root of the only document, or nil when there is none.
 func parseYAML(name string, text []byte) (*yaml.Node, *Error) {
 	fail := func(line int, format string, args ...any) *Error {
@@ -83,7 +86,7 @@ func parseYAML(name string, text []byte) (*yaml.Node, *Error) {
 		return nil, nil
 	case err != nil:
 		line, problem := splitLine(strings.TrimPrefix(err.Error(), "yaml: "))
-		if strings.Contains(problem, "cannot start any token") && bytes.Contains(text, []byte("\n\t")) {
+		if strings.Contains(problem, "cannot start any token") && tabIndent.Match(text) {
 			problem += ": indent with spaces, not tabs"
 		}
 		return nil, fail(line, "not YAML: %s", problem)
