@@ -2,7 +2,7 @@
 // reads the files, checks them against the CRDs and compiles them.
 //
 // What the files say is in package syntax, whether it makes sense in package check, and what one rule computes in package
-// transform. This package has the engine: a program per version and direction, made from the rules and both schemas, that
-// edits the text of an object and looks into no part of it that is the same on both sides; and what makes every conversion
-// lossless, whatever the rules do (see conversion).
+// transform. The engine is in three packages that stand on each other: binding finds the places of the rules in both schemas, plan
+// makes a program for each version and direction of that, and exec runs it: it edits the text of an object, looks into no part of
+// it that is the same on both sides, and is lossless whatever the rules do.
 package rules

@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/exec"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -106,13 +109,9 @@ func compile(c *syntax.Conversion, crd *crdschema.CRD, env *transform.Env) (*con
 			Hint: "it has " + strings.Join(versionsOf(crd), ", "),
 		}}
 	}
-	conv := &converter{
-		group: crd.Group, hub: hub.Name, spokes: make(map[string]*spoke, len(crd.Versions)),
-		schemas: make(map[string]*crdschema.Version, len(crd.Versions)),
-	}
+	spokes := make(map[string]*exec.Spoke, len(crd.Versions))
 	var findings []finding.Finding
 	for _, v := range crd.Versions {
-		conv.schemas[v.Name] = v
 		if v == hub {
 			continue
 		}
@@ -121,9 +120,9 @@ func compile(c *syntax.Conversion, crd *crdschema.CRD, env *transform.Env) (*con
 			rules = version.Rules
 		}
 		s, found := compileSpoke(c, v, hub, rules, env)
-		conv.spokes[v.Name], findings = s, append(findings, found...)
+		spokes[v.Name], findings = s, append(findings, found...)
 	}
-	return &converters.Kind{GroupKind: crd.GroupKind(), Hub: hub.Name, Versions: versionsOf(crd), Converter: conv}, findings
+	return &converters.Kind{GroupKind: crd.GroupKind(), Hub: hub.Name, Versions: versionsOf(crd), Converter: exec.NewConverter(crd, hub.Name, spokes)}, findings
 }
 
 func versionsOf(crd *crdschema.CRD) []string {
@@ -136,43 +135,9 @@ func versionsOf(crd *crdschema.CRD) []string {
 
 func compileSpoke(
 	c *syntax.Conversion, v, hub *crdschema.Version, rules []*syntax.Rule, env *transform.Env,
-) (*spoke, []finding.Finding) {
-	comp := &compiler{
-		conversion: c, env: env, fieldRoot: v.Root, hubRoot: hub.Root, relations: make(map[string]*relation),
-	}
-	rel := comp.root(rules)
-	s := &spoke{toHub: comp.build(rel, true), fromHub: comp.build(rel, false)}
-	for _, rel := range comp.relations {
-		if rel.toHub != nil && rel.fromHub != nil {
-			rel.toHub.foresee(rel.fromHub)
-			rel.fromHub.foresee(rel.toHub)
-		}
-	}
-	return s, comp.findings
-}
-
-// foresee notes which objects that the program may make are gone again on the way back.
-func (p *program) foresee(back *program) {
-	for i := range p.writes {
-		path := &p.writes[i].link.out[p.writes[i].out]
-		path.private = make([]bool, len(path.steps))
-		at := back.root
-		for j := range path.steps {
-			at = at.step(path.steps[j])
-			path.private[j] = at != nil && (at.fate == through || at.vanishes)
-		}
-	}
-}
-
-// step returns the place of a member or of a picked element, or nil.
-func (p *place) step(s step) *place {
-	if p == nil || s.kind == byName {
-		return p.kid(s.name)
-	}
-	for _, k := range p.picks {
-		if k.at == s {
-			return k
-		}
-	}
-	return nil
+) (*exec.Spoke, []finding.Finding) {
+	b := binding.New(c, v.Root, hub.Root, env)
+	rel := b.Root(rules)
+	toHub, fromHub := plan.Compile(b, rel)
+	return &exec.Spoke{ToHub: toHub, FromHub: fromHub}, b.Findings()
 }

@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/resolve"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
@@ -17,9 +17,9 @@ type item struct {
 func (b *builder) items(rules []*syntax.Rule, r *relation, root bool) []item {
 	var items []item
 	for _, rule := range rules {
-		sides := [2]resolve.Side{}
+		sides := [2]binding.Side{}
 		for s := range sides {
-			sides[s] = resolve.Side{
+			sides[s] = binding.Side{
 				What: side(s).key(), Version: b.names[s], Base: r.base[s].node, Root: root, Prefix: r.prefix[s],
 			}
 		}
@@ -43,7 +43,7 @@ func (b *builder) items(rules []*syntax.Rule, r *relation, root bool) []item {
 	return items
 }
 
-func (b *builder) item(rule *syntax.Rule, r *relation, sides [2]resolve.Side) (item, bool) {
+func (b *builder) item(rule *syntax.Rule, r *relation, sides [2]binding.Side) (item, bool) {
 	i := item{rule: rule}
 	for s, place := range [2]*syntax.Place{rule.Field, rule.Hub} {
 		_, found := sides[s].Place(rule, place)

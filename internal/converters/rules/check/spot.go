@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/crdconvert/webhookd/internal/converters/rules/resolve"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -33,7 +33,7 @@ type spot struct {
 }
 
 // free is true of a place that may hold anything.
-func (s spot) free() bool { return s.known && resolve.Free(s.node) }
+func (s spot) free() bool { return s.known && binding.Free(s.node) }
 
 func (s spot) objectish() bool {
 	k := s.node.Kind()

@@ -1,5 +1,4 @@
-// Package resolve finds the places of rules in the schemas of a CRD's versions.
-package resolve
+package binding
 
 import (
 	"fmt"
@@ -20,14 +19,14 @@ type Problem struct {
 	Missing bool // there is no such field; otherwise the segment does not fit what is there
 }
 
-// Path returns the place behind each segment of a path below base. A place is nil where the schema admits whatever there is
+// Resolve returns the place behind each segment of a path below base. A place is nil where the schema admits whatever there is
 // (an unknown field of an object that preserves those, or any value), and everything below such a place is; so it is when
 // base is nil. The version names the schema in messages. Segments of the object's own metadata are not judged: see Root.
-func Path(base *crdschema.Node, version string, path syntax.Path) ([]*crdschema.Node, *Problem) {
+func Resolve(base *crdschema.Node, version string, path syntax.Path) ([]*crdschema.Node, *Problem) {
 	nodes := make([]*crdschema.Node, 0, len(path.Segments))
 	at := base
 	for i, s := range path.Segments {
-		next, problem := step(at, version, s)
+		next, problem := follow(at, version, s)
 		if problem != nil {
 			problem.Segment = i
 			if problem.Missing {
@@ -41,8 +40,8 @@ func Path(base *crdschema.Node, version string, path syntax.Path) ([]*crdschema.
 	return nodes, nil
 }
 
-// step goes on by one segment.
-func step(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
+// follow goes on by one segment.
+func follow(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
 	if Free(at) {
 		if s.Kind == syntax.Field {
 			return at.Property(s.Name), nil
@@ -51,7 +50,7 @@ func step(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node
 	}
 	switch s.Kind {
 	case syntax.Field:
-		return field(at, version, s)
+		return fieldAt(at, version, s)
 	case syntax.Elements, syntax.First:
 		if at.Kind() != crdschema.Array {
 			return nil, misfit(at, s, "elements")
@@ -77,7 +76,7 @@ func Free(n *crdschema.Node) bool {
 	return n == nil || n.Kind() == crdschema.Any && n.PreservesUnknown()
 }
 
-func field(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
+func fieldAt(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
 	switch at.Kind() {
 	case crdschema.Object, crdschema.Any:
 		if next := at.Property(s.Name); next != nil || at.PreservesUnknown() {

@@ -1,10 +1,11 @@
-package rules
+package exec
 
 import (
 	"encoding/json"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -25,7 +26,7 @@ func (v *conversion) asStored(text []byte) (*jsondoc.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.desk.open(stored)
+	return v.scratch.open(stored)
 }
 
 // agreeAsStored looks at the entries that converting back speaks against: what that gives may become what the source says. Then
@@ -58,30 +59,30 @@ func (v *conversion) agreeAsStored(r *run, chosen []kept, disagree []bool, back,
 }
 
 // bring sets or removes the value at a path, as far as that is no element of a list.
-func (r *run) bring(obj *jsondoc.Object, path []step, value *jsondoc.Node) {
+func (r *run) bring(obj *jsondoc.Object, path []plan.Step, value *jsondoc.Node) {
 	last := len(path) - 1
-	if last < 0 || path[last].kind != byName {
+	if last < 0 || path[last].Kind != plan.ByName {
 		return
 	}
 	n := obj.Node
 	for i := range path[:last] {
 		m := r.part(n, &path[i])
-		if m == nil && (value == nil || path[i].kind != byName || n.Kind() != jsondoc.Map) {
+		if m == nil && (value == nil || path[i].Kind != plan.ByName || n.Kind() != jsondoc.Map) {
 			return
 		}
 		if m == nil {
 			empty, err := jsondoc.RawValue([]byte("{}"))
 			r.note(err)
-			r.note(n.SetMember(path[i].name, empty))
-			m = r.member(n, path[i].name)
+			r.note(n.SetMember(path[i].Name, empty))
+			m = r.member(n, path[i].Name)
 		}
 		n = m
 	}
 	switch {
 	case n.Kind() != jsondoc.Map:
 	case value == nil:
-		r.note(n.RemoveMember(path[last].name))
+		r.note(n.RemoveMember(path[last].Name))
 	default:
-		r.note(n.SetMember(path[last].name, value.Value()))
+		r.note(n.SetMember(path[last].Name, value.Value()))
 	}
 }

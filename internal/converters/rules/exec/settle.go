@@ -1,4 +1,4 @@
-package rules
+package exec
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -26,7 +27,7 @@ const (
 // not help. One is left out, too, when a value that has to be kept would not be restored with it: it is tied to what that value
 // was computed without. So the two directions agree about what a stash says.
 func (v *conversion) settle(stash *jsondoc.Object) error {
-	r := &v.desk.compare
+	r := &v.scratch.compare
 	r.reset(v.ctx, shown{text: v.source, group: v.group, version: v.from})
 	x, err := v.original()
 	if err != nil {
@@ -71,7 +72,7 @@ func (v *conversion) settle(stash *jsondoc.Object) error {
 
 // take restores the choice in an object, and keeps what has to be kept.
 func (v *conversion) take(obj *jsondoc.Object, chosen []kept, stash []byte) error {
-	r := &v.desk.compare
+	r := &v.scratch.compare
 	for i := range chosen {
 		r.restore(obj.Node, &chosen[i])
 	}
@@ -115,10 +116,10 @@ func (v *conversion) try(r *run, x *jsondoc.Object, chosen *[]kept) (trial, erro
 		err := v.merge(r, back, chosen, disagree)
 		return trial{again: true}, errors.Join(err, r.err)
 	}
-	t := trial{partial: r.diff(x, back, v.there.root, v.there.src)}
+	t := trial{partial: r.diff(x, back, v.there.Root, v.there.Src)}
 	if len(t.partial) > maxStash {
 		r.terse = true
-		t.partial = r.diff(x, back, v.there.root, v.there.src)
+		t.partial = r.diff(x, back, v.there.Root, v.there.Src)
 	}
 	if before > 0 && t.partial != nil {
 		if err := v.restorable(r, &t, there, back, x, chosen); err != nil {
@@ -169,7 +170,7 @@ func (v *conversion) agreeWithout(r *run, chosen []kept, disagree []bool, back *
 // thereAgain converts what the way back gave.
 func (v *conversion) thereAgain(back *jsondoc.Object) (*jsondoc.Object, error) {
 	text := back.Text()
-	there, err := v.desk.open(text)
+	there, err := v.scratch.open(text)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (v *conversion) merge(r *run, back *jsondoc.Object, chosen *[]kept, disagre
 	if err != nil {
 		return err
 	}
-	now, err := v.desk.open(v.converted())
+	now, err := v.scratch.open(v.converted())
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (v *conversion) restored(r *run, chosen *[]kept) (*jsondoc.Object, error) {
 	if len(*chosen) == 0 {
 		return nil, nil //nolint:nilnil // as said
 	}
-	there, err := v.desk.open(v.converted())
+	there, err := v.scratch.open(v.converted())
 	if err == nil {
 		*chosen = slices.DeleteFunc(*chosen, func(k kept) bool { return !r.restore(there.Node, &k) })
 	}
@@ -226,7 +227,7 @@ func (v *conversion) wayBack(made *jsondoc.Object) (*jsondoc.Object, error) {
 			is.text = v.converted()
 		}
 		var err error
-		if back, err = v.desk.open(is.text); err != nil {
+		if back, err = v.scratch.open(is.text); err != nil {
 			return nil, err
 		}
 	}
@@ -259,7 +260,7 @@ func (v *conversion) restorable(r *run, t *trial, there, back, x *jsondoc.Object
 			if r.ties(l, again.Node, computed.Node) {
 				continue
 			}
-			*chosen = slices.DeleteFunc(*chosen, func(c kept) bool { return overlap(c.path, l.path) })
+			*chosen = slices.DeleteFunc(*chosen, func(c kept) bool { return plan.Overlap(c.path, l.path) })
 		}
 	}
 	return nil
@@ -304,7 +305,7 @@ func (r *run) restore(n *jsondoc.Node, k *kept) bool {
 		s := &k.path[i]
 		m := r.part(n, s)
 		if m == nil || m.Kind() == jsondoc.Null && k.must == 0 {
-			if i < k.must || s.kind != byName || n.Kind() != jsondoc.Map || k.value == nil {
+			if i < k.must || s.Kind != plan.ByName || n.Kind() != jsondoc.Map || k.value == nil {
 				return k.value == nil && i >= k.must
 			}
 			if m != nil {
@@ -312,8 +313,8 @@ func (r *run) restore(n *jsondoc.Node, k *kept) bool {
 			} else {
 				empty, err := jsondoc.RawValue([]byte("{}"))
 				r.note(err)
-				r.note(n.SetMember(s.name, empty))
-				m = r.member(n, s.name)
+				r.note(n.SetMember(s.Name, empty))
+				m = r.member(n, s.Name)
 			}
 		}
 		n = m
@@ -321,7 +322,7 @@ func (r *run) restore(n *jsondoc.Node, k *kept) bool {
 	s := &k.path[last]
 	m := r.part(n, s)
 	switch {
-	case s.kind != byName:
+	case s.Kind != plan.ByName:
 		if m == nil || k.value == nil || k.shape {
 			return k.shape && k.value != nil && m.Kind() == jsondoc.Map
 		}
@@ -333,14 +334,14 @@ func (r *run) restore(n *jsondoc.Node, k *kept) bool {
 		if k.shape && m != nil && !r.isEmpty(m) {
 			return false
 		}
-		r.note(n.RemoveMember(s.name))
+		r.note(n.RemoveMember(s.Name))
 		return true
 	case k.shape && m != nil:
 		return m.Kind() == jsondoc.Map
 	case k.free && m != nil:
 		return false
 	}
-	r.note(n.SetMember(s.name, k.value.Value()))
+	r.note(n.SetMember(s.Name, k.value.Value()))
 	return true
 }
 
@@ -350,7 +351,7 @@ func (v *conversion) tooBig(partial []byte) error {
 	if err != nil {
 		return err
 	}
-	r := &v.desk.compare
+	r := &v.scratch.compare
 	type size struct {
 		path  string
 		bytes int

@@ -1,4 +1,4 @@
-package resolve
+package binding
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ type Side struct {
 	Prefix  string          // the path of Base, for messages about rule sets; empty at the root
 }
 
-// Place returns, for each path of a rule's place, the places behind each of its segments (see Path). A place that is nil,
+// Place returns, for each path of a rule's place, the places behind each of its segments (see Resolve). A place that is nil,
 // one that the rule does not have, gives nil.
 func (s Side) Place(rule *syntax.Rule, place *syntax.Place) ([][]*crdschema.Node, []finding.Finding) {
 	if place == nil {
@@ -46,7 +46,7 @@ func (s Side) Lacks(place *syntax.Place) bool {
 		return true
 	}
 	for _, named := range place.Paths {
-		if _, problem := Path(s.Base, s.Version, named.Path); problem == nil || !problem.Missing || problem.Segment != 0 {
+		if _, problem := Resolve(s.Base, s.Version, named.Path); problem == nil || !problem.Missing || problem.Segment != 0 {
 			return false
 		}
 	}
@@ -59,7 +59,7 @@ func (s Side) path(rule *syntax.Rule, named syntax.NamedPath) ([]*crdschema.Node
 			return nil, []finding.Finding{s.finding(rule, named, problem)}
 		}
 	}
-	nodes, problem := Path(s.Base, s.Version, named.Path)
+	nodes, problem := Resolve(s.Base, s.Version, named.Path)
 	if problem != nil {
 		return nil, []finding.Finding{s.finding(rule, named, problem)}
 	}

@@ -1,4 +1,6 @@
-package rules
+// Package exec runs the programs of package plan over the text of objects, and keeps what a version cannot say in annotations,
+// so that every conversion is lossless whatever the rules do (see conversion).
+package exec
 
 import (
 	"context"
@@ -6,60 +8,70 @@ import (
 	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
-type converter struct {
+// A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
+type Converter struct {
 	group, hub string
-	spokes     map[string]*spoke
+	spokes     map[string]*Spoke
 	schemas    map[string]*crdschema.Version
-	desks      desks
+	pool       scratchPool
 }
 
-// A spoke is a version with the programs to the hub and from it.
-type spoke struct{ toHub, fromHub *program }
+// A Spoke is a version with the programs to the hub and from it.
+type Spoke struct{ ToHub, FromHub *plan.Program }
+
+// NewConverter returns a converter between the hub of a CRD and its other versions.
+func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Converter {
+	c := &Converter{group: crd.Group, hub: hub, spokes: spokes, schemas: make(map[string]*crdschema.Version, len(crd.Versions))}
+	for _, v := range crd.Versions {
+		c.schemas[v.Name] = v
+	}
+	return c
+}
 
 // Convert implements converters.Converter.
-func (c *converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	var there, back *program
+func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+	var there, back *plan.Program
 	if s := c.spokes[from]; s != nil && to == c.hub {
-		there, back = s.toHub, s.fromHub
+		there, back = s.ToHub, s.FromHub
 	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		there, back = s.fromHub, s.toHub
+		there, back = s.FromHub, s.ToHub
 	} else {
 		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
-	d := c.desks.get()
+	d := c.pool.get()
 	v := &d.job
 	*v = conversion{
-		ctx: ctx, group: c.group, schemas: c.schemas, desks: &c.desks, desk: d, obj: obj, from: from, to: to, there: there, back: back,
+		ctx: ctx, group: c.group, schemas: c.schemas, pool: &c.pool, scratch: d, obj: obj, from: from, to: to, there: there, back: back,
 	}
 	err := v.convert()
-	c.desks.put(d)
+	c.pool.put(d)
 	return err
 }
 
-// desks are those that nobody uses at the moment.
-type desks struct{ pool sync.Pool }
+// scratchPool are those that nobody uses at the moment.
+type scratchPool struct{ pool sync.Pool }
 
-func (d *desks) get() *desk {
-	if d, ok := d.pool.Get().(*desk); ok {
+func (d *scratchPool) get() *scratch {
+	if d, ok := d.pool.Get().(*scratch); ok {
 		return d
 	}
-	made := &desk{}
+	made := &scratch{}
 	made.there.see, made.compare.see = made.there.shown.see, made.compare.shown.see
 	return made
 }
 
-func (d *desks) put(free *desk) {
+func (d *scratchPool) put(free *scratch) {
 	free.clear()
 	d.pool.Put(free)
 }
 
-// A desk is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
-type desk struct {
+// A scratch is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
+type scratch struct {
 	docs    [4]jsondoc.Document
 	used    int
 	job     conversion
@@ -67,8 +79,8 @@ type desk struct {
 	compare run // what looks at their results
 }
 
-// open returns the object that text is, good until the desk is cleared.
-func (d *desk) open(text []byte) (*jsondoc.Object, error) {
+// open returns the object that text is, good until the scratch is cleared.
+func (d *scratch) open(text []byte) (*jsondoc.Object, error) {
 	if d.used == len(d.docs) {
 		return jsondoc.ParseObject(text)
 	}
@@ -90,7 +102,7 @@ func (d *desk) open(text []byte) (*jsondoc.Object, error) {
 }
 
 // clear lets go of all that is of the object.
-func (d *desk) clear() {
+func (d *scratch) clear() {
 	for i := range d.docs[:d.used] {
 		d.docs[i].Reset(nil)
 	}
@@ -110,10 +122,10 @@ type conversion struct {
 	group       string
 	obj         *jsondoc.Object
 	from, to    string
-	there, back *program
+	there, back *plan.Program
 	schemas     map[string]*crdschema.Version
-	desks       *desks
-	desk        *desk
+	pool        *scratchPool
+	scratch     *scratch
 	source      []byte // the object as it came
 	asRead      bool   // it is the document's own, which nobody has edited before
 	result      []byte // what it was made: F(x), once that was asked for
@@ -127,7 +139,7 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	stash = v.desk.compare.accepted(stash)
+	stash = v.scratch.compare.accepted(stash)
 	if whole, err := v.entire(stash); whole || err != nil {
 		return err
 	}
@@ -143,7 +155,7 @@ func (v *conversion) original() (*jsondoc.Object, error) {
 	if v.asRead {
 		return v.obj.Original(), nil
 	}
-	return v.desk.open(v.source)
+	return v.scratch.open(v.source)
 }
 
 // converted returns the text of F(x), as long as nothing is put into it.
@@ -156,15 +168,15 @@ func (v *conversion) converted() []byte {
 
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
 // must not depend on what ran before.
-func (v *conversion) run(p *program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
+func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
 	is.group, is.version = v.group, version
-	r := &v.desk.there
+	r := &v.scratch.there
 	r.reset(v.ctx, is)
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
 	}
-	return r.doubt, r.err
+	return r.mayLose, r.err
 }
 
 // A shown is the object that expressions see. That they see any is rare.

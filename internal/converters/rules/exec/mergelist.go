@@ -1,8 +1,9 @@
-package rules
+package exec
 
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -12,7 +13,7 @@ func (m *merger) match(base, kept, now []entry, keys []string) (all []entry, inK
 	keys = m.r.common(keys, base, kept, now)
 	b, k, n := m.r.distinctKeys(base, keys), m.r.distinctKeys(kept, keys), m.r.distinctKeys(now, keys)
 	if b == nil || k == nil || n == nil {
-		return base, m.inOrder(base, kept), moved(m.r.digests(base, spot{}), m.r.digests(now, spot{}))
+		return base, m.inOrder(base, kept), moved(m.r.digests(base, binding.Place{}), m.r.digests(now, binding.Place{}))
 	}
 	inBase, inNow := places(k, b), places(k, n)
 	for i, key := range k {

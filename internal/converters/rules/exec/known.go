@@ -1,4 +1,4 @@
-package rules
+package exec
 
 import (
 	"hash/fnv"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -19,13 +20,13 @@ const (
 	maxKnown = 512
 )
 
-// knownAs returns the digests of elements as a stash has them, or nil where there is no room for them. The spot is that of their
+// knownAs returns the digests of elements as a stash has them, or nil where there is no room for them. The place is that of their
 // counterparts.
-func (r *run) knownAs(list []entry, s spot) []byte {
+func (r *run) knownAs(list []entry, s binding.Place) []byte {
 	if r.terse || len(list) > maxKnown {
 		return nil
 	}
-	all, bare := r.digests(list, spot{}), r.digests(list, s)
+	all, bare := r.digests(list, binding.Place{}), r.digests(list, s)
 	for i := range all {
 		if all[i] != bare[i] {
 			all[i] += "/" + bare[i]
@@ -35,7 +36,7 @@ func (r *run) knownAs(list []entry, s spot) []byte {
 }
 
 // digests returns those of elements, without what a schema has a default for.
-func (r *run) digests(list []entry, s spot) []string {
+func (r *run) digests(list []entry, s binding.Place) []string {
 	digests := make([]string, len(list))
 	for i, e := range list {
 		digests[i] = strconv.FormatUint(uint64(r.digest(e.value, s)), 36)
@@ -44,7 +45,7 @@ func (r *run) digests(list []entry, s spot) []string {
 }
 
 // digest is the same for values that are equal. An object with a repeated name, which is not looked into elsewhere, is its text.
-func (r *run) digest(n *jsondoc.Node, s spot) uint32 {
+func (r *run) digest(n *jsondoc.Node, s binding.Place) uint32 {
 	switch n.Kind() {
 	case jsondoc.Map:
 		err := r.err
@@ -55,14 +56,14 @@ func (r *run) digest(n *jsondoc.Node, s spot) uint32 {
 		}
 		sum := uint32(0) // whatever the order
 		for _, e := range all {
-			of := s.member(e.name)
-			if _, filled := of.node.Default(); !filled {
+			of := s.Member(e.name)
+			if _, filled := of.Node.Default(); !filled {
 				sum += hashed(e.name, strconv.FormatUint(uint64(r.digest(e.value, of)), 36))
 			}
 		}
 		return hashed("{", strconv.FormatUint(uint64(sum), 36))
 	case jsondoc.Array:
-		return hashed("[", strings.Join(r.digests(r.entries(n), s.items()), " "))
+		return hashed("[", strings.Join(r.digests(r.entries(n), s.Items()), " "))
 	case jsondoc.String:
 		text, _ := n.Str()
 		return hashed(`"`, text)
@@ -126,7 +127,7 @@ func left(places []int, i, end int) []int {
 }
 
 // found returns where the elements that a stash names by index are now, or nil if it does not say.
-func (d *reader) found(stash *jsondoc.Node, now []entry, s spot) []int {
+func (d *reader) found(stash *jsondoc.Node, now []entry, s binding.Place) []int {
 	text, ok := d.r.member(stash, knownBy).Str()
 	if !ok || len(now) > maxKnown {
 		return nil
@@ -135,7 +136,7 @@ func (d *reader) found(stash *jsondoc.Node, now []entry, s spot) []int {
 	if len(was) > maxKnown {
 		return nil
 	}
-	is, bare := d.r.digests(now, spot{}), d.r.digests(now, s)
+	is, bare := d.r.digests(now, binding.Place{}), d.r.digests(now, s)
 	has := map[string]bool{}
 	for _, digest := range is {
 		has[digest] = true

@@ -1,8 +1,10 @@
-package rules
+package exec
 
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -11,8 +13,8 @@ import (
 // of what the rules make, but the one that was kept has more: it stays without the field.
 
 // joined adds to the base a first element that only the rules name, where it had none of it: it is the first that was kept.
-func joined(base []entry, inKept, inNow []int, kept, now []entry, p *place) (all []entry, keptAt, nowAt []int) {
-	first := p != nil && slices.ContainsFunc(p.picks, func(k *place) bool { return k.fate == through && k.at.kind == byFirst })
+func joined(base []entry, inKept, inNow []int, kept, now []entry, p *plan.Node) (all []entry, keptAt, nowAt []int) {
+	first := p != nil && slices.ContainsFunc(p.Picks, func(k *plan.Node) bool { return k.Disposition == plan.Through && k.At.Kind == plan.ByFirst })
 	if first && len(base) == 0 && len(kept) > 0 && len(now) > 0 {
 		return []entry{{}}, []int{0}, []int{0}
 	}
@@ -21,8 +23,8 @@ func joined(base []entry, inKept, inNow []int, kept, now []entry, p *place) (all
 
 // stripped returns by their index in what was kept the elements that are gone from the list, less what the way back gave of them.
 // They become such as only were kept.
-func (m *merger) stripped(base, kept []entry, inKept, inNow []int, p *place, s spot) map[int][]byte {
-	if p == nil || len(p.picks) == 0 {
+func (m *merger) stripped(base, kept []entry, inKept, inNow []int, p *plan.Node, s binding.Place) map[int][]byte {
+	if p == nil || len(p.Picks) == 0 {
 		return nil
 	}
 	texts := map[int][]byte{}
@@ -30,13 +32,13 @@ func (m *merger) stripped(base, kept []entry, inKept, inNow []int, p *place, s s
 		if j < 0 || inNow[i] >= 0 || base[i].value == nil {
 			continue
 		}
-		at := slices.IndexFunc(p.picks, func(k *place) bool {
-			return k.fate == through && (k.at.kind == byFirst && j == 0 || k.at.kind == byPick && m.r.picked(kept[j].value, &k.at))
+		at := slices.IndexFunc(p.Picks, func(k *plan.Node) bool {
+			return k.Disposition == plan.Through && (k.At.Kind == plan.ByFirst && j == 0 || k.At.Kind == plan.ByPick && m.r.picked(kept[j].value, &k.At))
 		})
 		if at < 0 {
 			continue
 		}
-		if text := m.without(base[i].value, kept[j].value, p.picks[at], s.items()); text != nil {
+		if text := m.without(base[i].value, kept[j].value, p.Picks[at], s.Items()); text != nil {
 			texts[j], inKept[i] = text, -1
 		}
 	}
@@ -44,10 +46,10 @@ func (m *merger) stripped(base, kept []entry, inKept, inNow []int, p *place, s s
 }
 
 // without returns what is left of an element that was kept, or nil if that is too little to be one.
-func (m *merger) without(base, kept *jsondoc.Node, p *place, s spot) []byte {
+func (m *merger) without(base, kept *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	var key partial
-	if p.at.kind == byPick {
-		key.mark(p.at.name, m.r.member(kept, p.at.name).Text())
+	if p.At.Kind == plan.ByPick {
+		key.mark(p.At.Name, m.r.member(kept, p.At.Name).Text())
 	} else {
 		key.buf = []byte("{")
 	}
@@ -57,7 +59,7 @@ func (m *merger) without(base, kept *jsondoc.Node, p *place, s spot) []byte {
 	}
 	text := m.value(mergeable{base, kept, now.Node}, p, s)
 	left, err := jsondoc.ParseObject(text)
-	if err != nil || m.r.isBare(left.Node, p.at) || transform.Lacks(s.node, text) {
+	if err != nil || m.r.isBare(left.Node, p.At) || transform.Lacks(s.Node, text) {
 		return nil
 	}
 	return text

@@ -1,8 +1,10 @@
-package rules
+package exec
 
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -43,12 +45,12 @@ func (m *merger) merge(k *kept, base, there *jsondoc.Node) bool {
 		return false // too deep, both together
 	}
 	k.merged, k.value = true, m.r.member(merged.Node, exactly)
-	return !m.r.equal(k.value, now) && k.spot.admits(k.value)
+	return !m.r.equal(k.value, now) && k.spot.Admits(k.value.Text())
 }
 
 // entry merges the value of an entry at a place of a program that goes from its version. An object or list that is gone now
 // leaves what it had beside its visible parts.
-func (m *merger) entry(v mergeable, p *place, s spot) []byte {
+func (m *merger) entry(v mergeable, p *plan.Node, s binding.Place) []byte {
 	if v.now == nil && v.base.Kind() == v.kept.Kind() && (v.kept.Kind() == jsondoc.Map || v.kept.Kind() == jsondoc.Array) {
 		text := m.value(mergeable{v.base, v.kept, m.empty(v.kept.Kind())}, p, s)
 		if len(text) <= len("{}") {
@@ -71,7 +73,7 @@ func (m *merger) empty(k jsondoc.Kind) *jsondoc.Node {
 
 // value returns the text of what was kept with the edit applied, or nil where it is absent then. An edit wins over what was
 // kept of the same value.
-func (m *merger) value(v mergeable, p *place, s spot) []byte {
+func (m *merger) value(v mergeable, p *plan.Node, s binding.Place) []byte {
 	switch {
 	case v.now == nil:
 		return nil
@@ -87,7 +89,7 @@ func (m *merger) value(v mergeable, p *place, s spot) []byte {
 	return v.now.Text()
 }
 
-func (m *merger) members(v mergeable, p *place, s spot) []byte {
+func (m *merger) members(v mergeable, p *plan.Node, s binding.Place) []byte {
 	text := []byte{'{'}
 	add := func(name string) {
 		part := v.member(m.r, name)
@@ -95,7 +97,7 @@ func (m *merger) members(v mergeable, p *place, s spot) []byte {
 		if part.now == nil && part.base == nil {
 			value = part.kept.Text() // only that was ever there
 		} else {
-			value = m.value(part, p.part(name), s.member(name))
+			value = m.value(part, p.Part(name), s.Member(name))
 		}
 		if value == nil {
 			return
@@ -118,7 +120,7 @@ func (m *merger) members(v mergeable, p *place, s spot) []byte {
 }
 
 // elements merges lists: which element is which, the keys of the list say, or else the order.
-func (m *merger) elements(v mergeable, p *place, s spot) []byte {
+func (m *merger) elements(v mergeable, p *plan.Node, s binding.Place) []byte {
 	base, kept, now := m.r.entries(v.base), m.r.entries(v.kept), m.r.entries(v.now)
 	base, inKept, inNow := m.match(base, kept, now, keysOf(p, s))
 	if inKept == nil || inNow == nil {
@@ -126,9 +128,9 @@ func (m *merger) elements(v mergeable, p *place, s spot) []byte {
 	}
 	base, inKept, inNow = joined(base, inKept, inNow, kept, now, p)
 	stripped := m.stripped(base, kept, inKept, inNow, p, s)
-	var items *place
-	if p != nil && p.elem != nil {
-		items = p.elem.p.root
+	var items *plan.Node
+	if p != nil && p.Elem != nil {
+		items = p.Elem.Program.Root
 	}
 	var texts [][]byte
 	for _, e := range order(inKept, inNow, len(kept), len(now)) {
@@ -140,7 +142,7 @@ func (m *merger) elements(v mergeable, p *place, s spot) []byte {
 		case e.base < 0:
 			texts = append(texts, now[e.now].value.Text())
 		case e.kept >= 0:
-			texts = append(texts, m.value(mergeable{base[e.base].value, kept[e.kept].value, now[e.now].value}, items, s.items()))
+			texts = append(texts, m.value(mergeable{base[e.base].value, kept[e.kept].value, now[e.now].value}, items, s.Items()))
 		case !m.r.equal(base[e.base].value, now[e.now].value):
 			texts = append(texts, now[e.now].value.Text())
 		}
@@ -149,16 +151,16 @@ func (m *merger) elements(v mergeable, p *place, s spot) []byte {
 }
 
 // keysOf returns the fields that the elements of a list at a place are known by, or none.
-func keysOf(p *place, s spot) []string {
+func keysOf(p *plan.Node, s binding.Place) []string {
 	switch {
-	case p != nil && p.elem != nil && p.elem.bind != "":
-		return []string{p.elem.bind}
-	case len(s.node.ListMapKeys()) > 0:
-		return s.node.ListMapKeys()
-	case p != nil && p.elem != nil && len(p.elem.keys) > 0:
-		return p.elem.keys
-	case p == nil || len(p.picks) == 0 || p.picks[0].at.kind != byPick:
+	case p != nil && p.Elem != nil && p.Elem.Bind != "":
+		return []string{p.Elem.Bind}
+	case len(s.Node.ListMapKeys()) > 0:
+		return s.Node.ListMapKeys()
+	case p != nil && p.Elem != nil && len(p.Elem.Keys) > 0:
+		return p.Elem.Keys
+	case p == nil || len(p.Picks) == 0 || p.Picks[0].At.Kind != plan.ByPick:
 		return nil
 	}
-	return []string{p.picks[0].at.name}
+	return []string{p.Picks[0].At.Name}
 }

@@ -1,10 +1,12 @@
-package rules
+package exec
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -26,34 +28,34 @@ const (
 //
 // It sets simple if what it keeps is fields that the other version has no place for, and nothing else: they return to the objects
 // that they were in, whatever these say.
-func (r *run) diff(x, g *jsondoc.Object, p *place, s spot) []byte {
+func (r *run) diff(x, g *jsondoc.Object, p *plan.Node, s binding.Place) []byte {
 	var out partial
 	r.simple = true
 	if p != nil {
-		out.add("metadata", r.diffMetadata(x, g, p.kid("metadata")))
+		out.add("metadata", r.diffMetadata(x, g, p.Kid("metadata")))
 		r.diffParts(&out, x.Node, g.Node, p, s, true)
 	}
 	return out.text()
 }
 
 // diffMetadata compares labels and annotations: whether there are none or an empty object does not count.
-func (r *run) diffMetadata(x, g *jsondoc.Object, p *place) []byte {
+func (r *run) diffMetadata(x, g *jsondoc.Object, p *plan.Node) []byte {
 	var out partial
 	for _, field := range [...]string{"labels", "annotations"} {
-		at := p.kid(field)
+		at := p.Kid(field)
 		if at == nil {
 			continue
 		}
-		was, now := r.find(x.Node, names("metadata", field)), r.find(g.Node, names("metadata", field))
+		was, now := r.find(x.Node, plan.Names("metadata", field)), r.find(g.Node, plan.Names("metadata", field))
 		var strs partial
 		for _, e := range r.entries(was) {
 			if !isOwn(e.name) {
-				strs.add(e.name, r.diffValue(e.value, r.member(now, e.name), at.kid(e.name), at.src.member(e.name)))
+				strs.add(e.name, r.diffValue(e.value, r.member(now, e.name), at.Kid(e.name), at.Src.Member(e.name)))
 			}
 		}
 		for _, e := range r.entries(now) {
 			if r.member(was, e.name) == nil && !isOwn(e.name) {
-				strs.add(e.name, r.tombstone(e.value, at.kid(e.name)))
+				strs.add(e.name, r.tombstone(e.value, at.Kid(e.name)))
 			}
 		}
 		out.add(field, strs.text())
@@ -62,23 +64,23 @@ func (r *run) diffMetadata(x, g *jsondoc.Object, p *place) []byte {
 }
 
 // diffValue compares the value of the source at a place with what the way back gives there, nil if nothing.
-func (r *run) diffValue(v, w *jsondoc.Node, p *place, s spot) []byte {
+func (r *run) diffValue(v, w *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	switch {
-	case p != nil && p.dropped && p.fate == gone:
+	case p != nil && p.Dropped && p.Disposition == plan.Gone:
 		return nil
 	case v.SameText(w):
 		return nil
-	case w == nil && p != nil && p.fate == through && v.Kind() == jsondoc.Map:
+	case w == nil && p != nil && p.Disposition == plan.Through && v.Kind() == jsondoc.Map:
 		r.simple = false
 		return r.diffMembers(v, nil, p, s)
 	case w == nil:
-		simple := r.simple && p != nil && p.fate == gone && !p.computed && p.at.name != "" && s.admits(v)
+		simple := r.simple && p != nil && p.Disposition == plan.Gone && !p.Computed && p.At.Name != "" && s.Admits(v.Text())
 		text := r.whole(v, p, s)
 		r.simple = simple
 		return text
-	case v.Kind() == jsondoc.Map && w.Kind() == jsondoc.Map && p.opensObject():
+	case v.Kind() == jsondoc.Map && w.Kind() == jsondoc.Map && p.OpensObject():
 		return r.diffMembers(v, w, p, s)
-	case v.Kind() == jsondoc.Array && w.Kind() == jsondoc.Array && p.opensList():
+	case v.Kind() == jsondoc.Array && w.Kind() == jsondoc.Array && p.OpensList():
 		return r.diffElements(v, w, p, s)
 	case r.equal(v, w):
 		return nil
@@ -86,56 +88,28 @@ func (r *run) diffValue(v, w *jsondoc.Node, p *place, s spot) []byte {
 	return r.whole(v, p, s)
 }
 
-// opensObject reports whether the parts of an object are places of their own.
-func (p *place) opensObject() bool {
-	return p != nil && !p.shared() && (p.fate == through || p.fate == stays && p.src.mayBeObject() && (p.dst.mayBeObject() || p.elem != nil)) &&
-		(p.elem == nil || p.elem.from == dict)
-}
-
-// shared is true of a place that moves to one place or another: what is in it has no counterpart that is known beforehand.
-func (p *place) shared() bool { return p.move != nil && (p.move.doubtful || len(p.links) > 1) }
-
-// opensList is opensObject for the elements of a list.
-func (p *place) opensList() bool {
-	return p != nil && !p.shared() && p.fate == stays && p.elem != nil && p.elem.from == list && len(p.picks) == 0 && !p.shifts
-}
-
-// part returns the place of a member of an object, or of the value of a map.
-func (p *place) part(name string) *place {
-	if p == nil {
-		return nil
-	}
-	if p.elem != nil {
-		return p.elem.p.root
-	}
-	if k := p.kid(name); k != nil || p.sub == nil {
-		return k
-	}
-	return p.sub.root.kid(name)
-}
-
-func (r *run) diffMembers(v, w *jsondoc.Node, p *place, s spot) []byte {
+func (r *run) diffMembers(v, w *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	var out partial
 	r.diffParts(&out, v, w, p, s, false)
 	if w == nil && out.buf == nil {
 		return []byte("{}") // its presence
 	}
-	if p.first != nil && w != nil && out.buf != nil {
-		out.mark(exactly, r.telling(p.first, w))
+	if p.First != nil && w != nil && out.buf != nil {
+		out.mark(exactly, r.telling(p.First, w))
 	}
 	return out.text()
 }
 
 // diffParts compares the members of two objects, where the program may have changed them.
-func (r *run) diffParts(out *partial, v, w *jsondoc.Node, p *place, s spot, root bool) {
-	if p.fate == stays && p.others == nil && p.elem == nil && p.sub == nil {
-		for _, k := range p.kids {
-			name := k.at.name
+func (r *run) diffParts(out *partial, v, w *jsondoc.Node, p *plan.Node, s binding.Place, root bool) {
+	if p.Disposition == plan.Stays && p.Others == nil && p.Elem == nil && p.Sub == nil {
+		for _, k := range p.Kids {
+			name := k.At.Name
 			was, now := r.member(v, name), r.member(w, name)
 			switch {
 			case root && isHead(name):
 			case was != nil:
-				out.add(name, r.diffValue(was, now, k, s.member(name)))
+				out.add(name, r.diffValue(was, now, k, s.Member(name)))
 			case now != nil:
 				out.add(name, r.tombstone(now, k))
 			}
@@ -144,12 +118,12 @@ func (r *run) diffParts(out *partial, v, w *jsondoc.Node, p *place, s spot, root
 	}
 	for _, e := range r.entries(v) {
 		if !root || !isHead(e.name) {
-			out.add(e.name, r.diffValue(e.value, r.member(w, e.name), p.part(e.name), s.member(e.name)))
+			out.add(e.name, r.diffValue(e.value, r.member(w, e.name), p.Part(e.name), s.Member(e.name)))
 		}
 	}
 	for _, e := range r.entries(w) {
 		if r.member(v, e.name) == nil && (!root || !isHead(e.name)) {
-			out.add(e.name, r.tombstone(e.value, p.part(e.name)))
+			out.add(e.name, r.tombstone(e.value, p.Part(e.name)))
 		}
 	}
 }
@@ -157,29 +131,29 @@ func (r *run) diffParts(out *partial, v, w *jsondoc.Node, p *place, s spot, root
 // isHead is true of the members of an object that no rule is about, or only a part of them.
 func isHead(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
-func (r *run) diffElements(v, w *jsondoc.Node, p *place, s spot) []byte {
+func (r *run) diffElements(v, w *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	simple := r.simple
 	text := r.elementsThatDiffer(v, w, p, s)
 	r.simple = simple && text == nil
 	return text
 }
 
-func (r *run) elementsThatDiffer(v, w *jsondoc.Node, p *place, s spot) []byte {
+func (r *run) elementsThatDiffer(v, w *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	was, now := r.entries(v), r.entries(w)
 	if len(was) != len(now) {
 		return r.whole(v, p, s)
 	}
-	if p.elem.bind != "" && !r.sameKeys(was, now, p.elem.bind) {
+	if p.Elem.Bind != "" && !r.sameKeys(was, now, p.Elem.Bind) {
 		return r.whole(v, p, s)
 	}
-	names, byIndex := r.elementNames(was, now, p.elem.keys)
+	names, byIndex := r.elementNames(was, now, p.Elem.Keys)
 	var out partial
 	for i := range was {
-		text := r.diffValue(was[i].value, now[i].value, p.elem.p.root, s.items())
+		text := r.diffValue(was[i].value, now[i].value, p.Elem.Program.Root, s.Items())
 		out.add(names(i), text)
 	}
 	if byIndex && out.buf != nil {
-		out.add(knownBy, r.knownAs(now, p.elem.p.dst))
+		out.add(knownBy, r.knownAs(now, p.Elem.Program.Dst))
 	}
 	return out.text()
 }
@@ -205,12 +179,12 @@ func (r *run) elementNames(was, now []entry, fields []string) (names func(i int)
 }
 
 // whole returns the value as a stash has it.
-func (r *run) whole(v *jsondoc.Node, p *place, s spot) []byte {
+func (r *run) whole(v *jsondoc.Node, p *plan.Node, s binding.Place) []byte {
 	r.simple = false
 	text := v.Text()
-	owned := p == nil || p.fate == taken || p.fate == gone || p.shared()
+	owned := p == nil || p.Disposition == plan.Taken || p.Disposition == plan.Gone || p.Shared()
 	marks := r.tookBranch(p, v)
-	if !s.admits(v) {
+	if !s.Admits(v.Text()) {
 		marks += `,"` + unchecked + `":true`
 	}
 	if marks != "" || v.Kind() == jsondoc.Null || v.Kind() == jsondoc.Map && (!owned || r.member(v, exactly) != nil) {
@@ -220,18 +194,18 @@ func (r *run) whole(v *jsondoc.Node, p *place, s spot) []byte {
 }
 
 // tombstone says that there was nothing where the way back gives w.
-func (r *run) tombstone(w *jsondoc.Node, p *place) []byte {
-	if p != nil && p.dropped && p.fate == gone {
+func (r *run) tombstone(w *jsondoc.Node, p *plan.Node) []byte {
+	if p != nil && p.Dropped && p.Disposition == plan.Gone {
 		return nil
 	}
 	r.simple = false
-	if w.Kind() != jsondoc.Map || !p.opensObject() || r.isEmpty(w) {
+	if w.Kind() != jsondoc.Map || !p.OpensObject() || r.isEmpty(w) {
 		return []byte("null")
 	}
 	out := partial{}
 	out.mark(exactly, []byte("null"))
 	for _, e := range r.entries(w) {
-		out.add(e.name, r.tombstone(e.value, p.part(e.name)))
+		out.add(e.name, r.tombstone(e.value, p.Part(e.name)))
 	}
 	return out.text()
 }

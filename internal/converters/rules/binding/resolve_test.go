@@ -1,9 +1,9 @@
-package resolve_test
+package binding_test
 
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/resolve"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -73,7 +73,7 @@ func TestPathsFindTheirPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes, problem := resolve.Path(base, "v1", path)
+		nodes, problem := binding.Resolve(base, "v1", path)
 		if problem != nil {
 			t.Errorf("%s: %+v", text, problem)
 			continue
@@ -111,7 +111,7 @@ func TestProblemsNameTheSegment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes, problem := resolve.Path(base, "v1", path)
+		nodes, problem := binding.Resolve(base, "v1", path)
 		if problem == nil || problem.Segment != want.segment || problem.Code != want.code || problem.Missing != want.missing {
 			t.Errorf("%s: %+v, want %+v", text, problem, want)
 		}
@@ -135,7 +135,7 @@ func TestRuleSetsEndWithTheirTypes(t *testing.T) {
 		}
 		return p
 	}
-	s := resolve.Side{What: "field", Version: "v1", Base: base.Property("spec")}
+	s := binding.Side{What: "field", Version: "v1", Base: base.Property("spec")}
 	for name, c := range map[string]struct {
 		place *syntax.Place
 		want  bool

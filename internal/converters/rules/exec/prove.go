@@ -1,9 +1,10 @@
-package rules
+package exec
 
 import (
 	"bytes"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -14,7 +15,7 @@ import (
 // restored. It is converted back to see that, as a request will later: nothing may be lost by what the parts cannot say, or say
 // wrongly, for whatever reason. Without a choice, a whole always comes back: converting it gave what the object says.
 func (v *conversion) proved(parts []byte, chosen []kept) (stash []byte, ok bool, err error) {
-	if parts == nil || v.trusted || v.desk.compare.simple && len(chosen) == 0 && len(parts) <= maxStash {
+	if parts == nil || v.trusted || v.scratch.compare.simple && len(chosen) == 0 && len(parts) <= maxStash {
 		return parts, true, nil
 	}
 	if ok, err = v.returns(parts, chosen); ok || err != nil {
@@ -38,9 +39,9 @@ func (v *conversion) returns(stash []byte, chosen []kept) (bool, error) {
 	if err := v.take(result, chosen, stash); err != nil {
 		return false, err
 	}
-	desk := v.desks.get()
+	desk := v.pool.get()
 	w := conversion{
-		ctx: v.ctx, schemas: v.schemas, desks: v.desks, desk: desk, group: v.group, from: v.to, to: v.from, there: v.back, back: v.there,
+		ctx: v.ctx, schemas: v.schemas, pool: v.pool, scratch: desk, group: v.group, from: v.to, to: v.from, there: v.back, back: v.there,
 		trusted: true,
 	}
 	if w.obj, err = jsondoc.ParseObject(result.Text()); err != nil {
@@ -53,13 +54,13 @@ func (v *conversion) returns(stash []byte, chosen []kept) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r := &v.desk.compare
-	same := r.diff(x, w.obj, v.there.root, v.there.src) == nil && r.err == nil
+	r := &v.scratch.compare
+	same := r.diff(x, w.obj, v.there.Root, v.there.Src) == nil && r.err == nil
 	if !same && v.defaulted {
 		stored, err := v.asStored(w.obj.Text())
-		same = stored != nil && err == nil && r.diff(x, stored, v.there.root, v.there.src) == nil && r.err == nil
+		same = stored != nil && err == nil && r.diff(x, stored, v.there.Root, v.there.Src) == nil && r.err == nil
 	}
-	v.desks.put(desk)
+	v.pool.put(desk)
 	return same, v.ctx.Err()
 }
 
@@ -69,11 +70,11 @@ func (v *conversion) wholeOf() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &v.desk.compare
+	r := &v.scratch.compare
 	metadata := partial{}
 	for _, field := range []string{"labels", "annotations"} {
 		var kept partial
-		for _, e := range r.entries(r.find(x.Node, names("metadata", field))) {
+		for _, e := range r.entries(r.find(x.Node, plan.Names("metadata", field))) {
 			if !isOwn(e.name) {
 				kept.mark(e.name, e.value.Text())
 			}
@@ -96,7 +97,7 @@ func (v *conversion) wholeOf() ([]byte, error) {
 // entire puts back a whole that a stash has, and reports whether it still counts: converting it must give what the object says
 // now.
 func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
-	r := &v.desk.compare
+	r := &v.scratch.compare
 	if stash == nil {
 		return false, nil
 	}
@@ -115,7 +116,7 @@ func (v *conversion) entire(stash *jsondoc.Object) (bool, error) {
 
 // counts reports whether converting the object with a whole put back gives what it says now.
 func (v *conversion) counts(whole *jsondoc.Node) (bool, error) {
-	r, now := &v.desk.compare, v.obj.Text()
+	r, now := &v.scratch.compare, v.obj.Text()
 	candidate, err := jsondoc.ParseObject(now)
 	if err != nil {
 		return false, err
@@ -145,13 +146,13 @@ func (r *run) restoreWhole(obj *jsondoc.Object, whole *jsondoc.Node) {
 		}
 	}
 	for _, field := range []string{"labels", "annotations"} {
-		all := r.find(obj.Node, names("metadata", field))
+		all := r.find(obj.Node, plan.Names("metadata", field))
 		for _, e := range r.entries(all) {
 			if !isOwn(e.name) {
 				r.note(all.RemoveMember(e.name))
 			}
 		}
-		for _, e := range r.entries(r.find(whole, names("metadata", field))) {
+		for _, e := range r.entries(r.find(whole, plan.Names("metadata", field))) {
 			if !isOwn(e.name) {
 				r.note(obj.Set(e.value.Value(), "metadata", field, e.name))
 			}
@@ -170,7 +171,7 @@ func (r *run) restoreWhole(obj *jsondoc.Object, whole *jsondoc.Node) {
 // saysTheSame compares all of two objects that a conversion may change.
 func (r *run) saysTheSame(a, b *jsondoc.Node) bool {
 	for _, field := range []string{"labels", "annotations"} {
-		path := names("metadata", field)
+		path := plan.Names("metadata", field)
 		if !r.sameMembers(r.find(a, path), r.find(b, path), isOwn) {
 			return false
 		}

@@ -1,24 +1,26 @@
-package rules
+package exec
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A kept is one entry of a stash: the value that a place had, or its absence.
 type kept struct {
-	path  []step
+	path  []plan.Step
 	value *jsondoc.Node // nil: absent
 	// shape: it is the presence or absence of an object alone.
 	shape  bool
 	free   bool // it returns only to a place that is absent
 	must   int  // how many steps of the path have to be there already
 	links  []tiedTo
-	place  *place
-	spot   spot
+	place  *plan.Node
+	spot   binding.Place
 	branch branch
 	// merged: the value has been merged with an edit.
 	merged bool
@@ -26,7 +28,7 @@ type kept struct {
 
 // A tiedTo is a place of the other version that says whether the entry still counts: converting it must give what is there.
 type tiedTo struct {
-	path  []step
+	path  []plan.Step
 	shape bool // only the kind of value there counts
 }
 
@@ -38,19 +40,19 @@ type reader struct {
 
 // A spotted is where a reader is: the place of the program, what runs it, and its counterpart.
 type spotted struct {
-	place *place
-	spot  spot
-	at    []step
-	to    []step // of the counterpart, nil if there is none
-	base  []step // of the value that the place's program makes
+	place *plan.Node
+	spot  binding.Place
+	at    []plan.Step
+	to    []plan.Step // of the counterpart, nil if there is none
+	base  []plan.Step // of the value that the place's program makes
 	must  int
 	now   *jsondoc.Node // what is there, nil if nothing
 }
 
 // entriesOf reads a stash of the version that p converts from; n is the object as it is without.
-func (r *run) entriesOf(stash, n *jsondoc.Node, p *program) []kept {
+func (r *run) entriesOf(stash, n *jsondoc.Node, p *plan.Program) []kept {
 	d := reader{r: r}
-	root := spotted{place: p.root, spot: p.src, at: []step{}, to: []step{}, base: []step{}, now: n}
+	root := spotted{place: p.Root, spot: p.Src, at: []plan.Step{}, to: []plan.Step{}, base: []plan.Step{}, now: n}
 	for _, e := range r.entries(stash) {
 		switch e.name {
 		case "apiVersion", "kind", exactly:
@@ -78,25 +80,25 @@ func (d *reader) metadata(stash *jsondoc.Node, root spotted) {
 
 // part goes on to a member of an object or a value of a map.
 func (d *reader) part(s spotted, name string) spotted {
-	c := spotted{at: join(s.at, step{name: name}), base: s.base, must: s.must, now: d.r.member(s.now, name)}
-	c.spot = s.spot.member(name)
+	c := spotted{at: plan.Join(s.at, plan.Step{Name: name}), base: s.base, must: s.must, now: d.r.member(s.now, name)}
+	c.spot = s.spot.Member(name)
 	p := s.place
-	if p == nil || p.fate != through {
+	if p == nil || p.Disposition != plan.Through {
 		c.must = len(s.at)
 	}
 	if s.to != nil {
-		c.to = join(s.to, step{name: name})
+		c.to = plan.Join(s.to, plan.Step{Name: name})
 	}
 	switch {
 	case p == nil:
-	case p.elem != nil && p.elem.from == dict:
-		if p.elem.to == list {
-			c.to = join(s.to, step{kind: byPick, name: p.elem.name, value: name})
+	case p.Elem != nil && p.Elem.From == plan.Dict:
+		if p.Elem.To == plan.List {
+			c.to = plan.Join(s.to, plan.Step{Kind: plan.ByPick, Name: p.Elem.Name, Value: name})
 		}
-		c.place, c.base = p.elem.p.root, c.to
+		c.place, c.base = p.Elem.Program.Root, c.to
 	default:
-		if c.place = p.kid(name); c.place == nil && p.sub != nil {
-			c.place, c.base = p.sub.root.kid(name), s.to
+		if c.place = p.Kid(name); c.place == nil && p.Sub != nil {
+			c.place, c.base = p.Sub.Root.Kid(name), s.to
 		}
 	}
 	return d.moved(c)
@@ -106,9 +108,9 @@ func (d *reader) part(s spotted, name string) spotted {
 func (d *reader) moved(c spotted) spotted {
 	switch p := c.place; {
 	case p == nil:
-	case p.move != nil:
-		c.to = join(c.base, p.move.out[0].steps...)
-	case p.fate != stays:
+	case p.Move != nil:
+		c.to = plan.Join(c.base, p.Move.Out[0].Steps...)
+	case p.Disposition != plan.Stays:
 		c.to = nil
 	}
 	return c
@@ -121,23 +123,23 @@ func (d *reader) value(stash *jsondoc.Node, s spotted) {
 	marked := object && d.r.member(stash, exactly) != nil
 	absent := stash.Kind() == jsondoc.Null
 	switch {
-	case p != nil && p.fate == gone && (p.dropped || absent && !p.computed):
-	case p.opensObject() && object && marked && p.first != nil && d.tells(stash):
-		if d.r.isTold(p.first, d.r.member(stash, exactly), s.now) {
+	case p != nil && p.Disposition == plan.Gone && (p.Dropped || absent && !p.Computed):
+	case p.OpensObject() && object && marked && p.First != nil && d.tells(stash):
+		if d.r.isTold(p.First, d.r.member(stash, exactly), s.now) {
 			d.members(stash, s)
 		}
-	case p.opensObject() && object && (!marked || d.tombstones(stash)):
+	case p.OpensObject() && object && (!marked || d.tombstones(stash)):
 		d.members(stash, s)
-	case p.opensObject() && absent && len(p.picks) == 0:
+	case p.OpensObject() && absent && len(p.Picks) == 0:
 		d.add(kept{shape: true}, s)
-	case p.opensList() && object && !marked:
+	case p.OpensList() && object && !marked:
 		d.elements(stash, s)
 	case absent:
 		d.add(kept{}, s)
 	default:
 		v, sound, as := d.exact(stash)
-		if v != nil && (sound || s.spot.admits(v)) {
-			d.add(kept{value: v, branch: p.branch(as, s.base)}, s)
+		if v != nil && (sound || s.spot.Admits(v.Text())) {
+			d.add(kept{value: v, branch: branchOf(p, as, s.base)}, s)
 		}
 	}
 }
@@ -198,21 +200,21 @@ func (d *reader) elements(stash *jsondoc.Node, s spotted) {
 	if s.now.Kind() != jsondoc.Array {
 		return
 	}
-	index := d.indexer(now, d.found(stash, now, s.place.elem.p.dst))
+	index := d.indexer(now, d.found(stash, now, s.place.Elem.Program.Dst))
 	for _, e := range d.r.entries(stash) {
 		i := index(e.name)
 		if i < 0 || e.name == knownBy {
 			continue
 		}
 		c := spotted{
-			place: s.place.elem.p.root, spot: s.spot.items(), at: join(s.at, step{kind: byIndex, index: i}),
+			place: s.place.Elem.Program.Root, spot: s.spot.Items(), at: plan.Join(s.at, plan.Step{Kind: plan.ByIndex, Index: i}),
 			must: len(s.at), now: now[i].value,
 		}
 		if s.to != nil {
-			c.to = join(s.to, step{kind: byIndex, index: i})
-			if s.place.elem.to == dict {
-				name, _ := d.r.member(now[i].value, s.place.elem.bind).Str()
-				c.to = join(s.to, step{name: name})
+			c.to = plan.Join(s.to, plan.Step{Kind: plan.ByIndex, Index: i})
+			if s.place.Elem.To == plan.Dict {
+				name, _ := d.r.member(now[i].value, s.place.Elem.Bind).Str()
+				c.to = plan.Join(s.to, plan.Step{Name: name})
 			}
 		}
 		c.base = c.to
@@ -271,10 +273,10 @@ func (d *reader) places(list []entry, fields []string) map[string]int {
 func (d *reader) add(k kept, s spotted) {
 	k.path, k.must, k.place, k.spot = s.at, s.must, s.place, s.spot
 	p := s.place
-	var links []*link
+	var links []*plan.Rule
 	if p != nil {
-		links = slices.Concat(p.links, p.below)
-		k.free = p.fate == gone && !p.computed || p.fate == through && len(links) == 0
+		links = slices.Concat(p.Rules, p.Below)
+		k.free = p.Disposition == plan.Gone && !p.Computed || p.Disposition == plan.Through && len(links) == 0
 	} else {
 		k.free = s.to == nil
 	}
@@ -283,11 +285,11 @@ func (d *reader) add(k kept, s spotted) {
 	}
 	if !k.shape {
 		for _, l := range links {
-			if l.unit == nil {
+			if l.Unit == nil {
 				continue // it moves along with what it is in
 			}
-			for _, out := range l.unit.outs {
-				k.links = append(k.links, tiedTo{path: join(s.base, out...)})
+			for _, out := range l.Unit.Outs {
+				k.links = append(k.links, tiedTo{path: plan.Join(s.base, out...)})
 			}
 		}
 	}

@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// clean makes of the value at a place what stays of it in the target, and reports whether it stays. What moves is in ops then.
+func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool {
+	switch p.Disposition {
+	case plan.Taken:
+		r.take(p, n.Value(), ops)
+		return false
+	case plan.Gone:
+		r.mayLose = r.mayLose || !p.Dropped && !p.Bound
+		return false
+	case plan.Through:
+		r.through(p, n, ops)
+		return false
+	case plan.Stays:
+	}
+	moves := p.Move != nil && r.mayMove(p.Move, n, ops)
+	if !r.content(p, n, ops) {
+		r.mayLose = true
+		return false
+	}
+	if p.Vanishes && n.Kind() == jsondoc.Map && !n.Untouched() && r.isEmpty(n) {
+		return false
+	}
+	if l := p.Move; l != nil {
+		r.taken++
+		r.mayLose = r.mayLose || l.MayLose
+		ops[l.InAt] = transform.Operand{Value: n.Value(), Present: true}
+		if moves {
+			ops[l.OutAt] = ops[l.InAt]
+		}
+		return false
+	}
+	return true
+}
+
+// mayMove asks the guard of a rule, which sees the value before anything is taken out of it.
+func (r *run) mayMove(l *plan.Rule, n *jsondoc.Node, ops []transform.Operand) bool {
+	in := ops[l.InAt : l.InAt+1]
+	in[0] = transform.Operand{Value: n.Value(), Present: true}
+	return l.Guard == nil || r.allowed(l, in)
+}
+
+// through takes out of a value that goes what moves elsewhere. Doubt is about anything else in it, and about an object whose
+// presence alone says something.
+func (r *run) through(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
+	before := r.taken
+	switch n.Kind() {
+	case jsondoc.Map:
+		r.members(p, n, ops)
+	case jsondoc.Array:
+		r.picks(p, n, ops)
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
+	}
+	if !r.isEmpty(n) || r.taken == before {
+		r.mayLose = true
+	}
+}
+
+// content converts what is in a value, and reports whether the target's schema has the rest of it.
+func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool {
+	kind := n.Kind()
+	switch {
+	case p.Elem != nil && p.Elem.From != p.Elem.To && kind == p.Elem.From.Kind():
+		r.members(p, n, ops)
+		r.picks(p, n, ops)
+		r.rebuild(p.Elem, n)
+		r.mayLose = r.mayLose || p.Elem.Picked
+		return true
+	case kind == jsondoc.Map && p.Src.MayBeObject() && p.Dst.MayBeObject():
+		if r.members(p, n, ops); p.Elem != nil && p.Elem.From == plan.Dict {
+			r.each(p.Elem, n)
+		}
+	case kind == jsondoc.Array && p.Src.MayBeList() && p.Dst.MayBeList():
+		if r.picks(p, n, ops); p.Elem != nil && p.Elem.From == plan.List {
+			r.each(p.Elem, n)
+		}
+	case p.Check:
+		return r.fits(p, n)
+	}
+	return p.Sub == nil || r.program(p.Sub, n)
+}
+
+// fits reports whether a value can stay as it is. One that neither schema has stays: it is wrong here and there.
+func (r *run) fits(p *plan.Node, n *jsondoc.Node) bool {
+	after, before := p.Dst.Admits(n.Text()), p.Src.Admits(n.Text())
+	r.mayLose = r.mayLose || after != before
+	return after || !before
+}
+
+// members cleans the members of an object.
+func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
+	if len(p.Kids) == 0 && p.Others == nil {
+		return
+	}
+	next := 0
+	r.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
+		switch k := p.InTurn(name, &next); {
+		case k == nil:
+			return true
+		case k.Disposition == plan.Taken:
+			r.take(k, m.Value(), ops)
+			return false
+		default:
+			return r.clean(k, m.Node(), ops)
+		}
+	}))
+}
+
+// take hands a value to those who read it.
+func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
+	r.taken++
+	for _, i := range p.Reads {
+		ops[i].Value, ops[i].Present = v, true
+	}
+}
+
+// each runs the program of the elements of a list, or of the values of a map. One that has no value afterwards leaves.
+func (r *run) each(e *plan.Elements, n *jsondoc.Node) {
+	r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool {
+		is := r.program(e.Program, m.Node())
+		r.mayLose = r.mayLose || !is
+		return is
+	}))
+}
+
+// picks cleans the elements that rules pick. One of which only the key is left goes: a rule made it, or makes it again. The
+// way back may put it elsewhere in the list, so there is doubt whenever there are elements.
+func (r *run) picks(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
+	r.mayLose = r.mayLose || p.Shifts && !r.isEmpty(n)
+	if len(p.Picks) == 0 {
+		return
+	}
+	var goes []*jsondoc.Node
+	for i := range p.Picks {
+		k := p.Picks[i]
+		e := r.part(n, &k.At)
+		if e == nil || slices.Contains(goes, e) {
+			continue
+		}
+		r.mayLose = true
+		before := r.taken
+		if !r.clean(k, e, ops) || r.taken > before && r.isBare(e, k.At) {
+			goes = append(goes, e)
+		}
+	}
+	r.mayLose = r.mayLose || !r.isEmpty(n)
+	if len(goes) > 0 {
+		r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool { return !slices.Contains(goes, m.Node()) }))
+	}
+}
+
+// isBare reports whether nothing is left of an element but the key that it is picked by.
+func (r *run) isBare(e *jsondoc.Node, at plan.Step) bool {
+	count := 0
+	bare := e.Kind() == jsondoc.Map
+	r.note(e.Each(func(name string, _ *jsondoc.Node) bool {
+		count++
+		bare = bare && at.Kind == plan.ByPick && name == at.Name
+		return bare
+	}))
+	return bare && count <= 1
+}

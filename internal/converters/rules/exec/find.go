@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// find returns the value at a path, or nil if there is none.
+func (r *run) find(n *jsondoc.Node, path []plan.Step) *jsondoc.Node {
+	for i := range path {
+		if n = r.part(n, &path[i]); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func (r *run) part(n *jsondoc.Node, s *plan.Step) *jsondoc.Node {
+	if s.Kind == plan.ByName {
+		return r.member(n, s.Name)
+	}
+	if n.Kind() != jsondoc.Array {
+		return nil
+	}
+	if s.Kind != plan.ByPick {
+		e, err := n.Element(s.Index) // 0 of the first
+		r.note(err)
+		return e
+	}
+	var found *jsondoc.Node
+	r.note(n.Each(func(_ string, e *jsondoc.Node) bool {
+		if r.picked(e, s) {
+			found = e
+		}
+		return found == nil
+	}))
+	return found
+}
+
+// picked reports whether an element is the one of a pick.
+func (r *run) picked(e *jsondoc.Node, s *plan.Step) bool {
+	text, ok := scalarText(r.member(e, s.Name))
+	return ok && text == s.Value
+}
+
+// scalarText returns the text that a key field is known by: a string's own, else that of a number or a boolean.
+func scalarText(n *jsondoc.Node) (string, bool) {
+	switch n.Kind() {
+	case jsondoc.String:
+		return n.Str()
+	case jsondoc.Number, jsondoc.Bool:
+		return string(n.Text()), true
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Array, jsondoc.Map:
+	}
+	return "", false
+}
+
+// member returns the member of an object, or nil.
+func (r *run) member(n *jsondoc.Node, name string) *jsondoc.Node {
+	m, err := n.Member(name)
+	r.note(err)
+	return m
+}
+
+// An entry is a member of an object, or an element of a list, which has no name.
+type entry struct {
+	name  string
+	value *jsondoc.Node
+}
+
+// entries lists the members or elements of n.
+func (r *run) entries(n *jsondoc.Node) []entry {
+	var list []entry
+	r.note(n.Each(func(name string, value *jsondoc.Node) bool {
+		list = append(list, entry{name, value})
+		return true
+	}))
+	return list
+}
+
+func (r *run) isEmpty(n *jsondoc.Node) bool {
+	nothing := n.Kind() == jsondoc.Map || n.Kind() == jsondoc.Array
+	r.note(n.Each(func(string, *jsondoc.Node) bool {
+		nothing = false
+		return false
+	}))
+	return nothing
+}
