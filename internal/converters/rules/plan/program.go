@@ -387,12 +387,15 @@ func (b *builder) finish() {
 	for _, l := range links {
 		l.Unit = &Unit{}
 	}
-	for changed := true; changed; {
-		changed = false
-		for i, l := range links {
-			for _, m := range links[:i] {
-				if l.Unit != m.Unit && share(l, m) {
-					l.Unit, changed = m.Unit, true
+	for i, l := range links {
+		for _, m := range links[:i] {
+			if l.Unit == m.Unit || !share(l, m) {
+				continue
+			}
+			joined := l.Unit
+			for _, k := range links[:i+1] {
+				if k.Unit == joined {
+					k.Unit = m.Unit
 				}
 			}
 		}
