@@ -78,10 +78,7 @@ func (p *program) check(f *ruleFlags, format finding.Format) error {
 	if err != nil {
 		return err
 	}
-	set, err := loadRules(ruleFiles, crdFiles)
-	if err != nil {
-		return err
-	}
+	set := loadRules(ruleFiles, crdFiles)
 	if len(set.files) == 0 {
 		return noConversion(f.rules)
 	}

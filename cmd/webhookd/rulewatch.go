@@ -64,10 +64,7 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 	if w.read, err = w.texts(); err != nil {
 		return nil, err
 	}
-	set, err := w.load(w.read[0], w.read[1])
-	if err != nil {
-		return nil, err
-	}
+	set := w.load(w.read[0], w.read[1])
 	if err := w.serve(&set); err != nil {
 		return nil, err
 	}
@@ -123,11 +120,7 @@ func (w *ruleWatch) reload() {
 		return
 	}
 	w.read = read
-	set, err := w.load(read[0], read[1])
-	if err != nil {
-		w.fail([]finding.Finding{{Message: err.Error()}})
-		return
-	}
+	set := w.load(read[0], read[1])
 	w.change(&set)
 }
 

@@ -22,8 +22,8 @@ func firstOf(e binding.Path) *First {
 	if i < 0 {
 		return nil
 	}
-	all, ok := e.Base.At(e.Segments[:i])
-	if !ok || single(all.Node) {
+	all := e.Base.Walk(e.Segments[:i])
+	if single(all.Node) {
 		return nil
 	}
 	if i < len(e.Segments)-1 {

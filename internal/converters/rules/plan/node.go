@@ -142,7 +142,7 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 		return b.content(p, in, target, to)
 	}
 	useful := b.named(p, in, target, to)
-	if p.Sub = b.c.build(m.below, b.toHub); p.Sub.trivial() {
+	if p.Sub = b.c.build(m.below, b.src); p.Sub.trivial() {
 		p.Sub = nil
 	}
 	return useful || p.Sub != nil
@@ -243,7 +243,7 @@ func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
 	grouped := in != nil && in.move != nil && in.move.elements != nil
 	if !grouped && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
 		rel := b.implicit(p.Src.Items(), p.Dst.Items())
-		if elem := b.c.build(rel, b.toHub); !elem.trivial() {
+		if elem := b.c.build(rel, b.src); !elem.trivial() {
 			p.Elem = &Elements{Program: elem, Keys: b.keysOfList(p, rel, "")}
 		}
 	}
@@ -252,10 +252,12 @@ func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
 
 // implicit is the binding of elements that no rule is about.
 func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
-	if b.toHub {
-		return b.c.binder.Implicit(src, dst)
+	var base [2]binding.Place
+	base[b.src], base[b.dst] = src, dst
+	if b.c.implicit[base] == nil {
+		b.c.implicit[base] = &binding.Binding{Base: base}
 	}
-	return b.c.binder.Implicit(dst, src)
+	return b.c.implicit[base]
 }
 
 // keysOfList returns the fields that the elements of a list are known by: those of its schema, or what a rule says, or what the
@@ -281,13 +283,10 @@ func (b *builder) keysOfList(p *Node, rel *binding.Binding, field string) []stri
 func (b *builder) sourceOf(rel *binding.Binding, name string) string {
 	source := name
 	for _, t := range rel.Rules {
-		in, out := t.Hub, t.Field
-		if b.toHub {
-			in, out = out, in
-		}
+		in, out := t.Ends[b.src], t.Ends[b.dst]
 		same := func(e binding.Path) bool { return len(e.Segments) == 1 && e.Segments[0].Name == name }
 		switch {
-		case slices.ContainsFunc(out, same) && t.Plain && len(in) == 1 && len(in[0].Segments) == 1 && t.When[0] == nil && t.When[1] == nil:
+		case slices.ContainsFunc(out, same) && t.Hands() && len(in) == 1 && len(in[0].Segments) == 1 && t.When[0] == nil && t.When[1] == nil:
 			return in[0].Segments[0].Name
 		case slices.ContainsFunc(out, same) || slices.ContainsFunc(in, same):
 			source = ""
@@ -357,10 +356,7 @@ func (b *builder) unpaired(p *Node, in *owned) {
 
 // elementsOf compiles the elements that rules go through.
 func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
-	from, to, key := g.HubBy, g.FieldBy, g.HubKey
-	if b.toHub {
-		from, to, key = to, from, g.FieldKey
-	}
+	from, to := g.By[b.src], g.By[b.dst]
 	p.Elem = &Elements{}
 	e := p.Elem
 	if binding.IsMap(from) {
@@ -375,8 +371,8 @@ func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
 	if binding.IsMap(from) && !binding.IsMap(to) {
 		e.Name = to.Name
 	}
-	if e.Program = b.c.build(g.Binding, b.toHub); e.From == List {
-		e.Keys = b.keysOfList(p, g.Binding, key)
+	if e.Program = b.c.build(g.Binding, b.src); e.From == List {
+		e.Keys = b.keysOfList(p, g.Binding, g.Key[b.src])
 	}
 	if e.Program.trivial() && e.From == e.To {
 		p.Elem = nil
