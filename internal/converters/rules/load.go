@@ -139,5 +139,6 @@ func compileSpoke(
 	b := binding.New(c, v.Root, hub.Root, env)
 	rel := b.Root(rules)
 	toHub, fromHub := plan.Compile(b, rel)
-	return &exec.Spoke{ToHub: toHub, FromHub: fromHub}, b.Findings()
+	field, ofHub := plan.Layouts(rel)
+	return &exec.Spoke{ToHub: toHub, FromHub: fromHub, Layout: field, Hub: ofHub}, b.Findings()
 }

@@ -49,12 +49,12 @@ type Path struct {
 
 // A Elements are all rules that go through the elements of the same two lists or maps.
 type Elements struct {
-	Field, Hub       Path
-	FieldBy, HubBy   syntax.Segment // the segments that go through them
-	Binding          *Binding
-	items            []applied
-	fieldEl, hubEl   Place
-	FieldKey, HubKey string // of lists, the name of the field that elements are known by, or empty
+	Field, Hub               Path
+	FieldBy, HubBy           syntax.Segment // the segments that go through them
+	Binding                  *Binding
+	items                    []applied
+	FieldElement, HubElement Place
+	FieldKey, HubKey         string // of lists, the name of the field that elements are known by, or empty
 }
 
 // A Binder makes the bindings of one version and the hub.
@@ -150,7 +150,7 @@ func (b *Binder) relate(items []applied, field, hub Place, fieldKey, hubKey stri
 		case IsMap(g.HubBy) && !IsMap(g.FieldBy):
 			fieldBind = g.FieldBy.Name
 		}
-		g.Binding = b.relate(g.items, g.fieldEl, g.hubEl, fieldBind, hubBind)
+		g.Binding = b.relate(g.items, g.FieldElement, g.HubElement, fieldBind, hubBind)
 	}
 	return r
 }
@@ -293,9 +293,9 @@ func (b *Binder) elementsOf(r *Binding, field, hub []syntax.Segment, fieldBy, hu
 	}
 	g := &Elements{
 		Field: Path{field, f, r.Field}, Hub: Path{hub, h, r.Hub}, FieldBy: fieldBy, HubBy: hubBy,
-		FieldKey: keyOf(fieldBy), HubKey: keyOf(hubBy), fieldEl: elementOf(f, fieldBy), hubEl: elementOf(h, hubBy),
+		FieldKey: keyOf(fieldBy), HubKey: keyOf(hubBy), FieldElement: elementOf(f, fieldBy), HubElement: elementOf(h, hubBy),
 	}
-	if !g.fieldEl.Known || !g.hubEl.Known {
+	if !g.FieldElement.Known || !g.HubElement.Known {
 		return nil
 	}
 	r.Elements = append(r.Elements, g)

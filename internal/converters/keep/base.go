@@ -1,0 +1,74 @@
+package keep
+
+import "github.com/crdconvert/webhookd/internal/jsondoc"
+
+// baseOf returns the digest of what the unit of a place shows: n is what is at the place itself, which the path leads to; scope
+// returns the value that a unit's paths start at. Nothing shown gives "". Places that a unit has got since count as long as
+// they show something, so that rules may grow.
+func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
+	sum, shown := uint64(0), false
+	if n != nil {
+		sum, shown = hash("", digestText(n, w.schema)), true
+	}
+	for _, m := range w.unit {
+		own := path[w.scope:]
+		if own.within(m.Path) || m.Path.within(own) {
+			continue
+		}
+		other, err := find(scope(w.scope), m.Path)
+		note(err)
+		if other == nil {
+			continue
+		}
+		text := ""
+		if !m.PresenceOnly {
+			text = digestText(other, nil)
+		}
+		sum, shown = sum+hash(string(m.Path.appendJSON(nil)), text), true
+	}
+	if !shown {
+		return ""
+	}
+	return digestString(sum)
+}
+
+// find returns the value at a path, or nil if there is none.
+func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
+	for _, s := range path {
+		var err error
+		if s.Keys == nil {
+			n, err = n.Member(s.Name)
+		} else {
+			n, err = elementOf(n, s.Keys)
+		}
+		if n == nil || err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// elementOf returns the element of a list that has some keys, or nil.
+func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
+	var found *jsondoc.Node
+	if n.Kind() != jsondoc.Array {
+		return nil, nil //nolint:nilnil // absent
+	}
+	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+		if hasKeys(e, keys) {
+			found = e
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+func hasKeys(e *jsondoc.Node, keys []Key) bool {
+	for _, k := range keys {
+		value, err := e.Member(k.Name)
+		if text, ok := keyText(value); err != nil || !ok || text != k.Value {
+			return false
+		}
+	}
+	return true
+}

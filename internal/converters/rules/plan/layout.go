@@ -1,0 +1,264 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// Layouts returns what package keep has to know of both versions of a binding of whole objects.
+func Layouts(rel *binding.Binding) (field, hub *keep.Layout) {
+	ofField, ofHub := layouter{made: map[*binding.Binding]*keep.Place{}}, layouter{made: map[*binding.Binding]*keep.Place{}, ofHub: true}
+	return &keep.Layout{Schema: rel.Field.Node, Other: rel.Hub.Node, Root: ofField.root(rel)},
+		&keep.Layout{Schema: rel.Hub.Node, Other: rel.Field.Node, Root: ofHub.root(rel)}
+}
+
+// A layouter makes the places of one version.
+type layouter struct {
+	ofHub bool
+	made  map[*binding.Binding]*keep.Place
+}
+
+// sides returns the version's own one of two, and the other.
+func sides[T any](l *layouter, field, hub T) (own, other T) {
+	if l.ofHub {
+		return hub, field
+	}
+	return field, hub
+}
+
+// root makes the place that a binding starts at.
+func (l *layouter) root(rel *binding.Binding) *keep.Place {
+	if p := l.made[rel]; p != nil {
+		return p
+	}
+	p := &keep.Place{Scope: true}
+	l.made[rel] = p
+	for _, r := range rel.Rules {
+		l.rule(p, rel, r)
+	}
+	for _, e := range rel.Elements {
+		l.elements(p, e)
+	}
+	_, other := sides(l, rel.Field, rel.Hub)
+	for _, r := range rel.Rules {
+		own, _ := sides(l, r.Field, r.Hub)
+		for _, path := range own {
+			l.bridge(p, path, other, r)
+		}
+	}
+	return p
+}
+
+// rule notes what a rule does at its places.
+func (l *layouter) rule(root *keep.Place, rel *binding.Binding, r *binding.Rule) {
+	own, other := sides(l, r.Field, r.Hub)
+	for _, path := range own {
+		p, whole := placeOf(root, path.Segments)
+		if !whole {
+			continue // of elements that are picked: they are compared as they are
+		}
+		switch {
+		case r.Syntax.Drop != nil:
+			p.Dropped = true
+		case len(other) == 0:
+			p.OneSided = r.Transform == nil
+			p.Moved = r.Transform != nil
+		default:
+			p.Moved = true
+		}
+		if r.Plain {
+			p.Other = other[0].Place.Node
+		}
+		if r.Plain && len(other) == 1 {
+			p.Element, p.Keys = firstElement(other[0])
+		}
+		if r.Below != nil {
+			p.Beside = l.root(r.Below)
+		}
+		if unit := l.unit(rel, r); len(unit) > 1 {
+			p.Unit = unit
+		}
+	}
+}
+
+// firstElement reports whether a path leads to the first element of a list that may have others, and the keys of such a list.
+func firstElement(path binding.Path) (is bool, keys []string) {
+	i := slices.IndexFunc(path.Segments, func(s syntax.Segment) bool { return s.Kind == syntax.First })
+	if i < 0 {
+		return false, nil
+	}
+	list, ok := path.Base.At(path.Segments[:i])
+	if !ok || single(list.Node) {
+		return false, nil
+	}
+	if i < len(path.Segments)-1 {
+		return true, nil // the keys are not in the object
+	}
+	return true, list.Node.ListMapKeys()
+}
+
+func single(n *crdschema.Node) bool {
+	if n == nil || n.Structural().ValueValidation == nil {
+		return false
+	}
+	most := n.Structural().ValueValidation.MaxItems
+	return most != nil && *most <= 1
+}
+
+// unit returns the places of all rules that share places with one.
+func (l *layouter) unit(rel *binding.Binding, r *binding.Rule) []keep.Member {
+	of := []*binding.Rule{r}
+	for i := 0; i < len(of); i++ {
+		for _, next := range rel.Rules {
+			if !slices.Contains(of, next) && shareAPath(of[i], next) {
+				of = append(of, next)
+			}
+		}
+	}
+	var unit []keep.Member
+	for _, r := range of {
+		own, _ := sides(l, r.Field, r.Hub)
+		for _, path := range own {
+			unit = append(unit, keep.Member{Path: keepPath(path.Segments)})
+		}
+	}
+	return unit
+}
+
+func shareAPath(a, b *binding.Rule) bool {
+	meet := func(x, y []binding.Path) bool {
+		return slices.ContainsFunc(x, func(p binding.Path) bool {
+			return slices.ContainsFunc(y, func(q binding.Path) bool { return slices.EqualFunc(p.Segments, q.Segments, syntax.Segment.Equal) })
+		})
+	}
+	return meet(a.Field, b.Field) || meet(a.Hub, b.Hub)
+}
+
+// keepPath returns a path as far as it goes through objects.
+func keepPath(segments []syntax.Segment) keep.Path {
+	var path keep.Path
+	for _, s := range segments {
+		if s.Kind != syntax.Field {
+			break
+		}
+		path = append(path, keep.Step{Name: s.Name})
+	}
+	return path
+}
+
+// elements notes what becomes of the elements of a list, or of the entries of a map.
+func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
+	own, other := sides(l, e.Field, e.Hub)
+	ownBy, otherBy := sides(l, e.FieldBy, e.HubBy)
+	key, _ := sides(l, e.FieldKey, e.HubKey)
+	ownEl, otherEl := sides(l, e.FieldElement, e.HubElement)
+	p, whole := placeOf(root, own.Segments)
+	if !whole {
+		return
+	}
+	p.Moved, p.Other = true, other.Place.Node
+	p.Each = l.root(e.Binding)
+	p.Each.Moved, p.Each.Other = true, otherEl.Node
+	switch {
+	case binding.IsMap(ownBy):
+	case key != "":
+		p.Keys = []string{key}
+	case binding.IsMap(otherBy) && ownBy.Name != "":
+		p.Keys = []string{ownBy.Name}
+	default:
+		p.Keys = l.sources(e.Binding, other.Place.Node.ListMapKeys(), ownEl.Node)
+	}
+}
+
+// sources returns the fields of an element that become some fields of its counterpart, or nil if one is computed.
+func (l *layouter) sources(rel *binding.Binding, names []string, el *crdschema.Node) []string {
+	var fields []string
+	for _, name := range names {
+		field := l.source(rel, name)
+		if el.Property(field) == nil {
+			return nil
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+func (l *layouter) source(rel *binding.Binding, name string) string {
+	is := func(p binding.Path) bool { return len(p.Segments) == 1 && p.Segments[0].Name == name }
+	source := name
+	for _, r := range rel.Rules {
+		own, other := sides(l, r.Field, r.Hub)
+		switch {
+		case slices.ContainsFunc(other, is) && r.Plain && len(own) == 1 && len(own[0].Segments) == 1 && r.When[0] == nil && r.When[1] == nil:
+			return own[0].Segments[0].Name
+		case slices.ContainsFunc(other, is) || slices.ContainsFunc(own, is):
+			source = ""
+		}
+	}
+	return source
+}
+
+// placeOf returns the place of a path, which it makes, and whether that is the whole path: of an element that a rule picks it is
+// the list.
+func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole bool) {
+	p = root
+	for _, s := range segments {
+		if s.Kind != syntax.Field {
+			if s.Kind == syntax.Pick && p.Keys == nil {
+				p.Keys = []string{s.Name}
+			}
+			p.First = p.First || s.Kind == syntax.First
+			return p, false
+		}
+		next := p.Members[s.Name]
+		if next == nil {
+			next = &keep.Place{}
+			if p.Members == nil {
+				p.Members = map[string]*keep.Place{}
+			}
+			p.Members[s.Name] = next
+		}
+		p = next
+	}
+	return p, true
+}
+
+// bridge notes the objects and lists on the way to a place that the other version does not have. Those that are there because
+// of a condition or an expression say something themselves.
+func (l *layouter) bridge(p *keep.Place, path binding.Path, other binding.Place, r *binding.Rule) {
+	segments := path.Segments
+	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.FromHub != nil || r.Syntax.Go != nil
+	for i, s := range segments[:max(len(segments)-1, 0)] {
+		if s.Kind != syntax.Field {
+			return
+		}
+		if p = p.Members[s.Name]; p == nil {
+			return
+		}
+		if p.Moved {
+			other = binding.Place{Node: p.Other, Known: p.Other != nil}
+		} else {
+			other = other.Member(s.Name)
+		}
+		next := segments[i+1]
+		if other.Known || p.Moved || p.OneSided || p.Dropped || next.Kind == syntax.First && i+2 == len(segments) {
+			continue
+		}
+		p.Bridge = !decides && (p.Bridge || !p.Decided)
+		p.Decided = p.Decided || decides
+		if next.Kind == syntax.Pick && p.Each == nil && isKeyOf(path, i+1, next.Name) {
+			p.Each = &keep.Place{Bridge: p.Bridge}
+		}
+	}
+}
+
+// isKeyOf reports whether the elements of the list that the first steps of a path lead to are known by a field alone.
+func isKeyOf(path binding.Path, steps int, field string) bool {
+	list, _ := path.Base.At(path.Segments[:steps])
+	keys := list.Node.ListMapKeys()
+	return len(keys) == 0 || len(keys) == 1 && keys[0] == field
+}
