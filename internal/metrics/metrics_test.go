@@ -43,7 +43,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	m.WatchLog(func() uint64 { return 7 })
 	m.WatchServer(func() server.Stats { return server.Stats{Requests: 3, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
 
-	m.WatchCRDs(func() map[string]bool { return map[string]bool{"CronTab.example.com": true, "Database.example.com": false} })
+	m.WatchCRDs(func() map[string]bool {
+		return map[string]bool{"CronTab.example.com": true, "Database.example.com": false}
+	})
 
 	r := m.Review()
 	r.ObjectsDone(review.Objects{
