@@ -7,7 +7,7 @@ import (
 )
 
 // checkWithEdits holds an object to all laws, and edits of what it becomes at the other versions to L2.
-func (s *suite) checkWithEdits(ctx context.Context, object []byte, index uint64) *ViolationError {
+func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
 	t, v := s.subject(ctx, object)
 	if v != nil {
 		return v
@@ -15,7 +15,6 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, index uint64)
 	if v := t.check(); v != nil || t.class != whole {
 		return v
 	}
-	r := s.random(index, t.version)
 	for _, to := range s.versions() {
 		if to == t.version {
 			continue

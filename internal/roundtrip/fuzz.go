@@ -96,7 +96,7 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 			continue
 		}
 		s.stats.objects.Add(1)
-		if v := s.checkWithEdits(ctx, object, index); v != nil {
+		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
 		r := s.random(^index, version)

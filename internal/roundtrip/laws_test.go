@@ -39,7 +39,7 @@ func TestEachLawIsHeld(t *testing.T) {
 		object string
 	}{
 		{
-			law: "L7 total", name: "fails without a spec", object: `{"apiVersion":"g/v1","kind":"K"}`,
+			law: "L7 total", name: "fails without a spec", object: `{"apiVersion":"g/v2","kind":"K"}`,
 			after: func(obj *jsondoc.Object, _, _ string) error {
 				if n, err := obj.Get("spec"); n != nil {
 					return err

@@ -71,7 +71,7 @@ func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if found := b.checkWithEdits(ctx, object, index); found != nil {
+		if found := b.checkWithEdits(ctx, object, b.random(index, "")); found != nil {
 			return b.shrink(ctx, found)
 		}
 		index++
