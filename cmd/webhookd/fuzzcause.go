@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -50,9 +49,9 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 	if c.conversion == nil || v.Path == "" {
 		return ""
 	}
-	version, other := v.To, v.From // of the path
-	if strings.HasPrefix(v.Law, "L1") || strings.HasPrefix(v.Law, "L2") {
-		version, other = other, version
+	version, other := v.At, v.From
+	if version == other {
+		other = v.To
 	}
 	if version != c.conversion.Hub {
 		other = c.conversion.Hub
