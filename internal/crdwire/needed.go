@@ -23,6 +23,8 @@ type needed struct {
 			Name    string `json:"name"`
 			Served  bool   `json:"served"`
 			Storage bool   `json:"storage"`
+
+			Subresources *apiextensionsv1.CustomResourceSubresources `json:"subresources"`
 		} `json:"versions"`
 	} `json:"spec"`
 	Status struct {
@@ -34,7 +36,9 @@ func (n *needed) crd() *CRD {
 	crd := &CRD{TypeMeta: n.TypeMeta, ObjectMeta: n.Metadata}
 	crd.Spec.Group, crd.Spec.Names, crd.Spec.Scope, crd.Spec.Conversion = n.Spec.Group, n.Spec.Names, n.Spec.Scope, n.Spec.Conversion
 	for _, v := range n.Spec.Versions {
-		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: v.Served, Storage: v.Storage})
+		crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
+			Name: v.Name, Served: v.Served, Storage: v.Storage, Subresources: v.Subresources,
+		})
 	}
 	crd.Status.StoredVersions = n.Status.StoredVersions
 	crd.Annotations = nil // kubectl keeps the whole object in one

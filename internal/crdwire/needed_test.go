@@ -16,7 +16,8 @@ func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
-	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
+	bare := strings.Replace(crdJSON(none), `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
+	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(bare, `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
 	s.Apply(t, crdwire.Path(things), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+`"},
 		"spec":{"conversion":{"strategy":"None"},"scope":"Namespaced"}}`)
 	read := map[string]*crdwire.CRD{}
@@ -29,7 +30,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 		t.Fatal(all, err)
 	}
 	read["all"] = all[0]
-	parsed, err := crdwire.Parse([]byte(crdJSON(none)))
+	parsed, err := crdwire.Parse([]byte(bare))
 	if err != nil {
 		t.Fatal(err)
 	}
