@@ -15,7 +15,7 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
 	}
 	now := make([]string, len(list))
 	for k := range list {
-		now[k] = digestText(list[k].value, e.schema)
+		now[k] = digestText(list[k].value)
 	}
 	at, inPlace := moved(l.shown(now), now)
 	is := make([]int, len(list)) // which element of then each of now is, or -1

@@ -8,7 +8,7 @@ import "github.com/crdconvert/webhookd/internal/jsondoc"
 func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
 	sum, shown := uint64(0), false
 	if n != nil {
-		sum, shown = hash("", digestText(n, w.schema)), true
+		sum, shown = hash("", digestText(n)), true
 	}
 	for _, m := range w.unit {
 		own := path[w.scope:]
@@ -22,7 +22,7 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 		}
 		text := ""
 		if !m.PresenceOnly {
-			text = digestText(other, nil)
+			text = digestText(other)
 		}
 		sum, shown = sum+hash(string(m.Path.appendJSON(nil)), text), true
 	}

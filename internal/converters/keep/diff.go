@@ -129,7 +129,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if x.Kind() != jsondoc.Null && !d.restored.survived[string(d.path.appendJSON(nil))] {
+		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
@@ -141,7 +141,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 		d.objects(x, g, w)
 	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
 		d.lists(x, g, w)
-	case !same(x, g, w.schema):
+	case !same(x, g):
 		d.add(&Entry{value: x.Text(), base: d.base(g, w)}, w)
 	}
 }
@@ -156,7 +156,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 	e := w.alone()
 	if kept := d.part(x, g, e); len(kept) > 0 {
 		d.add(&Entry{kind: isList, list: &listEntry{
-			was: []string{digestText(g, w.schema)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
+			was: []string{digestText(g)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
 		}}, w)
 	}
 }
@@ -201,7 +201,7 @@ func (d *differ) absent(g *jsondoc.Node, w where) {
 		d.members(nil, g, w, nil)
 		return
 	}
-	if d.restored.gained[digest(g, w.schema)] && w.unit == nil || w.schemaFills(g) {
+	if d.restored.gained[digest(g)] && w.unit == nil || w.schemaFills(g) {
 		return
 	}
 	d.in = d.had
@@ -210,7 +210,7 @@ func (d *differ) absent(g *jsondoc.Node, w where) {
 
 // add adds an entry for the path.
 func (d *differ) add(e *Entry, w where) {
-	e.path, e.in, e.twoSided = slices.Clone(d.path), d.in, !w.oneSided()
+	e.path, e.in, e.twoSided = slices.Clone(d.path), min(d.in, usualIn(d.path)), !w.oneSided()
 	d.entries = append(d.entries, e)
 }
 

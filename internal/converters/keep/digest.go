@@ -8,17 +8,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A digest is the same for values that are equal as JSON once the API server has read them: the order of names, the
-// spelling of strings and numbers, and nulls that the schema does not have do not count.
-func digest(n *jsondoc.Node, s *crdschema.Node) uint64 {
+// A digest is the same for values that are equal as JSON once the API server has read them: the order of names and the spelling
+// of strings and numbers do not count.
+func digest(n *jsondoc.Node) uint64 {
 	switch n.Kind() {
 	case jsondoc.Map:
 		sum := uint64(0) // whatever the order
 		err := n.Each(func(name string, m *jsondoc.Node) bool {
-			of := memberOf(s, name)
-			if m.Kind() != jsondoc.Null || of == nil || of.Nullable() {
-				sum += hash(name, digestText(m, of))
-			}
+			sum += hash(name, digestText(m))
 			return true
 		})
 		if err == nil {
@@ -28,7 +25,7 @@ func digest(n *jsondoc.Node, s *crdschema.Node) uint64 {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte{'['})
 		_ = n.Each(func(_ string, e *jsondoc.Node) bool {
-			_, _ = h.Write([]byte(digestText(e, s.Items()) + " "))
+			_, _ = h.Write([]byte(digestText(e) + " "))
 			return true
 		})
 		return h.Sum64()
@@ -45,7 +42,7 @@ func digest(n *jsondoc.Node, s *crdschema.Node) uint64 {
 }
 
 // digestText returns a digest as annotations have it.
-func digestText(n *jsondoc.Node, s *crdschema.Node) string { return digestString(digest(n, s)) }
+func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
 
 func digestString(sum uint64) string { return strconv.FormatUint(sum, 36) }
 
@@ -58,15 +55,46 @@ func hash(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// same reports whether two values, or their absence, are equal as digest sees them.
-func same(a, b *jsondoc.Node, s *crdschema.Node) bool {
+// same reports whether two values, or their absence, are equal as JSON: the order of names and the spelling of strings do not
+// count, that of numbers does.
+func same(a, b *jsondoc.Node) bool {
 	switch {
 	case a == nil || b == nil:
 		return a == b
 	case a.SameText(b):
 		return true
+	case a.Kind() != b.Kind():
+		return false
 	}
-	return a.Kind() == b.Kind() && digest(a, s) == digest(b, s)
+	switch a.Kind() {
+	case jsondoc.String:
+		s, _ := a.Str()
+		t, _ := b.Str()
+		return s == t
+	case jsondoc.Map, jsondoc.Array:
+		was, err := membersOf(a)
+		now, errNow := membersOf(b)
+		return err == nil && errNow == nil && sameMembers(was, now, a.Kind() == jsondoc.Map)
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number:
+	}
+	return false
+}
+
+func sameMembers(was, now []member, named bool) bool {
+	if len(was) != len(now) {
+		return false
+	}
+	find := lookup(now)
+	for i := range was {
+		other := now[i].value
+		if named && now[i].name != was[i].name {
+			other = find(was[i].name)
+		}
+		if !same(was[i].value, other) {
+			return false
+		}
+	}
+	return true
 }
 
 // memberOf returns what a schema has for a member of an object: a property, or the values of a map.

@@ -194,5 +194,5 @@ func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 		return false
 	}
 	v, err := o.Member("")
-	return err == nil && same(n, v, s)
+	return err == nil && same(n, v)
 }

@@ -17,7 +17,7 @@ func (d *differ) lists(x, g *jsondoc.Node, w where) {
 		d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
 		return
 	}
-	if same(x, g, w.schema) && !d.unknown {
+	if same(x, g) && !d.unknown {
 		return
 	}
 	if e := d.unkeyed(was, now, w); e != nil {
@@ -219,7 +219,7 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 		for ; next < at[j]; next++ {
 			l.extra = append(l.extra, extra{after, was[next].value.Text()})
 		}
-		l.was = append(l.was, digestText(g.value, e.schema))
+		l.was = append(l.was, digestText(g.value))
 		if kept := d.part(was[at[j]].value, g.value, e); len(kept) > 0 {
 			l.parts[j], l.alike[j] = kept, likeness(g.value, e)
 		}
@@ -276,7 +276,7 @@ func covers(all, part *jsondoc.Node) bool {
 		now, errNow := membersOf(part)
 		return err == nil && errNow == nil && inOrder(was, now) != nil
 	}
-	return same(all, part, nil)
+	return same(all, part)
 }
 
 // maxAlike bounds how many digests say what an element is like.
@@ -312,7 +312,7 @@ func leaves(all []string, name string, n *jsondoc.Node) []string {
 
 func shortDigest(name string, n *jsondoc.Node) string {
 	const short = 5
-	text := digestString(hash(name, digestText(n, nil)))
+	text := digestString(hash(name, digestText(n)))
 	return text[:min(short, len(text))]
 }
 

@@ -14,9 +14,12 @@ import (
 type Restored struct {
 	// gained are digests of values that have returned where nothing was shown in their place.
 	gained map[uint64]bool
-	// survived are paths that no schema knows, and that came through all the same.
+	// survived are fields that no schema knows, and that came through all the same.
 	survived map[string]bool
 }
+
+// survivor returns what a field has wherever it is moved to: its name and its value.
+func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name + " " + digestText(n) }
 
 // Restore puts kept values back into obj, which is what the conversion to the layout's version gives without them: those
 // whose base is what obj shows, and of lists those of the elements that are still there. All are judged before any is put
@@ -255,14 +258,14 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 	case isValue, isOrder:
 	}
 	if n != nil && w.unknown() {
-		r.done.survived[string(r.path.appendJSON(nil))] = true
+		r.done.survived[survivor(r.path, n)] = true
 	}
 	ofElement := len(r.path) > 0 && r.path[len(r.path)-1].Keys != nil
 	if !w.fits(e.value) || !r.shows(e, n, w) || ofElement && n != nil {
 		return false
 	}
 	if e.base == "" {
-		r.gain(e.value, w)
+		r.gain(e.value)
 	}
 	return true
 }
@@ -306,7 +309,7 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 			return err
 		}
 		for i, m := range list {
-			e.list.was[i] = orElse(e.list.was[i], digestText(m.value, of.schema))
+			e.list.was[i] = orElse(e.list.was[i], digestText(m.value))
 		}
 		return r.shownParts(e.list, list, of)
 	}
@@ -333,9 +336,9 @@ func (r *restorer) shownParts(l *listEntry, list []member, w where) error {
 	return nil
 }
 
-func (r *restorer) gain(value []byte, w where) {
+func (r *restorer) gain(value []byte) {
 	if v, err := parsed(value); err == nil {
-		r.done.gained[digest(v, w.schema)] = true
+		r.done.gained[digest(v)] = true
 	}
 }
 

@@ -286,25 +286,29 @@ func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 }
 
 // Anybody can write an annotation: what is in it makes no conversion fail.
-func TestForgedStashesAreLeftOut(t *testing.T) {
+func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {size: string, more: any}}", v1: "{spec: {size: integer, more: any}}",
 		rules: "- {field: .spec.size, hub: .spec.size, toHub: int(self), fromHub: 'string(self) + (has(object.spec.more.a) ? \"!\" : \"\")'}",
 	}.kind(t)
-	for _, stash := range []string{
-		`{"spec":{"more":{"a":1,"a":2}}}`,
-		`{"spec":{"more":{"":{"a":1,"a":2}}}}`,
-		`{"spec":{"more":{"b":{"a":1,"a":2}}}}`,
-		`{"":{"spec":{"size":3,"size":3}}}`,
-		`{"":{"spec":{"size":3,"more":{"a":1,"a":2}}}}`,
-		`{"":{"metadata":{"labels":{"a":"1","a":"2"}},"spec":{"size":3}}}`,
-		`{"":{"spec":{"size":3,"more":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
-		`{"spec":{"more":{"":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
+	deep := strings.Repeat("[", 508) + strings.Repeat("]", 508)
+	for _, annotations := range []string{
+		`{"v1.spec.more":{"value":{"a":1,"a":2}}}`,
+		`{"v1.spec.more":"{\"value\":{\"a\":1,\"a\":2}}"}`,
+		`{"v1.spec.more.c":"{\"value\":{\"a\":1,\"a\":2}}"}`,
+		`{"v1.spec.size":{"value":3},"v1.spec.more":{"absent":true}}`,
+		`{"v1.spec.more":"{\"value\":` + deep + `}"}`,
+		`{"v1.spec.size":{"value":5,"value":6}}`,
+		`{"v1.spec.size":{"value":"text","base":""}}`,
+		`{"v1.spec":{"value":{"size":7}}}`,
+		`{"v1.spec":{"parts":[{"value":7,"path":["size"]},{"value":8,"path":["more","c"]}]}}`,
+		`{"v1":{"spec":{"size":7}}}`,
+		`{"v1.kind":{"value":"Other"},"v1.metadata.name":{"value":"other"},"v1.apiVersion":{"value":"v2"}}`,
 	} {
-		there := convert(t, kind, stashed("v1beta1", "v1", stash, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
+		there := convert(t, kind, annotated(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
 		if diff := cmp.Diff(decoded(t, `{"size":3,"more":{"c":4}}`), specOf(t, there)); diff != "" {
-			t.Errorf("%.80s: -want +got:\n%s", stash, diff)
+			t.Errorf("%.80s: -want +got:\n%s", annotations, diff)
 		}
 	}
 }

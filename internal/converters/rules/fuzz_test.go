@@ -37,7 +37,7 @@ func FuzzConvert(f *testing.F) {
 		kinds = append(kinds, test.pair.kind(f))
 		for _, s := range test.samples {
 			f.Add(uint16(i), s.from == "v1", head(s.from, s.rest))
-			f.Add(uint16(i), s.from != "v1", stashed(other(s.from), s.from, s.wantStash, s.want))
+			f.Add(uint16(i), s.from != "v1", convert(f, kinds[i], head(s.from, s.rest), s.from, other(s.from)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, i uint16, down bool, text string) {
