@@ -153,6 +153,9 @@ var (
 	unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
+// digestMark stands before the digest of a path that the name does not say.
+const digestMark = "--"
+
 // label returns what stands for a version in the name of an annotation: the version itself, unless it is too long for that.
 func label(version string) string {
 	const longest = 24
@@ -171,14 +174,13 @@ func annotationName(label string, path Path) (name string, simple bool) {
 	}
 	name, simple = label, true
 	for _, s := range path {
-		simple = simple && s.Keys == nil && plainName.MatchString(s.Name)
+		simple = simple && s.Keys == nil && plainName.MatchString(s.Name) && !strings.Contains(s.Name, digestMark)
 		name += "." + s.Name
 	}
 	if simple && len(name) <= maxName {
 		return prefix + name, true
 	}
-	tail := ".-" + digestString(hash(string(path.appendJSON(nil))))
-	tail = strings.Replace(tail, ".-", "--", 1)
+	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
 	name = label
 	for _, s := range path {
 		if word := strings.Trim(unplain.ReplaceAllString(s.Name, "-"), "-"); word != "" && len(name)+1+len(word)+len(tail) <= maxName {

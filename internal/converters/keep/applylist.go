@@ -24,18 +24,18 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
 	}
 	for j, k := range at {
 		picked := j == 0 && k == 0 && w.place != nil && w.place.First
-		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k].value, e) {
+		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k].value, e(k)) {
 			continue
 		}
 		is[k] = j
 	}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			r.part(l.parts[j], list[k].value, e)
+			r.part(l.parts[j], list[k].value, e(k))
 		}
 	}
 	if n.Kind() == jsondoc.Array {
-		r.extra(l, n, at, e)
+		r.extra(l, n, at, e(-1))
 	}
 }
 
@@ -70,7 +70,7 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 
 // part puts back what was kept of an element.
 func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) {
-	sub := &restorer{ctx: r.ctx, done: r.done, scopes: []*jsondoc.Node{n}}
+	sub := &restorer{ctx: r.ctx, done: r.done, otherVersion: r.otherVersion, scopes: []*jsondoc.Node{n}}
 	t := tree(kept)
 	sub.visit(t, n, w)
 	if sub.err == nil && !(t.valid && t.entry.kind == isAbsent) {

@@ -10,7 +10,7 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 	if n != nil {
 		sum, shown = hash("", digestText(n)), true
 	}
-	for _, m := range w.unit {
+	for _, m := range w.unit.own() {
 		own := path[w.scope:]
 		if own.within(m.Path) || m.Path.within(own) {
 			continue
@@ -20,11 +20,46 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 		if other == nil {
 			continue
 		}
-		text := ""
-		if !m.PresenceOnly {
-			text = digestText(other)
+		sum, shown = sum+m.digest(other), true
+	}
+	if !shown {
+		return ""
+	}
+	return digestString(sum)
+}
+
+func (m *Member) digest(n *jsondoc.Node) uint64 {
+	text := ""
+	if !m.PresenceOnly {
+		text = digestText(n)
+	}
+	return hash(string(m.Path.appendJSON(nil)), text)
+}
+
+func (u *Unit) own() []Member {
+	if u == nil {
+		return nil
+	}
+	return u.Own
+}
+
+// shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
+// say. N is what the way back gives at the place. Of a part of a place of a unit it is not known which part of the counterpart
+// it is.
+func (w where) shown(n *jsondoc.Node) string {
+	switch {
+	case w.place != nil && w.place.Unit != nil:
+	case n == nil && w.peer != nil && w.unit == nil && !w.oneSided():
+		return digestText(w.peer)
+	default:
+		return ""
+	}
+	sum, shown := uint64(0), false
+	for _, m := range w.place.Unit.Other {
+		other, err := find(w.scopePeer, m.Path)
+		if err == nil && other != nil {
+			sum, shown = sum+m.digest(other), true
 		}
-		sum, shown = sum+hash(string(m.Path.appendJSON(nil)), text), true
 	}
 	if !shown {
 		return ""
@@ -36,10 +71,13 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
 	for _, s := range path {
 		var err error
-		if s.Keys == nil {
-			n, err = n.Member(s.Name)
-		} else {
+		switch {
+		case s.First:
+			n, err = n.Element(0)
+		case s.Keys != nil:
 			n, err = elementOf(n, s.Keys)
+		default:
+			n, err = n.Member(s.Name)
 		}
 		if n == nil || err != nil {
 			return nil, err

@@ -13,13 +13,14 @@ import (
 //
 // It costs time in proportion to both objects. Its error is that of the context, or of an object with a repeated name.
 //
-// Restored is what Restore has returned in the same conversion, if anything was kept of the other version.
-func Diff(ctx context.Context, x, g *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
+// Y is what x was converted to. Restored is what Restore has returned in the same conversion, if anything was kept of the other
+// version.
+func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{ctx: ctx, unknown: unknown, restored: restored}
-	root := l.root()
+	d := &differ{ctx: ctx, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
+	root := l.root(y)
 	d.scopes = []*jsondoc.Node{g.Node}
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
 		return nil, err
@@ -33,16 +34,17 @@ func isHead(name string) bool { return name == "apiVersion" || name == "kind" ||
 
 // A differ goes through two values of one version.
 type differ struct {
-	ctx      context.Context //nolint:containedctx // lives as long as one call
-	unknown  bool
-	restored *Restored
-	path     Path
-	in       int // how much of the path has to be there for what is below to return
-	had      int // how much of the path x has, as far as it is gone through
-	entries  []*Entry
-	scopes   []*jsondoc.Node // what the way back gives at the path, from the root on
-	looks    int
-	err      error
+	ctx          context.Context //nolint:containedctx // lives as long as one call
+	unknown      bool
+	restored     *Restored
+	otherVersion string
+	path         Path
+	in           int // how much of the path has to be there for what is below to return
+	had          int // how much of the path x has, as far as it is gone through
+	entries      []*Entry
+	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
+	looks        int
+	err          error
 }
 
 func (d *differ) note(err error) {
@@ -142,7 +144,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
 		d.lists(x, g, w)
 	case !same(x, g):
-		d.add(&Entry{value: x.Text(), base: d.base(g, w)}, w)
+		d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
 	}
 }
 
@@ -163,7 +165,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, scopes: []*jsondoc.Node{g}}
+	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, scopes: []*jsondoc.Node{g}}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -176,7 +178,7 @@ func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
 // both notes that there is an object or a list at the path in x and on the way back.
 func (d *differ) both(w where) {
 	d.had = len(d.path)
-	if w.required() {
+	if w.required() && !w.missing() {
 		d.in = len(d.path)
 	}
 }
@@ -191,7 +193,7 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 		d.members(x, nil, w, nil)
 	case x.Kind() == jsondoc.Array && (d.onlyElements(parts, w) || d.onlyBehindFirst(parts, w)):
 	default:
-		d.add(&Entry{value: x.Text(), base: d.base(nil, w)}, w)
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
 }
 
@@ -201,11 +203,11 @@ func (d *differ) absent(g *jsondoc.Node, w where) {
 		d.members(nil, g, w, nil)
 		return
 	}
-	if d.restored.gained[digest(g)] && w.unit == nil || w.schemaFills(g) {
+	if w.peer != nil && d.restored.gained[w.peer.Path()] || w.schemaFills(g) {
 		return
 	}
 	d.in = d.had
-	d.add(&Entry{kind: isAbsent, base: d.base(g, w)}, w)
+	d.add(&Entry{kind: isAbsent, base: d.base(g, w), shown: d.shown(g, w)}, w)
 }
 
 // add adds an entry for the path.
@@ -217,6 +219,16 @@ func (d *differ) add(e *Entry, w where) {
 // base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
 func (d *differ) base(g *jsondoc.Node, w where) string {
 	return baseOf(g, w, d.path, func(depth int) *jsondoc.Node { return d.scopes[depth] }, d.note)
+}
+
+// shown returns what the other version itself shows, as an entry has it.
+func (d *differ) shown(g *jsondoc.Node, w where) string { return versioned(d.otherVersion, w.shown(g)) }
+
+func versioned(version, digest string) string {
+	if digest == "" {
+		return ""
+	}
+	return version + ":" + digest
 }
 
 func (d *differ) list(n *jsondoc.Node) []member {

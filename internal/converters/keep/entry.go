@@ -19,6 +19,8 @@ type Entry struct {
 	// base has digests of what the way back gave, "" for nothing: of what it gave at once, and after a slash of what it gave once the
 	// API server had filled in its defaults, where that is something else.
 	base string
+	// shown has digests of what the other version itself showed of the unit, like base, and that version before a colon.
+	shown string
 	// in is how many steps of the path have to be there for the value to return; the others are made.
 	in int
 	// twoSided says that the other version may have a counterpart. It is not in the annotation.
@@ -47,6 +49,7 @@ const (
 	memberOrder  = "order"
 	memberParts  = "parts"
 	memberBase   = "base"
+	memberShown  = "shown"
 	memberIn     = "in"
 	memberPath   = "path"
 )
@@ -78,6 +81,9 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	}
 	if e.base != "" {
 		dst = appendString(append(dst, `,"base":`...), e.base)
+	}
+	if e.shown != "" {
+		dst = appendString(append(dst, `,"shown":`...), e.shown)
 	}
 	if e.in != usualIn(e.path) {
 		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)
@@ -117,6 +123,10 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
 		case memberBase:
 			var text bool
 			e.base, text = v.Str()
+			ok = ok && text
+		case memberShown:
+			var text bool
+			e.shown, text = v.Str()
 			ok = ok && text
 		case memberIn:
 			i, err := strconv.Atoi(string(v.Text()))

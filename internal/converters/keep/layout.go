@@ -12,6 +12,8 @@ import (
 type Layout struct {
 	// Schema is that of the version, and Other that of the other version. Nil knows nothing: any value fits.
 	Schema, Other *crdschema.Node
+	// OtherVersion is the name of the other version.
+	OtherVersion string
 	// Root has what the conversions between the two do, as far as it matters for what is kept; nil if nothing does.
 	Root *Place
 }
@@ -36,14 +38,19 @@ type Place struct {
 	OneSided, Bridge bool
 	// Decided says that a condition or an expression decides whether the object or list is there: it is no bridge.
 	Decided bool
-	// Unit are the other places that belong together with this one. Their paths start at the next Scope above.
-	Unit []Member
+	// Unit are the places that belong together with this one. Their paths start at the next Scope above.
+	Unit *Unit
 	// Scope says that paths of units start here: the root, an element, or where a rule set is applied.
 	Scope bool
-	// Moved says that the counterpart is elsewhere, or computed; Other is its schema, or nil.
-	Moved bool
-	Other *crdschema.Node
+	// Moved says that the counterpart is elsewhere, or computed. Other is its schema, or nil; Counterpart its path from where the
+	// next Scope above has its counterpart, or nil.
+	Moved       bool
+	Other       *crdschema.Node
+	Counterpart Path
 }
+
+// A Unit are the places of both versions that belong together: an edit of one of them in the other version is one of all.
+type Unit struct{ Own, Other []Member }
 
 // A Member is a place of a unit. Of one that is only looked at for being there the content does not count.
 type Member struct {
@@ -84,41 +91,95 @@ type where struct {
 	otherKnown bool
 	// scope is where the paths of units start: the depth of the path there.
 	scope int
-	unit  []Member // of the nearest place above that has one
+	unit  *Unit // of the nearest place above that has one
+	// peer is the counterpart of what is here in the object of the other version, and scopePeer that of the scope; nil for none, and
+	// if it is not tracked.
+	peer, scopePeer *jsondoc.Node
+	tracked         bool
 }
 
-func (l *Layout) root() where {
-	return where{place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true}
+// missing says that the other version has a place for what is here, and nothing in it: what the way back gives is there because of
+// something else.
+func (w where) missing() bool { return w.tracked && w.peer == nil && w.otherKnown }
+
+// root is where an object starts, whose counterpart in the other version is given.
+func (l *Layout) root(peer *jsondoc.Object) where {
+	w := where{place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true}
+	if peer != nil {
+		w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, true
+	}
+	return w
 }
 
 // member goes on to a member of an object.
 func (w where) member(name string, depth int) where {
 	place, beside := w.place.member(name)
 	if beside {
-		w.scope = depth - 1
+		w.scope, w.scopePeer = depth-1, w.peer
 	}
 	next := w.into(place, depth)
 	next.schema, next.known, next.anything = below(w.schema, name, w.anything)
 	if !next.place.moved() {
 		next.other, next.otherKnown, _ = below(w.other, name, w.other == nil && w.otherKnown)
 	}
-	return next
-}
-
-// element goes on to an element of a list.
-func (w where) element(depth int) where {
-	next := w.into(w.place.each(), depth)
-	next.schema = w.schema.Items()
-	next.anything = w.anything || next.schema == nil
-	next.known = true
-	if !next.place.moved() {
-		next.other, next.otherKnown = w.other.Items(), w.otherKnown
+	if !next.place.moved() || next.place == w.place.Each {
+		next.peer, _ = w.peer.Member(name)
+		next.tracked = w.tracked
+	}
+	if next.place.scoped() {
+		next.scopePeer = next.peer
 	}
 	return next
 }
 
+// element goes on to an element of a list. Its index is -1 if the counterpart is not at the same one.
+func (w where) element(depth, index int) where {
+	next := w.into(w.place.each(), depth)
+	next.schema = w.schema.Items()
+	next.anything = w.anything || next.schema == nil
+	next.known = true
+	next.peer, next.tracked = nil, false
+	if index >= 0 {
+		next.peer, _ = w.peer.Element(index)
+		next.tracked = w.tracked
+	}
+	if !next.place.moved() {
+		next.other, next.otherKnown = w.other.Items(), w.otherKnown
+	}
+	if next.place.scoped() {
+		next.scopePeer = next.peer
+	}
+	return next
+}
+
+// indexOf returns the index of an element of a list if its counterpart has the same one, or -1.
+func (w where) indexOf(list, element *jsondoc.Node) int {
+	if element == nil || w.peer == nil {
+		return -1
+	}
+	all, err := membersOf(list)
+	if err != nil {
+		return -1
+	}
+	return w.paired(slices.IndexFunc(all, func(m member) bool { return m.value == element }), len(all))
+}
+
+// paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
+func (w where) paired(index, n int) int {
+	if w.peer.Kind() != jsondoc.Array {
+		return -1
+	}
+	if last, err := w.peer.Element(n - 1); err != nil || last == nil {
+		return -1
+	}
+	if more, err := w.peer.Element(n); err != nil || more != nil {
+		return -1
+	}
+	return index
+}
+
 func (w where) into(p *Place, depth int) where {
-	next := where{place: p, scope: w.scope, unit: w.unit}
+	next := where{place: p, scope: w.scope, unit: w.unit, scopePeer: w.scopePeer}
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}
@@ -127,6 +188,10 @@ func (w where) into(p *Place, depth int) where {
 	}
 	if p.moved() {
 		next.other, next.otherKnown = p.Other, p.Other != nil
+		if p.Counterpart != nil {
+			next.peer, _ = find(w.scopePeer, p.Counterpart)
+			next.tracked = w.scopePeer != nil
+		}
 	}
 	return next
 }

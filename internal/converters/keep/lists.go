@@ -26,7 +26,7 @@ func (d *differ) lists(x, g *jsondoc.Node, w where) {
 		}
 		return
 	}
-	d.add(&Entry{value: x.Text(), base: d.base(g, w)}, w)
+	d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
 }
 
 // elements are those of a list, and the keys of each.
@@ -87,17 +87,17 @@ func (d *differ) keyed(x, g elements, w where) {
 		if at[k] == 0 {
 			lone++
 		}
-		var now *jsondoc.Node
+		now, index := (*jsondoc.Node)(nil), -1
 		if at[k] > 0 {
-			now = g.all[at[k]-1].value
+			now, index = g.all[at[k]-1].value, w.paired(at[k]-1, len(g.all))
 		}
-		d.element(e.value, now, x.keys[i], w)
+		d.element(e.value, now, x.keys[i], w, index)
 	}
 	for i, e := range g.all {
 		if has[index(g.keys[i])] {
 			left = append(left, g.keys[i])
 		} else {
-			d.element(nil, e.value, g.keys[i], w)
+			d.element(nil, e.value, g.keys[i], w, w.paired(i, len(g.all)))
 		}
 	}
 	for i := range x.all {
@@ -110,19 +110,19 @@ func (d *differ) keyed(x, g elements, w where) {
 	}
 }
 
-// element compares two elements with the same keys, either of which may be nil.
-func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where) {
+// element compares two elements with the same keys, either of which may be nil; the index is that of the counterpart.
+func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
 	if d.stopped() || !d.unknown && x.SameText(g) {
 		return
 	}
-	e := w.element(len(d.path) + 1)
+	e := w.element(len(d.path)+1, index)
 	pop := d.push(Step{Keys: keys}, g)
 	defer pop()
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
 		d.in = d.had
-		d.add(&Entry{kind: isAbsent, base: d.base(g, e)}, e)
+		d.add(&Entry{kind: isAbsent, base: d.base(g, e), shown: d.shown(g, e)}, e)
 	case g == nil:
 		d.onlyElement(x, keys, e)
 	default:
@@ -140,7 +140,7 @@ func (d *differ) onlyElements(list []member, w where) bool {
 		return false
 	}
 	for i, e := range list {
-		d.element(e.value, nil, keys[i], w)
+		d.element(e.value, nil, keys[i], w, -1)
 	}
 	if len(list) > 1 {
 		d.add(&Entry{kind: isOrder, order: keys}, w)
@@ -169,7 +169,7 @@ func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
 	before := len(d.entries)
 	d.members(x, nil, w, isKey)
 	if len(d.entries) == before && !w.place.dropped() {
-		d.add(&Entry{value: []byte("{}"), base: d.base(nil, w)}, w)
+		d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
 }
 
@@ -212,13 +212,13 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 	if at == nil {
 		return nil
 	}
-	e := w.anElement()
 	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
 	after, next := -1, 0
 	for j, g := range now {
 		for ; next < at[j]; next++ {
 			l.extra = append(l.extra, extra{after, was[next].value.Text()})
 		}
+		e := w.anElement(w.paired(j, len(now)))
 		l.was = append(l.was, digestText(g.value))
 		if kept := d.part(was[at[j]].value, g.value, e); len(kept) > 0 {
 			l.parts[j], l.alike[j] = kept, likeness(g.value, e)
@@ -232,7 +232,7 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 }
 
 // anElement is an element of a list without keys, where paths start anew.
-func (w where) anElement() where { return w.element(0).alone() }
+func (w where) anElement(index int) where { return w.element(0, index).alone() }
 
 // alone is a place where paths start anew.
 func (w where) alone() where {

@@ -7,10 +7,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Step goes from a value to a part of it: to the member Name of an object, or to the element of a list that has the Keys.
+// A Step goes from a value to a part of it: to the member Name of an object, to the element of a list that has the Keys, or, in a
+// Unit, to the First element.
 type Step struct {
-	Name string
-	Keys []Key
+	Name  string
+	Keys  []Key
+	First bool
 	// data says that the name is a user's, the key of a map: messages do not quote it.
 	data bool
 }
@@ -30,7 +32,9 @@ func Names(names ...string) Path {
 	return path
 }
 
-func (s Step) equal(t Step) bool { return s.Name == t.Name && slices.Equal(s.Keys, t.Keys) }
+func (s Step) equal(t Step) bool {
+	return s.Name == t.Name && s.First == t.First && slices.Equal(s.Keys, t.Keys)
+}
 
 func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, Step.equal) }
 
@@ -54,6 +58,18 @@ func (p Path) String() string {
 		}
 	}
 	return text.String()
+}
+
+// plain returns the path as jsondoc.Node.Path does, or "" if it goes through a list.
+func (p Path) plain() string {
+	names := make([]string, 0, len(p))
+	for _, s := range p {
+		if s.Keys != nil {
+			return ""
+		}
+		names = append(names, s.Name)
+	}
+	return jsondoc.FormatPath(names...)
 }
 
 // appendJSON appends the path as the array that an annotation has: a string for a member, an object for an element.

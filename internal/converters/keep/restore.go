@@ -12,8 +12,8 @@ import (
 
 // Restored is what Restore has done, as far as Diff has to know in the same conversion.
 type Restored struct {
-	// gained are digests of values that have returned where nothing was shown in their place.
-	gained map[uint64]bool
+	// gained are the paths of values that have returned where nothing was shown in their place.
+	gained map[string]bool
 	// survived are fields that no schema knows, and that came through all the same.
 	survived map[string]bool
 }
@@ -25,14 +25,14 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // whose base is what obj shows, and of lists those of the elements that are still there. All are judged before any is put
 // back. A value that does not fit the types of the schema, or a place where obj has something else, is left out.
 //
-// It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
+// Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
 // repeated name.
-func Restore(ctx context.Context, obj *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{ctx: ctx, done: &Restored{gained: map[uint64]bool{}, survived: map[string]bool{}}}
+func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
+	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[string]bool{}, survived: map[string]bool{}}}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.scopes = []*jsondoc.Node{obj.Node}
-	r.visit(t, obj.Node, l.root())
+	r.visit(t, obj.Node, l.root(y))
 	if r.err == nil {
 		r.apply(t, obj.Node, 0)
 	}
@@ -41,14 +41,16 @@ func Restore(ctx context.Context, obj *jsondoc.Object, kept []*Entry, l *Layout)
 
 // A restorer puts kept values back.
 type restorer struct {
-	ctx    context.Context //nolint:containedctx // lives as long as one call
-	done   *Restored
-	path   Path
-	there  int // how much of the path the object has
-	scopes []*jsondoc.Node
-	stored bool // entries are not judged, but get what is shown as a second base
-	looks  int
-	err    error
+	ctx          context.Context //nolint:containedctx // lives as long as one call
+	done         *Restored
+	path         Path
+	has          int // how much of the path the object has
+	there        int // and of that, up to where the other version is known to have something
+	scopes       []*jsondoc.Node
+	otherVersion string
+	stored       bool // entries are not judged, but get what is shown as a second base
+	looks        int
+	err          error
 }
 
 func (r *restorer) note(err error) {
@@ -151,10 +153,10 @@ func (b *branch) isTag(isLabel bool) bool {
 }
 
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
-// does when it stores or is sent it: g is that. Entries are as Diff has returned them.
-func Stored(ctx context.Context, entries []*Entry, g *jsondoc.Object, l *Layout) error {
-	r := &restorer{ctx: ctx, scopes: []*jsondoc.Node{g.Node}, stored: true}
-	r.visit(tree(entries), g.Node, l.root())
+// does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
+func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
+	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), scopes: []*jsondoc.Node{g.Node}, stored: true}
+	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
 
@@ -184,15 +186,18 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 		if kid.step.Keys == nil {
 			next = w.member(kid.step.Name, len(r.path)+1)
 		} else {
-			next = w.element(len(r.path) + 1)
+			next = w.element(len(r.path)+1, w.indexOf(n, m))
 		}
-		depth, there := len(r.path), r.there
+		depth, has, there := len(r.path), r.has, r.there
 		r.path, r.scopes = append(r.path, kid.step), append(r.scopes, m)
-		if m != nil && there == depth {
-			r.there++
+		if m != nil && has == depth {
+			r.has++
+			if !next.missing() {
+				r.there = r.has
+			}
 		}
 		r.visit(kid, m, next)
-		r.path, r.scopes, r.there = r.path[:depth], r.scopes[:depth+1], there
+		r.path, r.scopes, r.has, r.there = r.path[:depth], r.scopes[:depth+1], has, there
 	}
 }
 
@@ -265,7 +270,7 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 		return false
 	}
 	if e.base == "" {
-		r.gain(e.value)
+		r.done.gained[r.path.plain()] = true
 	}
 	return true
 }
@@ -273,7 +278,11 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 // shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
 // filled in may be there or not.
 func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
-	return isOneOf(r.base(n, w), e.base) || w.filled(n) && isOneOf(r.base(nil, w), e.base)
+	if !isOneOf(r.base(n, w), e.base) && !(w.filled(n) && isOneOf(r.base(nil, w), e.base)) {
+		return false
+	}
+	version, was, _ := strings.Cut(e.shown, ":")
+	return version != "" && version != r.otherVersion || isOneOf(w.shown(n), was) || e.shown == "" && fills(w.other, w.peer)
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where) string {
@@ -303,6 +312,9 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 	case e == nil:
 	case e.kind != isList:
 		e.base = orElse(e.base, r.base(n, w))
+		if _, was, _ := strings.Cut(e.shown, ":"); was != w.shown(n) {
+			e.shown = versioned(r.otherVersion, was+"/"+w.shown(n))
+		}
 	default:
 		list, of, err := elementsAt(n, w)
 		if err != nil || len(list) != len(e.list.was) {
@@ -316,30 +328,24 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 	return nil
 }
 
-// elementsAt returns the elements of a list, or the object that is one in the other version.
-func elementsAt(n *jsondoc.Node, w where) ([]member, where, error) {
+// elementsAt returns the elements of a list, or the object that is one in the other version, and where each of them is.
+func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, err error) {
 	if n.Kind() == jsondoc.Map {
-		return []member{{value: n}}, w.alone(), nil
+		return []member{{value: n}}, func(int) where { return w.alone() }, nil
 	}
-	list, err := membersOf(n)
-	return list, w.anElement(), err
+	list, err = membersOf(n)
+	return list, func(i int) where { return w.anElement(w.paired(i, len(list))) }, err
 }
 
 // shownParts is shown for what was kept of the elements of a list.
-func (r *restorer) shownParts(l *listEntry, list []member, w where) error {
+func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
 	for i, kept := range l.parts {
-		sub := &restorer{ctx: r.ctx, scopes: []*jsondoc.Node{list[i].value}, stored: true}
-		if sub.visit(tree(kept), list[i].value, w); sub.err != nil {
+		sub := &restorer{ctx: r.ctx, otherVersion: r.otherVersion, scopes: []*jsondoc.Node{list[i].value}, stored: true}
+		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
 			return sub.err
 		}
 	}
 	return nil
-}
-
-func (r *restorer) gain(value []byte) {
-	if v, err := parsed(value); err == nil {
-		r.done.gained[digest(v)] = true
-	}
 }
 
 // parsed returns the value that a text is.

@@ -139,6 +139,6 @@ func compileSpoke(
 	b := binding.New(c, v.Root, hub.Root, env)
 	rel := b.Root(rules)
 	toHub, fromHub := plan.Compile(b, rel)
-	field, ofHub := plan.Layouts(rel)
+	field, ofHub := plan.Layouts(rel, v.Name, hub.Name)
 	return &exec.Spoke{ToHub: toHub, FromHub: fromHub, Layout: field, Hub: ofHub}, b.Findings()
 }

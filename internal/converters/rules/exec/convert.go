@@ -139,12 +139,6 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	var restored *keep.Restored
-	if len(kept) > 0 {
-		if restored, err = keep.Restore(v.ctx, v.obj, kept, v.target); err != nil {
-			return err
-		}
-	}
 	if !mayLose && !unknown && len(kept) == 0 {
 		return nil
 	}
@@ -154,11 +148,17 @@ func (v *conversion) convert() error {
 			return err
 		}
 	}
+	var restored *keep.Restored
+	if len(kept) > 0 {
+		if restored, err = keep.Restore(v.ctx, v.obj, x, kept, v.target); err != nil {
+			return err
+		}
+	}
 	g, err := v.wayBack()
 	if err != nil {
 		return err
 	}
-	entries, err := keep.Diff(v.ctx, x, g, v.source, unknown, restored)
+	entries, err := keep.Diff(v.ctx, x, g, v.obj, v.source, unknown, restored)
 	if err == nil && keep.TwoSided(entries) {
 		err = v.stored(entries)
 	}
@@ -178,6 +178,10 @@ func (v *conversion) stored(entries []*keep.Entry) error {
 	if !changed || err != nil {
 		return err
 	}
+	y, err := v.scratch.open(text)
+	if err != nil {
+		return err
+	}
 	g, err := v.scratch.open(text)
 	if err != nil {
 		return err
@@ -185,7 +189,7 @@ func (v *conversion) stored(entries []*keep.Entry) error {
 	if _, err := v.run(v.back, g, v.To, shown{text: text}); err != nil {
 		return err
 	}
-	return keep.Stored(v.ctx, entries, g, v.source)
+	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
 
 // wayBack returns what G gives for the object as it stands now.

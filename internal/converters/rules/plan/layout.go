@@ -7,13 +7,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // Layouts returns what package keep has to know of both versions of a binding of whole objects.
-func Layouts(rel *binding.Binding) (field, hub *keep.Layout) {
+func Layouts(rel *binding.Binding, fieldVersion, hubVersion string) (field, hub *keep.Layout) {
 	ofField, ofHub := layouter{made: map[*binding.Binding]*keep.Place{}}, layouter{made: map[*binding.Binding]*keep.Place{}, ofHub: true}
-	return &keep.Layout{Schema: rel.Field.Node, Other: rel.Hub.Node, Root: ofField.root(rel)},
-		&keep.Layout{Schema: rel.Hub.Node, Other: rel.Field.Node, Root: ofHub.root(rel)}
+	return &keep.Layout{Schema: rel.Field.Node, Other: rel.Hub.Node, OtherVersion: hubVersion, Root: ofField.root(rel)},
+		&keep.Layout{Schema: rel.Hub.Node, Other: rel.Field.Node, OtherVersion: fieldVersion, Root: ofHub.root(rel)}
 }
 
 // A layouter makes the places of one version.
@@ -71,7 +72,7 @@ func (l *layouter) rule(root *keep.Place, rel *binding.Binding, r *binding.Rule)
 			p.Moved = true
 		}
 		if r.Plain {
-			p.Other = other[0].Place.Node
+			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0])
 		}
 		if r.Plain && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
@@ -79,8 +80,8 @@ func (l *layouter) rule(root *keep.Place, rel *binding.Binding, r *binding.Rule)
 		if r.Below != nil {
 			p.Beside = l.root(r.Below)
 		}
-		if unit := l.unit(rel, r); len(unit) > 1 {
-			p.Unit = unit
+		if len(other) > 0 && !r.Plain || l.shares(rel, r) {
+			p.Unit = l.unit(rel, r)
 		}
 	}
 }
@@ -109,8 +110,13 @@ func single(n *crdschema.Node) bool {
 	return most != nil && *most <= 1
 }
 
+// shares reports whether a rule shares a place with another one.
+func (l *layouter) shares(rel *binding.Binding, r *binding.Rule) bool {
+	return slices.ContainsFunc(rel.Rules, func(other *binding.Rule) bool { return other != r && shareAPath(other, r) })
+}
+
 // unit returns the places of all rules that share places with one.
-func (l *layouter) unit(rel *binding.Binding, r *binding.Rule) []keep.Member {
+func (l *layouter) unit(rel *binding.Binding, r *binding.Rule) *keep.Unit {
 	of := []*binding.Rule{r}
 	for i := 0; i < len(of); i++ {
 		for _, next := range rel.Rules {
@@ -119,11 +125,14 @@ func (l *layouter) unit(rel *binding.Binding, r *binding.Rule) []keep.Member {
 			}
 		}
 	}
-	var unit []keep.Member
+	unit := &keep.Unit{}
 	for _, r := range of {
-		own, _ := sides(l, r.Field, r.Hub)
+		own, other := sides(l, r.Field, r.Hub)
 		for _, path := range own {
-			unit = append(unit, keep.Member{Path: keepPath(path.Segments)})
+			unit.Own = append(unit.Own, keep.Member{Path: keepPath(path)})
+		}
+		for _, path := range other {
+			unit.Other = append(unit.Other, keep.Member{Path: keepPath(path)})
 		}
 	}
 	return unit
@@ -138,16 +147,28 @@ func shareAPath(a, b *binding.Rule) bool {
 	return meet(a.Field, b.Field) || meet(a.Hub, b.Hub)
 }
 
-// keepPath returns a path as far as it goes through objects.
-func keepPath(segments []syntax.Segment) keep.Path {
-	var path keep.Path
-	for _, s := range segments {
-		if s.Kind != syntax.Field {
-			break
+// keepPath returns a path of a rule that goes through no elements but those that it picks.
+func keepPath(p binding.Path) keep.Path {
+	path := keep.Path{}
+	for i, s := range p.Segments {
+		switch s.Kind {
+		case syntax.First:
+			path = append(path, keep.Step{First: true})
+		case syntax.Pick:
+			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: keyText(p, i, s)}}})
+		default:
+			path = append(path, keep.Step{Name: s.Name})
 		}
-		path = append(path, keep.Step{Name: s.Name})
 	}
 	return path
+}
+
+// keyText returns the value that an element is picked by as JSON: a number, or a string.
+func keyText(p binding.Path, i int, s syntax.Segment) string {
+	if list, _ := p.Base.At(p.Segments[:i]); list.Items().Member(s.Name).Kind() == crdschema.Integer {
+		return s.Value
+	}
+	return string(jsondoc.StringValue(s.Value).Text())
 }
 
 // elements notes what becomes of the elements of a list, or of the entries of a map.
@@ -160,7 +181,7 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	if !whole {
 		return
 	}
-	p.Moved, p.Other = true, other.Place.Node
+	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other)
 	p.Each = l.root(e.Binding)
 	p.Each.Moved, p.Each.Other = true, otherEl.Node
 	switch {
