@@ -14,8 +14,8 @@ import (
 // Its obligations: it is deterministic and free of I/O; safe for concurrent use; total on fragments, since server-side
 // apply sends objects without spec or metadata and with null anywhere (kubernetes#117356); it touches no metadata but
 // labels and annotations; it keeps neither obj nor anything taken from it; it starts no goroutines; it returns when ctx
-// is done. What it notices beside the result it notes in ReportFrom(ctx). It need not set apiVersion. An error fails the whole review, so it is for what nobody could convert; it names
-// the path and the remedy and quotes no field's value.
+// is done. It need not set apiVersion. An error fails the whole review, so it is for what nobody could convert; it names
+// the path and the remedy and quotes no field's value. What else it notices it notes in ReportFrom(ctx).
 type Converter interface {
 	Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error
 }
