@@ -17,7 +17,8 @@ func TestCompare(t *testing.T) {
 		"the same": {`a: {type: string}`, `a: {type: string}`, crdschema.Difference{}},
 		"what does not matter": {
 			`a: {type: object, properties: {b: {type: string, pattern: x, description: text}, c: {type: integer}}}`,
-			`a: {type: object, required: [b], properties: {c: {type: integer, maximum: 3}, b: {type: string, enum: [x]}}}`, crdschema.Difference{},
+			`a: {type: object, required: [b], properties: {c: {type: integer, maximum: 3}, b: {type: string, enum: [x]}}}`,
+			crdschema.Difference{},
 		},
 		"fields of one": {
 			`{a: {type: object, properties: {b: {type: string}, "x/y": {type: object, properties: {z: {type: string}}}}}, d: {type: string}}`,
