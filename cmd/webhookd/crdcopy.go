@@ -60,12 +60,12 @@ func (w *ruleWatch) unknownFields(kind *converters.Kind, pair review.Pair) {
 	if c == nil || !c.outdated.CompareAndSwap(false, true) {
 		return
 	}
-	fields := []zap.Field{zap.String("kind", pair.Kind), zap.String("from", pair.From), zap.String("to", pair.To)}
+	logger := w.logger.With(zap.String("kind", pair.Kind), zap.String("from", pair.From), zap.String("to", pair.To))
 	if c.crd == nil {
-		w.logger.Warn("objects have fields that the Go types of their converter lack, build webhookd with the types of the CRD", fields...)
+		logger.Warn("objects have fields that the Go types of their converter lack, build webhookd with the types of the CRD")
 		return
 	}
-	w.logger.Warn("objects have fields that the copy of their CRD lacks, update its file", append(fields, zap.String("file", c.crd.File))...)
+	logger.Warn("objects have fields that the copy of their CRD lacks, update its file", zap.String("file", c.crd.File))
 }
 
 // outdated says of each kind that is served whether objects have had fields that its copy of the CRD lacks.

@@ -87,7 +87,7 @@ func TestOldCopiesOfCRDsAreTold(t *testing.T) {
 			t.Errorf("%s: log (-want +got): %s", step.name, diff)
 		}
 		var outdated []string
-		for _, name := range strings.Fields("CronTab Database Gadget Widget") {
+		for name := range strings.FieldsSeq("CronTab Database Gadget Widget") {
 			if w.outdated()[name+".example.com"] {
 				outdated = append(outdated, name)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,10 +35,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	crds := map[string]string{"w.yaml": crdOf("Widget"), "g.yaml": crdOf("Gadget"), "c.yaml": crdOf("Cog")}
 	rules := map[string]string{"w.yaml": widget, "g.yaml": gadget, "c.yaml": cog}
 	with := func(files map[string]string, name, text string) map[string]string {
-		all := map[string]string{}
-		for n, t := range files {
-			all[n] = t
-		}
+		all := maps.Clone(files)
 		all[name] = text
 		if text == "" {
 			delete(all, name)

@@ -158,8 +158,8 @@ func (w *ruleWatch) change(set *ruleSet) {
 }
 
 // keep goes on with the last good rules in place of those of a set with problems, and takes over its schemas, as a start with
-// the same files would: what the engine does not find in a schema it takes for unknown. Kinds
-// that the last good rules do not convert with these schemas are converted by the new ones, or else as they were.
+// the same files would: what the engine does not find in a schema it takes for unknown. Kinds that the last good rules do not
+// convert with these schemas are converted by the new rules, or else as they were.
 func (w *ruleWatch) keep(before *servedRules, set *ruleSet, problems []finding.Finding) error {
 	next, message := set.ruled(), servedWithFindings
 	if !sameTexts(set.files, before.rules) {

@@ -47,26 +47,37 @@ func (r *Report) NoteTooLarge() {
 	}
 }
 
-// A ReportContext is a context in which a conversion finds a Report. Whoever converts many objects has one at hand, and spares
-// what WithReport allocates (BenchmarkReview in review).
+// A ReportContext is the room for a context in which a conversion finds a Report. Whoever converts again and again keeps one,
+// and spares what WithReport allocates (BenchmarkReview in review).
 type ReportContext struct {
 	context.Context //nolint:containedctx // it is one
 
-	Report *Report
+	report *Report
 }
+
+// With is WithReport for one that has no room of its own: the context is good until the next With or Clear.
+func (c *ReportContext) With(ctx context.Context, r *Report) context.Context {
+	c.Context, c.report = ctx, r
+	return c
+}
+
+// Clear lets go of the context and the Report.
+func (c *ReportContext) Clear() { *c = ReportContext{} }
 
 type reportKey struct{}
 
 // Value implements context.Context.
 func (c *ReportContext) Value(key any) any {
 	if key == (reportKey{}) {
-		return c.Report
+		return c.report
 	}
 	return c.Context.Value(key)
 }
 
 // WithReport returns a context in which a conversion finds r.
-func WithReport(ctx context.Context, r *Report) context.Context { return &ReportContext{ctx, r} }
+func WithReport(ctx context.Context, r *Report) context.Context {
+	return (&ReportContext{}).With(ctx, r)
+}
 
 // ReportFrom returns the Report of a context, or nil if it has none: that can be noted in as well.
 func ReportFrom(ctx context.Context) *Report {

@@ -53,6 +53,34 @@ func TestSchemasAreNotRead(t *testing.T) {
 	}
 }
 
+// The schemas that somebody asks for are read, and no others.
+func TestSchemasThatAreAskedForAreRead(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`
+	for _, name := range []string{things, "a.example.com"} {
+		text := strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1)
+		s.Put(t, crdwire.Path(name), "kubectl", strings.Replace(text, things, name, 1))
+	}
+	for _, names := range [][]string{nil, {things, "a.example.com"}} {
+		crds, missing, err := crdwire.ReadAllWith(t.Context(), s.Client(t), names, func(name string) bool { return name == things })
+		if err != nil || len(crds) != 2 || missing != nil {
+			t.Fatal(crds, missing, err)
+		}
+		for _, crd := range crds {
+			schemas := 0
+			for _, v := range crd.Spec.Versions {
+				if v.Schema != nil && v.Schema.OpenAPIV3Schema.Type == "object" {
+					schemas++
+				}
+			}
+			if want := map[string]int{things: 1}[crd.Name]; schemas != want {
+				t.Errorf("%s of %v: %d schemas, want %d", crd.Name, names, schemas, want)
+			}
+		}
+	}
+}
+
 // A list that expires half way is read anew: no CRD comes twice, and who can do something about it is told what.
 func TestAllCRDsAreReadOnce(t *testing.T) {
 	t.Parallel()

@@ -64,14 +64,16 @@ func TestHooksOfWhatIsNoted(t *testing.T) {
 		"cost limits":       {[]string{named("dear"), named("a"), named("dear")}, []review.Objects{{Pair: known(), CostLimited: 2}}, nil},
 		"too large": {
 			[]string{named("large"), named("a"), named("huge"), named("large"), `{}`},
-			[]review.Objects{{Pair: known(), Failed: 3, TooLarge: 3}, {Pair: review.Pair{Kind: review.Unknown, From: review.Unknown, To: review.Unknown}, Failed: 1}}, nil,
+			[]review.Objects{{Pair: known(), Failed: 3, TooLarge: 3}, {Pair: review.Pair{Kind: review.Unknown, From: review.Unknown, To: review.Unknown}, Failed: 1}},
+			nil,
 		},
 		"kept": {
 			[]string{named("kept"), named("a"), widget(`"metadata":{"name":"kept","annotations":{"b":"cd","conversion.webhookd.io/v9.a":"{}"}}`)},
 			[]review.Objects{{Pair: known(), Stashed: 2, Kept: []review.Kept{
 				{Bytes: len(keptName) + 1, Annotations: len(keptName) + 1},
 				{Bytes: len(keptName) + 1 + len("conversion.webhookd.io/v9.a{}"), Annotations: len(keptName) + 4 + len("conversion.webhookd.io/v9.a{}")},
-			}}}, nil,
+			}}},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (r *Reviewer) begin() *conversion { return r.conversions.Get().(*conversion
 func (r *Reviewer) end(c *conversion) {
 	if c.bytesIn <= maxReused {
 		c.doc.Reset(nil) // lets go of the body
-		c.reporting.Context = nil
+		c.reporting.Clear()
 		clear(c.failures)
 		c.registry, c.message, c.watch, c.ctx, c.refused, c.kind, c.batch.old = nil, "", nil, nil, nil, nil, nil
 		r.conversions.Put(c)
@@ -178,7 +178,7 @@ func (c *conversion) fail(message string) {
 
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 	c.now = time.Now()
-	c.reporting = converters.ReportContext{Context: ctx, Report: &c.noted}
+	ctx = c.reporting.With(ctx, &c.noted)
 	deadline, bounded := ctx.Deadline()
 	gone, began := ctx.Err() != nil, c.now
 	for i := range c.envelope.objects {
@@ -193,7 +193,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		// The context would read the clock again for each object.
 		c.late = gone || bounded && !c.now.Before(deadline)
 		c.kind, c.stashed, c.noted = nil, false, converters.Report{}
-		pair, err := c.convert(&c.reporting, &c.envelope.objects[i], to, i)
+		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
 			c.describe(i, &c.envelope.objects[i], to, err)
 		}
