@@ -94,20 +94,20 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 }
 
 // asStored reads an object as the API server does.
-func asStored(t *testing.T, text []byte) map[string]any {
-	t.Helper()
+func asStored(tb testing.TB, text []byte) map[string]any {
+	tb.Helper()
 	var obj map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &obj); err != nil {
-		t.Fatalf("%v: %s", err, text)
+		tb.Fatalf("%v: %s", err, text)
 	}
 	return obj
 }
 
-func encoded(t *testing.T, obj map[string]any) []byte {
-	t.Helper()
+func encoded(tb testing.TB, obj map[string]any) []byte {
+	tb.Helper()
 	text, err := json.Marshal(obj)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
