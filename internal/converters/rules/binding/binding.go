@@ -35,7 +35,7 @@ type Rule struct {
 	Syntax     *syntax.Rule
 	Field, Hub []Path
 	Transform  transform.Transform // nil of one-sided rules that compute nothing
-	When       [2]transform.Guard  // for the conversion to the hub, and from it
+	When       [2]*transform.Guard // for the conversion to the hub, and from it
 	Below      *Binding            // of `use`
 	Plain      bool                // it hands its value on
 }
@@ -217,11 +217,11 @@ func (b *Binder) rule(i applied, field, hub Place) *Rule {
 		t.Transform, found = transform.Compile(b.env, r, nodesOf(t.Field), nodesOf(t.Hub), b.fieldRoot, b.hubRoot)
 		b.findings = append(b.findings, found...)
 	}
-	t.When = [2]transform.Guard{b.guard(r, false, t.Field, b.fieldRoot), b.guard(r, true, t.Hub, b.hubRoot)}
+	t.When = [2]*transform.Guard{b.guard(r, false, t.Field, b.fieldRoot), b.guard(r, true, t.Hub, b.hubRoot)}
 	return t
 }
 
-func (b *Binder) guard(r *syntax.Rule, backward bool, ends []Path, root *crdschema.Node) transform.Guard {
+func (b *Binder) guard(r *syntax.Rule, backward bool, ends []Path, root *crdschema.Node) *transform.Guard {
 	g, found := transform.CompileGuard(b.env, r, backward, nodesOf(ends), root)
 	b.findings = append(b.findings, found...)
 	return g

@@ -139,7 +139,7 @@ func (r *run) fitting(l *plan.Rule, i int, text []byte) bool {
 }
 
 func (r *run) allowed(l *plan.Rule, in []transform.Operand) bool {
-	ok, err := l.Guard(&r.call, in)
+	ok, err := l.Guard.Holds(&r.call, in)
 	return ok && err == nil
 }
 

@@ -32,7 +32,7 @@ type Rule struct {
 	Syntax      *syntax.Rule
 	Transform   transform.Transform // nil: the value moves as it is
 	Backward    bool
-	Guard       transform.Guard
+	Guard       *transform.Guard
 	In, Out     []Route
 	InAt, OutAt int
 	Check       bool   // outputs may be more than the target's schema admits
