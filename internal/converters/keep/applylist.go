@@ -70,7 +70,7 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 
 // part puts back what was kept of an element.
 func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) {
-	sub := &restorer{ctx: r.ctx, done: r.done, otherVersion: r.otherVersion, scopes: []*jsondoc.Node{n}}
+	sub := &restorer{ctx: r.ctx, done: r.done, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{n}}
 	t := tree(kept)
 	sub.visit(t, n, w)
 	if sub.err == nil && !(t.valid && t.entry.kind == isAbsent) {

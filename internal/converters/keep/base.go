@@ -2,6 +2,9 @@ package keep
 
 import "github.com/crdconvert/webhookd/internal/jsondoc"
 
+// ofObject is the depth of the object as a whole, wherever paths start.
+const ofObject = -1
+
 // baseOf returns the digest of what the unit of a place shows: n is what is at the place itself, which the path leads to; scope
 // returns the value that a unit's paths start at. Nothing shown gives "". Places that a unit has got since count as long as
 // they show something, so that rules may grow.
@@ -11,11 +14,16 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 		sum, shown = hash("", digestText(n)), true
 	}
 	for _, m := range w.unit.own() {
-		own := path[w.scope:]
-		if own.within(m.Path) || m.Path.within(own) {
+		own, from := path[w.unitScope:], scope(w.unitScope)
+		switch {
+		case m.FromRoot:
+			from = scope(ofObject)
+		case m.Path.within(own):
 			continue
+		case own.within(m.Path):
+			m.PresenceOnly = true // it is in there
 		}
-		other, err := find(scope(w.scope), m.Path)
+		other, err := find(from, m.Path)
 		note(err)
 		if other == nil {
 			continue
@@ -44,19 +52,22 @@ func (u *Unit) own() []Member {
 }
 
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
-// say. N is what the way back gives at the place. Of a part of a place of a unit it is not known which part of the counterpart
-// it is.
-func (w where) shown(n *jsondoc.Node) string {
+// say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
+// part of the counterpart it is.
+func (w where) shown(n *jsondoc.Node, scope func(depth int) *jsondoc.Node, depth int) string {
 	switch {
-	case w.place != nil && w.place.Unit != nil:
-	case n == nil && w.peer != nil && w.unit == nil && !w.oneSided():
+	case w.unit == nil && n == nil && w.peer != nil && !w.oneSided():
 		return digestText(w.peer)
-	default:
+	case w.unit == nil || w.unitAt != depth && scope(w.unitAt) != nil:
 		return ""
 	}
 	sum, shown := uint64(0), false
-	for _, m := range w.place.Unit.Other {
-		other, err := find(w.scopePeer, m.Path)
+	for _, m := range w.unit.Other {
+		from := w.unitPeer
+		if m.FromRoot {
+			from = w.root
+		}
+		other, err := find(from, m.Path)
 		if err == nil && other != nil {
 			sum, shown = sum+m.digest(other), true
 		}

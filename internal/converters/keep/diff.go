@@ -21,7 +21,7 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	}
 	d := &differ{ctx: ctx, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
 	root := l.root(y)
-	d.scopes = []*jsondoc.Node{g.Node}
+	d.object, d.scopes = g.Node, []*jsondoc.Node{g.Node}
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
 		return nil, err
 	}
@@ -42,6 +42,7 @@ type differ struct {
 	in           int // how much of the path has to be there for what is below to return
 	had          int // how much of the path x has, as far as it is gone through
 	entries      []*Entry
+	object       *jsondoc.Node   // what the way back gives as a whole
 	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
 	looks        int
 	err          error
@@ -165,7 +166,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, scopes: []*jsondoc.Node{g}}
+	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -218,11 +219,20 @@ func (d *differ) add(e *Entry, w where) {
 
 // base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
 func (d *differ) base(g *jsondoc.Node, w where) string {
-	return baseOf(g, w, d.path, func(depth int) *jsondoc.Node { return d.scopes[depth] }, d.note)
+	return baseOf(g, w, d.path, d.scope, d.note)
+}
+
+func (d *differ) scope(depth int) *jsondoc.Node {
+	if depth == ofObject {
+		return d.object
+	}
+	return d.scopes[depth]
 }
 
 // shown returns what the other version itself shows, as an entry has it.
-func (d *differ) shown(g *jsondoc.Node, w where) string { return versioned(d.otherVersion, w.shown(g)) }
+func (d *differ) shown(g *jsondoc.Node, w where) string {
+	return versioned(d.otherVersion, w.shown(g, d.scope, len(d.path)))
+}
 
 func versioned(version, digest string) string {
 	if digest == "" {

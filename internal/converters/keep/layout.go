@@ -56,6 +56,7 @@ type Unit struct{ Own, Other []Member }
 type Member struct {
 	Path         Path
 	PresenceOnly bool
+	FromRoot     bool // the path starts at the root of the object, wherever the unit is
 }
 
 // member returns the place of a member, and whether it is one of the rule set beside.
@@ -89,9 +90,14 @@ type where struct {
 	known, anything bool
 	// otherKnown is known for the other version.
 	otherKnown bool
+	// root is the object of the other version, or nil.
+	root *jsondoc.Node
 	// scope is where the paths of units start: the depth of the path there.
 	scope int
 	unit  *Unit // of the nearest place above that has one
+	// unitAt is the depth of that place, unitScope that of where its paths start, and unitPeer the counterpart there.
+	unitAt, unitScope int
+	unitPeer          *jsondoc.Node
 	// peer is the counterpart of what is here in the object of the other version, and scopePeer that of the scope; nil for none, and
 	// if it is not tracked.
 	peer, scopePeer *jsondoc.Node
@@ -106,7 +112,7 @@ func (w where) missing() bool { return w.tracked && w.peer == nil && w.otherKnow
 func (l *Layout) root(peer *jsondoc.Object) where {
 	w := where{place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true}
 	if peer != nil {
-		w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, true
+		w.root, w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, peer.Node, true
 	}
 	return w
 }
@@ -128,6 +134,9 @@ func (w where) member(name string, depth int) where {
 	}
 	if next.place.scoped() {
 		next.scopePeer = next.peer
+		if next.unitAt == depth {
+			next.unitPeer = next.peer
+		}
 	}
 	return next
 }
@@ -148,6 +157,9 @@ func (w where) element(depth, index int) where {
 	}
 	if next.place.scoped() {
 		next.scopePeer = next.peer
+		if next.unitAt == depth {
+			next.unitPeer = next.peer
+		}
 	}
 	return next
 }
@@ -179,12 +191,15 @@ func (w where) paired(index, n int) int {
 }
 
 func (w where) into(p *Place, depth int) where {
-	next := where{place: p, scope: w.scope, unit: w.unit, scopePeer: w.scopePeer}
+	next := where{
+		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer,
+		unit: w.unit, unitAt: w.unitAt, unitScope: w.unitScope, unitPeer: w.unitPeer,
+	}
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}
 	if p != nil && p.Unit != nil {
-		next.unit = p.Unit
+		next.unit, next.unitAt, next.unitScope, next.unitPeer = p.Unit, depth, next.scope, w.scopePeer
 	}
 	if p.moved() {
 		next.other, next.otherKnown = p.Other, p.Other != nil

@@ -236,7 +236,7 @@ func (w where) anElement(index int) where { return w.element(0, index).alone() }
 
 // alone is a place where paths start anew.
 func (w where) alone() where {
-	if w.scope = 0; !w.place.scoped() {
+	if w.scope, w.unitAt, w.unitScope = 0, 0, 0; !w.place.scoped() {
 		w.unit = nil
 	}
 	return w

@@ -31,7 +31,7 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[string]bool{}, survived: map[string]bool{}}}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
-	r.scopes = []*jsondoc.Node{obj.Node}
+	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
 	r.visit(t, obj.Node, l.root(y))
 	if r.err == nil {
 		r.apply(t, obj.Node, 0)
@@ -46,6 +46,7 @@ type restorer struct {
 	path         Path
 	has          int // how much of the path the object has
 	there        int // and of that, up to where the other version is known to have something
+	object       *jsondoc.Node
 	scopes       []*jsondoc.Node
 	otherVersion string
 	stored       bool // entries are not judged, but get what is shown as a second base
@@ -155,7 +156,7 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
 // does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), scopes: []*jsondoc.Node{g.Node}, stored: true}
+	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
@@ -282,11 +283,22 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
 		return false
 	}
 	version, was, _ := strings.Cut(e.shown, ":")
-	return version != "" && version != r.otherVersion || isOneOf(w.shown(n), was) || e.shown == "" && fills(w.other, w.peer)
+	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(n, w), was) || e.shown == "" && fills(w.other, w.peer)
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where) string {
-	return baseOf(n, w, r.path, func(depth int) *jsondoc.Node { return r.scopes[depth] }, r.note)
+	return baseOf(n, w, r.path, r.scope, r.note)
+}
+
+func (r *restorer) otherShows(n *jsondoc.Node, w where) string {
+	return w.shown(n, r.scope, len(r.path))
+}
+
+func (r *restorer) scope(depth int) *jsondoc.Node {
+	if depth == ofObject {
+		return r.object
+	}
+	return r.scopes[depth]
 }
 
 // isOneOf reports whether a digest is one of those that slashes separate.
@@ -312,8 +324,8 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 	case e == nil:
 	case e.kind != isList:
 		e.base = orElse(e.base, r.base(n, w))
-		if _, was, _ := strings.Cut(e.shown, ":"); was != w.shown(n) {
-			e.shown = versioned(r.otherVersion, was+"/"+w.shown(n))
+		if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(n, w) {
+			e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(n, w))
 		}
 	default:
 		list, of, err := elementsAt(n, w)
@@ -340,7 +352,7 @@ func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, 
 // shownParts is shown for what was kept of the elements of a list.
 func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
 	for i, kept := range l.parts {
-		sub := &restorer{ctx: r.ctx, otherVersion: r.otherVersion, scopes: []*jsondoc.Node{list[i].value}, stored: true}
+		sub := &restorer{ctx: r.ctx, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
 		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
 			return sub.err
 		}

@@ -1,8 +1,6 @@
 package rules_test
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -52,9 +50,6 @@ func TestConvert(t *testing.T) {
 				}
 				if diff := cmp.Diff(s.wantKept, kept); diff != "" {
 					t.Errorf("%s -> %s of %s keeps (-want +got):\n%s", s.from, to, object, diff)
-				}
-				if os.Getenv("GEN") != "" {
-					fmt.Printf("GEN\t%s\t%s\t%s\n", test.name, object, kept)
 				}
 			}
 			if test.drops != nil {

@@ -88,7 +88,7 @@ func hardCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1", rest: `,"type":"git","source":{"url":"u","rev":"r"}`, want: `,"git":{"url":"u"}`,
-					wantKept: `{"v1.source.rev":{"value":"r"}}`,
+					wantKept: `{"v1.source.rev":{"in":0,"value":"r"}}`,
 				},
 				{
 					from: "v1", rest: `,"type":"svn","source":{"url":"u","rev":"r"}`, want: `,"svn":{"url":"u"}`,

@@ -44,3 +44,21 @@ func TestWhatCannotBeMeantIsNotServed(t *testing.T) {
 		})
 	}
 }
+
+// A rule may share places with two others that share none with each other: all three are one unit.
+func TestRulesThatShareDifferentPlacesLoad(t *testing.T) {
+	t.Parallel()
+	p := pair{
+		beta: "spec: {a: string, b: string}", v1: "spec: {x: string, y: string, z: string}",
+		rules: `- {field: .spec.a, hub: .spec.x, codec: Base64, whenHub: '!has(object.spec.z)'}
+- {field: .spec.b, hub: .spec.y, codec: Base64, whenHub: '!has(object.spec.z)'}
+- {field: {a: .spec.a, b: .spec.b}, hub: .spec.z, template: "{a}:{b}", whenHub: has(object.spec.z)}`,
+	}
+	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{}); len(findings) > 0 {
+		t.Fatal(findings)
+	}
+}

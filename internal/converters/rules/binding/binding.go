@@ -28,6 +28,8 @@ type Binding struct {
 	Elements   []*Elements
 	// The key field of the side whose values are elements of a list, where those of the other are in a map.
 	FieldKey, HubKey string
+	// Units are the places that belong together. Places of no unit are units of their own.
+	Units []*Unit
 }
 
 // A Rule is a rule of a binding that goes through no elements.
@@ -77,7 +79,9 @@ func (b *Binder) Findings() []finding.Finding { return b.findings }
 
 // Root binds the rules of whole objects.
 func (b *Binder) Root(rules []*syntax.Rule) *Binding {
-	return b.relate(appliedOf(rules), Place{b.fieldRoot, true}, Place{b.hubRoot, true}, "", "")
+	root := b.relate(appliedOf(rules), Place{b.fieldRoot, true}, Place{b.hubRoot, true}, "", "")
+	b.unite(root)
+	return root
 }
 
 // IsRoot reports whether a binding is that of whole objects.

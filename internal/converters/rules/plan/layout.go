@@ -39,11 +39,12 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 	p := &keep.Place{Scope: true}
 	l.made[rel] = p
 	for _, r := range rel.Rules {
-		l.rule(p, rel, r)
+		l.rule(p, r)
 	}
 	for _, e := range rel.Elements {
 		l.elements(p, e)
 	}
+	l.units(p, rel)
 	_, other := sides(l, rel.Field, rel.Hub)
 	for _, r := range rel.Rules {
 		own, _ := sides(l, r.Field, r.Hub)
@@ -55,7 +56,7 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 }
 
 // rule notes what a rule does at its places.
-func (l *layouter) rule(root *keep.Place, rel *binding.Binding, r *binding.Rule) {
+func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 	own, other := sides(l, r.Field, r.Hub)
 	for _, path := range own {
 		p, whole := placeOf(root, path.Segments)
@@ -72,16 +73,13 @@ func (l *layouter) rule(root *keep.Place, rel *binding.Binding, r *binding.Rule)
 			p.Moved = true
 		}
 		if r.Plain {
-			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0])
+			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0].Segments, other[0].Base)
 		}
 		if r.Plain && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
 		}
 		if r.Below != nil {
 			p.Beside = l.root(r.Below)
-		}
-		if len(other) > 0 && !r.Plain || l.shares(rel, r) {
-			p.Unit = l.unit(rel, r)
 		}
 	}
 }
@@ -110,52 +108,48 @@ func single(n *crdschema.Node) bool {
 	return most != nil && *most <= 1
 }
 
-// shares reports whether a rule shares a place with another one.
-func (l *layouter) shares(rel *binding.Binding, r *binding.Rule) bool {
-	return slices.ContainsFunc(rel.Rules, func(other *binding.Rule) bool { return other != r && shareAPath(other, r) })
-}
-
-// unit returns the places of all rules that share places with one.
-func (l *layouter) unit(rel *binding.Binding, r *binding.Rule) *keep.Unit {
-	of := []*binding.Rule{r}
-	for i := 0; i < len(of); i++ {
-		for _, next := range rel.Rules {
-			if !slices.Contains(of, next) && shareAPath(of[i], next) {
-				of = append(of, next)
+// units notes which places belong together. What a plain rule moves belongs to nothing else.
+func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
+	end := binding.FieldEnd
+	if l.ofHub {
+		end = binding.HubEnd
+	}
+	for _, u := range rel.Units {
+		if u.Single() && !slices.ContainsFunc(u.Rules, func(r *binding.Rule) bool { return !r.Plain }) {
+			continue
+		}
+		unit := &keep.Unit{Own: membersOf(u, end, rel), Other: membersOf(u, end.Other(), rel)}
+		for _, place := range u.Places[end] {
+			if p, whole := placeOf(root, place.Path); whole && !place.Presence {
+				p.Unit = unit
 			}
 		}
 	}
-	unit := &keep.Unit{}
-	for _, r := range of {
-		own, other := sides(l, r.Field, r.Hub)
-		for _, path := range own {
-			unit.Own = append(unit.Own, keep.Member{Path: keepPath(path)})
-		}
-		for _, path := range other {
-			unit.Other = append(unit.Other, keep.Member{Path: keepPath(path)})
-		}
-	}
-	return unit
 }
 
-func shareAPath(a, b *binding.Rule) bool {
-	meet := func(x, y []binding.Path) bool {
-		return slices.ContainsFunc(x, func(p binding.Path) bool {
-			return slices.ContainsFunc(y, func(q binding.Path) bool { return slices.EqualFunc(p.Segments, q.Segments, syntax.Segment.Equal) })
-		})
+// membersOf returns the places of a unit at an end, with those that are read outside.
+func membersOf(u *binding.Unit, end binding.End, rel *binding.Binding) []keep.Member {
+	var members []keep.Member
+	for _, p := range u.Places[end] {
+		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base(end)), PresenceOnly: p.Presence})
 	}
-	return meet(a.Field, b.Field) || meet(a.Hub, b.Hub)
+	for _, p := range u.Outside[end] {
+		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})
+	}
+	return members
 }
 
-// keepPath returns a path of a rule that goes through no elements but those that it picks.
-func keepPath(p binding.Path) keep.Path {
+// keepPath returns a path that goes through no elements but those that a rule picks; of one that does, as far as the list.
+func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 	path := keep.Path{}
-	for i, s := range p.Segments {
-		switch s.Kind {
-		case syntax.First:
+	for i, s := range segments {
+		switch {
+		case s.Kind == syntax.First:
 			path = append(path, keep.Step{First: true})
-		case syntax.Pick:
-			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: keyText(p, i, s)}}})
+		case s.Kind == syntax.Pick:
+			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: keyText(segments[:i], base, s)}}})
+		case s.Iterates():
+			return path
 		default:
 			path = append(path, keep.Step{Name: s.Name})
 		}
@@ -164,8 +158,8 @@ func keepPath(p binding.Path) keep.Path {
 }
 
 // keyText returns the value that an element is picked by as JSON: a number, or a string.
-func keyText(p binding.Path, i int, s syntax.Segment) string {
-	if list, _ := p.Base.At(p.Segments[:i]); list.Items().Member(s.Name).Kind() == crdschema.Integer {
+func keyText(list []syntax.Segment, base binding.Place, s syntax.Segment) string {
+	if at, _ := base.At(list); at.Items().Member(s.Name).Kind() == crdschema.Integer {
 		return s.Value
 	}
 	return string(jsondoc.StringValue(s.Value).Text())
@@ -181,7 +175,7 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	if !whole {
 		return
 	}
-	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other)
+	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other.Segments, other.Base)
 	p.Each = l.root(e.Binding)
 	p.Each.Moved, p.Each.Other = true, otherEl.Node
 	switch {
