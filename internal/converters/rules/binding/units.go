@@ -60,18 +60,21 @@ type Why struct {
 }
 
 // UnitsAt returns the units that a place belongs to by its content: the one that has it, or the nearest place above it; if there
-// is none, those that have places below it. It is empty for a place that is a unit of its own.
+// is none, those that have places below it. It is empty for a place that is a unit of its own. A path that does not say
+// which element it is of may be in the units of several, such as rules pick.
 func (r *Binding) UnitsAt(end End, path []syntax.Segment) []*Unit {
-	var above *Unit
-	var below []*Unit
+	var above, below []*Unit
 	longest := -1
 	for _, u := range r.Units {
 		inside := false
 		for _, p := range u.Places[end] {
 			switch n := len(p.Path); {
 			case p.Presence:
-			case n <= len(path) && n > longest && meet(p.Path, path[:n]):
-				above, longest = u, n
+			case n <= len(path) && n >= longest && meet(p.Path, path[:n]):
+				if n > longest {
+					above, longest = nil, n
+				}
+				above = append(above, u)
 			case n > len(path) && meet(p.Path, path):
 				inside = true
 			}
@@ -81,7 +84,7 @@ func (r *Binding) UnitsAt(end End, path []syntax.Segment) []*Unit {
 		}
 	}
 	if above != nil {
-		return []*Unit{above}
+		return slices.Compact(above)
 	}
 	return below
 }

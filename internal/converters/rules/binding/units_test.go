@@ -185,6 +185,17 @@ func TestUnits(t *testing.T) {
 
 func (tt *unitsTest) bind(t *testing.T) *binding.Binding {
 	t.Helper()
+	crd, text := tt.files(t)
+	file, findings := syntax.Parse("rules.yaml", text)
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	return bindAll(t, file.Conversions[0], crd, true)[0]
+}
+
+// files returns the CRD and the text of the rules.
+func (tt *unitsTest) files(t *testing.T) (*crdschema.CRD, []byte) {
+	t.Helper()
 	hub := tt.hub
 	if hub == "" {
 		hub = tt.field
@@ -213,19 +224,15 @@ spec:
 		sets = "\n  ruleSets:\n    Set:" +
 			"\n    - {field: .q.r, hub: .q.s, when: object.spec.type == '' && object.spec.p.q.s == ''}\n    - {field: .q.s, hub: .q.r}"
 	}
-	file, findings := syntax.Parse("rules.yaml", []byte(`apiVersion: conversion.webhookd.io/v1alpha1
+	return crds[0], []byte(`apiVersion: conversion.webhookd.io/v1alpha1
 kind: Conversion
 metadata: {name: things.example.com}
 spec:
-  hub: v1`+sets+`
+  hub: v1` + sets + `
   versions:
   - name: v1beta1
     rules:
-`+indented(tt.rules, "    ")))
-	if len(findings) > 0 {
-		t.Fatal(findings)
-	}
-	return bindAll(t, file.Conversions[0], crds[0], true)[0]
+` + indented(tt.rules, "    "))
 }
 
 // bindAll returns the bindings of all versions that the CRD has.
