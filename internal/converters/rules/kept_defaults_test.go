@@ -27,7 +27,7 @@ func defaultRows() rows {
 	const whole, part = `{spec: {strategy: {type: RollingUpdate, surge: 1}}}`, `{spec: {strategy: {type: RollingUpdate}}}`
 	port := two("{spec: {host: string, port: integer}}", "{spec: {host: string, port: string}}",
 		`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`)
-	sizes := two("{spec: {note: string}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
+	sizes := two("{spec: {note: string, l: [{name: string}, name]}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
 	return rows{
 		"a default that fills in an object stays one while nobody edits it": {world: within("default"), steps: []step{
 			create("v1", `{spec: {}}`), shows("v1beta1", whole), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x}}`),

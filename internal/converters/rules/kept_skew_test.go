@@ -79,6 +79,14 @@ func skewRows() rows {
 			webhookdHas(both), edit(v, `{spec: {fresh: null}}`), shows(v, `{spec: {}}`), shows(to, `{spec: {}}`),
 		}}
 	}
+	three, _ := relays()
+	for v, to := range map[string]string{"v1alpha1": "v1", "v1beta1": "v1alpha1", "v1": "v1alpha1"} {
+		all["of "+v+" alone, of three versions"] = row{world: three, steps: []step{
+			clusterHas(three.with(v, "{spec: {fresh: string}}")), create(v, `{spec: {fresh: f}}`), edit(to, `{spec: {image: i}}`),
+			shows(v, `{spec: {fresh: f, image: i}}`), edit(v, `{spec: {fresh: g}}`), rewritten(to), shows(v, `{spec: {fresh: g, image: i}}`),
+			edit(v, `{spec: {fresh: null}}`), rewritten(to), shows(v, `{spec: {image: i}}`),
+		}}
+	}
 	loose := two("{spec: {o: {'+': any}}}", "{spec: {o: {'+': any}}}", "")
 	maps.Copy(all, rows{
 		"whose name the other version has for something else": {world: known, steps: []step{
