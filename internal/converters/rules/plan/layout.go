@@ -58,7 +58,7 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 // rule notes what a rule does at its places.
 func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 	own, other := sides(l, r.Field, r.Hub)
-	for _, path := range own {
+	for i, path := range own {
 		p, whole := placeOf(root, path.Segments)
 		if !whole {
 			continue // of elements that are picked: they are compared as they are
@@ -73,8 +73,12 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.Moved = true
 		}
 		if r.Plain {
-			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0].Segments, other[0].Base)
+			p.Other = other[0].Place.Node
 		}
+		if len(other) == 1 {
+			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
+		}
+		p.Fallback = l.fallback(r, i)
 		if r.Plain && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
 		}
@@ -82,6 +86,13 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.Beside = l.root(r.Below)
 		}
 	}
+}
+
+// fallback returns what a rule gives at its place where the other version shows nothing.
+func (l *layouter) fallback(r *binding.Rule, i int) []byte {
+	place, _ := sides(l, r.Syntax.Field, r.Syntax.Hub)
+	value, _ := sides(l, r.Syntax.Default, r.Syntax.HubDefault)
+	return fallback(place, value, i)
 }
 
 // firstElement reports whether a path leads to the first element of a list that may have others, and the keys of such a list.
@@ -115,14 +126,38 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 		end = binding.HubEnd
 	}
 	for _, u := range rel.Units {
-		if u.Single() && !slices.ContainsFunc(u.Rules, func(r *binding.Rule) bool { return !r.Plain }) {
+		if u.Single() && !slices.ContainsFunc(u.Rules, computes) {
 			continue
 		}
 		unit := &keep.Unit{Own: membersOf(u, end, rel), Other: membersOf(u, end.Other(), rel)}
 		for _, place := range u.Places[end] {
-			if p, whole := placeOf(root, place.Path); whole && !place.Presence {
+			p, whole := placeOf(root, place.Path)
+			if whole && !place.Presence {
 				p.Unit = unit
 			}
+			inside(root, place, unit)
+		}
+	}
+}
+
+// computes reports whether a rule does more than handing its value on, or keeping it.
+func computes(r *binding.Rule) bool { return r.Transform != nil }
+
+// inside notes that what is on the way to a place is there because of the unit, or for the unit alone.
+func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
+	above := place.Path
+	if !place.Presence && len(above) > 0 {
+		above = above[:len(above)-1]
+	}
+	for n := 1; n <= len(above); n++ {
+		p, whole := placeOf(root, above[:n])
+		switch {
+		case !whole:
+			return
+		case p.Below == nil:
+			p.Below = unit
+		case p.Below != unit:
+			p.Below = &keep.Unit{Own: slices.Concat(p.Below.Own, unit.Own), Other: slices.Concat(p.Below.Other, unit.Other)}
 		}
 	}
 }
@@ -131,7 +166,8 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 func membersOf(u *binding.Unit, end binding.End, rel *binding.Binding) []keep.Member {
 	var members []keep.Member
 	for _, p := range u.Places[end] {
-		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base(end)), PresenceOnly: p.Presence})
+		at, _ := rel.Base(end).At(p.Path)
+		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base(end)), PresenceOnly: p.Presence, Schema: at.Node})
 	}
 	for _, p := range u.Outside[end] {
 		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})
