@@ -13,7 +13,7 @@ import (
 
 func newCheckCommand(p *program) *cobra.Command {
 	var f ruleFlags
-	output := string(finding.Text)
+	output, verbose := string(finding.Text), false
 	cmd := &cobra.Command{
 		Use:   "check RULES... --crd PATH [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
@@ -35,7 +35,7 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
 			if err := f.checkArguments(output); err != nil {
 				return err
 			}
-			return p.check(&f, finding.Format(output))
+			return p.check(&f, finding.Format(output), verbose)
 		},
 	}
 	flags := cmd.Flags()
@@ -44,6 +44,7 @@ of a pull request, with -o sarif a file for code scanning, with -o junit a repor
 	flags.Lookup("rules").Usage += "; the same as an argument"
 	flags.StringVarP(&output, "output", "o", output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
+	flags.BoolVarP(&verbose, "verbose", "v", false, "tell on stderr which places belong together, as explain does")
 	return cmd
 }
 
@@ -73,7 +74,7 @@ func (f *ruleFlags) checkArguments(output string) error {
 	return nil
 }
 
-func (p *program) check(f *ruleFlags, format finding.Format) error {
+func (p *program) check(f *ruleFlags, format finding.Format, verbose bool) error {
 	ruleFiles, crdFiles, err := p.texts(f)
 	if err != nil {
 		return err
@@ -86,6 +87,11 @@ func (p *program) check(f *ruleFlags, format finding.Format) error {
 		return err
 	}
 	p.tellBelow(f, &set)
+	if verbose {
+		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
+			return err
+		}
+	}
 	if len(set.findings) == 0 {
 		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(set.files), "file"))
 		return nil

@@ -54,7 +54,7 @@ func TestViolation(t *testing.T) {
 	o := &fuzzOptions{ruled: ruleFlags{rules: []string{"my rules.yaml"}, crds: []string{"crd.yaml"}}}
 	v := &roundtrip.ViolationError{
 		Law: "L1 round trip", From: "v1beta1", To: "v1", Problem: `.spec.steps[3].image differs: there {"a":1}`,
-		Path: ".spec.steps[3].image", Was: `"x"`, Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
+		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
 	}
 	if err := p.tellViolation(o, &set.kinds[0], cause, v); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // apply sends objects without spec or metadata and with null anywhere (kubernetes#117356); it touches no metadata but
 // labels and annotations; it keeps neither obj nor anything taken from it; it starts no goroutines; it returns when ctx
 // is done. It need not set apiVersion. An error fails the whole review, so it is for what nobody could convert; it names
-// the path and the remedy and quotes no field's value.
+// the path and the remedy and quotes no field's value. What else it notices it notes in ReportFrom(ctx).
 type Converter interface {
 	Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error
 }

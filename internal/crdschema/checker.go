@@ -26,7 +26,8 @@ const (
 // serving needs none.
 type checker struct {
 	schema    *schema.Structural
-	embeds    bool // an embedded resource somewhere
+	embeds    bool        // an embedded resource somewhere
+	fills     func() bool // a default somewhere
 	validator func() (validation.SchemaValidator, error)
 	rules     func() func(obj map[string]any) field.ErrorList
 	embedded  func(obj map[string]any) field.ErrorList
@@ -34,7 +35,7 @@ type checker struct {
 
 func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *checker {
 	return &checker{
-		schema: s, embeds: embeds(s),
+		schema: s, embeds: embeds(s), fills: sync.OnceValue(func() bool { return anywhere(s, hasDefault) }),
 		validator: sync.OnceValues(func() (validation.SchemaValidator, error) {
 			v, _, err := validation.NewSchemaValidator(props)
 			return v, err
@@ -56,16 +57,22 @@ func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *che
 	}
 }
 
-// embeds reports whether there is an embedded resource in a schema.
 func embeds(s *schema.Structural) bool {
+	return anywhere(s, func(s *schema.Structural) bool { return s.XEmbeddedResource })
+}
+
+func hasDefault(s *schema.Structural) bool { return s.Default.Object != nil }
+
+// anywhere reports whether something is true of a schema or of one below.
+func anywhere(s *schema.Structural, is func(*schema.Structural) bool) bool {
 	if s == nil {
 		return false
 	}
-	if s.XEmbeddedResource || embeds(s.Items) || s.AdditionalProperties != nil && embeds(s.AdditionalProperties.Structural) {
+	if is(s) || anywhere(s.Items, is) || s.AdditionalProperties != nil && anywhere(s.AdditionalProperties.Structural, is) {
 		return true
 	}
 	for name := range s.Properties {
-		if property := s.Properties[name]; embeds(&property) {
+		if property := s.Properties[name]; anywhere(&property, is) {
 			return true
 		}
 	}

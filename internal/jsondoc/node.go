@@ -111,6 +111,15 @@ func (n *Node) AddMember(name Name, v Value) (bool, error) {
 	return true, n.add(name, v)
 }
 
+// AppendMember is SetMember for a member that the caller knows to be new, without a look at the others: it is what keeps the
+// edits of a large map linear (BenchmarkBigMap in converters/rules).
+func (n *Node) AppendMember(name string, v Value) error {
+	if err := n.look(); err != nil {
+		return err
+	}
+	return n.add(NameOf(name), v)
+}
+
 // shortValue bounds in bytes what is copied to stand behind a new name: so the texts of new members are one piece, and one
 // copy less each when they are put out (BenchmarkConvert in converters/rules).
 const shortValue = 64

@@ -84,6 +84,7 @@ type pairMetrics struct {
 	converted, unconverted         prometheus.Counter
 	stashed                        prometheus.Counter
 	reviewDuration, objectDuration prometheus.Observer
+	kept                           *pairKept // nil where nothing can be kept
 }
 
 // pair returns the metrics of p without a lock, but for the first time.
@@ -102,6 +103,9 @@ func (m *Metrics) addPair(p review.Pair) *pairMetrics {
 		return found
 	}
 	added := m.reviews.of(p)
+	if added.objectDuration != nil {
+		added.kept = m.kept.of(p)
+	}
 	larger := make(map[review.Pair]*pairMetrics, len(old)+1)
 	maps.Copy(larger, old)
 	larger[p] = added
@@ -172,6 +176,7 @@ func (m *Metrics) objectsDone(o review.Objects) {
 	if converted := len(o.Durations) - o.Failed; converted > 0 {
 		p.converted.Add(float64(converted))
 	}
+	p.kept.observe(&o)
 	for _, d := range o.Durations {
 		p.objectDuration.Observe(d.Seconds())
 	}

@@ -35,7 +35,7 @@ func (r *record) hooks() review.Hooks {
 	return review.Hooks{
 		ReviewDone: func(_ context.Context, res review.Result) { locked(func() { r.Results = append(r.Results, res) }) },
 		ObjectsDone: func(o review.Objects) {
-			o.Durations = slices.Clone(o.Durations)
+			o.Durations, o.Kept = slices.Clone(o.Durations), slices.Clone(o.Kept)
 			locked(func() { r.Batches = append(r.Batches, o) })
 		},
 		GuardRefused: func(pair review.Pair, path string) {

@@ -3,6 +3,7 @@ package roundtrip
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -18,13 +19,13 @@ type Stats struct {
 
 type counters struct{ objects, fragments, edits atomic.Uint64 }
 
-func (b *bench) count() Stats {
-	s := Stats{Objects: b.stats.objects.Load(), Fragments: b.stats.fragments.Load(), Edits: b.stats.edits.Load()}
-	for _, g := range b.generators {
+func (s *suite) count() Stats {
+	c := Stats{Objects: s.stats.objects.Load(), Fragments: s.stats.fragments.Load(), Edits: s.stats.edits.Load()}
+	for _, g := range s.generators {
 		_, dropped := g.Counts()
-		s.Dropped += dropped
+		c.Dropped += dropped
 	}
-	return s
+	return c
 }
 
 // Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and holds the kind to all
@@ -37,7 +38,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	if s.CRD == nil {
 		return Stats{}, errors.New("no schemas to make objects from, set CRD")
 	}
-	b, err := s.bench()
+	b, err := s.prepare()
 	if err != nil {
 		return Stats{}, err
 	}
@@ -55,7 +56,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 }
 
 // run works through the indexes, and returns the violation of the lowest one.
-func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
+func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
 	var next atomic.Uint64
 	var lock sync.Mutex
 	var group sync.WaitGroup
@@ -71,13 +72,13 @@ func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, a
 				if done(index) {
 					return
 				}
-				v := b.index(ctx, index)
+				v := s.index(ctx, index)
 				lock.Lock()
 				if v != nil && ctx.Err() == nil && (found == nil || index < at) {
 					found, at = v, index
 				}
-				if b.Progress != nil {
-					b.Progress(b.count())
+				if s.Progress != nil {
+					s.Progress(s.count())
 				}
 				lock.Unlock()
 			}
@@ -88,37 +89,40 @@ func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, a
 }
 
 // index does what there is to do for one index: an object of each version.
-func (b *bench) index(ctx context.Context, index uint64) *ViolationError {
-	for _, version := range b.versions() {
-		object := b.generators[version].Object(b.Seed, index)
+func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
+	for _, version := range s.versions() {
+		object := s.generators[version].Object(s.Seed, index)
 		if object == nil {
 			continue
 		}
-		b.stats.objects.Add(1)
-		if v := b.checkWithEdits(ctx, object, index); v != nil {
+		s.stats.objects.Add(1)
+		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
-		r := b.random(^index, version)
-		for range 1 {
-			root := decode(object)
-			all := parts(root)
-			if len(all) == 0 {
-				break
-			}
-			if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
-				p.remove()
-			} else {
-				p.set(nil)
-			}
-			b.stats.fragments.Add(1)
-			t, v := b.trial(ctx, encode(root))
-			if v == nil {
-				v = t.check()
-			}
-			if v != nil {
-				return v
-			}
+		r := s.random(^index, version)
+		if v := s.fragment(ctx, r, object); v != nil {
+			return v
 		}
 	}
 	return nil
+}
+
+// fragment holds an object without one of its parts to the laws, or with null in its place.
+func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *ViolationError {
+	root := decode(object)
+	all := parts(root)
+	if len(all) == 0 {
+		return nil
+	}
+	if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
+		p.remove()
+	} else {
+		p.set(nil)
+	}
+	s.stats.fragments.Add(1)
+	t, v := s.subject(ctx, encode(root))
+	if v == nil {
+		v = t.check()
+	}
+	return v
 }

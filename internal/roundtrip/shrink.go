@@ -11,17 +11,17 @@ import (
 const maxShrinks = 20_000
 
 // shrink makes the object of a violation smaller for as long as the same law does not hold between the same versions;
-// without a stash, L2 is L1. A valid object stays valid.
-func (b *bench) shrink(ctx context.Context, found *ViolationError) *ViolationError {
-	was, v := b.trial(ctx, found.Object)
+// without kept values, L2 is L1. A valid object stays valid.
+func (s *suite) shrink(ctx context.Context, found *ViolationError) *ViolationError {
+	was, v := s.subject(ctx, found.Object)
 	if v != nil {
 		return found
 	}
 	tried := 0
 	try := func(object []byte) bool {
 		tried++
-		t, v := b.trial(ctx, object)
-		if v != nil || t.class > was.class || t.from != found.From {
+		t, v := s.subject(ctx, object)
+		if v != nil || t.class > was.class || t.version != found.From {
 			return false
 		}
 		if v = t.again(found); v == nil || v.Law != found.Law && (found.Law != lawEdit || v.Law != lawRoundTrip) {
@@ -50,8 +50,8 @@ func (b *bench) shrink(ctx context.Context, found *ViolationError) *ViolationErr
 }
 
 // again holds the object to the law that another one violated.
-func (t *trial) again(found *ViolationError) *ViolationError {
-	if found.Law == lawIdentity || found.To == t.from {
+func (t *subject) again(found *ViolationError) *ViolationError {
+	if found.Law == lawIdentity || found.To == t.version {
 		return t.check()
 	}
 	return t.direction(found.To)
@@ -83,15 +83,15 @@ func withSmallerPart(object []byte, i int) []byte {
 	return nil
 }
 
-// reductions yields simpler values, the simplest first. A stash gets smaller as the object that it is.
+// reductions yields simpler values, the simplest first. A kept value gets smaller as the object that it is.
 func reductions(v any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch v := v.(type) {
 		case string:
-			if stash := []byte(v); strings.HasPrefix(v, "{") && json.Valid(stash) {
+			if kept := []byte(v); strings.HasPrefix(v, "{") && json.Valid(kept) {
 				for _, pass := range []func([]byte, int) []byte{withoutPart, withSmallerPart} {
 					for i := 0; ; i++ {
-						smaller := pass(stash, i)
+						smaller := pass(kept, i)
 						if smaller == nil {
 							break
 						}

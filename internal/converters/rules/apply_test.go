@@ -163,11 +163,11 @@ func TestFragmentsOfManagersConvertAlone(t *testing.T) {
 	}
 }
 
-func decodedJSON(t *testing.T, text string) map[string]any {
-	t.Helper()
+func decodedJSON(tb testing.TB, text string) map[string]any {
+	tb.Helper()
 	var object map[string]any
 	if err := json.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return object
 }

@@ -73,7 +73,9 @@ func compile(k *binding.Kind) converters.Kind {
 	spokes := make(map[string]*exec.Spoke, len(k.Spokes))
 	for _, s := range k.Spokes {
 		toHub, fromHub := plan.Compile(s)
-		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{ToHub: toHub, FromHub: fromHub}
+		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
+			ToHub: toHub, FromHub: fromHub, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
+		}
 	}
 	names := make([]string, 0, len(k.CRD.Versions))
 	for _, v := range k.CRD.Versions {

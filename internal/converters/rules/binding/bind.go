@@ -171,5 +171,6 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
 	}
 	b.bind(s.Root, pendingOf(rules))
+	unite(s.Root)
 	return s
 }

@@ -50,13 +50,9 @@ type Direction struct {
 // Explain tells what becomes of every atom, for each version of the file to the hub and back. Versions that the CRD does not have
 // are left out; what else is wrong is for Check to say.
 func Explain(k *binding.Kind) []Direction {
-	var directions []Direction
-	for _, v := range k.Conversion.Versions {
-		i := slices.IndexFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Version == v })
-		if i < 0 {
-			continue
-		}
-		p := &pair{checker: &checker{}, Spoke: k.Spokes[i]}
+	directions := make([]Direction, 0, 2*len(k.Spokes))
+	for _, s := range told(k) {
+		p := &pair{checker: &checker{}, Spoke: s}
 		for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 			atoms := []Atom{}
 			p.walk(src, &atoms)
@@ -65,6 +61,19 @@ func Explain(k *binding.Kind) []Direction {
 		}
 	}
 	return directions
+}
+
+// told returns the versions that the file speaks of, in its order.
+func told(k *binding.Kind) []*binding.Spoke {
+	var spokes []*binding.Spoke
+	for _, v := range k.Conversion.Versions {
+		for _, s := range k.Spokes {
+			if s.Version == v {
+				spokes = append(spokes, s)
+			}
+		}
+	}
+	return spokes
 }
 
 // An outcome is what becomes of an atom.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -16,37 +16,40 @@ import (
 // A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
 type Converter struct {
 	group, hub string
-	spokes     map[string]*Spoke
+	versions   []string
 	schemas    map[string]*crdschema.Version
+	spokes     map[string]*Spoke
 	pool       scratchPool
 }
 
-// A Spoke is a version with the programs to the hub and from it.
-type Spoke struct{ ToHub, FromHub *plan.Program }
+// A Spoke is a version with the programs to the hub and from it, and what package keep has to know of both.
+type Spoke struct {
+	ToHub, FromHub *plan.Program
+	Layout, Hub    *keep.Layout
+}
 
 // NewConverter returns a converter between the hub of a CRD and its other versions.
 func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Converter {
 	c := &Converter{group: crd.Group, hub: hub, spokes: spokes, schemas: make(map[string]*crdschema.Version, len(crd.Versions))}
 	for _, v := range crd.Versions {
-		c.schemas[v.Name] = v
+		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
 	}
 	return c
 }
 
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	var there, back *plan.Program
-	if s := c.spokes[from]; s != nil && to == c.hub {
-		there, back = s.ToHub, s.FromHub
-	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		there, back = s.FromHub, s.ToHub
-	} else {
-		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
-	}
 	d := c.pool.get()
 	v := &d.job
 	*v = conversion{
-		ctx: ctx, group: c.group, schemas: c.schemas, pool: &c.pool, scratch: d, obj: obj, from: from, to: to, there: there, back: back,
+		ctx: ctx, group: c.group, scratch: d, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions}, schema: c.schemas[to],
+	}
+	if s := c.spokes[from]; s != nil && to == c.hub {
+		v.there, v.back, v.source, v.target = s.ToHub, s.FromHub, s.Layout, s.Hub
+	} else if s := c.spokes[to]; s != nil && from == c.hub {
+		v.there, v.back, v.source, v.target = s.FromHub, s.ToHub, s.Hub, s.Layout
+	} else {
+		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
 	err := v.convert()
 	c.pool.put(d)
@@ -61,7 +64,7 @@ func (d *scratchPool) get() *scratch {
 		return d
 	}
 	made := &scratch{}
-	made.there.see, made.compare.see = made.there.shown.see, made.compare.shown.see
+	made.run.see = made.run.shown.see
 	return made
 }
 
@@ -72,11 +75,10 @@ func (d *scratchPool) put(free *scratch) {
 
 // A scratch is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
 type scratch struct {
-	docs    [4]jsondoc.Document
-	used    int
-	job     conversion
-	there   run // what runs programs
-	compare run // what looks at their results
+	docs [4]jsondoc.Document
+	used int
+	job  conversion
+	run  run
 }
 
 // open returns the object that text is, good until the scratch is cleared.
@@ -107,70 +109,108 @@ func (d *scratch) clear() {
 		d.docs[i].Reset(nil)
 	}
 	d.used, d.job = 0, conversion{}
-	d.there.clear()
-	d.compare.clear()
+	d.run.clear()
 }
 
-// A conversion is that of one object.
+// A conversion is that of one object x.
 //
-// F converts there and G back, without a look at any stash, and both are functions of what is visible. The object x becomes
-// F(x), in which the values of a stash are put as long as converting back shows that they say what x says (restore). Then,
-// if there is doubt whether G gives x back, G is run, and where it does not, x goes into the stash of its own version. So
-// the way back can rebuild x from what G gives and the stash, whatever F and G do. Then that is proved: see prove.
+// F converts there and G back, without a look at what was kept, and both are functions of what is visible. X becomes F(x), in
+// which those kept values are put back that are still valid. Where G does not give x back, what it does not give is kept. See
+// package keep.
 type conversion struct {
-	ctx         context.Context //nolint:containedctx // lives as long as one call
-	group       string
-	obj         *jsondoc.Object
-	from, to    string
-	there, back *plan.Program
-	schemas     map[string]*crdschema.Version
-	pool        *scratchPool
-	scratch     *scratch
-	source      []byte // the object as it came
-	asRead      bool   // it is the document's own, which nobody has edited before
-	result      []byte // what it was made: F(x), once that was asked for
-	trusted     bool   // what is kept need not be proved to come back
-	defaulted   bool   // the API server's defaults were taken for nothing
+	keep.Versions
+	ctx            context.Context //nolint:containedctx // lives as long as one call
+	group          string
+	obj            *jsondoc.Object
+	there, back    *plan.Program
+	source, target *keep.Layout
+	schema         *crdschema.Version // of the version that the object is converted to
+	scratch        *scratch
 }
 
 func (v *conversion) convert() error {
-	v.source, v.asRead = v.obj.Text(), v.obj.Untouched()
-	stash, err := converters.TakeStash(v.obj, v.from, v.to)
+	text, asRead := v.obj.Text(), v.obj.Untouched()
+	kept, err := keep.Take(v.obj, v.Versions)
 	if err != nil {
 		return err
 	}
-	stash = v.scratch.compare.accepted(stash)
-	if whole, err := v.entire(stash); whole || err != nil {
+	unknown := keep.HasUnknown(text, v.source)
+	mayLose, err := v.run(v.there, v.obj, v.From, shown{text: text})
+	if err != nil {
 		return err
 	}
-	doubt, err := v.run(v.there, v.obj, v.from, shown{text: v.source})
-	if err != nil || !doubt && stash == nil {
+	if !mayLose && !unknown && len(kept) == 0 {
+		return nil
+	}
+	x := v.obj.Original()
+	if !asRead {
+		if x, err = v.scratch.open(text); err != nil {
+			return err
+		}
+	}
+	var restored *keep.Restored
+	if len(kept) > 0 {
+		if restored, err = keep.Restore(v.ctx, v.obj, x, kept, v.target); err != nil {
+			return err
+		}
+	}
+	g, err := v.wayBack()
+	if err != nil {
 		return err
 	}
-	return v.settle(stash)
+	entries, err := keep.Diff(v.ctx, x, g, v.obj, v.source, unknown, restored)
+	if err == nil && keep.TwoSided(entries) {
+		err = v.stored(entries)
+	}
+	if err != nil {
+		return err
+	}
+	return keep.Put(v.obj, v.From, entries)
 }
 
-// original returns the source, not to be edited.
-func (v *conversion) original() (*jsondoc.Object, error) {
-	if v.asRead {
-		return v.obj.Original(), nil
+// stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
+// something else.
+func (v *conversion) stored(entries []*keep.Entry) error {
+	if !v.schema.Fills() {
+		return nil
 	}
-	return v.scratch.open(v.source)
+	text, changed, err := v.schema.Stored(v.obj.Text())
+	if !changed || err != nil {
+		return err
+	}
+	y, err := v.scratch.open(text)
+	if err != nil {
+		return err
+	}
+	g, err := v.scratch.open(text)
+	if err != nil {
+		return err
+	}
+	if _, err := v.run(v.back, g, v.To, shown{text: text}); err != nil {
+		return err
+	}
+	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
 
-// converted returns the text of F(x), as long as nothing is put into it.
-func (v *conversion) converted() []byte {
-	if v.result == nil {
-		v.result = v.obj.Text()
+// wayBack returns what G gives for the object as it stands now.
+func (v *conversion) wayBack() (*jsondoc.Object, error) {
+	g, is := v.obj.Copy(), shown{as: v}
+	if g == nil {
+		is.text = v.obj.Text()
+		var err error
+		if g, err = v.scratch.open(is.text); err != nil {
+			return nil, err
+		}
 	}
-	return v.result
+	_, err := v.run(v.back, g, v.To, is)
+	return g, err
 }
 
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
 // must not depend on what ran before.
 func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
 	is.group, is.version = v.group, version
-	r := &v.scratch.there
+	r := &v.scratch.run
 	r.reset(v.ctx, is)
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
@@ -190,7 +230,7 @@ type shown struct {
 func (s *shown) see() []byte {
 	text := s.text
 	if text == nil && s.as != nil {
-		text = s.as.converted()
+		text = s.as.obj.Text()
 	}
 	return visible(text, s.group+"/"+s.version)
 }
@@ -217,7 +257,7 @@ func (r *run) tidy(metadata *jsondoc.Node) {
 	for _, field := range []string{"annotations", "labels"} {
 		all := r.member(metadata, field)
 		for _, e := range r.entries(all) {
-			if isOwn(e.name) {
+			if keep.IsOwn(e.name) {
 				r.note(all.RemoveMember(e.name))
 			}
 		}

@@ -17,17 +17,12 @@ type run struct {
 	call transform.Call
 	// doubt is set by whatever the way back may not undo: the object has to be converted back and compared.
 	mayLose bool
-	// simple is what diff says of the stash that it has made.
-	simple bool
-	// terse has diff leave out digests of elements.
-	terse bool
-	taken int           // how many values were read and taken away
-	into  *jsondoc.Node // the object that the last write went into, if it did
-	err   error
-	looks int // at the entries of a stash
-	slab  []transform.Operand
-	shown shown
-	see   func() []byte // what is shown, made once (BenchmarkConvert)
+	taken   int           // how many values were read and taken away
+	into    *jsondoc.Node // the object that the last write went into, if it did
+	err     error
+	slab    []transform.Operand
+	shown   shown
+	see     func() []byte // what is shown, made once (BenchmarkConvert)
 }
 
 // reset readies the run for another object, of which expressions see what is shown.
@@ -139,7 +134,7 @@ func (r *run) fitting(l *plan.Rule, i int, text []byte) bool {
 }
 
 func (r *run) allowed(l *plan.Rule, in []transform.Operand) bool {
-	ok, err := l.Guard(&r.call, in)
+	ok, err := l.Guard.Holds(&r.call, in)
 	return ok && err == nil
 }
 

@@ -111,7 +111,7 @@ func TestGuards(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, object, in string
-		guard            transform.Guard
+		guard            *transform.Guard
 		want, fails      bool
 	}{
 		{"when holds", `{"spec":{"kind":"A"}}`, `"yes"`, when, true, false},
@@ -125,7 +125,7 @@ func TestGuards(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			call := &transform.Call{Context: t.Context(), Object: func() []byte { return []byte(tt.object) }}
-			got, err := tt.guard(call, operands(t, tt.in))
+			got, err := tt.guard.Holds(call, operands(t, tt.in))
 			if got != tt.want || err != nil != tt.fails {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -146,7 +146,7 @@ func TestFindingsOfGuards(t *testing.T) {
 	if got := render(findings); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if holds, err := guard(&transform.Call{Context: t.Context()}, operands(t, `"x"`)); holds || err == nil {
+	if holds, err := guard.Holds(&transform.Call{Context: t.Context()}, operands(t, `"x"`)); holds || err == nil {
 		t.Error("it holds")
 	}
 }

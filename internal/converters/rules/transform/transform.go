@@ -33,6 +33,8 @@ type Transform interface {
 	// side, which that side's schema allows, for every in that has a value of the schema for every path: integers that are
 	// int64 and spelt as the API server does, which turns 5.0 into 5.
 	Total(backward bool) bool
+	// Reads returns what Forward, or Backward if backward is true, reads of the object beside in. It must not be changed.
+	Reads(backward bool) []Read
 }
 
 // A Call is one object that is converted, as transforms and guards see it: what bounds them, and what `object` and

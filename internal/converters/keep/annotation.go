@@ -1,0 +1,191 @@
+package keep
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Annotations with these prefixes belong to webhookd. What is kept of status has a prefix of its own, so that a policy can tell
+// who may write it.
+const (
+	Prefix       = "conversion.webhookd.io/"
+	StatusPrefix = "status." + Prefix
+)
+
+// IsOwn is true of the names of annotations and labels that belong to webhookd.
+func IsOwn(name string) bool {
+	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
+}
+
+// mayBeOwn is in all texts with names that belong to webhookd, if they are spelt without escapes.
+const mayBeOwn = "webhookd.io/"
+
+// Versions are those of a conversion.
+type Versions struct {
+	From, To string
+	// All are the versions of the kind.
+	All []string
+}
+
+// Take removes from obj the annotations that belong to the conversion and returns what was kept of the version that obj is
+// converted to. Those of the version that it comes from go as well: they are made anew. Those of other versions stay, but for
+// those of versions that the kind has no more. An annotation that does not read as one of webhookd's stays.
+func Take(obj *jsondoc.Object, v Versions) ([]*Entry, error) {
+	text, obscured, err := obj.NestedText("metadata", "annotations")
+	if err != nil || !obscured && !bytes.Contains(text, []byte(mayBeOwn)) {
+		return nil, err
+	}
+	meta, err := obj.Member("metadata")
+	if err != nil {
+		return nil, err
+	}
+	annotations, err := meta.Member("annotations")
+	if err != nil || annotations.Kind() != jsondoc.Map {
+		return nil, err
+	}
+	var kept []*Entry
+	left := 0
+	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+		entries, goes := v.read(string(name), m)
+		kept = append(kept, entries...)
+		if !goes {
+			left++
+		}
+		return !goes
+	})
+	if err == nil && left == 0 && !annotations.Untouched() {
+		err = meta.RemoveMember("annotations")
+	}
+	return kept, err
+}
+
+// read returns what an annotation keeps for the conversion, and whether it goes.
+func (v Versions) read(name string, m jsondoc.Member) (entries []*Entry, goes bool) {
+	if !IsOwn(name) {
+		return nil, false
+	}
+	of, _, _ := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
+	if of != label(v.From) && of != label(v.To) && !v.gone(of) {
+		return nil, false
+	}
+	text := m.Value().Text()
+	if len(text) == 0 || text[0] != '"' {
+		return nil, false
+	}
+	entries, ok := parseAnnotation(name, of, jsondoc.Unquote(text))
+	if !ok || of != label(v.To) {
+		return nil, ok
+	}
+	return entries, true
+}
+
+// kubeVersion is what versions of Kubernetes look like whose age can be told.
+var kubeVersion = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+
+// gone says that a version was one of the kind: it is older than all that there are. One that is newer may be known to others.
+func (v Versions) gone(of string) bool {
+	return len(v.All) > 0 && kubeVersion.MatchString(of) && !slices.ContainsFunc(v.All, func(known string) bool {
+		return label(known) == of || version.CompareKubeAwareVersionStrings(of, known) >= 0
+	})
+}
+
+// parseAnnotation returns what an annotation keeps, and whether it is one of this format.
+func parseAnnotation(name, of, text string) ([]*Entry, bool) {
+	o, err := jsondoc.ParseObject([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	path, ok := pathOf(name, of, o)
+	if !ok {
+		return nil, false
+	}
+	parts, err := o.Member(memberParts)
+	if err != nil {
+		return nil, false
+	}
+	if parts != nil {
+		return parseEntries(parts, path)
+	}
+	e, ok := parseEntry(withoutPath(o), path, true)
+	return []*Entry{e}, ok
+}
+
+// pathOf returns the path that an annotation is about: its name says it, or else its text does. It must be the name that webhookd
+// would give it.
+func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
+	var path Path
+	said, err := o.Member(memberPath)
+	if err != nil {
+		return nil, false
+	}
+	if said != nil {
+		var ok bool
+		if path, ok = parsePath(said); !ok {
+			return nil, false
+		}
+	} else {
+		_, rest, _ := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
+		path = Names(strings.Split(rest, ".")...)
+	}
+	named, simple := annotationName(of, path)
+	return path, len(path) > 0 && named == name && simple == (said == nil)
+}
+
+// withoutPath returns the entry as parseEntry reads it, whose path is known.
+func withoutPath(o *jsondoc.Object) *jsondoc.Node {
+	_ = o.RemoveMember(memberPath) // it is there once, or not
+	return o.Node
+}
+
+// maxName bounds the name of an annotation behind its prefix (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
+const maxName = 63
+
+var (
+	// plainName are the names of members that may stand in the name of an annotation.
+	plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
+	// unplain is what may not.
+	unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
+)
+
+// digestMark stands before the digest of a path that the name does not say.
+const digestMark = "--"
+
+// label returns what stands for a version in the name of an annotation: the version itself, unless it is too long for that.
+func label(version string) string {
+	const longest = 24
+	if len(version) <= longest && plainName.MatchString(version) {
+		return version
+	}
+	return "version-" + digestString(hash(version))
+}
+
+// annotationName returns the name of the annotation of a path, and whether it says the path. If not, it has the beginning of the
+// path and a digest.
+func annotationName(label string, path Path) (name string, simple bool) {
+	prefix := Prefix
+	if len(path) > 0 && path[0].Name == "status" {
+		prefix = StatusPrefix
+	}
+	name, simple = label, true
+	for _, s := range path {
+		simple = simple && s.Keys == nil && plainName.MatchString(s.Name) && !strings.Contains(s.Name, digestMark)
+		name += "." + s.Name
+	}
+	if simple && len(name) <= maxName {
+		return prefix + name, true
+	}
+	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
+	name = label
+	for _, s := range path {
+		if word := strings.Trim(unplain.ReplaceAllString(s.Name, "-"), "-"); word != "" && len(name)+1+len(word)+len(tail) <= maxName {
+			name += "." + word
+		}
+	}
+	return prefix + name + tail, false
+}

@@ -1,0 +1,123 @@
+package keep
+
+import "github.com/crdconvert/webhookd/internal/jsondoc"
+
+// ofObject is the depth of the object as a whole, wherever paths start.
+const ofObject = -1
+
+// baseOf returns the digest of what the unit of a place shows: n is what is at the place itself, which the path leads to; scope
+// returns the value that a unit's paths start at. Nothing shown gives "". Places that a unit has got since count as long as
+// they show something, so that rules may grow.
+func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
+	sum, shown := uint64(0), false
+	if n != nil {
+		sum, shown = hash("", digestText(n)), true
+	}
+	for _, m := range w.unit.own() {
+		own, from := path[w.unitScope:], scope(w.unitScope)
+		switch {
+		case m.FromRoot:
+			from = scope(ofObject)
+		case m.Path.within(own):
+			continue
+		case own.within(m.Path):
+			m.PresenceOnly = true // it is in there
+		}
+		other, err := find(from, m.Path)
+		note(err)
+		if other == nil {
+			continue
+		}
+		sum, shown = sum+m.digest(other), true
+	}
+	if !shown {
+		return ""
+	}
+	return digestString(sum)
+}
+
+func (m *Member) digest(n *jsondoc.Node) uint64 {
+	text := ""
+	if !m.PresenceOnly {
+		text = digestText(n)
+	}
+	return hash(string(m.Path.appendJSON(nil)), text)
+}
+
+func (u *Unit) own() []Member {
+	if u == nil {
+		return nil
+	}
+	return u.Own
+}
+
+// shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
+// say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
+// part of the counterpart it is.
+func (w where) shown(n *jsondoc.Node, scope func(depth int) *jsondoc.Node, depth int) string {
+	switch {
+	case w.unit == nil && n == nil && w.peer != nil && !w.oneSided():
+		return digestText(w.peer)
+	case w.unit == nil || w.unitAt != depth && scope(w.unitAt) != nil:
+		return ""
+	}
+	sum, shown := uint64(0), false
+	for _, m := range w.unit.Other {
+		from := w.unitPeer
+		if m.FromRoot {
+			from = w.root
+		}
+		other, err := find(from, m.Path)
+		if err == nil && other != nil {
+			sum, shown = sum+m.digest(other), true
+		}
+	}
+	if !shown {
+		return ""
+	}
+	return digestString(sum)
+}
+
+// find returns the value at a path, or nil if there is none.
+func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
+	for _, s := range path {
+		var err error
+		switch {
+		case s.First:
+			n, err = n.Element(0)
+		case s.Keys != nil:
+			n, err = elementOf(n, s.Keys)
+		default:
+			n, err = n.Member(s.Name)
+		}
+		if n == nil || err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// elementOf returns the element of a list that has some keys, or nil.
+func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
+	var found *jsondoc.Node
+	if n.Kind() != jsondoc.Array {
+		return nil, nil //nolint:nilnil // absent
+	}
+	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+		if hasKeys(e, keys) {
+			found = e
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+func hasKeys(e *jsondoc.Node, keys []Key) bool {
+	for _, k := range keys {
+		value, err := e.Member(k.Name)
+		if text, ok := keyText(value); err != nil || !ok || text != k.Value {
+			return false
+		}
+	}
+	return true
+}

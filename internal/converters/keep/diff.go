@@ -1,0 +1,285 @@
+package keep
+
+import (
+	"context"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Diff returns what has to be kept of x so that it comes back: g is what the way back gives for what x was converted to,
+// and so what will be seen at the version of x as long as nobody edits that. Both are objects of the layout's version, and are
+// only read. With unknown, fields that no schema knows are kept although they are there: they may be pruned on the way.
+//
+// It costs time in proportion to both objects. Its error is that of the context, or of an object with a repeated name.
+//
+// Y is what x was converted to. Restored is what Restore has returned in the same conversion, if anything was kept of the other
+// version.
+func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
+	if restored == nil {
+		restored = &Restored{}
+	}
+	d := &differ{ctx: ctx, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
+	root := l.root(y)
+	d.object, d.scopes = g.Node, []*jsondoc.Node{g.Node}
+	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
+		return nil, err
+	}
+	d.members(x.Node, g.Node, root, isHead)
+	return d.entries, d.err
+}
+
+// isHead is true of the members of an object that no conversion may change, or only a part of them.
+func isHead(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
+
+// A differ goes through two values of one version.
+type differ struct {
+	ctx          context.Context //nolint:containedctx // lives as long as one call
+	unknown      bool
+	restored     *Restored
+	otherVersion string
+	path         Path
+	in           int // how much of the path has to be there for what is below to return
+	had          int // how much of the path x has, as far as it is gone through
+	entries      []*Entry
+	object       *jsondoc.Node   // what the way back gives as a whole
+	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
+	looks        int
+	err          error
+}
+
+func (d *differ) note(err error) {
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+}
+
+// lookEvery is how often the deadline is looked at, in values.
+const lookEvery = 256
+
+func (d *differ) stopped() bool {
+	if d.looks++; d.looks%lookEvery == 0 {
+		d.note(d.ctx.Err())
+	}
+	return d.err != nil
+}
+
+// push goes a step down; the result goes back up.
+func (d *differ) push(s Step, g *jsondoc.Node) (pop func()) {
+	depth, in, had := len(d.path), d.in, d.had
+	d.path, d.scopes = append(d.path, s), append(d.scopes, g)
+	return func() { d.path, d.scopes, d.in, d.had = d.path[:depth], d.scopes[:depth+1], in, had }
+}
+
+// metadata compares labels and annotations, but for those of webhookd. That there are none or an empty object is the same.
+func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
+	was, err := x.Member("metadata")
+	if err != nil {
+		return err
+	}
+	now, err := g.Member("metadata")
+	if err != nil {
+		return err
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		a, err := was.Member(field)
+		if err != nil {
+			return err
+		}
+		b, err := now.Member(field)
+		if err != nil {
+			return err
+		}
+		if a.SameText(b) {
+			continue
+		}
+		d.path, d.had = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field}), 1
+		d.scopes = append(d.scopes[:1], now, b)
+		d.members(a, b, w.member(field, 2), IsOwn)
+	}
+	d.path, d.scopes, d.had = d.path[:0], d.scopes[:1], 0
+	return d.err
+}
+
+// members compares the members of two objects, either of which may be nil, but for those that are left out.
+func (d *differ) members(x, g *jsondoc.Node, w where, leaveOut func(string) bool) {
+	was, now := d.list(x), d.list(g)
+	inNow, inWas := lookup(now), lookup(was)
+	visit := func(name string, a, b *jsondoc.Node) {
+		if leaveOut != nil && leaveOut(name) || d.stopped() {
+			return
+		}
+		m := w.member(name, len(d.path)+1)
+		if !d.unknown && a.SameText(b) {
+			return
+		}
+		pop := d.push(Step{Name: name, data: w.userNamed(name)}, b)
+		d.value(a, b, m)
+		pop()
+	}
+	for _, m := range was {
+		visit(m.name, m.value, inNow(m.name))
+	}
+	for _, m := range now {
+		if inWas(m.name) == nil {
+			visit(m.name, nil, m.value)
+		}
+	}
+}
+
+// value compares a value of x with what the way back gives there; either may be nil, not both.
+func (d *differ) value(x, g *jsondoc.Node, w where) {
+	switch {
+	case d.stopped() || w.place != nil && w.place.Dropped:
+	case d.unknown && x != nil && w.unknown():
+		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
+			d.add(&Entry{value: x.Text()}, w)
+		}
+	case x == nil:
+		d.absent(g, w)
+	case g == nil:
+		d.only(x, w)
+	case x.SameText(g) && !d.unknown:
+	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map:
+		d.objects(x, g, w)
+	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
+		d.lists(x, g, w)
+	case !same(x, g):
+		d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
+	}
+}
+
+// objects compares two objects. One that is an element of a list in the other version is compared as that.
+func (d *differ) objects(x, g *jsondoc.Node, w where) {
+	if w.place == nil || !w.place.Element {
+		d.both(w)
+		d.members(x, g, w, nil)
+		return
+	}
+	e := w.alone()
+	if kept := d.part(x, g, e); len(kept) > 0 {
+		d.add(&Entry{kind: isList, list: &listEntry{
+			was: []string{digestText(g)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
+		}}, w)
+	}
+}
+
+// part compares two elements, at which paths start anew.
+func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
+	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}}
+	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
+		sub.members(x, g, w, nil)
+	} else {
+		sub.value(x, g, w)
+	}
+	d.note(sub.err)
+	return sub.entries
+}
+
+// both notes that there is an object or a list at the path in x and on the way back.
+func (d *differ) both(w where) {
+	d.had = len(d.path)
+	if w.required() && !w.missing() {
+		d.in = len(d.path)
+	}
+}
+
+// only keeps a value that the way back does not give: leaf by leaf, as server-side apply sees them.
+func (d *differ) only(x *jsondoc.Node, w where) {
+	if w.oneSided() && w.filled(x) {
+		return // the schema fills it in again
+	}
+	switch parts := d.list(x); {
+	case x.Kind() == jsondoc.Map && len(parts) > 0:
+		d.members(x, nil, w, nil)
+	case x.Kind() == jsondoc.Array && (d.onlyElements(parts, w) || d.onlyBehindFirst(parts, w)):
+	default:
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
+	}
+}
+
+// absent keeps that there was nothing where the way back gives g.
+func (d *differ) absent(g *jsondoc.Node, w where) {
+	if g.Kind() == jsondoc.Map && len(d.list(g)) > 0 {
+		d.members(nil, g, w, nil)
+		return
+	}
+	if w.peer != nil && d.restored.gained[w.peer.Path()] || w.schemaFills(g) {
+		return
+	}
+	d.in = d.had
+	d.add(&Entry{kind: isAbsent, base: d.base(g, w), shown: d.shown(g, w)}, w)
+}
+
+// add adds an entry for the path.
+func (d *differ) add(e *Entry, w where) {
+	e.path, e.in, e.twoSided = slices.Clone(d.path), min(d.in, usualIn(d.path)), !w.oneSided()
+	d.entries = append(d.entries, e)
+}
+
+// base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
+func (d *differ) base(g *jsondoc.Node, w where) string {
+	return baseOf(g, w, d.path, d.scope, d.note)
+}
+
+func (d *differ) scope(depth int) *jsondoc.Node {
+	if depth == ofObject {
+		return d.object
+	}
+	return d.scopes[depth]
+}
+
+// shown returns what the other version itself shows, as an entry has it.
+func (d *differ) shown(g *jsondoc.Node, w where) string {
+	return versioned(d.otherVersion, w.shown(g, d.scope, len(d.path)))
+}
+
+func versioned(version, digest string) string {
+	if digest == "" {
+		return ""
+	}
+	return version + ":" + digest
+}
+
+func (d *differ) list(n *jsondoc.Node) []member {
+	list, err := membersOf(n)
+	d.note(err)
+	return list
+}
+
+// A member is one of an object, or an element of a list, which has no name.
+type member struct {
+	name  string
+	value *jsondoc.Node
+}
+
+func membersOf(n *jsondoc.Node) ([]member, error) {
+	var list []member
+	err := n.Each(func(name string, value *jsondoc.Node) bool {
+		list = append(list, member{name, value})
+		return true
+	})
+	return list, err
+}
+
+// fewMembers are looked through one after the other; more are looked up (BenchmarkBigMap).
+const fewMembers = 16
+
+// lookup returns a function that finds a member by its name.
+func lookup(list []member) func(name string) *jsondoc.Node {
+	if len(list) <= fewMembers {
+		return func(name string) *jsondoc.Node {
+			for i := range list {
+				if list[i].name == name {
+					return list[i].value
+				}
+			}
+			return nil
+		}
+	}
+	byName := make(map[string]*jsondoc.Node, len(list))
+	for _, m := range list {
+		byName[m.name] = m.value
+	}
+	return func(name string) *jsondoc.Node { return byName[name] }
+}

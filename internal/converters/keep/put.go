@@ -1,0 +1,155 @@
+package keep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+const (
+	// maxTotal bounds all annotations of an object together, in bytes of their names and values
+	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
+	maxTotal = 256 << 10
+	// maxAnnotations is how many annotations a version may have for an object before its values are grouped: server-side apply
+	// lists the owners of each in managedFields.
+	maxAnnotations = 200
+	// maxNamed bounds how many paths a message names.
+	maxNamed = 5
+)
+
+// Put keeps the entries of a version in the annotations of obj. It fails if all annotations together would have more than
+// the API server allows; the error names what takes the most of it.
+func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	annotations, err := made(obj)
+	if err != nil {
+		return err
+	}
+	for _, g := range grouped(entries) {
+		name, text := g.annotation(label(version))
+		// A name can be there only if somebody else wrote it, in a format that is not known.
+		if err := annotations.SetMember(name, jsondoc.StringValue(string(text))); err != nil {
+			return err
+		}
+	}
+	if len(annotations.Text()) <= maxTotal {
+		return nil
+	}
+	return checkSize(annotations, version, entries)
+}
+
+// made returns the annotations of an object, which it makes if there are none.
+func made(obj *jsondoc.Object) (*jsondoc.Node, error) {
+	n, err := obj.Get("metadata", "annotations")
+	if err != nil || n.Kind() == jsondoc.Map {
+		return n, err
+	}
+	empty, err := jsondoc.RawValue([]byte("{}"))
+	if err == nil {
+		err = obj.Set(empty, "metadata", "annotations")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.Get("metadata", "annotations")
+}
+
+// checkSize fails if the API server would refuse the annotations.
+func checkSize(annotations *jsondoc.Node, version string, entries []*Entry) error {
+	total, kept := 0, 0
+	err := annotations.Each(func(name string, value *jsondoc.Node) bool {
+		text, _ := value.Str()
+		total += len(name) + len(text)
+		if IsOwn(name) {
+			kept += len(name) + len(text)
+		}
+		return true
+	})
+	if err != nil || total <= maxTotal {
+		return err
+	}
+	return &jsondoc.PathError{
+		Problem: fmt.Sprintf("what only %s can say takes %d bytes of annotations, which may have %d with the %d of others: "+
+			"get the object at %s and make these fields smaller there", version, kept, maxTotal, total-kept, version),
+		Path: strings.Join(largest(entries), ", "),
+	}
+}
+
+// largest returns the paths of the entries that take the most, those of one place once.
+func largest(entries []*Entry) []string {
+	size := map[string]int{}
+	for _, e := range entries {
+		size[e.path.String()] += len(e.appendJSON(nil, true, 0))
+	}
+	paths := make([]string, 0, len(size))
+	for path := range size {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	return paths[:min(len(paths), maxNamed)]
+}
+
+// A group is what one annotation keeps: an entry, or all that are below a path.
+type group struct {
+	path    Path
+	entries []*Entry
+}
+
+// grouped returns a group for each entry, or, where those are too many, fewer by their parents.
+func grouped(entries []*Entry) []group {
+	depth := 0
+	for _, e := range entries {
+		depth = max(depth, len(e.path))
+	}
+	groups := make([]group, 0, len(entries))
+	for _, e := range entries {
+		groups = append(groups, group{e.path, []*Entry{e}})
+	}
+	if order := slices.IndexFunc(entries, func(e *Entry) bool { return e.kind == isOrder }); order >= 0 {
+		groups = byPath(entries, depth) // an order has the path of the list, which may be kept otherwise as well
+	}
+	for ; len(groups) > maxAnnotations && depth > 1; depth-- {
+		groups = byPath(entries, depth-1)
+	}
+	return groups
+}
+
+// byPath groups entries by the first steps of their paths.
+func byPath(entries []*Entry, depth int) []group {
+	var groups []group
+	at := map[string]int{}
+	for _, e := range entries {
+		path := e.path[:min(depth, len(e.path))]
+		key := string(path.appendJSON(nil))
+		i, found := at[key]
+		if !found {
+			i = len(groups)
+			at[key], groups = i, append(groups, group{path: path})
+		}
+		groups[i].entries = append(groups[i].entries, e)
+	}
+	for i := range groups {
+		if g := &groups[i]; len(g.entries) == 1 {
+			g.path = g.entries[0].path
+		}
+	}
+	return groups
+}
+
+// annotation returns the name and the text of the annotation of a group.
+func (g *group) annotation(label string) (name string, text []byte) {
+	name, simple := annotationName(label, g.path)
+	if len(g.entries) == 1 {
+		return name, g.entries[0].appendJSON(nil, !simple, 0)
+	}
+	text = appendEntries([]byte(`{"parts":`), g.entries, len(g.path))
+	if !simple {
+		text = g.path.appendJSON(append(text, `,"path":`...))
+	}
+	return name, append(text, '}')
+}

@@ -1,0 +1,108 @@
+package rules_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// bigMap is a pair of versions with a map of durations, in seconds at the hub.
+func bigMap() pair {
+	return pair{
+		beta: "{spec: {timeouts: {'*': string}}}", v1: "{spec: {timeouts: {'*': integer}}}",
+		rules: `- {field: ".spec.timeouts{}", hub: ".spec.timeouts{}", codec: DurationSeconds}`,
+	}
+}
+
+// bigMapOf returns an object of v1beta1 with a number of entries of one value. Their keys are short: what is kept of a map of
+// 20,000 entries has to fit into 256 KiB.
+func bigMapOf(entries int, value string) string {
+	var b strings.Builder
+	for i := range entries {
+		fmt.Fprintf(&b, `,%q:%q`, strconv.FormatInt(int64(i), 36), value)
+	}
+	return head("v1beta1", `,"spec":{"timeouts":{`+b.String()[1:]+"}}")
+}
+
+// withOneEdit returns an object of the hub with another value of one entry.
+func withOneEdit(tb testing.TB, hub string) string {
+	tb.Helper()
+	text := strings.Replace(hub, `"1":0,`, `"1":7,`, 1)
+	if text == hub {
+		tb.Fatalf("nothing to edit: %.300s", hub)
+	}
+	return text
+}
+
+// What the benchmark does is right: the edited entry says what was written, and all others come back as they were.
+func TestBigMap(t *testing.T) {
+	t.Parallel()
+	kind := bigMap().kind(t)
+	for _, value := range []string{"0s", "0"} {
+		there := bigMapOf(1000, value)
+		hub := convert(t, kind, there, "v1beta1", "v1")
+		back := convert(t, kind, withOneEdit(t, hub), "v1", "v1beta1")
+		want := strings.Replace(there, fmt.Sprintf(`"1":%q,`, value), `"1":"7s",`, 1)
+		if diff := cmp.Diff(decodedJSON(t, want), decodedJSON(t, back)); diff != "" {
+			t.Errorf("%s:\n%s", value, diff)
+		}
+	}
+}
+
+// BenchmarkBigMap converts a map under a rule for each of its values, of which nothing has to be kept, or every entry: 0 is
+// a duration, and how that is written is 0s. toHub converts it to the hub, back converts the result after somebody has edited
+// one entry there. Time and memory for an entry are the same whatever the number of entries, if all is linear.
+//
+// What is kept of the larger maps does not fit into annotations, and the conversion fails (fails is 1), which has to be as quick.
+func BenchmarkBigMap(b *testing.B) {
+	kind := bigMap().kind(b)
+	for _, kept := range []struct{ name, value string }{{"none", "0s"}, {"all", "0"}} {
+		for _, entries := range []int{5000, 10000, 20000, 40000} {
+			name := fmt.Sprintf("%s/%d", kept.name, entries)
+			there := bigMapOf(entries, kept.value)
+			b.Run(name+"/toHub", func(b *testing.B) { benchmarkEntries(b, kind, there, "v1beta1", "v1", entries) })
+			b.Run(name+"/back", func(b *testing.B) {
+				hub, err := tryConvert(b, kind, there, "v1beta1", "v1")
+				if err != nil {
+					b.ReportMetric(0, "ns/op") // nothing that could be converted back
+					return
+				}
+				benchmarkEntries(b, kind, withOneEdit(b, hub), "v1", "v1beta1", entries)
+			})
+		}
+	}
+}
+
+// benchmarkEntries measures a conversion that may fail.
+func benchmarkEntries(b *testing.B, kind *converters.Kind, text, from, to string, entries int) {
+	b.Helper()
+	b.ReportAllocs()
+	b.SetBytes(int64(len(text)))
+	fails := 0
+	for b.Loop() {
+		if _, err := tryConvert(b, kind, text, from, to); err != nil {
+			fails = 1
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*entries), "ns/entry")
+	b.ReportMetric(float64(fails), "fails")
+}
+
+// tryConvert converts an object, which may fail.
+func tryConvert(tb testing.TB, kind *converters.Kind, object, from, to string) (string, error) {
+	tb.Helper()
+	obj, err := jsondoc.ParseObject([]byte(object))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := kind.Convert(tb.Context(), obj, from, to); err != nil {
+		return "", err
+	}
+	return string(obj.Text()), nil
+}

@@ -1,0 +1,107 @@
+package rules_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// Conversion and identity of an object take turns of this many, so that a noisy machine disturbs both alike.
+const turn = 50
+
+// BenchmarkKinds converts the objects of testdata/kinds to the hub and from it, and, which is identity, from the hub to the hub:
+// the text is read and put out as the server does it, and nothing happens to it. x-identity is how many times longer a
+// conversion takes than identity of the text that it is given, the median of all turns; for a kind, and for all of them, it
+// is the median of the conversions.
+func BenchmarkKinds(b *testing.B) {
+	var all []float64
+	for _, k := range loadPublicKinds(b) {
+		b.Run(k.Kind.Kind, func(b *testing.B) {
+			ratios := make([]float64, 0, 4)
+			for _, name := range []string{"plain", "kept"} {
+				ratios = append(ratios, k.benchmark(b, name)...)
+			}
+			reportMedian(b, ratios)
+			all = append(all, ratios...)
+		})
+	}
+	reportMedian(b, all)
+}
+
+// reportMedian prints the median of values of x-identity.
+func reportMedian(b *testing.B, ratios []float64) {
+	b.Helper()
+	b.Run("median", func(b *testing.B) {
+		b.ReportMetric(0, "ns/op") // none
+		b.ReportMetric(median(ratios), "x-identity")
+	})
+}
+
+// benchmark measures the conversions of an object, and returns x-identity of each.
+func (k publicKind) benchmark(b *testing.B, name string) []float64 {
+	b.Helper()
+	texts := k.atBoth(b, k.objects[name])
+	b.Run(name+"/identity", func(b *testing.B) {
+		s := slot{text: texts[k.hub]}
+		b.ReportAllocs()
+		b.SetBytes(int64(len(s.text)))
+		for b.Loop() {
+			s.convert(b, k.Kind, k.hub, k.hub)
+		}
+	})
+	var medians []float64
+	for _, way := range []struct{ name, from, to string }{{"toHub", k.spoke, k.hub}, {"fromHub", k.hub, k.spoke}} {
+		var counts []float64
+		b.Run(name+"/"+way.name, func(b *testing.B) {
+			counts = append(counts, k.overIdentity(b, texts[way.from], way.from, way.to))
+		})
+		if len(counts) > 0 { // unless -bench leaves it out
+			medians = append(medians, median(counts))
+		}
+	}
+	return medians
+}
+
+// atBoth returns an object as it is at the hub and at the spoke: one of them is its text, the other what becomes of that.
+func (k publicKind) atBoth(b *testing.B, text []byte) map[string][]byte {
+	b.Helper()
+	from := versionOf(b, text)
+	to := k.other(from)
+	return map[string][]byte{from: text, to: k.stored(b, text, from, to)}
+}
+
+// overIdentity measures the conversion of a text, and returns how many times longer it takes than identity.
+func (k publicKind) overIdentity(b *testing.B, text []byte, from, to string) float64 {
+	b.Helper()
+	s := slot{text: text}
+	var ratios []float64
+	begin, done := time.Now(), 0
+	b.ReportAllocs()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		s.convert(b, k.Kind, from, to)
+		if done++; done < turn {
+			continue
+		}
+		conversion := time.Since(begin)
+		b.StopTimer()
+		begin = time.Now()
+		for range turn {
+			s.convert(b, k.Kind, from, from)
+		}
+		ratios = append(ratios, float64(conversion)/float64(time.Since(begin)))
+		b.StartTimer()
+		begin, done = time.Now(), 0
+	}
+	b.ReportMetric(median(ratios), "x-identity")
+	return median(ratios)
+}
+
+// median returns the median of values, which it sorts, and 0 if there are none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+}
