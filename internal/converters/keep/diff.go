@@ -64,11 +64,18 @@ func (d *differ) stopped() bool {
 	return d.err != nil
 }
 
-// push goes a step down; the result goes back up.
-func (d *differ) push(s Step, g *jsondoc.Node) (pop func()) {
-	depth, in, had := len(d.path), d.in, d.had
+// A level is where a differ has been above.
+type level struct{ depth, in, had int }
+
+// push goes a step down, and pop back up.
+func (d *differ) push(s Step, g *jsondoc.Node) level {
+	up := level{len(d.path), d.in, d.had}
 	d.path, d.scopes = append(d.path, s), append(d.scopes, g)
-	return func() { d.path, d.scopes, d.in, d.had = d.path[:depth], d.scopes[:depth+1], in, had }
+	return up
+}
+
+func (d *differ) pop(up level) {
+	d.path, d.scopes, d.in, d.had = d.path[:up.depth], d.scopes[:up.depth+1], up.in, up.had
 }
 
 // metadata compares labels and annotations, but for those of webhookd. That there are none or an empty object is the same.
@@ -103,28 +110,15 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 
 // members compares the members of two objects, either of which may be nil, but for those that are left out.
 func (d *differ) members(x, g *jsondoc.Node, w where, leaveOut func(string) bool) {
-	was, now := d.list(x), d.list(g)
-	inNow, inWas := lookup(now), lookup(was)
-	visit := func(name string, a, b *jsondoc.Node) {
-		if leaveOut != nil && leaveOut(name) || d.stopped() {
-			return
+	d.note(jsondoc.Pairs(x, g, d.unknown, func(name string, a, b *jsondoc.Node) bool {
+		if leaveOut != nil && leaveOut(name) {
+			return true
 		}
-		m := w.member(name, len(d.path)+1)
-		if !d.unknown && a.SameText(b) {
-			return
-		}
-		pop := d.push(Step{Name: name, data: w.userNamed(name)}, b)
-		d.value(a, b, m)
-		pop()
-	}
-	for _, m := range was {
-		visit(m.name, m.value, inNow(m.name))
-	}
-	for _, m := range now {
-		if inWas(m.name) == nil {
-			visit(m.name, nil, m.value)
-		}
-	}
+		up := d.push(Step{Name: name, data: w.userNamed(name)}, b)
+		d.value(a, b, w.member(name, len(d.path)))
+		d.pop(up)
+		return !d.stopped()
+	}))
 }
 
 // value compares a value of x with what the way back gives there; either may be nil, not both.
@@ -189,10 +183,10 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	if w.oneSided() && w.filled(x) {
 		return // the schema fills it in again
 	}
-	switch parts := d.list(x); {
-	case x.Kind() == jsondoc.Map && len(parts) > 0:
+	switch {
+	case x.Kind() == jsondoc.Map && !d.isEmpty(x):
 		d.members(x, nil, w, nil)
-	case x.Kind() == jsondoc.Array && (d.onlyElements(parts, w) || d.onlyBehindFirst(parts, w)):
+	case x.Kind() == jsondoc.Array && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
 	default:
 		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
@@ -200,7 +194,7 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 
 // absent keeps that there was nothing where the way back gives g.
 func (d *differ) absent(g *jsondoc.Node, w where) {
-	if g.Kind() == jsondoc.Map && len(d.list(g)) > 0 {
+	if g.Kind() == jsondoc.Map && !d.isEmpty(g) {
 		d.members(nil, g, w, nil)
 		return
 	}
@@ -239,6 +233,15 @@ func versioned(version, digest string) string {
 		return ""
 	}
 	return version + ":" + digest
+}
+
+func (d *differ) isEmpty(n *jsondoc.Node) bool {
+	nothing := true
+	d.note(n.Filter(func([]byte, jsondoc.Member) bool {
+		nothing = false
+		return true
+	}))
+	return nothing
 }
 
 func (d *differ) list(n *jsondoc.Node) []member {

@@ -73,6 +73,20 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 	return p.Each, false
 }
 
+// memberNamed is member for a name that is no string yet.
+func (p *Place) memberNamed(name []byte) (m *Place, beside bool) {
+	if p == nil {
+		return nil, false
+	}
+	if m = p.Members[string(name)]; m != nil {
+		return m, false
+	}
+	if m, _ = p.Beside.memberNamed(name); m != nil {
+		return m, true
+	}
+	return p.Each, false
+}
+
 func (p *Place) each() *Place {
 	if p == nil {
 		return nil

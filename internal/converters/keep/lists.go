@@ -116,8 +116,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
 		return
 	}
 	e := w.element(len(d.path)+1, index)
-	pop := d.push(Step{Keys: keys}, g)
-	defer pop()
+	defer d.pop(d.push(Step{Keys: keys}, g))
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
