@@ -14,8 +14,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -92,48 +90,28 @@ func TestLawsOnExamples(t *testing.T) {
 func (e *exampleFolder) holdsLaws(t *testing.T) {
 	t.Helper()
 	set, findings := rules.Load(e.sources, e.crds, rules.Options{Go: builtin.Functions()})
-	env, err := transform.NewEnv(builtin.Functions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var conversions []*syntax.Conversion
-	for _, source := range e.sources {
-		file, found := syntax.Parse(source.Name, source.Text)
-		more, err := check.Check([]*syntax.File{file}, e.crds, check.Options{Env: env})
-		if err != nil {
-			t.Fatal(err)
-		}
-		findings = append(append(findings, found...), more...)
-		conversions = append(conversions, file.Conversions...)
-	}
-	for _, f := range finding.Sort(findings) {
+	for _, f := range finding.Sort(append(findings, check.Check(set.Bound())...)) {
 		t.Errorf("%s\n\t%s", f, f.Hint)
 	}
 	for i := range set.Kinds() {
 		kind := &set.Kinds()[i]
-		for _, c := range conversions {
-			for _, crd := range e.crds {
-				if crd.GroupKind() != kind.GroupKind || c.Name != crd.Name {
-					continue
-				}
-				suite := roundtrip.Suite{Kind: kind, Seed: *lawsSeed, CRD: crd, Stored: true, Hints: map[string]roundtrip.Hints{}}
-				for version, paths := range hints.Of(c) {
-					suite.Hints[version] = paths
-				}
-				drops, err := hints.Drops(c, crd, check.Options{Env: env})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, d := range drops {
-					suite.Drops = append(suite.Drops, roundtrip.Drop(d))
-				}
-				stats, err := suite.Fuzz(t.Context(), *exampleObjects)
-				if err != nil {
-					t.Error(err)
-				}
-				if stats.Objects < *exampleObjects && err == nil {
-					t.Errorf("%d objects were made, %d are not valid", stats.Objects, stats.Dropped)
-				}
+		for _, bound := range set.Bound().Kinds {
+			if bound.CRD.GroupKind() != kind.GroupKind {
+				continue
+			}
+			suite := roundtrip.Suite{Kind: kind, Seed: *lawsSeed, CRD: bound.CRD, Stored: true, Hints: map[string]roundtrip.Hints{}}
+			for version, paths := range hints.Of(bound.Conversion) {
+				suite.Hints[version] = paths
+			}
+			for _, d := range hints.Drops(bound) {
+				suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+			}
+			stats, err := suite.Fuzz(t.Context(), *exampleObjects)
+			if err != nil {
+				t.Error(err)
+			}
+			if stats.Objects < *exampleObjects && err == nil {
+				t.Errorf("%d objects were made, %d are not valid", stats.Objects, stats.Dropped)
 			}
 		}
 	}
