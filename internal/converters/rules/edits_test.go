@@ -306,7 +306,7 @@ func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 		`{"v1":{"spec":{"size":7}}}`,
 		`{"v1.kind":{"value":"Other"},"v1.metadata.name":{"value":"other"},"v1.apiVersion":{"value":"v2"}}`,
 	} {
-		there := convert(t, kind, annotated(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
+		there := convert(t, kind, keptObject(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
 		if diff := cmp.Diff(decoded(t, `{"size":3,"more":{"c":4}}`), specOf(t, there)); diff != "" {
 			t.Errorf("%.80s: -want +got:\n%s", annotations, diff)
 		}

@@ -44,7 +44,7 @@ func TestConvert(t *testing.T) {
 				object := head(s.from, s.rest)
 				objects = append(objects, []byte(object))
 				there := convert(t, kind, object, s.from, to)
-				bare, kept := keptIn(t, there)
+				bare, kept := bareAndKept(t, there)
 				if diff := cmp.Diff(head(to, s.want), bare); diff != "" {
 					t.Errorf("%s -> %s of %s (-want +got):\n%s", s.from, to, object, diff)
 				}

@@ -113,7 +113,7 @@ func (k publicKind) stored(tb testing.TB, text []byte, from, to string) []byte {
 }
 
 // versionOf returns the version of an object.
-func versionOf(tb testing.TB, text []byte) string {
+func kindVersionOf(tb testing.TB, text []byte) string {
 	tb.Helper()
 	apiVersion, _ := asStored(tb, text)["apiVersion"].(string)
 	_, version, _ := strings.Cut(apiVersion, "/")
@@ -151,7 +151,7 @@ func TestKinds(t *testing.T) {
 // comesBack converts an object there and back, and there again.
 func (k publicKind) comesBack(t *testing.T, name string, sent []byte) {
 	t.Helper()
-	from := versionOf(t, sent)
+	from := kindVersionOf(t, sent)
 	to := k.other(from)
 	there := k.stored(t, sent, from, to)
 	back := k.stored(t, there, to, from)
