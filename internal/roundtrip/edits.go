@@ -24,6 +24,21 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 				return v
 			}
 		}
+		if s.next != nil {
+			if v := t.growth(to); v != nil {
+				return v
+			}
+		}
+		if s.Parts {
+			if v := t.parts(to); v != nil {
+				return v
+			}
+		}
+		if s.Forgeries {
+			if v := s.forgeries(ctx, r, t.there[to], to, t.version); v != nil {
+				return v
+			}
+		}
 	}
 	return nil
 }
@@ -114,26 +129,37 @@ func noise() []string {
 type site struct {
 	into, from map[string]any
 	name       string
+	in         *crumb
+}
+
+// A crumb is the last step of a path; nil is the root.
+type crumb struct {
+	above *crumb
+	step  any
+}
+
+func (c *crumb) path(last ...any) []any {
+	if c == nil {
+		return last
+	}
+	return append(c.above.path(c.step), last...)
 }
 
 // transplant makes one change to an object: one of its places gets what is there in the other one.
-func transplant(r *rand.Rand, into, from map[string]any) {
-	sites := sitesOf(into, from, nil, 0)
+func transplant(r *rand.Rand, into, from map[string]any) (Change, bool) {
+	sites := sitesOf(into, from, nil, nil)
 	if len(sites) == 0 {
-		return
+		return Change{}, false
 	}
 	s := sites[r.IntN(len(sites))]
 	value, found := s.from[s.name]
 	old, _ := s.into[s.name].([]any)
-	list, isList := value.([]any)
-	switch {
-	case !found:
-		delete(s.into, s.name)
-	case isList && len(old) > 0 && r.IntN(2) == 0:
-		s.into[s.name] = mix(r, old, list)
-	default:
-		s.into[s.name] = value
+	if list, isList := value.([]any); isList && len(old) > 0 && r.IntN(2) == 0 {
+		value = mix(r, old, list)
 	}
+	change := Change{Path: s.in.path(s.name), Value: copied(value), Remove: !found}
+	change.apply(into)
+	return change, true
 }
 
 // mix edits a list as people do: an element of another one in place of one, one more, one less, two swapped.
@@ -155,32 +181,32 @@ func mix(r *rand.Rand, old, other []any) []any {
 }
 
 // sitesOf lists the places of two objects, with those in elements of lists that both have.
-func sitesOf(into, from map[string]any, sites []site, depth int) []site {
+func sitesOf(into, from map[string]any, sites []site, in *crumb) []site {
 	for _, name := range names(into, from) {
-		if depth == 0 && (name == "apiVersion" || name == "kind") {
+		if in == nil && (name == "apiVersion" || name == "kind") {
 			continue
 		}
 		a, b := into[name], from[name]
-		if depth == 0 && name == "metadata" {
+		if in == nil && name == "metadata" {
 			sites = metadataSites(a, b, sites)
 			continue
 		}
-		sites = append(sites, site{into, from, name})
-		sites = sitesBelow(a, b, sites, depth+1)
+		sites = append(sites, site{into, from, name, in})
+		sites = sitesBelow(a, b, sites, &crumb{in, name})
 	}
 	return sites
 }
 
-func sitesBelow(a, b any, sites []site, depth int) []site {
+func sitesBelow(a, b any, sites []site, in *crumb) []site {
 	switch a := a.(type) {
 	case map[string]any:
 		if b, ok := b.(map[string]any); ok {
-			return sitesOf(a, b, sites, depth)
+			return sitesOf(a, b, sites, in)
 		}
 	case []any:
 		if b, ok := b.([]any); ok {
 			for i := range min(len(a), len(b)) {
-				sites = sitesBelow(a[i], b[i], sites, depth)
+				sites = sitesBelow(a[i], b[i], sites, &crumb{in, i})
 			}
 		}
 	}
@@ -198,9 +224,10 @@ func metadataSites(a, b any, sites []site) []site {
 		x, okX := into[name].(map[string]any)
 		y, okY := from[name].(map[string]any)
 		if okX && okY {
+			in := &crumb{&crumb{nil, "metadata"}, name}
 			for _, key := range names(x, y) {
 				if !isKept(key, "") {
-					sites = append(sites, site{x, y, key})
+					sites = append(sites, site{x, y, key, in})
 				}
 			}
 		}

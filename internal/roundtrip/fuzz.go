@@ -13,14 +13,19 @@ import (
 type Stats struct {
 	// Objects were made and held to all laws, Fragments of them to those that hold for fragments, and Edits to L2.
 	Objects, Fragments, Edits uint64
+	// Walks were taken with objects, and Forgeries written into them.
+	Walks, Forgeries uint64
 	// Dropped is the number of objects that were made and not used, as they are invalid.
 	Dropped uint64
 }
 
-type counters struct{ objects, fragments, edits atomic.Uint64 }
+type counters struct{ objects, fragments, edits, walks, forgeries atomic.Uint64 }
 
 func (s *suite) count() Stats {
-	c := Stats{Objects: s.stats.objects.Load(), Fragments: s.stats.fragments.Load(), Edits: s.stats.edits.Load()}
+	c := Stats{
+		Objects: s.stats.objects.Load(), Fragments: s.stats.fragments.Load(), Edits: s.stats.edits.Load(),
+		Walks: s.stats.walks.Load(), Forgeries: s.stats.forgeries.Load(),
+	}
 	for _, g := range s.generators {
 		_, dropped := g.Counts()
 		c.Dropped += dropped
@@ -103,6 +108,14 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 		if v := s.fragment(ctx, r, object); v != nil {
 			return v
 		}
+		if v := s.grown(ctx, version, index); v != nil {
+			return v
+		}
+		if versions := s.versions(); s.Walks && version == versions[index%uint64(len(versions))] {
+			if v := s.randomWalk(ctx, r, object, 1+r.IntN(5)); v != nil {
+				return v
+			}
+		}
 	}
 	return nil
 }
@@ -123,6 +136,24 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 	t, v := s.subject(ctx, encode(root))
 	if v == nil {
 		v = t.check()
+	}
+	return v
+}
+
+// grown holds an object of the next generation to L11.
+func (s *suite) grown(ctx context.Context, version string, index uint64) *ViolationError {
+	if s.next == nil {
+		return nil
+	}
+	object := s.next.generators[version].Object(s.Seed, index)
+	if object == nil {
+		return nil
+	}
+	t, v := s.subject(ctx, object)
+	for _, to := range s.versions() {
+		if v == nil && to != version {
+			v = t.growth(to)
+		}
 	}
 	return v
 }

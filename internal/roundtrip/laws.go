@@ -38,33 +38,37 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	if t.class == wild {
 		return nil
 	}
-	law, clean := lawRoundTrip, tidy
-	if t.keeps {
-		law = lawEdit
-	}
+	clean := tidy
 	if keeps {
 		clean = visible
 	}
 	diff := t.compare(t.state, clean(t.view(t.version, back)), t.version, to)
-	if diff.path == "" {
+	law := lawRoundTrip
+	switch {
+	case diff.path == "":
 		return nil
+	case t.isGain(t.version, diff.path):
+		law = lawSkew
+	case t.keeps:
+		law = lawEdit
 	}
 	return t.violation(law, to, "%s %s, back %s", name, sent, back).differs(t.version, diff)
 }
 
-// compare compares an object with what came back of it from another version, but for what is dropped on the way.
-func (s *suite) compare(was, is map[string]any, version, to string) gap {
+// compare compares an object with what came back of it by way of other versions, but for what is dropped on the way to these.
+func (s *suite) compare(was, is map[string]any, version string, by ...string) gap {
 	diff := difference(was, is, "")
-	drops := s.drops[direction{version, to}]
-	if diff.path == "" || len(drops) == 0 {
-		return diff
+	for _, to := range by {
+		if drops := s.drops[direction{version, to}]; diff.path != "" && len(drops) > 0 {
+			was = copied(was)
+			for _, p := range drops {
+				p.remove(was)
+				p.remove(is)
+			}
+			diff = difference(was, is, "")
+		}
 	}
-	was = copied(was)
-	for _, p := range drops {
-		p.remove(was)
-		p.remove(is)
-	}
-	return difference(was, is, "")
+	return diff
 }
 
 // metadata is invariant I4.
@@ -85,7 +89,7 @@ func (t *subject) metadata(to string, there []byte) *ViolationError {
 // pruned is L6.
 func (t *subject) pruned(to string, there map[string]any) *ViolationError {
 	schema := t.schema(to)
-	if schema == nil {
+	if schema == nil || len(t.Gained) > 0 {
 		return nil
 	}
 	left := copied(there)

@@ -130,7 +130,12 @@ func (t *subject) violation(law, to, format string, args ...any) *ViolationError
 }
 
 // convert does what the server does with one object: convert it and set its apiVersion.
-func (s *suite) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+func (s *suite) convert(ctx context.Context, object []byte, from, to string) (result []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
 	obj, done, err := s.documents.open(object)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,14 @@ type Suite struct {
 	// Complete holds the conversion of valid objects to what the checker of rules promises besides losslessness: the result has
 	// all fields that its version requires, and every value is of a type and an enum of its schema.
 	Complete bool
+	// Walks has Fuzz take walks with its objects (L10), and Forgeries write annotations of webhookd's names into them (L13).
+	Walks, Forgeries bool
+	// Parts holds kept values to L15: each leaf is kept by itself.
+	Parts bool
+	// Next is what the kind and its CRD grow to: L11 is held, and walks go on with it. Nil is nothing.
+	Next *Generation
+	// Gained are fields that CRD has and the kind's own copy of it has not: L12 is held, and L6 is not.
+	Gained []Gain
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
 }
@@ -90,6 +98,7 @@ type suite struct {
 	drops      map[direction][]place
 	stats      counters
 	documents  documents
+	next       *suite
 }
 
 type direction struct{ from, to string }
@@ -118,6 +127,11 @@ func (s Suite) prepare() (*suite, error) {
 				b.pools[version] = append(b.pools[version], b.view(version, obj))
 			}
 		}
+	}
+	if s.Next != nil {
+		var err error
+		b.next, err = Suite{Kind: s.Next.Kind, CRD: s.Next.CRD, Seed: s.Seed, Hints: s.Hints, Drops: s.Drops}.prepare()
+		problems = append(problems, err)
 	}
 	return b, errors.Join(problems...)
 }

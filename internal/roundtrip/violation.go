@@ -1,6 +1,9 @@
 package roundtrip
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A ViolationError is a law that does not hold. Its message quotes the object, so it is for the author of a converter and not
 // for a server's log.
@@ -12,15 +15,20 @@ type ViolationError struct {
 	// Path is the first place that differs, of the version At; Was and Is are the JSON texts of what should be there and what
 	// is, "" for absent. All of them are empty if nothing is compared.
 	Path, At, Was, Is string
-	// Object is the object, made as small as the violation allows.
+	// Object is the object, made as small as the violation allows; Walk is what happens to it, nil if it is just converted.
 	Object []byte
+	Walk   *Walk
 	// Seed is the suite's. Index is that of the object in a run of Fuzz.
 	Seed, Index uint64
 }
 
 // Error implements error.
 func (v *ViolationError) Error() string {
-	return fmt.Sprintf("law %s does not hold: %s -> %s: %s\nobject: %s\nseed: %d", v.Law, v.From, v.To, v.Problem, v.Object, v.Seed)
+	walk := ""
+	if v.Walk != nil {
+		walk = "walk: " + strings.Join(v.Walk.Lines(), "; ") + "\n"
+	}
+	return fmt.Sprintf("law %s does not hold: %s -> %s: %s\nobject: %s\n%sseed: %d", v.Law, v.From, v.To, v.Problem, v.Object, walk, v.Seed)
 }
 
 // differs adds the place at which two objects of a version differ.
@@ -47,6 +55,11 @@ const (
 	lawHub           = "L4 hub"
 	lawIdentity      = "L5 identity"
 	lawPruned        = "L6 nothing to prune"
+	lawHidden        = "L10 nothing hidden"
+	lawGrowth        = "L11 growth"
+	lawSkew          = "L12 skew"
+	lawWellFormed    = "L13 well formed"
+	lawParts         = "L15 parts"
 	lawSource        = "source"
 	lawComplete      = "complete"
 )

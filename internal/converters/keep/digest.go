@@ -104,3 +104,11 @@ func memberOf(s *crdschema.Node, name string) *crdschema.Node {
 	}
 	return s.Values()
 }
+
+// memberNamed is memberOf for a name that is no string yet.
+func memberNamed(s *crdschema.Node, name []byte) *crdschema.Node {
+	if p := s.PropertyNamed(name); p != nil {
+		return p
+	}
+	return s.Values()
+}

@@ -5,9 +5,24 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
+// A Searcher looks for fields that no schema knows. It keeps its memory for the next search; one at a time may use it.
+type Searcher struct {
+	scan     jsondoc.Scanner
+	at       searched
+	found    bool
+	elements func() error
+	member   func(name []byte) error
+}
+
+// A searched is a place that is looked at.
+type searched struct {
+	schema, other *crdschema.Node
+	place         *Place
+}
+
 // HasUnknown reports whether an object of the layout's version has fields that neither version's schema knows. The schemas are
 // older than those of the API server then, which would have removed them. Text is that of the object.
-func HasUnknown(text []byte, l *Layout) bool {
+func (s *Searcher) HasUnknown(text []byte, l *Layout) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
 	}
@@ -15,59 +30,75 @@ func HasUnknown(text []byte, l *Layout) bool {
 	if err != nil {
 		return false
 	}
-	u := unknowns{scan: &scan}
-	u.err = scan.Members(func(name []byte) error {
-		if isHead(string(name)) || u.found {
-			_, err := scan.Skip()
+	if s.member == nil { // once for all searches (BenchmarkKinds in converters/rules)
+		s.member = s.visit
+		s.elements = s.value
+	}
+	s.scan, s.at, s.found = scan, searched{l.Schema, l.Other, l.Root}, false
+	_ = s.scan.Members(func(name []byte) error {
+		if isHeadName(name) {
+			_, err := s.scan.Skip()
 			return err
 		}
-		return u.member(name, l.Schema, l.Other, l.Root)
+		return s.visit(name)
 	})
-	return u.found
+	s.scan = jsondoc.Scanner{}
+	return s.found
 }
 
-type unknowns struct {
-	scan  *jsondoc.Scanner
-	found bool
-	err   error
+func isHeadName(name []byte) bool {
+	return string(name) == "metadata" || string(name) == "apiVersion" || string(name) == "kind"
 }
 
-// member looks at a member of an object whose places are given.
-func (u *unknowns) member(name []byte, s, other *crdschema.Node, p *Place) error {
-	m, _ := p.member(string(name))
-	next := memberOf(s, string(name))
-	switch {
-	case next == nil && s.PreservesUnknown():
-		_, err := u.scan.Skip()
+// visit looks at a member of the object that is looked at.
+func (s *Searcher) visit(name []byte) error {
+	of := s.at
+	if s.found {
+		_, err := s.scan.Skip()
 		return err
-	case m.moved():
-		other = m.Other
-	default:
-		if next == nil && memberOf(other, string(name)) == nil && !other.PreservesUnknown() && (m == nil || m.Unit == nil) {
-			u.found = true
-		}
-		other = memberOf(other, string(name))
 	}
-	return u.value(next, other, m)
-}
-
-func (u *unknowns) value(s, other *crdschema.Node, p *Place) error {
-	kind := u.scan.Kind()
+	place, _ := of.place.memberNamed(name)
+	next := searched{schema: memberNamed(of.schema, name), place: place}
 	switch {
-	case u.found || s == nil || kind != jsondoc.Map && kind != jsondoc.Array:
-	case kind == jsondoc.Map && (len(s.Properties()) > 0 || s.Values() != nil || s.Kind() == crdschema.Object):
-		return u.scan.Members(func(name []byte) error { return u.member(name, s, other, p) })
-	case kind == jsondoc.Array && s.Items() != nil:
-		return u.elements(s, other, p)
+	case next.schema == nil && of.schema.PreservesUnknown():
+		_, err := s.scan.Skip()
+		return err
+	case place.moved():
+		next.other = place.Other
+	default:
+		next.other = memberNamed(of.other, name)
+		if next.schema == nil && next.other == nil && !of.other.PreservesUnknown() && (place == nil || place.Unit == nil) {
+			s.found = true
+		}
 	}
-	_, err := u.scan.Skip()
+	s.at = next
+	err := s.value()
+	s.at = of
 	return err
 }
 
-func (u *unknowns) elements(s, other *crdschema.Node, p *Place) error {
-	each := p.each()
-	if other = other.Items(); each.moved() {
-		other = each.Other
+// value looks at the value at the place.
+func (s *Searcher) value() error {
+	n := s.at.schema
+	switch kind := s.scan.Kind(); {
+	case s.found || n == nil:
+	case kind == jsondoc.Map && n.Kind() != crdschema.Any:
+		return s.scan.Members(s.member)
+	case kind == jsondoc.Array && n.Items() != nil:
+		of := s.at
+		each := of.place.each()
+		next := searched{schema: n.Items(), other: of.other.Items(), place: each}
+		if each.moved() {
+			next.other = each.Other
+		}
+		if next.schema.Scalar() {
+			break
+		}
+		s.at = next
+		err := s.scan.Elements(s.elements)
+		s.at = of
+		return err
 	}
-	return u.scan.Elements(func() error { return u.value(s.Items(), other, each) })
+	_, err := s.scan.Skip()
+	return err
 }

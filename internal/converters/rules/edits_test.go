@@ -116,7 +116,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"of one that comes though it was there": {
 			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","u":"y"},{"name":"c","u":"z"}]}`, `"b":"1"`, `"b":"1","a":"2"`,
-			`{"params":[{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"},{"name":"b","value":"1","u":"x"}]}`,
+			`{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"}]}`,
 		},
 		"elements when one goes and another comes": {
 			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"a"}},{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}}]}`,
@@ -306,7 +306,7 @@ func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 		`{"v1":{"spec":{"size":7}}}`,
 		`{"v1.kind":{"value":"Other"},"v1.metadata.name":{"value":"other"},"v1.apiVersion":{"value":"v2"}}`,
 	} {
-		there := convert(t, kind, annotated(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
+		there := convert(t, kind, keptObject(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
 		if diff := cmp.Diff(decoded(t, `{"size":3,"more":{"c":4}}`), specOf(t, there)); diff != "" {
 			t.Errorf("%.80s: -want +got:\n%s", annotations, diff)
 		}

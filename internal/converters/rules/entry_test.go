@@ -81,7 +81,7 @@ func TestLabelsAndAnnotationsAreOnesThatTheAPIServerTakes(t *testing.T) {
 			}
 			if test.want != "" {
 				want := `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"n",` + test.want[1:] + `,"spec":{}}`
-				bare, _ := keptIn(t, there)
+				bare, _ := bareAndKept(t, there)
 				if diff := cmp.Diff(decodedJSON(t, want), decodedJSON(t, bare)); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
 				}
@@ -113,7 +113,7 @@ func TestForgedAnnotationsRestoreNoInvalidLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there := convert(t, kind, annotated(t, "v1", annotations, `,"spec":{"a":"Blue Team"}`), "v1", "v1beta1")
+			there := convert(t, kind, keptObject(t, "v1", annotations, `,"spec":{"a":"Blue Team"}`), "v1", "v1beta1")
 			holdMetadata(t, there)
 			if _, ok := specOf(t, there)["a"]; ok || strings.Contains(there, "other") {
 				t.Error(there)

@@ -172,9 +172,9 @@ func head(version, rest string) string {
 	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Thing","metadata":{"name":"n"}%s}`, version, rest)
 }
 
-// keptIn returns an object without what is kept in its annotations, and that: the annotations without their prefix, and without the
+// bareAndKept returns an object without what is kept in its annotations, and that: the annotations without their prefix, and without the
 // digests, which say what was shown.
-func keptIn(tb testing.TB, object string) (bare, kept string) {
+func bareAndKept(tb testing.TB, object string) (bare, kept string) {
 	tb.Helper()
 	obj, err := jsondoc.ParseObject([]byte(object))
 	if err != nil {
@@ -228,8 +228,8 @@ func withoutDigests(v any) any {
 	return v
 }
 
-// annotated is an object with annotations of webhookd, without their prefix.
-func annotated(tb testing.TB, version, annotations, rest string) string {
+// keptObject is an object with annotations of webhookd, without their prefix.
+func keptObject(tb testing.TB, version, annotations, rest string) string {
 	tb.Helper()
 	obj, err := jsondoc.ParseObject([]byte(head(version, rest)))
 	if err != nil {

@@ -65,7 +65,7 @@ func (k publicKind) benchmark(b *testing.B, name string) []float64 {
 // atBoth returns an object as it is at the hub and at the spoke: one of them is its text, the other what becomes of that.
 func (k publicKind) atBoth(b *testing.B, text []byte) map[string][]byte {
 	b.Helper()
-	from := versionOf(b, text)
+	from := kindVersionOf(b, text)
 	to := k.other(from)
 	return map[string][]byte{from: text, to: k.stored(b, text, from, to)}
 }

@@ -147,15 +147,10 @@ func (e example) hold(t *testing.T) {
 	}
 	// Without `unmapped`, as a user starts.
 	text := bytes.Replace(e.pair.file(), []byte("    unmapped: Preserve\n"), nil, 1)
-	file, _ := syntax.Parse("rules.yaml", text)
-	findings, err := check.Check([]*syntax.File{file}, crds, check.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range findings {
+	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
+	for _, f := range append(findings, check.Check(set.Bound())...) {
 		t.Errorf("%s (%s)", f, f.Hint)
 	}
-	set, _ := rules.Load([]rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
 	if t.Failed() || len(set.Kinds()) != 1 {
 		t.Fatalf("no kind of\n%s", text)
 	}

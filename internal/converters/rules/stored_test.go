@@ -76,7 +76,7 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kind, hub := test.pair.kind(t), engineCase{pair: test.pair}.suite(t).CRD.Version("v1")
+			kind, hub := test.kind(t), engineCase{pair: test.pair}.suite(t).CRD.Version("v1")
 			stored := asStored(t, []byte(convert(t, kind, head("v1beta1", `,"spec":`+test.beta), "v1beta1", "v1")))
 			hub.Prune(stored)
 			hub.Default(stored)

@@ -78,7 +78,9 @@ type scratch struct {
 	docs [4]jsondoc.Document
 	used int
 	job  conversion
-	run  run
+	// search is for unknown fields.
+	search keep.Searcher
+	run    run
 }
 
 // open returns the object that text is, good until the scratch is cleared.
@@ -134,7 +136,7 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	unknown := keep.HasUnknown(text, v.source)
+	unknown := v.scratch.search.HasUnknown(text, v.source)
 	mayLose, err := v.run(v.there, v.obj, v.From, shown{text: text})
 	if err != nil {
 		return err
