@@ -150,10 +150,7 @@ func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
 func (p *program) fuzzKind(
 	ctx context.Context, set *ruleSet, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
-	cause, err := findCause(set, kind.GroupKind)
-	if err != nil {
-		return false, err
-	}
+	cause := findCause(set, kind.GroupKind)
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.crd(kind.GroupKind), Stored: true, Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
