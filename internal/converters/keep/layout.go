@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"slices"
-
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -195,21 +193,9 @@ func (w where) element(depth, index int) where {
 	return next
 }
 
-// indexOf returns the index of an element of a list if its counterpart has the same one, or -1.
-func (w where) indexOf(list, element *jsondoc.Node) int {
-	if element == nil || w.peer == nil {
-		return -1
-	}
-	all, err := membersOf(list)
-	if err != nil {
-		return -1
-	}
-	return w.paired(slices.IndexFunc(all, func(m member) bool { return m.value == element }), len(all))
-}
-
 // paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
 func (w where) paired(index, n int) int {
-	if w.peer.Kind() != jsondoc.Array {
+	if index < 0 || w.peer.Kind() != jsondoc.Array {
 		return -1
 	}
 	if last, err := w.peer.Element(n - 1); err != nil || last == nil {

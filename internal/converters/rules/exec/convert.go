@@ -4,9 +4,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -126,7 +128,10 @@ func (v *conversion) convert() error {
 		return err
 	}
 	unknown := v.scratch.search.HasUnknown(text, v.source)
-	mayLose, err := v.run(v.there, v.obj, v.From, shown{text: text})
+	if unknown {
+		converters.ReportFrom(v.ctx).NoteUnknown()
+	}
+	mayLose, err := v.forth(text)
 	if err != nil {
 		return err
 	}
@@ -156,7 +161,33 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	return keep.Put(v.obj, v.From, entries)
+	err = keep.Put(v.obj, v.From, entries)
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		converters.ReportFrom(v.ctx).NoteTooLarge()
+	}
+	return err
+}
+
+// forth makes F(x) of the object, whose text is x, and reports whether G may not give x back.
+func (v *conversion) forth(text []byte) (mayLose bool, err error) {
+	mayLose, err = v.run(v.there, v.obj, v.From, shown{text: text}, false)
+	call := &v.scratch.run.call
+	if call.CallLimit() || call.TotalLimit() {
+		converters.ReportFrom(v.ctx).NoteCostLimit()
+	}
+	if !errors.Is(err, errTotalLimit) {
+		return mayLose, err
+	}
+	x, err := jsondoc.RawValue(text)
+	if err != nil {
+		return false, err
+	}
+	v.obj.Replace(x)
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
+		return false, err
+	}
+	_, err = v.run(v.there, v.obj, v.From, shown{text: text}, true)
+	return true, err
 }
 
 // stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
@@ -186,7 +217,7 @@ func (v *conversion) asStored() (*jsondoc.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed, err := keep.Fill(y, v.target); !changed || err != nil {
+	if matters, err := keep.Fill(y, v.target); !matters || err != nil {
 		return nil, err
 	}
 	return y, nil
@@ -206,19 +237,33 @@ func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = v.run(v.back, g, v.To, shown{of: y})
+	if _, err = v.run(v.back, g, v.To, shown{of: y}, false); !errors.Is(err, errTotalLimit) {
+		return g, err
+	}
+	if g, err = v.copyOf(y); err == nil {
+		_, err = v.run(v.back, g, v.To, shown{of: y}, true)
+	}
 	return g, err
 }
 
+// errTotalLimit says that the expressions for an object cost too much together. None of them counts then, so that it makes no
+// difference in which order a program has them, and which element of a list stands before another: the run is to be made once more,
+// mute and on an untouched object. It never leaves the package.
+var errTotalLimit = errors.New("the expressions for the object cost too much together")
+
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
-// must not depend on what ran before.
-func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
+// must not depend on what ran before. A mute one is without expressions.
+func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, mute bool) (mayLose bool, err error) {
 	is.group, is.version = v.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
+	r.call.Mute = mute
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
+	}
+	if r.err == nil && !mute && r.call.TotalLimit() {
+		return true, errTotalLimit
 	}
 	return r.mayLose, r.err
 }
