@@ -33,6 +33,7 @@ func findings() ([]finding.Finding, map[string][]byte) {
 	return []finding.Finding{
 		{Pos: finding.Position{File: rules, Line: 3, Column: 300}, Code: "too-long", Message: "a column far out"},
 		{Pos: finding.Position{File: rules, Line: 2}, Code: "line", Message: "a whole line"},
+		{Pos: finding.Position{File: rules, Line: 1, Column: 1}, Severity: finding.Note, Code: "good-to-know", Message: "no problem", Hint: "do nothing"},
 		typo,
 		{Pos: finding.Position{File: "gone.yaml", Line: 9, Column: 1}, Code: "gone", Message: "a source that is not there"},
 		{Pos: finding.Position{File: rules}, Code: "file", Message: "50% <of> \"a, b: c\""},
