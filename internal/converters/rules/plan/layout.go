@@ -71,7 +71,9 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 		if len(other) == 1 {
 			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
 		}
-		p.Fallback = r.DefaultOf(l.own, i)
+		if d := r.DefaultOf(l.own, i); d != nil {
+			p.Fallback = d.JSON
+		}
 		if r.Hands() && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
 		}
@@ -148,8 +150,8 @@ func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
 func membersOf(u *binding.Unit, s binding.Side, rel *binding.Binding) []keep.Member {
 	members := make([]keep.Member, 0, len(u.Places[s])+len(u.Outside[s]))
 	for _, p := range u.Places[s] {
-		at, _ := rel.Base[s].At(p.Path)
-		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence, Schema: at.Node})
+		member := keep.Member{Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence, Schema: rel.Base[s].Walk(p.Path).Node}
+		members = append(members, member)
 	}
 	for _, p := range u.Outside[s] {
 		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})
