@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,9 +228,7 @@ func merged(t *testing.T, a, b string) string {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	for name, value := range more["spec"] {
-		all["spec"][name] = value
-	}
+	maps.Copy(all["spec"], more["spec"])
 	return membersOf(t, all)
 }
 
