@@ -194,7 +194,7 @@ const (
 )
 
 func next(k *converters.Kind, crd *crdschema.CRD) *roundtrip.Generation {
-	return &roundtrip.Generation{Kind: k, CRD: crd}
+	return &roundtrip.Generation{Kind: k, CRD: crd, Beside: true}
 }
 
 func TestFuzzHoldsKeptValues(t *testing.T) {

@@ -8,9 +8,11 @@ const ofObject = -1
 // baseOf returns the digest of what the unit of a place shows: n is what is at the place itself, which the path leads to; scope
 // returns the value that a unit's paths start at. Nothing shown gives "". Places that a unit has got since count as long as
 // they show something, so that rules may grow.
-func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
+//
+// Without filled, what the schemas fill in counts as nothing.
+func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
 	sum, shown := uint64(0), false
-	if n != nil {
+	if n != nil && (filled || !w.filled(n)) {
 		sum, shown = hash("", digestText(n)), true
 	}
 	for _, m := range w.unit.own() {
@@ -25,7 +27,7 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 		}
 		other, err := find(from, m.Path)
 		note(err)
-		if other == nil {
+		if other == nil || !filled && fills(m.Schema, other) {
 			continue
 		}
 		sum, shown = sum+m.digest(other), true
@@ -44,6 +46,13 @@ func (m *Member) digest(n *jsondoc.Node) uint64 {
 	return hash(string(m.Path.appendJSON(nil)), text)
 }
 
+func (u *Unit) other() []Member {
+	if u == nil {
+		return nil
+	}
+	return u.Other
+}
+
 func (u *Unit) own() []Member {
 	if u == nil {
 		return nil
@@ -54,9 +63,12 @@ func (u *Unit) own() []Member {
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
 // say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
 // part of the counterpart it is.
-func (w where) shown(n *jsondoc.Node, scope func(depth int) *jsondoc.Node, depth int) string {
+func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int) string {
 	switch {
 	case w.unit == nil && n == nil && w.peer != nil && !w.oneSided():
+		if !filled && fills(w.other, w.peer) {
+			return ""
+		}
 		return digestText(w.peer)
 	case w.unit == nil || w.unitAt != depth && scope(w.unitAt) != nil:
 		return ""
@@ -68,7 +80,7 @@ func (w where) shown(n *jsondoc.Node, scope func(depth int) *jsondoc.Node, depth
 			from = w.root
 		}
 		other, err := find(from, m.Path)
-		if err == nil && other != nil {
+		if err == nil && other != nil && (filled || !fills(m.Schema, other)) {
 			sum, shown = sum+m.digest(other), true
 		}
 	}

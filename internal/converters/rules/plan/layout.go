@@ -51,7 +51,7 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 // rule notes what a rule does at its places.
 func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 	other := r.Ends[l.other]
-	for _, path := range r.Ends[l.own] {
+	for i, path := range r.Ends[l.own] {
 		p, whole := placeOf(root, path.Segments)
 		if !whole {
 			continue // of elements that are picked: they are compared as they are
@@ -66,7 +66,13 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.Moved = true
 		}
 		if r.Hands() {
-			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0].Segments, other[0].Base)
+			p.Other = other[0].Place.Node
+		}
+		if len(other) == 1 {
+			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
+		}
+		if d := r.DefaultOf(l.own, i); d != nil {
+			p.Fallback = d.JSON
 		}
 		if r.Hands() && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
@@ -104,14 +110,38 @@ func single(n *crdschema.Node) bool {
 // units notes which places belong together. What a plain rule moves belongs to nothing else.
 func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 	for _, u := range rel.Units {
-		if u.Single() && !slices.ContainsFunc(u.Rules, func(r *binding.Rule) bool { return !r.Hands() }) {
+		if u.Single() && !slices.ContainsFunc(u.Rules, computes) {
 			continue
 		}
 		unit := &keep.Unit{Own: membersOf(u, l.own, rel), Other: membersOf(u, l.other, rel)}
 		for _, place := range u.Places[l.own] {
-			if p, whole := placeOf(root, place.Path); whole && !place.Presence {
+			p, whole := placeOf(root, place.Path)
+			if whole && !place.Presence {
 				p.Unit = unit
 			}
+			inside(root, place, unit)
+		}
+	}
+}
+
+// computes reports whether a rule does more than handing its value on, or keeping it.
+func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
+
+// inside notes that what is on the way to a place is there because of the unit, or for the unit alone.
+func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
+	above := place.Path
+	if !place.Presence && len(above) > 0 {
+		above = above[:len(above)-1]
+	}
+	for n := 1; n <= len(above); n++ {
+		p, whole := placeOf(root, above[:n])
+		switch {
+		case !whole:
+			return
+		case p.Below == nil:
+			p.Below = unit
+		case p.Below != unit:
+			p.Below = &keep.Unit{Own: slices.Concat(p.Below.Own, unit.Own), Other: slices.Concat(p.Below.Other, unit.Other)}
 		}
 	}
 }
@@ -120,7 +150,9 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 func membersOf(u *binding.Unit, s binding.Side, rel *binding.Binding) []keep.Member {
 	members := make([]keep.Member, 0, len(u.Places[s])+len(u.Outside[s]))
 	for _, p := range u.Places[s] {
-		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence})
+		members = append(members, keep.Member{
+			Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence, Schema: rel.Base[s].Walk(p.Path).Node,
+		})
 	}
 	for _, p := range u.Outside[s] {
 		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})

@@ -180,7 +180,7 @@ func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
 	encode, decode = way(k.encode, k.plain, plain, encoded), way(k.decode, k.encoded, encoded, plain)
 	encode.injective, decode.injective = k.encodeInjective, k.decodeInjective
 	takesNull := !plain.Nullable() || encoded == nil || encoded.Nullable()
-	whole := k.name != "DurationSeconds" || plain.Kind() == crdschema.Integer
+	whole := k.name != "DurationSeconds" || countable(plain)
 	encode.total = k.encodeTotal && whole && takesNull && plain != nil && len(encoded.Enum()) == 0
 	if plain.Kind() == crdschema.Any || plain.Kind() == crdschema.IntOrString { // of which a codec takes some
 		encode.total = encode.total && slices.Equal(k.plain, structured())
