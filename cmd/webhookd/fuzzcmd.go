@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -139,10 +140,7 @@ func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
 	case len(names) == 0:
 		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
 	}
-	hint := "there is " + strings.Join(names, ", ")
-	if name, ok := nearest(only, names); ok {
-		hint = "did you mean " + name + "?"
-	}
+	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
 	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)
 }
 
