@@ -19,9 +19,17 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{ctx: ctx, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
+	entries, err := diff(&differ{ctx: ctx, unknown: unknown, restored: restored}, x, g, y, l)
+	if err != nil || len(entries) <= maxAnnotations {
+		return entries, err
+	}
+	// What only x has is kept as it is then, and not leaf by leaf.
+	return diff(&differ{ctx: ctx, unknown: unknown, restored: restored, coarse: true}, x, g, y, l)
+}
+
+func diff(d *differ, x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
+	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
 	root := l.root(y)
-	d.object, d.scopes = g.Node, []*jsondoc.Node{g.Node}
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
 		return nil, err
 	}
@@ -38,13 +46,15 @@ type differ struct {
 	unknown      bool
 	restored     *Restored
 	otherVersion string
-	path         Path
-	in           int // how much of the path has to be there for what is below to return
-	entries      []*Entry
-	object       *jsondoc.Node   // what the way back gives as a whole
-	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
-	looks        int
-	err          error
+	// coarse says that what only x has is one entry, whatever is in it.
+	coarse  bool
+	path    Path
+	in      int // how much of the path has to be there for what is below to return
+	entries []*Entry
+	object  *jsondoc.Node   // what the way back gives as a whole
+	scopes  []*jsondoc.Node // what the way back gives at the path, from the root on
+	looks   int
+	err     error
 }
 
 func (d *differ) note(err error) {
@@ -160,7 +170,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}}
+	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse, scopes: []*jsondoc.Node{g}}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -184,6 +194,8 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	}
 	before := len(d.entries)
 	switch {
+	case d.coarse && !w.hasDropped():
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x):
 		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
 			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest
