@@ -37,10 +37,20 @@ func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
 			return err
 		}
 	}
-	if len(annotations.Text()) <= maxTotal {
-		return nil
+	if rough, err := roughSize(annotations); rough <= maxTotal || err != nil {
+		return err
 	}
 	return checkSize(annotations, version, entries)
+}
+
+// roughSize returns the size of annotations as they are spelt, which is not less than what the API server counts.
+func roughSize(annotations *jsondoc.Node) (int, error) {
+	size := 0
+	err := annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+		size += len(name) + len(m.Value().Text())
+		return true
+	})
+	return size, err
 }
 
 // made returns the annotations of an object, which it makes if there are none.

@@ -80,6 +80,8 @@ type scratch struct {
 	docs [4]jsondoc.Document
 	used int
 	job  conversion
+	// annotation is what an annotation keeps, while it is read.
+	annotation jsondoc.Document
 	// search is for unknown fields.
 	search keep.Searcher
 	run    run
@@ -90,21 +92,8 @@ func (d *scratch) open(text []byte) (*jsondoc.Object, error) {
 	if d.used == len(d.docs) {
 		return jsondoc.ParseObject(text)
 	}
-	doc := &d.docs[d.used]
 	d.used++
-	doc.Reset(text)
-	s, err := doc.Scanner(jsondoc.MaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	outline, err := doc.Outline(s, "metadata")
-	if err == nil {
-		err = s.End()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return doc.Open(outline), nil
+	return d.docs[d.used-1].Parse(text)
 }
 
 // clear lets go of all that is of the object.
@@ -134,7 +123,7 @@ type conversion struct {
 
 func (v *conversion) convert() error {
 	text, asRead := v.obj.Text(), v.obj.Untouched()
-	kept, err := keep.Take(v.obj, v.Versions)
+	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation)
 	if err != nil {
 		return err
 	}
@@ -161,7 +150,7 @@ func (v *conversion) convert() error {
 			return err
 		}
 	}
-	g, err := v.wayBack(shown{as: v}, v.asItStands)
+	g, err := v.wayBack(v.obj)
 	if err != nil {
 		return err
 	}
@@ -194,7 +183,7 @@ func (v *conversion) forth(text []byte) (mayLose bool, err error) {
 		return false, err
 	}
 	v.obj.Replace(x)
-	if _, err := keep.Take(v.obj, v.Versions); err != nil {
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
 		return false, err
 	}
 	_, err = v.run(v.there, v.obj, v.From, shown{text: text}, true)
@@ -204,42 +193,55 @@ func (v *conversion) forth(text []byte) (mayLose bool, err error) {
 // stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
 // something else.
 func (v *conversion) stored(entries []*keep.Entry) error {
-	if !v.schema.Fills() {
-		return nil
-	}
-	text, changed, err := v.schema.Stored(v.obj.Text())
-	if !changed || err != nil {
+	y, err := v.asStored()
+	if y == nil || err != nil {
 		return err
 	}
-	y, err := v.scratch.open(text)
-	if err != nil {
-		return err
-	}
-	g, err := v.wayBack(shown{text: text}, func() (*jsondoc.Object, error) { return v.scratch.open(text) })
+	g, err := v.wayBack(y)
 	if err != nil {
 		return err
 	}
 	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
 
-// asItStands returns the object as it stands now.
-func (v *conversion) asItStands() (*jsondoc.Object, error) {
-	if y := v.obj.Copy(); y != nil {
-		return y, nil
+// asStored returns the object as the API server stores it, or nil if that is what it is already.
+func (v *conversion) asStored() (*jsondoc.Object, error) {
+	if v.schema.Embeds() {
+		text, changed, err := v.schema.Stored(v.obj.Text())
+		if !changed || err != nil {
+			return nil, err
+		}
+		return v.scratch.open(text)
 	}
-	return v.scratch.open(v.obj.Text())
-}
-
-// wayBack returns what G gives for what open returns, each time anew.
-func (v *conversion) wayBack(is shown, open func() (*jsondoc.Object, error)) (*jsondoc.Object, error) {
-	g, err := open()
+	y, err := v.copyOf(v.obj)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = v.run(v.back, g, v.To, is, false); errors.Is(err, errTotalLimit) {
-		if g, err = open(); err == nil {
-			_, err = v.run(v.back, g, v.To, is, true)
-		}
+	if matters, err := keep.Fill(y, v.target); !matters || err != nil {
+		return nil, err
+	}
+	return y, nil
+}
+
+// copyOf returns an object with edits of its own.
+func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
+	if c := obj.Copy(); c != nil {
+		return c, nil
+	}
+	return v.scratch.open(obj.Text())
+}
+
+// wayBack returns what G gives for an object of the version that this one is converted to.
+func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
+	g, err := v.copyOf(y)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = v.run(v.back, g, v.To, shown{of: y}, false); !errors.Is(err, errTotalLimit) {
+		return g, err
+	}
+	if g, err = v.copyOf(y); err == nil {
+		_, err = v.run(v.back, g, v.To, shown{of: y}, true)
 	}
 	return g, err
 }
@@ -269,15 +271,15 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 // A shown is the object that expressions see. That they see any is rare.
 type shown struct {
 	text           []byte
-	as             *conversion // whose F(x) it is, if there is no text
+	of             *jsondoc.Object // whose text it is, if that is not there
 	group, version string
 }
 
 // see returns what expressions see: all but the annotations that webhookd keeps there.
 func (s *shown) see() []byte {
 	text := s.text
-	if text == nil && s.as != nil {
-		text = s.as.obj.Text()
+	if text == nil && s.of != nil {
+		text = s.of.Text()
 	}
 	return visible(text, s.group+"/"+s.version)
 }
