@@ -7,11 +7,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// list puts back what was kept of a list without keys: in the elements that are still there, and behind them.
-func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
+// A listed is what becomes of a list without keys that something was kept of.
+type listed struct {
+	at    []int // where each of the elements of then is now, or -1
+	parts []*branch
+	where where // of the elements
+}
+
+// list finds the elements of a list that are still there, and decides what returns of what was kept of them.
+func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) *listed {
 	list, e, err := elementsAt(n, w)
 	if r.note(err); err != nil || len(list) > maxElements {
-		return
+		return nil
 	}
 	now := make([]string, len(list))
 	for k := range list {
@@ -19,7 +26,7 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
 	}
 	at, inPlace, err := moved(l.shown(now), now, r.deadline)
 	if r.note(err); err != nil {
-		return
+		return nil
 	}
 	is := make([]int, len(list)) // which element of then each of now is, or -1
 	for k := range is {
@@ -32,13 +39,27 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
 		}
 		is[k] = j
 	}
+	found := &listed{at: at, where: e(-1)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			r.part(l.parts[j], list[k].value, e(k))
+			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
+		}
+	}
+	return found
+}
+
+// applyList puts back what returns of a list without keys: in the elements that are still there, and behind them.
+func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
+	if found == nil {
+		return
+	}
+	for _, t := range found.parts {
+		if !(t.valid && t.entry.kind == isAbsent) {
+			r.apply(t, t.node, 0)
 		}
 	}
 	if n.Kind() == jsondoc.Array {
-		r.extra(l, n, at, e(-1))
+		r.extra(l, n, found.at, found.where)
 	}
 }
 
@@ -71,15 +92,13 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 	return total > 0 && 2*found >= total
 }
 
-// part puts back what was kept of an element.
-func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) {
+// part decides what returns of what was kept of an element.
+func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
 	sub := &restorer{deadline: r.deadline, done: r.done, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{n}}
 	t := tree(kept)
 	sub.visit(t, n, w)
-	if sub.err == nil && !(t.valid && t.entry.kind == isAbsent) {
-		sub.apply(t, n, 0)
-	}
 	r.note(sub.err)
+	return t
 }
 
 // extra puts the elements that only this version had behind those that they stood behind, or that are left before these.

@@ -76,6 +76,7 @@ type branch struct {
 	// What visit says.
 	valid   bool // the entry returns
 	inOrder bool // the list shows what it showed when its order was kept
+	listed  *listed
 	node    *jsondoc.Node
 	where   where
 }
@@ -171,7 +172,9 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 	case r.stored:
 		r.note(r.shown(b, n, w))
 	default:
-		b.valid = b.entry != nil && r.counts(b.entry, n, w)
+		if b.valid = b.entry != nil && r.counts(b.entry, n, w); b.valid && b.entry.kind == isList && n != nil {
+			b.listed = r.list(b.entry.list, n, w)
+		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 	}
 	if len(b.kids) == 0 {
