@@ -15,6 +15,9 @@ func (o *Object) Original() *Object {
 // ParseObject returns for the text, and untouched as that is, without a scan. It is nil where the text might be one that
 // ParseObject refuses, because an edit has nested it too deep.
 func (o *Object) Copy() *Object {
+	if o.look() != nil { // it was replaced
+		return nil
+	}
 	root := o.doc.copyOf(o.Node, nil, 1)
 	if root == nil {
 		return nil
