@@ -252,7 +252,7 @@ func elementsBy(list []member, fields []string) map[string]*jsondoc.Node {
 
 // counts reports whether an entry returns.
 func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
-	if r.there < e.in && e.kind != isAbsent || !w.known && !w.unknown() || w.place.dropped() {
+	if r.there < e.in && e.kind != isAbsent || !w.known && !w.unknown() && !w.opaque || w.place.dropped() {
 		return false
 	}
 	switch e.kind {
