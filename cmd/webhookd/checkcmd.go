@@ -79,10 +79,7 @@ func (p *program) check(f *ruleFlags, format finding.Format, verbose bool) error
 	if err != nil {
 		return err
 	}
-	set, err := loadRules(ruleFiles, crdFiles)
-	if err != nil {
-		return err
-	}
+	set := loadRules(ruleFiles, crdFiles)
 	if len(set.files) == 0 {
 		return noConversion(f.rules)
 	}
@@ -91,11 +88,7 @@ func (p *program) check(f *ruleFlags, format finding.Format, verbose bool) error
 	}
 	p.tellBelow(f, &set)
 	if verbose {
-		units, err := explainUnits(&set, "")
-		if err != nil {
-			return err
-		}
-		if err := writeUnits(p.stderr, units, false); err != nil {
+		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,7 @@ func (p *program) convertInputs(ctx context.Context, inputs []input, unread erro
 	if err := errors.Join(problems...); err != nil || !o.verbose {
 		return results, err
 	}
-	return results, p.tellStashes(ctx, inputs, results, &dropTeller{set: set, converter: converter})
+	return results, p.tellKept(ctx, inputs, results, &dropTeller{set: set, converter: converter})
 }
 
 // format returns the format of the output.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,9 +26,9 @@ func (t *dropTeller) tell(ctx context.Context, p *program, name string, before [
 		return err
 	}
 	kind := t.converter.registry.Lookup(gvk.GroupKind())
-	directions, err := t.directions(gvk.GroupKind())
-	if err != nil || kind == nil || len(directions) == 0 {
-		return err
+	directions := t.directions(gvk.GroupKind())
+	if kind == nil || len(directions) == 0 {
+		return nil
 	}
 	for _, version := range []string{kind.Hub, to} { // a conversion between others is one to the hub, and another one from there
 		if version == gvk.Version {
@@ -56,24 +55,19 @@ func (t *dropTeller) tell(ctx context.Context, p *program, name string, before [
 }
 
 // directions returns what becomes of the fields of a kind that has rules.
-func (t *dropTeller) directions(gk schema.GroupKind) ([]check.Direction, error) {
+func (t *dropTeller) directions(gk schema.GroupKind) []check.Direction {
 	if known, ok := t.known[gk]; ok {
-		return known, nil
+		return known
 	}
 	var directions []check.Direction
-	crd := t.set.crd(gk)
-	i := slices.IndexFunc(t.set.conversions, func(c *syntax.Conversion) bool { return crd != nil && c.Name == crd.Name })
-	if i >= 0 {
-		var err error
-		if directions, err = check.Explain(t.set.conversions[i], crd, t.set.options); err != nil {
-			return nil, err
-		}
+	if k := t.set.boundKind(gk); k != nil {
+		directions = check.Explain(k)
 	}
 	if t.known == nil {
 		t.known = make(map[schema.GroupKind][]check.Direction)
 	}
 	t.known[gk] = directions
-	return directions, nil
+	return directions
 }
 
 // dropsOf returns a line for each place that an object has and a step of its conversion drops.

@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
-
-// keptPrefixes are what the keys of annotations and labels begin with that belong to webhookd.
-func keptPrefixes() []string {
-	return []string{"conversion.webhookd.io/", "status.conversion.webhookd.io/"}
-}
 
 // strip takes the annotations and labels of webhookd out of all documents, and reports each document that is no object. With
 // verbose it says what it has removed.
@@ -84,12 +80,10 @@ func stripMap(metadata *jsondoc.Node, name string, removed func(key string)) err
 	}
 	left, found := 0, false
 	err = keys.Filter(func(key []byte, _ jsondoc.Member) bool {
-		for _, prefix := range keptPrefixes() {
-			if strings.HasPrefix(string(key), prefix) {
-				found = true
-				removed(string(key))
-				return false
-			}
+		if keep.IsOwn(string(key)) {
+			found = true
+			removed(string(key))
+			return false
 		}
 		left++
 		return true

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 const formatTable = "table"
@@ -93,20 +92,14 @@ func (p *program) explain(o *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	directions, err := explainAll(set, o.version)
-	if err != nil {
-		return err
-	}
+	directions := explainAll(set, o.version)
 	if len(directions) == 0 {
 		if o.version != "" {
 			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "there is "+strings.Join(versionsOf(set), ", "))
 		}
 		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
 	}
-	units, err := explainUnits(set, o.version)
-	if err != nil {
-		return err
-	}
+	units := explainUnits(set, o.version)
 	if o.output == formatJSON {
 		e := json.NewEncoder(p.stdout)
 		e.SetEscapeHTML(false)
@@ -133,31 +126,21 @@ func versionsOf(set *ruleSet) []string {
 }
 
 // explainAll explains all conversions, or the directions of one version.
-func explainAll(set *ruleSet, version string) ([]explained, error) {
+func explainAll(set *ruleSet, version string) []explained {
 	all := []explained{}
-	for _, c := range set.conversions {
-		var crd *crdschema.CRD
-		for _, candidate := range set.crds {
-			if candidate.Name == c.Name {
-				crd = candidate
-			}
-		}
-		directions, err := check.Explain(c, crd, set.options)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range directions {
+	for _, k := range set.bound.Kinds {
+		for _, d := range check.Explain(k) {
 			if version != "" && version != d.From && version != d.To {
 				continue
 			}
-			e := explained{CRD: c.Name, From: d.From, To: d.To, Atoms: make([]explainedAtom, 0, len(d.Atoms))}
+			e := explained{CRD: k.CRD.Name, From: d.From, To: d.To, Atoms: make([]explainedAtom, 0, len(d.Atoms))}
 			for _, a := range d.Atoms {
 				e.Atoms = append(e.Atoms, explainedAtom{a.Path, string(a.Kind), string(a.Class), a.To, a.Rule, a.Reason})
 			}
 			all = append(all, e)
 		}
 	}
-	return all, nil
+	return all
 }
 
 func writeTables(w io.Writer, directions []explained) error {

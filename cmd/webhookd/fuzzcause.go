@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -22,26 +21,19 @@ type cause struct {
 	drops      []roundtrip.Drop
 }
 
-func findCause(set *ruleSet, gk schema.GroupKind) (*cause, error) {
-	crd := set.crd(gk)
-	all := set.conversions
-	i := slices.IndexFunc(all, func(c *syntax.Conversion) bool { return c.Name == crd.Name })
-	if i < 0 {
-		return &cause{}, nil
+func findCause(set *ruleSet, gk schema.GroupKind) *cause {
+	k := set.boundKind(gk)
+	if k == nil {
+		return &cause{}
 	}
-	c := &cause{conversion: all[i], hints: make(map[string]roundtrip.Hints)}
+	c := &cause{conversion: k.Conversion, directions: check.Explain(k), hints: make(map[string]roundtrip.Hints)}
 	for version, paths := range hints.Of(c.conversion) {
 		c.hints[version] = paths
 	}
-	drops, err := hints.Drops(c.conversion, crd, set.options)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range drops {
+	for _, d := range hints.Drops(k) {
 		c.drops = append(c.drops, roundtrip.Drop(d))
 	}
-	c.directions, err = check.Explain(c.conversion, crd, set.options)
-	return c, err
+	return c
 }
 
 // rule says what the rules do with the place at which a law does not hold: the nearest place above it that they tell of.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -30,8 +30,8 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := w.registry()
-		w.load = func(rules, _ []textFile) (ruleSet, error) {
-			return ruleSet{}, errors.New(rules[1].name)
+		w.load = func(rules, _ []textFile) ruleSet {
+			return ruleSet{findings: []finding.Finding{{Message: rules[1].name}}}
 		}
 		tlstest.SwapSecretDir(t, c.Rules, map[string][]byte{"a.yaml": []byte("# others")})
 		for range 3 {

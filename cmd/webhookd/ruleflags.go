@@ -158,10 +158,8 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := loadRules(ruleFiles, crdFiles)
+	set := loadRules(ruleFiles, crdFiles)
 	switch {
-	case err != nil:
-		return nil, err
 	case set.broken > 0:
 		if err := set.render(p.stderr, finding.Text); err != nil {
 			return nil, err

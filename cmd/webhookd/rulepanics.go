@@ -7,25 +7,23 @@ import (
 )
 
 // A ruleLoader makes a set of files of rules and of CRDs.
-type ruleLoader func(rules, crds []textFile) (ruleSet, error)
+type ruleLoader func(rules, crds []textFile) ruleSet
 
 // withoutPanics returns a loader that leaves out the files over which load panics, each with a finding: what is wrong with one
 // must not make other kinds unreadable. It panics where files do so only together.
 func withoutPanics(load ruleLoader) ruleLoader {
-	return func(rules, crds []textFile) (set ruleSet, err error) {
-		if survive(func() { set, err = load(rules, crds) }) == nil {
-			return set, err
+	return func(rules, crds []textFile) (set ruleSet) {
+		if survive(func() { set = load(rules, crds) }) == nil {
+			return set
 		}
 		var out leftOut
-		crds = out.without(crds, func(files []textFile) { _, _ = load(nil, files) })
-		rules = out.without(rules, func(files []textFile) { _, _ = load(files, crds) })
-		if set, err = load(rules, crds); err != nil {
-			return set, err
-		}
+		crds = out.without(crds, func(files []textFile) { load(nil, files) })
+		rules = out.without(rules, func(files []textFile) { load(files, crds) })
+		set = load(rules, crds)
 		set.findings = finding.Sort(append(out.findings, set.findings...))
 		set.broken += len(out.findings)
 		set.panicked = out.first
-		return set, nil
+		return set
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -27,16 +27,13 @@ func newRegistry(ruled []converters.Kind) (*converters.Registry, error) {
 	return converters.NewRegistry(append(all, ruled...)...)
 }
 
-// codeNoCRD is that of findings about Conversions of CRDs that there are not.
-const codeNoCRD = "no-such-crd"
-
 // A ruleSet is what files of rules and of CRDs make: the kinds that the engine can convert, and all that is wrong.
 type ruleSet struct {
 	files, crdFiles []textFile
 	conversions     []*syntax.Conversion // as far as they can be read
+	bound           *binding.Set
 	kinds           []converters.Kind
 	crds            []*crdschema.CRD
-	options         check.Options // that the rules were checked with
 	findings        []finding.Finding
 	broken          int   // how many of the findings keep something from being converted; the others are the checker's alone
 	panicked        error // the first of those that left files out; nil: none did
@@ -44,38 +41,22 @@ type ruleSet struct {
 
 // loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for may be converted all the
 // same: nothing is lost, but not everything is where the rules want it.
-func loadRules(ruleFiles, crdFiles []textFile) (ruleSet, error) {
+func loadRules(ruleFiles, crdFiles []textFile) ruleSet {
 	s := ruleSet{files: filesOfRules(ruleFiles), crdFiles: crdFiles}
-	functions := builtin.Functions()
-	env, err := transform.NewEnv(functions)
-	if err != nil {
-		return s, err
-	}
 	var crdProblems []finding.Finding
 	s.crds, crdProblems = parseCRDs(crdFiles)
 	sources := make([]rules.Source, 0, len(s.files))
-	parsed := make([]*syntax.File, 0, len(s.files))
 	for _, f := range s.files {
-		file, _ := syntax.Parse(f.name, f.text) // Load says what is wrong
-		parsed = append(parsed, file)
-		s.conversions = append(s.conversions, file.Conversions...)
 		sources = append(sources, rules.Source{Name: f.name, Text: f.text})
 	}
-	set, loaded := rules.Load(sources, s.crds, rules.Options{Go: functions})
-	compiledIn := compiledInFindings(s.conversions, s.crds)
+	set, loaded := rules.Load(sources, s.crds, rules.Options{Go: builtin.Functions(), Incomplete: len(crdProblems) > 0})
+	s.conversions, s.bound = set.Conversions(), set.Bound()
 	s.kinds = slices.DeleteFunc(slices.Clone(set.Kinds()), func(k converters.Kind) bool { return s.refused(k.GroupKind) })
-	s.options = check.Options{Env: env, Incomplete: len(crdProblems) > 0}
-	checked, err := check.Check(parsed, s.crds, s.options)
-	if err != nil {
-		return s, err
-	}
-	grave := slices.Concat(crdProblems, compiledIn, loaded)
-	s.broken = len(grave)
+	grave := append(compiledInFindings(s.conversions, s.crds), loaded...)
+	s.broken = len(crdProblems) + len(grave)
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
-	// The checker says it better.
-	loaded = slices.DeleteFunc(loaded, func(f finding.Finding) bool { return f.Code == codeNoCRD })
-	s.findings = finding.Sort(append(slices.Concat(crdProblems, compiledIn, checked), unsaid(loaded, checked)...))
-	return s, nil
+	s.findings = finding.Sort(slices.Concat(crdProblems, grave, check.Check(s.bound)))
+	return s
 }
 
 // saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as
@@ -84,14 +65,6 @@ func saidOfFile(f finding.Finding, said []finding.Finding) bool {
 	const notYAML = "not YAML"
 	return strings.HasPrefix(f.Message, notYAML) && slices.ContainsFunc(said, func(s finding.Finding) bool {
 		return s.Pos.File == f.Pos.File && strings.HasPrefix(s.Message, notYAML)
-	})
-}
-
-// unsaid returns the findings for which there are no others at the same place: the engine and the checker may say the same
-// in other words.
-func unsaid(findings, said []finding.Finding) []finding.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f finding.Finding) bool {
-		return slices.ContainsFunc(said, func(s finding.Finding) bool { return s.Pos == f.Pos })
 	})
 }
 
@@ -112,7 +85,7 @@ func (s *ruleSet) render(w io.Writer, format finding.Format) error {
 
 // lacksCRD reports whether there are rules whose CRD is not there.
 func (s *ruleSet) lacksCRD() bool {
-	return slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Code == codeNoCRD })
+	return slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Code == "no-such-crd" })
 }
 
 // crd returns the CRD of a kind, or nil.
@@ -123,6 +96,15 @@ func (s *ruleSet) crd(gk schema.GroupKind) *crdschema.CRD {
 		}
 	}
 	return nil
+}
+
+// boundKind returns the rules of a kind with their CRD, or nil if there are none.
+func (s *ruleSet) boundKind(gk schema.GroupKind) *binding.Kind {
+	crd := s.crd(gk)
+	if crd == nil {
+		return nil
+	}
+	return s.bound.Kind(crd.Name)
 }
 
 // refused reports whether the rules of a kind must not be used, since a converter for it is compiled in.

@@ -67,10 +67,7 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 	if w.read, err = w.texts(); err != nil {
 		return nil, err
 	}
-	set, err := w.load(w.read[0], w.read[1])
-	if err != nil {
-		return nil, err
-	}
+	set := w.load(w.read[0], w.read[1])
 	if err := w.serve(&set); err != nil {
 		return nil, err
 	}
@@ -126,11 +123,7 @@ func (w *ruleWatch) reload() {
 		return
 	}
 	w.read = read
-	set, err := w.load(read[0], read[1])
-	if err != nil {
-		w.fail([]finding.Finding{{Message: err.Error()}})
-		return
-	}
+	set := w.load(read[0], read[1])
 	w.change(&set)
 }
 
@@ -163,10 +156,7 @@ func (w *ruleWatch) change(set *ruleSet) {
 func (w *ruleWatch) keep(before *servedRules, set *ruleSet, problems []finding.Finding) error {
 	next, message := set.ruled(), servedWithFindings
 	if !sameTexts(set.files, before.rules) {
-		good, err := w.load(before.rules, w.read[1])
-		if err != nil {
-			return err
-		}
+		good := w.load(before.rules, w.read[1])
 		message = lastGoodKept
 		next, _ = good.ruled().with(next)
 	}

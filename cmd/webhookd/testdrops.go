@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // hintDrops follows a difference: it may be what rules drop on purpose, which another file of the case says.
@@ -26,20 +25,12 @@ func (s *testSuite) hintDrops(c *testCase, d direction) {
 
 // drops returns the places of a version that rules lose.
 func (s *testSuite) drops(file *caseFile, version string) []string {
-	crd := s.set.crd(file.gvk.GroupKind())
-	if crd == nil {
+	k := s.set.boundKind(file.gvk.GroupKind())
+	if k == nil {
 		return nil
-	}
-	i := slices.IndexFunc(s.set.conversions, func(c *syntax.Conversion) bool { return c.Name == crd.Name })
-	if i < 0 {
-		return nil
-	}
-	all, err := hints.Drops(s.set.conversions[i], crd, s.set.options)
-	if err != nil {
-		return nil // a hint is not worth a failure
 	}
 	var paths []string
-	for _, drop := range all {
+	for _, drop := range hints.Drops(k) {
 		if drop.From == version && !slices.Contains(paths, drop.Path) {
 			paths = append(paths, drop.Path)
 		}

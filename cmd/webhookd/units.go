@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // The units of a version: which of its places and of the hub's belong together.
@@ -33,29 +31,21 @@ type explainedPlace struct {
 }
 
 // explainUnits returns the units of more than one place, of all versions or of those that are converted to and from one.
-func explainUnits(set *ruleSet, version string) ([]explainedUnits, error) {
+func explainUnits(set *ruleSet, version string) []explainedUnits {
 	all := []explainedUnits{}
-	for _, c := range set.conversions {
-		at := slices.IndexFunc(set.crds, func(crd *crdschema.CRD) bool { return crd.Name == c.Name })
-		if at < 0 {
-			continue
-		}
-		found, err := check.FindUnits(c, set.crds[at], set.options)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
+	for _, k := range set.bound.Kinds {
+		for _, f := range check.FindUnits(k) {
 			if version != "" && version != f.Version && version != f.Hub {
 				continue
 			}
-			e := explainedUnits{CRD: c.Name, Version: f.Version, Hub: f.Hub, Units: []explainedUnit{}}
+			e := explainedUnits{CRD: k.CRD.Name, Version: f.Version, Hub: f.Hub, Units: []explainedUnit{}}
 			for _, u := range f.Units {
 				e.Units = append(e.Units, explainedUnit{explainedPlaces(u.Places), explainedPlaces(u.Reads), u.Why, u})
 			}
 			all = append(all, e)
 		}
 	}
-	return all, nil
+	return all
 }
 
 func explainedPlaces(places []check.UnitPlace) []explainedPlace {

@@ -20,13 +20,6 @@ type Converter interface {
 	Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error
 }
 
-// A DirectConverter is a Converter that converts some pairs of spokes itself, without the step over the hub.
-type DirectConverter interface {
-	Converter
-	// Direct reports whether Convert takes objects straight from the one version to the other.
-	Direct(from, to string) bool
-}
-
 // Func makes a function a Converter.
 type Func func(ctx context.Context, obj *jsondoc.Object, from, to string) error
 
@@ -66,14 +59,13 @@ func (k *Kind) Name() string {
 	return k.name
 }
 
-// Convert converts obj from one version to another: in one step where one of them is the hub or the converter takes the
-// pair directly, else over the hub. On an error obj is in no defined state. It is safe for concurrent use on different
-// objects.
+// Convert converts obj from one version to another: in one step where one of them is the hub, else in two over the hub. On an error
+// obj is in no defined state. It is safe for concurrent use on different objects.
 func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if from == to {
 		return nil
 	}
-	if from == k.Hub || to == k.Hub || k.direct(from, to) {
+	if from == k.Hub || to == k.Hub {
 		return k.Converter.Convert(ctx, obj, from, to)
 	}
 	if err := k.Converter.Convert(ctx, obj, from, k.Hub); err != nil {
@@ -88,8 +80,3 @@ func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 
 // Has reports whether version is one of the kind's.
 func (k *Kind) Has(version string) bool { return slices.Contains(k.Versions, version) }
-
-func (k *Kind) direct(from, to string) bool {
-	d, ok := k.Converter.(DirectConverter)
-	return ok && d.Direct(from, to)
-}

@@ -2,7 +2,9 @@ package converters
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -43,12 +45,8 @@ type direction struct{ from, to string }
 func placesOf(units []Unit, d direction) *keep.Place {
 	root := &keep.Place{}
 	for _, u := range units {
-		unit := &keep.Unit{}
-		for _, path := range u[d.to] {
-			unit.Other = append(unit.Other, keep.Member{Path: keep.Names(path...)})
-		}
+		unit := keep.NewUnit(membersOf(u[d.from]), membersOf(u[d.to]))
 		for _, path := range u[d.from] {
-			unit.Own = append(unit.Own, keep.Member{Path: keep.Names(path...)})
 			p := root
 			for _, name := range path {
 				if p.Members == nil {
@@ -65,12 +63,27 @@ func placesOf(units []Unit, d direction) *keep.Place {
 	return root
 }
 
+func membersOf(paths [][]string) []keep.Member {
+	members := make([]keep.Member, 0, len(paths))
+	for _, path := range paths {
+		members = append(members, keep.Member{Path: keep.Names(path...)})
+	}
+	return members
+}
+
 // A keeper keeps what a converter does not give back.
 type keeper struct {
 	Converter
 
 	versions []string
 	layouts  map[direction]*keep.Layout // of the version that is converted from, beside the other one
+	pool     sync.Pool                  // of *scratch
+}
+
+// A scratch is memory of a conversion, which the next one uses again.
+type scratch struct {
+	annotation jsondoc.Document
+	search     keep.Searcher
 }
 
 // Convert implements Converter.
@@ -80,13 +93,9 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 		return c.Converter.Convert(ctx, obj, from, to) // which tells what it lacks
 	}
 	text, asRead := obj.Text(), obj.Untouched()
-	kept, err := keep.Take(obj, keep.Versions{From: from, To: to, All: c.versions})
+	kept, unknown, err := c.take(ctx, obj, text, keep.Versions{From: from, To: to, All: c.versions}, source)
 	if err != nil {
 		return err
-	}
-	unknown := source.Schema != nil && new(keep.Searcher).HasUnknown(text, source)
-	if unknown {
-		ReportFrom(ctx).NoteUnknown()
 	}
 	exact, err := c.convert(ctx, obj, from, to)
 	if err != nil || exact && !unknown && len(kept) == 0 {
@@ -106,7 +115,28 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	if err != nil {
 		return err
 	}
-	return keep.Put(obj, from, entries)
+	err = keep.Put(obj, from, entries)
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		ReportFrom(ctx).NoteTooLarge()
+	}
+	return err
+}
+
+// take takes what was kept from an object, whose text is given, and reports whether it has fields that no schema knows.
+func (c *keeper) take(
+	ctx context.Context, obj *jsondoc.Object, text []byte, v keep.Versions, l *keep.Layout,
+) (kept []*keep.Entry, unknown bool, err error) {
+	memory, ok := c.pool.Get().(*scratch)
+	if !ok {
+		memory = &scratch{}
+	}
+	kept, err = keep.Take(obj, v, &memory.annotation)
+	if unknown = memory.search.HasUnknown(text, l); unknown {
+		ReportFrom(ctx).NoteUnknown()
+	}
+	memory.annotation.Reset(nil)
+	c.pool.Put(memory)
+	return kept, unknown, err
 }
 
 func (c *keeper) convert(ctx context.Context, obj *jsondoc.Object, from, to string) (exact bool, err error) {

@@ -42,11 +42,7 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	if keeps {
 		clean = visible
 	}
-	was, is := t.state, clean(t.view(t.version, back))
-	if keeps && t.CRD == nil { // nobody can tell whether an edit or the API server has removed one
-		was, is = withoutUnknown(was), withoutUnknown(is)
-	}
-	diff := t.compare(was, is, t.version, to)
+	diff := t.compare(t.state, clean(t.view(t.version, back)), t.version, to)
 	law := lawRoundTrip
 	switch {
 	case diff.path == "":

@@ -28,6 +28,29 @@ func (s *Shaper) Check(ctx context.Context, version, object, edits string) error
 	return nil
 }
 
+// Forge holds the kind to L13 on what an object of a version becomes at another one: with annotations by the choices of the second
+// text, and another one whose name begins as those of the version do. The error is a *ViolationError.
+func (s *Shaper) Forge(ctx context.Context, version, to, object, forgery, name, text string) error {
+	made := s.suite.generators[version].make(chosenBy(object))
+	there, err := s.suite.convert(ctx, made, version, to)
+	if made == nil || err != nil {
+		return nil //nolint:nilerr // L7
+	}
+	state := s.suite.view(to, there)
+	s.suite.forge(chosenBy(forgery), state, version)
+	if name = keptPrefix + version + name; name != keptPrefix+version {
+		annotate(state, map[string]string{name: text})
+	}
+	t, found := s.suite.subject(ctx, encode(state))
+	if found == nil && t.class != wild {
+		found = t.wellFormed(version)
+	}
+	if found != nil {
+		return s.suite.shrink(ctx, found)
+	}
+	return nil
+}
+
 // choices is a source of random numbers, each of which is a byte of a text, and behind its end always the same ones.
 type choices struct {
 	text string

@@ -118,35 +118,7 @@ func addUnknown(r *rand.Rand, root any) {
 		}
 	}
 	value := []byte(pick(r, `"x"`, "9007199254740993", "1.10", "1e21", "false", "null", "[]", "{}", `[1,{"a":null}]`, `{"b":"<","a":[""]}`))
-	homes[r.IntN(len(homes))][unknownPrefix+strconv.Itoa(r.IntN(9))] = decode(value)
-}
-
-// unknownPrefix begins the names of fields that no version has.
-const unknownPrefix = "unknown"
-
-// withoutUnknown returns an object without the fields that no version has.
-func withoutUnknown(object map[string]any) map[string]any {
-	known := make(map[string]any, len(object))
-	for name, value := range object {
-		if !strings.HasPrefix(name, unknownPrefix) {
-			known[name] = knownParts(value)
-		}
-	}
-	return known
-}
-
-func knownParts(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return withoutUnknown(v)
-	case []any:
-		known := make([]any, 0, len(v))
-		for _, element := range v {
-			known = append(known, knownParts(element))
-		}
-		return known
-	}
-	return v
+	homes[r.IntN(len(homes))]["unknown"+strconv.Itoa(r.IntN(9))] = decode(value)
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -24,6 +24,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 		return false
 	case b.valid && b.entry.kind == isValue:
 		r.replace(n, b.entry.value)
+		r.gain(b, n)
 		return false
 	case b.valid && b.entry.kind == isAbsent:
 		return true
@@ -49,10 +50,9 @@ func (r *restorer) replace(n *jsondoc.Node, text []byte) {
 	}
 }
 
-// applyMembers edits an object, and reports whether it is to go: it was made on the way to what was absent.
+// applyMembers edits an object, and reports whether it is to go: labels and annotations of which none is left.
 func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 	gone := map[string]bool{}
-	made := false
 	for _, kid := range b.kids {
 		name := kid.step.Name
 		switch {
@@ -60,10 +60,10 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 		case kid.node != nil && kid.node.Kind() != jsondoc.Null:
 			if r.apply(kid, kid.node, depth+1) {
 				gone[name] = true
-				made = made || kid.pruned(depth)
 			}
 		case kid.returns():
 			r.set(n, name, r.made(kid), kid.node != nil)
+			r.gainBelow(kid, n)
 		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
 			gone[name] = true
 		}
@@ -79,16 +79,35 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 		left++
 		return true
 	}))
-	return left == 0 && made && depth > 0
+	return left == 0 && b.tags
 }
 
-// pruned reports whether an object at a depth goes when it gets empty, because it was not there when something in it was
-// kept as absent.
-func (b *branch) pruned(depth int) bool {
-	if b.valid && b.entry.kind == isAbsent {
-		return b.entry.in < depth
+// gains says that a value returns where nothing was shown, and that the other version may have a place for it.
+func (b *branch) gains() bool {
+	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.where.oneSided()
+}
+
+func (r *restorer) gain(b *branch, n *jsondoc.Node) {
+	if b.gains() && r.done != nil {
+		r.done.gained[n] = true
 	}
-	return slices.ContainsFunc(b.kids, func(k *branch) bool { return k.pruned(depth) })
+}
+
+// gainBelow is gain for what was made of a branch in n.
+func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
+	if b.step.Keys != nil || !b.gainsBelow() || r.done == nil {
+		return
+	}
+	m, err := n.Member(b.step.Name)
+	r.note(err)
+	r.done.gained[m] = true
+	for _, kid := range b.kids {
+		r.gainBelow(kid, m)
+	}
+}
+
+func (b *branch) gainsBelow() bool {
+	return b.gains() || slices.ContainsFunc(b.kids, (*branch).gainsBelow)
 }
 
 // made returns the text of a value that is made of what returns.

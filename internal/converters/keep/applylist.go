@@ -172,8 +172,11 @@ func commonSubsequence(x, y []string) [][2]int {
 	return same
 }
 
+// maxCompared bounds how many pairs of elements are compared to find those that are in their order.
+const maxCompared = 1 << 20
+
 func longest(x, y []string) [][2]int {
-	if len(x) == 0 || len(y) == 0 {
+	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
 		return nil
 	}
 	length := make([][]int, len(x)+1) // of that of the rests

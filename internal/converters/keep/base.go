@@ -1,6 +1,10 @@
 package keep
 
-import "github.com/crdconvert/webhookd/internal/jsondoc"
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
 
 // ofObject is the depth of the object as a whole, wherever paths start.
 const ofObject = -1
@@ -8,12 +12,14 @@ const ofObject = -1
 // baseOf returns the digest of what the unit of a place shows: n is what is at the place itself, which the path leads to; scope
 // returns the value that a unit's paths start at. Nothing shown gives "". Places that a unit has got since count as long as
 // they show something, so that rules may grow.
-func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
+//
+// Without filled, what the schemas fill in counts as nothing.
+func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
 	sum, shown := uint64(0), false
-	if n != nil {
-		sum, shown = hash("", digestText(n)), true
+	if n != nil && (filled || !w.filled(n)) {
+		sum, shown = mixed(digest(n)), true
 	}
-	for _, m := range w.unit.own() {
+	for _, m := range w.unit.places(true) {
 		own, from := path[w.unitScope:], scope(w.unitScope)
 		switch {
 		case m.FromRoot:
@@ -25,7 +31,7 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 		}
 		other, err := find(from, m.Path)
 		note(err)
-		if other == nil {
+		if other == nil || !filled && fills(m.Schema, other) {
 			continue
 		}
 		sum, shown = sum+m.digest(other), true
@@ -37,38 +43,50 @@ func baseOf(n *jsondoc.Node, w where, path Path, scope func(depth int) *jsondoc.
 }
 
 func (m *Member) digest(n *jsondoc.Node) uint64 {
-	text := ""
+	sum := m.sum
 	if !m.PresenceOnly {
-		text = digestText(n)
+		sum ^= mixed(digest(n))
 	}
-	return hash(string(m.Path.appendJSON(nil)), text)
+	return mixed(sum)
 }
 
-func (u *Unit) own() []Member {
-	if u == nil {
+// places are the unit's own, or those of the other version.
+func (u *Unit) places(own bool) []Member {
+	switch {
+	case u == nil:
 		return nil
+	case own:
+		return u.own
 	}
-	return u.Own
+	return u.other
+}
+
+// With returns a unit with the places of both.
+func (u *Unit) With(v *Unit) *Unit {
+	return &Unit{own: slices.Concat(u.own, v.own), other: slices.Concat(u.other, v.other)}
 }
 
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
 // say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
 // part of the counterpart it is.
-func (w where) shown(n *jsondoc.Node, scope func(depth int) *jsondoc.Node, depth int) string {
+func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int) string {
 	switch {
-	case w.unit == nil && n == nil && w.peer != nil && !w.oneSided():
+	case w.unit == nil && n == nil && w.peer != nil && w.known && !w.oneSided():
+		if !filled && fills(w.other, w.peer) {
+			return ""
+		}
 		return digestText(w.peer)
 	case w.unit == nil || w.unitAt != depth && scope(w.unitAt) != nil:
 		return ""
 	}
 	sum, shown := uint64(0), false
-	for _, m := range w.unit.Other {
+	for _, m := range w.unit.other {
 		from := w.unitPeer
 		if m.FromRoot {
 			from = w.root
 		}
 		other, err := find(from, m.Path)
-		if err == nil && other != nil {
+		if err == nil && other != nil && (filled || !fills(m.Schema, other)) {
 			sum, shown = sum+m.digest(other), true
 		}
 	}

@@ -40,7 +40,6 @@ type differ struct {
 	otherVersion string
 	path         Path
 	in           int // how much of the path has to be there for what is below to return
-	had          int // how much of the path x has, as far as it is gone through
 	entries      []*Entry
 	object       *jsondoc.Node   // what the way back gives as a whole
 	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
@@ -65,17 +64,17 @@ func (d *differ) stopped() bool {
 }
 
 // A level is where a differ has been above.
-type level struct{ depth, in, had int }
+type level struct{ depth, in int }
 
 // push goes a step down, and pop back up.
 func (d *differ) push(s Step, g *jsondoc.Node) level {
-	up := level{len(d.path), d.in, d.had}
+	up := level{len(d.path), d.in}
 	d.path, d.scopes = append(d.path, s), append(d.scopes, g)
 	return up
 }
 
 func (d *differ) pop(up level) {
-	d.path, d.scopes, d.in, d.had = d.path[:up.depth], d.scopes[:up.depth+1], up.in, up.had
+	d.path, d.scopes, d.in = d.path[:up.depth], d.scopes[:up.depth+1], up.in
 }
 
 // metadata compares labels and annotations, but for those of webhookd. That there are none or an empty object is the same.
@@ -100,11 +99,11 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 		if a == nil && b == nil || a.SameText(b) {
 			continue
 		}
-		d.path, d.had = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field}), 1
+		d.path = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field})
 		d.scopes = append(d.scopes[:1], now, b)
 		d.members(a, b, w.member(field, 2), IsOwn)
 	}
-	d.path, d.scopes, d.had = d.path[:0], d.scopes[:1], 0
+	d.path, d.scopes = d.path[:0], d.scopes[:1]
 	return d.err
 }
 
@@ -132,12 +131,13 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	case x == nil:
 		d.absent(g, w)
 	case g == nil:
-		d.only(x, w)
+		d.only(x, w.nothing(len(d.path)))
 	case x.SameText(g) && !d.unknown:
 	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map:
 		d.objects(x, g, w)
 	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
 		d.lists(x, g, w)
+	case d.gained(w) && w.filled(x):
 	case !same(x, g):
 		d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
 	}
@@ -172,7 +172,6 @@ func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
 
 // both notes that there is an object or a list at the path in x and on the way back.
 func (d *differ) both(w where) {
-	d.had = len(d.path)
 	if w.required() && !w.missing() {
 		d.in = len(d.path)
 	}
@@ -180,29 +179,43 @@ func (d *differ) both(w where) {
 
 // only keeps a value that the way back does not give: leaf by leaf, as server-side apply sees them.
 func (d *differ) only(x *jsondoc.Node, w where) {
-	if w.oneSided() && w.filled(x) {
+	if w.oneSided() && w.filled(x) || d.gained(w) && w.filled(x) {
 		return // the schema fills it in again
 	}
+	before := len(d.entries)
 	switch {
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x):
-		d.members(x, nil, w, nil)
+		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
+			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest
+		}
 	case x.Kind() == jsondoc.Array && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
 	default:
 		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
 }
 
-// absent keeps that there was nothing where the way back gives g.
+// absent keeps that there was nothing where the way back gives g: all of it, so that an edit of a part is one of the whole.
 func (d *differ) absent(g *jsondoc.Node, w where) {
-	if g.Kind() == jsondoc.Map && !d.isEmpty(g) {
-		d.members(nil, g, w, nil)
-		return
+	if !d.gained(w) && !w.schemaFills(g) {
+		d.add(&Entry{kind: isAbsent, base: d.base(g, w), shown: d.shown(g, w)}, w)
 	}
-	if w.peer != nil && d.restored.gained[w.peer.Path()] || w.schemaFills(g) {
-		return
+}
+
+// gained reports whether the other version has got what is here, or what it shows of the unit, from what was kept of it, although
+// nothing was shown: rules have grown.
+func (d *differ) gained(w where) bool {
+	if len(d.restored.gained) == 0 {
+		return false
 	}
-	d.in = d.had
-	d.add(&Entry{kind: isAbsent, base: d.base(g, w), shown: d.shown(g, w)}, w)
+	if w.peer != nil && d.restored.gained[w.peer] {
+		return true
+	}
+	for _, m := range w.unit.places(false) {
+		if n, err := find(w.unitPeer, m.Path); err == nil && n != nil && d.restored.gained[n] {
+			return true
+		}
+	}
+	return false
 }
 
 // add adds an entry for the path.
@@ -213,7 +226,7 @@ func (d *differ) add(e *Entry, w where) {
 
 // base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
 func (d *differ) base(g *jsondoc.Node, w where) string {
-	return baseOf(g, w, d.path, d.scope, d.note)
+	return baseOf(g, w, true, d.path, d.scope, d.note)
 }
 
 func (d *differ) scope(depth int) *jsondoc.Node {
@@ -225,7 +238,7 @@ func (d *differ) scope(depth int) *jsondoc.Node {
 
 // shown returns what the other version itself shows, as an entry has it.
 func (d *differ) shown(g *jsondoc.Node, w where) string {
-	return versioned(d.otherVersion, w.shown(g, d.scope, len(d.path)))
+	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path)))
 }
 
 func versioned(version, digest string) string {

@@ -16,6 +16,8 @@ type Entry struct {
 	// list is what was kept of the elements of a list without keys, order the keys of one that has some.
 	list  *listEntry
 	order [][]Key
+	// lone are the places in the order of elements that the way back did not give.
+	lone []int
 	// base has digests of what the way back gave, "" for nothing: of what it gave at once, and after a slash of what it gave once the
 	// API server had filled in its defaults, where that is something else.
 	base string
@@ -47,6 +49,7 @@ const (
 	memberAbsent = "absent"
 	memberList   = "list"
 	memberOrder  = "order"
+	memberLone   = "lone"
 	memberParts  = "parts"
 	memberBase   = "base"
 	memberShown  = "shown"
@@ -78,6 +81,13 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 			dst = appendKeys(dst, keys)
 		}
 		dst = append(dst, ']')
+		for i, place := range e.lone {
+			dst = append(dst, []string{`,"lone":[`, ","}[min(i, 1)]...)
+			dst = strconv.AppendInt(dst, int64(place), 10)
+		}
+		if len(e.lone) > 0 {
+			dst = append(dst, ']')
+		}
 	}
 	if e.base != "" {
 		dst = appendString(append(dst, `,"base":`...), e.base)
@@ -120,6 +130,10 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
 			var good bool
 			e.order, good = parseOrder(v)
 			is(isOrder, good)
+		case memberLone:
+			var good bool
+			e.lone, good = parseInts(v)
+			ok = ok && good
 		case memberBase:
 			var text bool
 			e.base, text = v.Str()
@@ -146,6 +160,17 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
 		e.in = usualIn(e.path)
 	}
 	return e, true
+}
+
+func parseInts(n *jsondoc.Node) ([]int, bool) {
+	var all []int
+	ok := n.Kind() == jsondoc.Array
+	err := n.Each(func(_ string, v *jsondoc.Node) bool {
+		i, err := strconv.Atoi(string(v.Text()))
+		all, ok = append(all, i), ok && err == nil
+		return ok
+	})
+	return all, ok && err == nil
 }
 
 func parseOrder(n *jsondoc.Node) ([][]Key, bool) {

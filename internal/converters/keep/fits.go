@@ -1,6 +1,9 @@
 package keep
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -24,7 +27,7 @@ func ofType(s *crdschema.Node, text []byte) bool {
 	case crdschema.Object, crdschema.Map:
 		return text[0] == '{' && membersFit(s, text)
 	case crdschema.Array:
-		return text[0] == '[' && elementsFit(s.Items(), text)
+		return text[0] == '[' && elementsFit(s.Items(), text) && keysFit(s, text)
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
@@ -53,13 +56,12 @@ func isInteger(text []byte) bool {
 	if !isNumber(text) {
 		return false
 	}
-	canonical, _ := jsondoc.CanonicalNumber(string(text))
-	for _, c := range []byte(canonical) {
-		if c == '.' || c == 'e' {
-			return false
-		}
+	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return true
 	}
-	return true
+	f, err := strconv.ParseFloat(string(text), 64)
+	const most = 1<<53 - 1 // more is a float64 to the API server's validation
+	return err == nil && f == math.Trunc(f) && math.Abs(f) <= most
 }
 
 func membersFit(s *crdschema.Node, text []byte) bool {
@@ -86,4 +88,25 @@ func elementsFit(s *crdschema.Node, text []byte) bool {
 		})
 	}
 	return fits && err == nil
+}
+
+// keysFit reports whether no two elements of a list that has keys have the same.
+func keysFit(s *crdschema.Node, text []byte) bool {
+	fields := s.ListMapKeys()
+	if len(fields) == 0 {
+		return true
+	}
+	n, err := parsed(text)
+	if err != nil {
+		return false
+	}
+	seen, fits := map[string]bool{}, true
+	err = n.Each(func(_ string, e *jsondoc.Node) bool {
+		if keys, all := keysOf(e, fields); all {
+			fits = !seen[index(keys)]
+			seen[index(keys)] = true
+		}
+		return fits
+	})
+	return err == nil && fits
 }

@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"slices"
-
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -41,8 +39,11 @@ type Place struct {
 	OneSided, Bridge bool
 	// Decided says that a condition or an expression decides whether the object or list is there: it is no bridge.
 	Decided bool
-	// Unit are the places that belong together with this one. Their paths start at the next Scope above.
-	Unit *Unit
+	// Unit are the places that belong together with this one. Their paths start at the next Scope above. Below are those of which
+	// some are in this place: where there is nothing here, whether there is belongs to them.
+	Unit, Below *Unit
+	// Fallback is what a rule gives where the other version shows nothing, as JSON, or nil.
+	Fallback []byte
 	// Scope says that paths of units start here: the root, an element, or where a rule set is applied.
 	Scope bool
 	// Moved says that the counterpart is elsewhere, or computed. Other is its schema, or nil; Counterpart its path from where the
@@ -53,13 +54,27 @@ type Place struct {
 }
 
 // A Unit are the places of both versions that belong together: an edit of one of them in the other version is one of all.
-type Unit struct{ Own, Other []Member }
+type Unit struct{ own, other []Member }
 
 // A Member is a place of a unit. Of one that is only looked at for being there the content does not count.
 type Member struct {
 	Path         Path
 	PresenceOnly bool
 	FromRoot     bool // the path starts at the root of the object, wherever the unit is
+	// Schema is what the schema of its version has at the place, or nil if that does not matter.
+	Schema *crdschema.Node
+
+	sum uint64 // of the path
+}
+
+// NewUnit returns the unit of some places.
+func NewUnit(own, other []Member) *Unit {
+	for _, members := range [][]Member{own, other} {
+		for i := range members {
+			members[i].sum = hash(string(members[i].Path.appendJSON(nil)))
+		}
+	}
+	return &Unit{own: own, other: other}
 }
 
 // member returns the place of a member, and whether it is one of the rule set beside.
@@ -184,21 +199,9 @@ func (w where) element(depth, index int) where {
 	return next
 }
 
-// indexOf returns the index of an element of a list if its counterpart has the same one, or -1.
-func (w where) indexOf(list, element *jsondoc.Node) int {
-	if element == nil || w.peer == nil {
-		return -1
-	}
-	all, err := membersOf(list)
-	if err != nil {
-		return -1
-	}
-	return w.paired(slices.IndexFunc(all, func(m member) bool { return m.value == element }), len(all))
-}
-
 // paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
 func (w where) paired(index, n int) int {
-	if w.peer.Kind() != jsondoc.Array {
+	if index < 0 || w.peer.Kind() != jsondoc.Array {
 		return -1
 	}
 	if last, err := w.peer.Element(n - 1); err != nil || last == nil {
@@ -261,6 +264,21 @@ func (w where) oneSided() bool {
 // required says that what was in the place goes if the other version has the place no more.
 func (w where) required() bool { return w.place == nil || !w.place.Bridge }
 
+// hasDropped says that something below is lost on purpose.
+func (w where) hasDropped() bool { return w.place.drops() }
+
+func (p *Place) drops() bool {
+	if p == nil {
+		return false
+	}
+	for _, m := range p.Members {
+		if m.Dropped || m.drops() {
+			return true
+		}
+	}
+	return false
+}
+
 // keys returns the fields that tell the elements of a list here apart.
 func (w where) keys() []string {
 	if keys := w.schema.ListMapKeys(); len(keys) > 0 {
@@ -277,24 +295,32 @@ func (w where) userNamed(name string) bool {
 	return w.schema.Property(name) == nil && (w.place == nil || w.place.Members[name] == nil)
 }
 
-// filled reports whether a value is what the schema of either version fills in.
-func (w where) filled(n *jsondoc.Node) bool { return w.schemaFills(n) || fills(w.other, n) }
+// filled reports whether a value is what the schema of either version fills in, or a rule.
+func (w where) filled(n *jsondoc.Node) bool {
+	return w.schemaFills(n) || fills(w.other, n) || w.place != nil && w.place.Fallback != nil && isText(n, string(w.place.Fallback))
+}
 
 // schemaFills reports whether a value is what the version's own schema fills in.
 func (w where) schemaFills(n *jsondoc.Node) bool { return fills(w.schema, n) }
 
 func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	text, has := s.Default()
-	switch {
-	case !has || n == nil:
-		return false
-	case string(n.Text()) == text:
-		return true
+	return has && isText(n, text)
+}
+
+// isText reports whether a value is the one that a JSON text is.
+func isText(n *jsondoc.Node, text string) bool {
+	if n == nil || string(n.Text()) == text {
+		return n != nil
 	}
-	o, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), []byte(text), []byte("}")))
-	if err != nil {
-		return false
-	}
-	v, err := o.Member("")
+	v, err := parsed([]byte(text))
 	return err == nil && same(n, v)
+}
+
+// nothing is a place at which there is nothing on the way back: what would be put there makes what it is in.
+func (w where) nothing(depth int) where {
+	if w.unit == nil && w.place != nil && w.place.Below != nil {
+		w.unit, w.unitAt, w.unitScope, w.unitPeer = w.place.Below, depth, w.scope, w.scopePeer
+	}
+	return w
 }

@@ -79,13 +79,13 @@ func (d *differ) keyed(x, g elements, w where) {
 		at[index(keys)] = i + 1
 	}
 	var left [][]Key // of the elements that the way back gives, those that x has; then those that only x has
-	lone := 0
+	var lone []int
 	has := make(map[string]bool, len(x.all))
 	for i, e := range x.all {
 		k := index(x.keys[i])
 		has[k] = true
 		if at[k] == 0 {
-			lone++
+			lone = append(lone, i)
 		}
 		now, index := (*jsondoc.Node)(nil), -1
 		if at[k] > 0 {
@@ -105,8 +105,8 @@ func (d *differ) keyed(x, g elements, w where) {
 			left = append(left, x.keys[i])
 		}
 	}
-	if lone > 1 || !slices.EqualFunc(left, x.keys, slices.Equal) {
-		d.add(&Entry{kind: isOrder, order: x.keys, base: orderBase(g.keys)}, w)
+	if len(lone) > 1 || !slices.EqualFunc(left, x.keys, slices.Equal) {
+		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, base: orderBase(g.keys)}, w)
 	}
 }
 
@@ -120,7 +120,6 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
-		d.in = d.had
 		d.add(&Entry{kind: isAbsent, base: d.base(g, e), shown: d.shown(g, e)}, e)
 	case g == nil:
 		d.onlyElement(x, keys, e)
@@ -200,7 +199,7 @@ type extra struct {
 
 // maxElements bounds for how many elements of a list it is said what they showed: a list with more is kept as a whole, and
 // returns as long as nobody has edited it.
-const maxElements = 512
+const maxElements = 1 << 14
 
 // unkeyed compares two lists element by element, or returns nil where it cannot be told which is which.
 func (d *differ) unkeyed(was, now []member, w where) *listEntry {

@@ -12,8 +12,8 @@ import (
 
 // Restored is what Restore has done, as far as Diff has to know in the same conversion.
 type Restored struct {
-	// gained are the paths of values that have returned where nothing was shown in their place.
-	gained map[string]bool
+	// gained are values that have returned where nothing was shown in their place, although the other version has one for them.
+	gained map[*jsondoc.Node]bool
 	// survived are fields that no schema knows, and that came through all the same.
 	survived map[string]bool
 }
@@ -28,7 +28,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
 // repeated name.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[string]bool{}, survived: map[string]bool{}}}
+	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
@@ -74,7 +74,8 @@ type branch struct {
 	byKey map[string]*branch
 	entry *Entry // of the place itself
 	order *Entry // of the list at the place
-	// What judge says.
+	tags  bool   // it is the labels or the annotations of the object
+	// What visit says.
 	valid   bool // the entry returns
 	inOrder bool // the list shows what it showed when its order was kept
 	node    *jsondoc.Node
@@ -126,6 +127,7 @@ func (b *branch) restorable() bool {
 	b.kids = slices.DeleteFunc(b.kids, func(field *branch) bool {
 		field.entry, field.order = nil, nil
 		isLabels := field.step.Name == "labels"
+		field.tags = true
 		field.kids = slices.DeleteFunc(field.kids, func(k *branch) bool { return !k.isTag(isLabels) })
 		return !isLabels && field.step.Name != "annotations"
 	})
@@ -177,17 +179,18 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 	if len(b.kids) == 0 {
 		return
 	}
-	find := r.finder(b, n)
+	find := r.finder(n)
 	for _, kid := range b.kids {
 		if slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == kid.step.Name }) {
 			continue // it is what the element is known by
 		}
-		m := find(kid.step)
+		m, at, err := find.part(kid.step)
+		r.note(err)
 		next := where{}
 		if kid.step.Keys == nil {
 			next = w.member(kid.step.Name, len(r.path)+1)
 		} else {
-			next = w.element(len(r.path)+1, w.indexOf(n, m))
+			next = w.element(len(r.path)+1, w.paired(at, len(find.list)))
 		}
 		depth, has, there := len(r.path), r.has, r.there
 		r.path, r.scopes = append(r.path, kid.step), append(r.scopes, m)
@@ -197,36 +200,49 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 				r.there = r.has
 			}
 		}
+		if m == nil {
+			next = next.nothing(len(r.path))
+		}
 		r.visit(kid, m, next)
 		r.path, r.scopes, r.has, r.there = r.path[:depth], r.scopes[:depth+1], has, there
 	}
 }
 
-// finder returns a function that finds the part of a value that a step leads to, or nil.
-func (r *restorer) finder(b *branch, n *jsondoc.Node) func(s Step) *jsondoc.Node {
-	list, err := membersOf(n)
-	r.note(err)
-	byName := func(string) *jsondoc.Node { return nil }
-	if n.Kind() == jsondoc.Map {
-		byName = lookup(list)
+// A finder finds the parts of a value that steps lead to.
+type finder struct {
+	of     *jsondoc.Node
+	list   []member                  // the elements of a list
+	byKeys map[string]map[string]int // by the fields of the keys: where each of them is
+}
+
+func (r *restorer) finder(n *jsondoc.Node) *finder {
+	f := &finder{of: n}
+	if n.Kind() == jsondoc.Array {
+		list, err := membersOf(n)
+		r.note(err)
+		f.list, f.byKeys = list, map[string]map[string]int{}
 	}
-	byKeys := map[string]map[string]*jsondoc.Node{} // by the fields of the keys
-	return func(s Step) *jsondoc.Node {
-		if s.Keys == nil {
-			return byName(s.Name)
-		}
-		if n.Kind() != jsondoc.Array {
-			return nil
-		}
-		fields, of := fieldsOf(s.Keys)
-		if byKeys[of] == nil {
-			if len(byKeys) == maxKeySets {
-				return nil
-			}
-			byKeys[of] = elementsBy(list, fields)
-		}
-		return byKeys[of][index(s.Keys)]
+	return f
+}
+
+// part returns the part that a step leads to, or nil, and the index of an element, or -1.
+func (f *finder) part(s Step) (part *jsondoc.Node, at int, err error) {
+	if s.Keys == nil {
+		part, err = f.of.Member(s.Name)
+		return part, -1, err
 	}
+	fields, of := fieldsOf(s.Keys)
+	if f.byKeys[of] == nil {
+		if len(f.list) == 0 || len(f.byKeys) == maxKeySets {
+			return nil, -1, nil
+		}
+		f.byKeys[of] = indexBy(f.list, fields)
+	}
+	i, found := f.byKeys[of][index(s.Keys)]
+	if !found {
+		return nil, -1, nil
+	}
+	return f.list[i].value, i, nil
 }
 
 // maxKeySets bounds by how many sets of fields the elements of a list may be known. Ours has one.
@@ -240,11 +256,16 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 	return fields, joined
 }
 
-func elementsBy(list []member, fields []string) map[string]*jsondoc.Node {
-	by := make(map[string]*jsondoc.Node, len(list))
-	for _, e := range list {
-		if keys, ok := keysOf(e.value, fields); ok && by[index(keys)] == nil {
-			by[index(keys)] = e.value
+// indexBy returns where the first element with each of the keys is.
+func indexBy(list []member, fields []string) map[string]int {
+	by := make(map[string]int, len(list))
+	for i, e := range list {
+		keys, ok := keysOf(e.value, fields)
+		if !ok {
+			continue
+		}
+		if _, found := by[index(keys)]; !found {
+			by[index(keys)] = i
 		}
 	}
 	return by
@@ -252,7 +273,7 @@ func elementsBy(list []member, fields []string) map[string]*jsondoc.Node {
 
 // counts reports whether an entry returns.
 func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
-	if r.there < e.in && e.kind != isAbsent || !w.known && !w.unknown() && !w.opaque || w.place.dropped() {
+	if r.there < e.in && e.kind != isAbsent || w.place.dropped() {
 		return false
 	}
 	switch e.kind {
@@ -266,12 +287,12 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 	if n != nil && w.unknown() {
 		r.done.survived[survivor(r.path, n)] = true
 	}
+	if !w.known && !w.opaque && r.has < usualIn(r.path) {
+		return false // it would make what it is in
+	}
 	ofElement := len(r.path) > 0 && r.path[len(r.path)-1].Keys != nil
 	if !w.fits(e.value) || !r.shows(e, n, w) || ofElement && n != nil {
 		return false
-	}
-	if e.base == "" {
-		r.done.gained[r.path.plain()] = true
 	}
 	return true
 }
@@ -279,19 +300,22 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 // shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
 // filled in may be there or not.
 func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
-	if !isOneOf(r.base(n, w), e.base) && !(w.filled(n) && isOneOf(r.base(nil, w), e.base)) {
+	if n == nil {
+		w = w.nothing(len(r.path))
+	}
+	if !isOneOf(r.base(n, w, true), e.base) && !isOneOf(r.base(n, w, false), e.base) {
 		return false
 	}
 	version, was, _ := strings.Cut(e.shown, ":")
-	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(n, w), was) || e.shown == "" && fills(w.other, w.peer)
+	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(n, w, true), was) || isOneOf(r.otherShows(n, w, false), was)
 }
 
-func (r *restorer) base(n *jsondoc.Node, w where) string {
-	return baseOf(n, w, r.path, r.scope, r.note)
+func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
+	return baseOf(n, w, filled, r.path, r.scope, r.note)
 }
 
-func (r *restorer) otherShows(n *jsondoc.Node, w where) string {
-	return w.shown(n, r.scope, len(r.path))
+func (r *restorer) otherShows(n *jsondoc.Node, w where, filled bool) string {
+	return w.shown(n, filled, r.scope, len(r.path))
 }
 
 func (r *restorer) scope(depth int) *jsondoc.Node {
@@ -323,9 +347,12 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 	switch e := b.entry; {
 	case e == nil:
 	case e.kind != isList:
-		e.base = orElse(e.base, r.base(n, w))
-		if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(n, w) {
-			e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(n, w))
+		if n == nil {
+			w = w.nothing(len(r.path))
+		}
+		e.base = orElse(e.base, r.base(n, w, true))
+		if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(n, w, true) {
+			e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(n, w, true))
 		}
 	default:
 		list, of, err := elementsAt(n, w)
@@ -373,10 +400,18 @@ func (r *restorer) orderCounts(e *Entry, n *jsondoc.Node) bool {
 	return len(e.order) > 0 && r.there >= e.in && isOneOf(r.orderBase(e, n), e.base)
 }
 
-// orderBase returns the digest of the order in which a list shows the elements, by the keys that were kept.
+// orderBase returns the digest of the order in which a list shows the elements, but for those that were not shown: these may
+// have come to be.
 func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) string {
 	list, err := membersOf(n)
 	r.note(err)
 	fields, _ := fieldsOf(e.order[0])
-	return orderBase(distinctKeys(list, fields))
+	lone := make(map[string]bool, len(e.lone))
+	for _, i := range e.lone {
+		if i >= 0 && i < len(e.order) {
+			lone[index(e.order[i])] = true
+		}
+	}
+	keys := slices.Clone(distinctKeys(list, fields))
+	return orderBase(slices.DeleteFunc(keys, func(k []Key) bool { return lone[index(k)] }))
 }

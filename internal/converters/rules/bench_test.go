@@ -12,7 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -182,18 +181,8 @@ func BenchmarkLoad(b *testing.B) {
 			}
 			crds = append(crds, parsed...)
 		}
-		parsed := make([]*syntax.File, 0, count)
-		for _, file := range files {
-			f, findings := syntax.Parse(file.Name, file.Text)
-			if len(findings) > 0 {
-				b.Fatal(findings)
-			}
-			parsed = append(parsed, f)
-		}
-		if findings, err := check.Check(parsed, crds, check.Options{}); err != nil || len(findings) > 0 {
-			b.Fatal(findings, err)
-		}
-		if set, findings := rules.Load(files, crds, rules.Options{}); len(set.Kinds()) != count {
+		set, findings := rules.Load(files, crds, rules.Options{})
+		if findings = append(findings, check.Check(set.Bound())...); len(set.Kinds()) != count || len(findings) > 0 {
 			b.Fatal(findings)
 		}
 	}

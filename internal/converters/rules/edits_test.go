@@ -116,7 +116,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"of one that comes though it was there": {
 			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","u":"y"},{"name":"c","u":"z"}]}`, `"b":"1"`, `"b":"1","a":"2"`,
-			`{"params":[{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"},{"name":"b","value":"1","u":"x"}]}`,
+			`{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"}]}`,
 		},
 		"elements when one goes and another comes": {
 			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"a"}},{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}}]}`,

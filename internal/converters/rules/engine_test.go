@@ -364,7 +364,7 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`},
 				{
 					from: "v1", rest: `,"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`,
-					wantKept: `{"v1.spec.attributes":{"order":[{"name":"o"},{"name":"type"}]},"v1.spec.attributes--1yde3cefoj5oj":{"in":1,"path":["spec","attributes",{"name":"o"}],"value":{}}}`,
+					wantKept: `{"v1.spec.attributes":{"lone":[0],"order":[{"name":"o"},{"name":"type"}]},"v1.spec.attributes--1yde3cefoj5oj":{"in":1,"path":["spec","attributes",{"name":"o"}],"value":{}}}`,
 				},
 			},
 		},
@@ -447,11 +447,11 @@ func valueCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":1,"d":{"y":{"z":10}}}`,
-					wantKept: `{"v1beta1.spec.a":{"absent":true},"v1beta1.spec.c.y.z":{"absent":true,"in":1}}`,
+					wantKept: `{"v1beta1.spec.a":{"absent":true},"v1beta1.spec.c":{"absent":true}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":1000,"c":{"x":[2.5]}}`,
-					wantKept: `{"v1.spec.b":{"absent":true},"v1.spec.d.x":{"absent":true,"in":1}}`,
+					wantKept: `{"v1.spec.b":{"absent":true},"v1.spec.d":{"absent":true}}`,
 				},
 			},
 		},
@@ -515,7 +515,7 @@ func valueCases() []engineCase {
 				},
 				{
 					from: "v1beta1", rest: `,"spec":{"minReplicas":1}`, want: `,"spec":{"autoscaler":{"minReplicas":1}}`,
-					wantKept: `{"v1beta1.spec.autoscaler.minReplicas":{"absent":true,"in":1},"v1beta1.spec.minReplicas":{"value":1}}`,
+					wantKept: `{"v1beta1.spec.autoscaler":{"absent":true},"v1beta1.spec.minReplicas":{"value":1}}`,
 				},
 			},
 		},

@@ -61,7 +61,7 @@ func (c conversion) check(t *testing.T, key, text string) {
 			if value != true {
 				t.Errorf("%s: %s", key, text)
 			}
-		case "base":
+		case "base", "shown":
 			if value == "" || value == nil {
 				t.Errorf("a base of nothing is left out: %s: %s", key, text)
 			}
@@ -69,7 +69,7 @@ func (c conversion) check(t *testing.T, key, text string) {
 			if n, ok := value.(float64); !ok || n < 0 || n != float64(int(n)) {
 				t.Errorf("no number of steps: %s: %s", key, text)
 			}
-		case "path":
+		case "path", "lone":
 		default:
 			t.Errorf("a member that nothing reads: %s: %s", key, text)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -78,16 +77,11 @@ func loadPublicKind(tb testing.TB, folder string) publicKind {
 		}
 	}
 	set, findings := rules.Load([]rules.Source{source}, crds, rules.Options{})
-	file, more := syntax.Parse(source.Name, source.Text)
-	found, err := check.Check([]*syntax.File{file}, crds, check.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	k.findings = finding.Sort(slices.Concat(findings, more, found))
-	if len(crds) != 1 || len(set.Kinds()) != 1 || len(file.Conversions) != 1 || len(crds[0].Versions) != 2 {
+	k.findings = finding.Sort(append(findings, check.Check(set.Bound())...))
+	if len(crds) != 1 || len(set.Kinds()) != 1 || len(set.Conversions()) != 1 || len(crds[0].Versions) != 2 {
 		tb.Fatalf("%s: %d CRDs, %d kinds, findings: %v", folder, len(crds), len(set.Kinds()), k.findings)
 	}
-	k.Kind, k.crd, k.hub = &set.Kinds()[0], crds[0], file.Conversions[0].Hub
+	k.Kind, k.crd, k.hub = &set.Kinds()[0], crds[0], set.Conversions()[0].Hub
 	k.spoke = k.other(k.hub)
 	return k
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -58,7 +59,8 @@ func TestRulesThatShareDifferentPlacesLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{}); len(findings) > 0 {
+	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{})
+	if findings = append(findings, check.Check(set.Bound())...); len(findings) > 0 {
 		t.Fatal(findings)
 	}
 }

@@ -21,8 +21,8 @@ func (s Place) Kind() crdschema.Kind {
 	return s.Node.Kind()
 }
 
-// free is true of a place below which there may be anything.
-func (s Place) free() bool {
+// Free is true of a place below which there may be anything.
+func (s Place) Free() bool {
 	return s.Known && (s.Node == nil || s.Node.Kind() == crdschema.Any && s.Node.PreservesUnknown())
 }
 
@@ -52,7 +52,7 @@ func (s Place) Items() Place {
 	switch items := s.Node.Items(); {
 	case items != nil:
 		return Place{items, true}
-	case s.free():
+	case s.Free():
 		return Place{nil, true}
 	}
 	return Place{}
@@ -102,17 +102,23 @@ func (s Place) SameValues(t Place) bool {
 	return true
 }
 
-// At resolves a path below the place. It is false where the schema does not have the place.
-func (s Place) At(path []syntax.Segment) (Place, bool) {
-	if !s.Known {
-		return Place{}, false
+// Step goes on by one segment.
+func (s Place) Step(by syntax.Segment) Place {
+	switch by.Kind {
+	case syntax.Field:
+		return s.Member(by.Name)
+	case syntax.Values, syntax.KeyedValues:
+		return s.Others()
+	case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
+		return s.Items()
 	}
-	if len(path) == 0 {
-		return s, true
+	return Place{}
+}
+
+// Walk goes on by a path.
+func (s Place) Walk(path []syntax.Segment) Place {
+	for _, by := range path {
+		s = s.Step(by)
 	}
-	nodes, problem := Resolve(s.Node, "", syntax.Path{Segments: path})
-	if problem != nil {
-		return Place{}, false
-	}
-	return Place{nodes[len(nodes)-1], true}, true
+	return s
 }

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A Problem says which segment of a path the schema does not have.
@@ -19,75 +19,57 @@ type Problem struct {
 	Missing bool // there is no such field; otherwise the segment does not fit what is there
 }
 
-// Resolve returns the place behind each segment of a path below base. A place is nil where the schema admits whatever there is
-// (an unknown field of an object that preserves those, or any value), and everything below such a place is; so it is when
-// base is nil. The version names the schema in messages. Segments of the object's own metadata are not judged: see Root.
-func Resolve(base *crdschema.Node, version string, path syntax.Path) ([]*crdschema.Node, *Problem) {
-	nodes := make([]*crdschema.Node, 0, len(path.Segments))
-	at := base
-	for i, s := range path.Segments {
-		next, problem := follow(at, version, s)
-		if problem != nil {
+// Find goes on by a path, and says why the schema does not have it, if so. Below a place where the schema admits whatever there
+// is (an unknown field of an object that preserves those, or any value) everything is. The version names the schema in messages.
+// Segments of the object's own metadata are not judged: see reserved.
+func (s Place) Find(version string, path []syntax.Segment) (Place, *Problem) {
+	for i, by := range path {
+		if problem := judge(s.Node, version, by); problem != nil {
 			problem.Segment = i
 			if problem.Missing {
-				problem.Hint = fieldHint(at, path.Segments[:i], s, problem.Hint)
+				problem.Hint = fieldHint(s.Node, path[:i], by, problem.Hint)
 			}
-			return nodes, problem
+			return Place{}, problem
 		}
-		nodes = append(nodes, next)
-		at = next
+		s = s.Step(by)
 	}
-	return nodes, nil
+	return s, nil
 }
 
-// follow goes on by one segment.
-func follow(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
+// judge says why a place cannot be gone on from by a segment; nil if it can.
+func judge(at *crdschema.Node, version string, s syntax.Segment) *Problem {
 	if Free(at) {
-		if s.Kind == syntax.Field {
-			return at.Property(s.Name), nil
-		}
-		return nil, nil
+		return nil
 	}
+	kind := at.Kind()
 	switch s.Kind {
 	case syntax.Field:
-		return fieldAt(at, version, s)
-	case syntax.Elements, syntax.First:
-		if at.Kind() != crdschema.Array {
-			return nil, misfit(at, s, "elements")
+		switch {
+		case kind == crdschema.Map:
+		case kind != crdschema.Object && kind != crdschema.Any:
+			return misfit(at, s, "fields")
+		case at.Property(s.Name) == nil && !at.PreservesUnknown():
+			return &Problem{Code: "no-such-field", Text: "no such field in " + version, Missing: true}
 		}
-		return at.Items(), nil
 	case syntax.Values, syntax.KeyedValues:
-		if at.Kind() != crdschema.Map {
-			return nil, misfit(at, s, "entries of a map")
+		if kind != crdschema.Map {
+			return misfit(at, s, "entries of a map")
 		}
-		return at.Values(), nil
-	case syntax.KeyedElements, syntax.Pick:
-		if at.Kind() != crdschema.Array {
-			return nil, misfit(at, s, "elements")
+	case syntax.Elements, syntax.First, syntax.KeyedElements, syntax.Pick:
+		if kind != crdschema.Array {
+			return misfit(at, s, "elements")
 		}
-		return at.Items(), keyField(at.Items(), version, s)
+		if s.Kind == syntax.KeyedElements || s.Kind == syntax.Pick {
+			return keyField(at.Items(), version, s)
+		}
 	}
-	return nil, nil
+	return nil
 }
 
 // Free reports whether a place admits any value, with anything below it: nil does, and one without a type that preserves
 // unknown fields. The latter may have properties all the same, which its objects keep to.
 func Free(n *crdschema.Node) bool {
 	return n == nil || n.Kind() == crdschema.Any && n.PreservesUnknown()
-}
-
-func fieldAt(at *crdschema.Node, version string, s syntax.Segment) (*crdschema.Node, *Problem) {
-	switch at.Kind() {
-	case crdschema.Object, crdschema.Any:
-		if next := at.Property(s.Name); next != nil || at.PreservesUnknown() {
-			return next, nil
-		}
-		return nil, &Problem{Code: "no-such-field", Text: "no such field in " + version, Missing: true}
-	case crdschema.Map:
-		return at.Values(), nil
-	case crdschema.None, crdschema.Array, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
-	}
-	return nil, misfit(at, s, "fields")
 }
 
 // misfit says that a place has no such part, and what to write instead.
@@ -125,10 +107,7 @@ func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem 
 			return nil
 		}
 		p := &Problem{Code: "no-such-key", Text: fmt.Sprintf("the elements have no field %s in %s", s.Name, version)}
-		p.Hint = "they have " + few(items.Properties())
-		if near, ok := finding.Nearest(s.Name, items.Properties()); ok {
-			p.Hint = "did you mean " + near + "?"
-		}
+		p.Hint = didyoumean.Hint(s.Name, items.Properties(), "they have "+few(items.Properties()))
 		return p
 	}
 	switch k := key.Kind(); k {
@@ -159,11 +138,10 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 		}
 		values = append(values, value)
 	}
-	p := &Problem{Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value), Hint: "it is one of " + strings.Join(values, ", ")}
-	if near, ok := finding.Nearest(s.Value, values); ok {
-		p.Hint = "did you mean " + near + "?"
+	return &Problem{
+		Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value),
+		Hint: didyoumean.Hint(s.Value, values, "it is one of "+strings.Join(values, ", ")),
 	}
-	return p
 }
 
 // isInteger judges x of [port=x]: it is what the API server writes for an integer.
@@ -182,7 +160,7 @@ func isInteger(s syntax.Segment) *Problem {
 func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hint string) string {
 	const pruned = "  (the API server would prune it silently)"
 	prefix := syntax.Path{Segments: before}.String()
-	if near, ok := finding.Nearest(s.Name, at.Properties()); ok {
+	if near, ok := didyoumean.Nearest(s.Name, at.Properties()); ok {
 		found := syntax.Segment{Kind: syntax.Field, Name: near}
 		return fmt.Sprintf("did you mean %s%s?%s", prefix, found, pruned)
 	}

@@ -11,9 +11,9 @@ import (
 // reads adds what the expressions of a rule read to its unit. A rule counts where it writes: what a rule for .status reads elsewhere
 // does not count, and the other way round.
 func (u *uniter) reads(rule *Rule) {
-	for from := FieldEnd; from <= HubEnd; from++ {
+	for from := OfSpoke; from <= OfHub; from++ {
 		to := from.Other()
-		backward := from == HubEnd
+		backward := from == OfHub
 		keys := [2][2]string{{"toHub", "when"}, {"fromHub", "whenHub"}}[from]
 		computed, condition := []transform.Read(nil), rule.When[from].Reads()
 		if rule.Transform != nil {
@@ -29,11 +29,11 @@ func (u *uniter) reads(rule *Rule) {
 	}
 }
 
-// writer returns the node of a place that the rule writes at an end, in .status or elsewhere, or nil.
-func (u *uniter) writer(rule *Rule, end End, status bool) *node {
-	for _, p := range rule.paths(end) {
-		if u.status(end, p.Segments) == status {
-			return u.node(end, p.Segments)
+// writer returns the node of a place that the rule writes on a side, in .status or elsewhere, or nil.
+func (u *uniter) writer(rule *Rule, side Side, status bool) *node {
+	for _, p := range rule.Ends[side] {
+		if u.status(side, p.Segments) == status {
+			return u.node(side, p.Segments)
 		}
 	}
 	return nil
@@ -41,7 +41,7 @@ func (u *uniter) writer(rule *Rule, end End, status bool) *node {
 
 // counted returns what of some reads can be edited. Names and kinds cannot, and what the API server writes into metadata with
 // each update is no edit of anything that rules convert. A read of a whole object, or of all metadata, is of what is left.
-func (u *uniter) counted(end End, reads []transform.Read) []UnitPlace {
+func (u *uniter) counted(side Side, reads []transform.Read) []UnitPlace {
 	var places []UnitPlace
 	add := func(presence bool, names ...string) {
 		p := UnitPlace{Presence: presence}
@@ -53,7 +53,7 @@ func (u *uniter) counted(end End, reads []transform.Read) []UnitPlace {
 	for _, r := range reads {
 		switch {
 		case len(r.Path) == 0:
-			for _, name := range u.root.Base(end).Node.Properties() {
+			for _, name := range u.root.Base[side].Node.Properties() {
 				if name != "apiVersion" && name != "kind" && name != "metadata" {
 					add(false, name)
 				}
@@ -85,63 +85,63 @@ func fixedName(path []syntax.Segment) bool {
 }
 
 // read adds a place, from the root of the object, to the unit of a node.
-func (u *uniter) read(n *node, end End, p UnitPlace, why Why) {
+func (u *uniter) read(n *node, side Side, p UnitPlace, why Why) {
 	unit := n.representative().unit
 	unit.Why = append(unit.Why, why)
-	if own, within := u.relative(end, p.Path); within {
+	if own, within := u.relative(side, p.Path); within {
 		if len(own) > 0 || u.whole {
-			u.inside(n, end, UnitPlace{own, p.Presence})
+			u.inside(n, side, UnitPlace{own, p.Presence})
 			return
 		}
 		if !p.Presence { // all of the pair of a rule set
 			for _, rule := range u.binding.Rules {
-				for _, path := range rule.paths(end) {
-					n.join(u.node(end, path.Segments))
+				for _, path := range rule.Ends[side] {
+					n.join(u.node(side, path.Segments))
 				}
 			}
 			unit = n.representative().unit
 		}
 	}
-	unit.Outside[end] = append(unit.Outside[end], p)
-	for _, there := range u.root.images(end, p.Path, 0) {
+	unit.Outside[side] = append(unit.Outside[side], p)
+	for _, there := range u.root.images(side, p.Path, 0) {
 		if inStatus(there) == inStatus(p.Path) {
-			unit.Outside[end.Other()] = append(unit.Outside[end.Other()], UnitPlace{there, p.Presence})
+			unit.Outside[side.Other()] = append(unit.Outside[side.Other()], UnitPlace{there, p.Presence})
 		}
 	}
 }
 
 // relative returns the path of a place from the binding on, if it is known to be there: below an element it may be that of any
 // other one. A place that the binding is in is all of it.
-func (u *uniter) relative(end End, path []syntax.Segment) ([]syntax.Segment, bool) {
-	base := u.scope.base[end]
+func (u *uniter) relative(side Side, path []syntax.Segment) ([]syntax.Segment, bool) {
+	base := u.scope.base[side]
 	n := min(len(base), len(path))
 	if u.whole {
 		return path, true
 	}
-	return path[n:], u.scope.fixed && samePath(base[:n], path[:n])
+	return path[n:], u.scope.fixed && Same(base[:n], path[:n])
 }
 
-// inside adds a place of the binding to the unit of a node, and what it is at the other end. By its content, the unit is that of
+// inside adds a place of the binding to the unit of a node, and what it is on the other side. By its content, the unit is that of
 // all rules that name the place, a part of it, or what it is a part of; but for a part of what a plain pair hands on, which is a
 // place by itself.
-func (u *uniter) inside(n *node, end End, p UnitPlace) {
-	images := u.binding.images(end, p.Path, 0)
+func (u *uniter) inside(n *node, side Side, p UnitPlace) {
+	images := u.binding.images(side, p.Path, 0)
 	if p.Presence {
 		unit := n.representative().unit
-		unit.Places[end] = append(unit.Places[end], p)
+		unit.Places[side] = append(unit.Places[side], p)
 		for _, there := range images {
-			if u.status(end.Other(), there) == u.status(end, p.Path) {
-				unit.Places[end.Other()] = append(unit.Places[end.Other()], UnitPlace{there, true})
+			if u.status(side.Other(), there) == u.status(side, p.Path) {
+				unit.Places[side.Other()] = append(unit.Places[side.Other()], UnitPlace{there, true})
 			}
 		}
 		return
 	}
 	owned := false
 	for _, rule := range u.binding.Rules {
-		for _, path := range rule.paths(end) {
+		for _, path := range rule.Ends[side] {
 			part := len(path.Segments) < len(p.Path)
-			if meet(path.Segments, p.Path) && (!part || !rule.Plain) {
-				n.join(u.node(end, path.Segments))
+			if meet(path.Segments, p.Path) && (!part || !rule.Hands()) {
+				n.join(u.node(side, path.Segments))
 				owned = owned || part
 			}
 		}
@@ -149,37 +149,37 @@ func (u *uniter) inside(n *node, end End, p UnitPlace) {
 	if owned {
 		return
 	}
-	n.join(u.node(end, p.Path))
+	n.join(u.node(side, p.Path))
 	for _, there := range images {
-		if u.status(end.Other(), there) == u.status(end, p.Path) {
-			n.join(u.node(end.Other(), there))
+		if u.status(side.Other(), there) == u.status(side, p.Path) {
+			n.join(u.node(side.Other(), there))
 		}
 	}
 }
 
-// images returns what a place is at the other end: where rules put it, or the same path if it is copied. There may be none.
-func (r *Binding) images(end End, path []syntax.Segment, depth int) [][]syntax.Segment {
+// images returns what a place is on the other side: where rules put it, or the same path if it is copied. There may be none.
+func (b *Binding) images(side Side, path []syntax.Segment, depth int) [][]syntax.Segment {
 	const deepest = 32 // a rule set that applies itself to its own places
 	if depth > deepest {
 		return nil
 	}
 	var found [][]syntax.Segment
 	all := false // what rules pick out of a list is not all that is there
-	for _, rule := range r.Rules {
-		for _, own := range rule.paths(end) {
+	for _, rule := range b.Rules {
+		for _, own := range rule.Ends[side] {
 			n := len(own.Segments)
 			if n > len(path) || !meet(own.Segments, path[:n]) {
 				continue
 			}
-			all = all || samePath(own.Segments, path[:n])
-			for _, other := range rule.paths(end.Other()) {
+			all = all || Same(own.Segments, path[:n])
+			for _, other := range rule.Ends[side.Other()] {
 				switch {
-				case !rule.Plain || n == len(path):
+				case !rule.Hands() || n == len(path):
 					found = append(found, other.Segments)
 				case rule.Below == nil:
 					found = append(found, slices.Concat(other.Segments, path[n:]))
 				default:
-					for _, below := range rule.Below.images(end, path[n:], depth+1) {
+					for _, below := range rule.Below.images(side, path[n:], depth+1) {
 						found = append(found, slices.Concat(other.Segments, below))
 					}
 				}
@@ -189,44 +189,44 @@ func (r *Binding) images(end End, path []syntax.Segment, depth int) [][]syntax.S
 	if all {
 		return found
 	}
-	for _, e := range r.Elements {
-		own, other := e.path(end).Segments, e.path(end.Other()).Segments
+	for _, e := range b.Elements {
+		own, other := e.Ends[side].Segments, e.Ends[side.Other()].Segments
 		n := len(own)
 		switch {
-		case n > len(path) || !samePath(own, path[:n]):
+		case !e.Paired() || n > len(path) || !Same(own, path[:n]):
 			continue
 		case n == len(path):
 			return append(found, other)
 		}
 		through := syntax.Segment{Kind: syntax.Elements}
-		if IsMap(e.by(end.Other())) {
+		if IsMap(e.By[side.Other()]) {
 			through.Kind = syntax.Values
 		}
-		for _, below := range e.Binding.images(end, path[n+1:], depth+1) {
+		for _, below := range e.Binding.images(side, path[n+1:], depth+1) {
 			found = append(found, slices.Concat(other, []syntax.Segment{through}, below))
 		}
 		return found
 	}
-	if r.copies(end, path) {
+	if b.copies(side, path) {
 		found = append(found, path)
 	}
 	return found
 }
 
-// copies reports whether a place that no rule names at an end is the same place at the other one.
-func (r *Binding) copies(end End, path []syntax.Segment) bool {
-	here, known := r.Base(end).At(path)
-	there, knownToo := r.Base(end.Other()).At(path)
-	if !known || !knownToo || here.Kind() != there.Kind() && here.Kind() != crdschema.Any && there.Kind() != crdschema.Any {
+// copies reports whether a place that no rule names on a side is the same place on the other one.
+func (b *Binding) copies(side Side, path []syntax.Segment) bool {
+	here, problem := b.Base[side].Find("", path)
+	there, problemThere := b.Base[side.Other()].Find("", path)
+	if problem != nil || problemThere != nil || here.Kind() != there.Kind() && here.Kind() != crdschema.Any && there.Kind() != crdschema.Any {
 		return false
 	}
-	owns := func(own []syntax.Segment) bool { return len(own) <= len(path) && samePath(own, path[:len(own)]) }
-	for _, rule := range r.Rules {
-		if slices.ContainsFunc(rule.paths(end.Other()), func(p Path) bool { return owns(p.Segments) }) {
+	owns := func(own []syntax.Segment) bool { return len(own) <= len(path) && Same(own, path[:len(own)]) }
+	for _, rule := range b.Rules {
+		if slices.ContainsFunc(rule.Ends[side.Other()], func(p Path) bool { return owns(p.Segments) }) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.Elements, func(e *Elements) bool { return owns(e.path(end.Other()).Segments) })
+	return !slices.ContainsFunc(b.Elements, func(e *Elements) bool { return e.Paired() && owns(e.Ends[side.Other()].Segments) })
 }
 
 // meet reports whether one path may be the other one, or lead to a part of it.

@@ -9,18 +9,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// An End is one of the two ends of a binding: the version, or the hub.
-type End int
-
-// The ends of a binding, which index what it has twice.
-const (
-	FieldEnd End = iota
-	HubEnd
-)
-
-// Other returns the end that is not this one.
-func (e End) Other() End { return 1 - e }
-
 // A Unit is the smallest set of places of both versions that belong together. An edit of one of them is an edit of all: what
 // was kept of any other one counts no more. Rules that share a place are of one unit, and so is a rule
 // whose expressions read what another one names. A place whose presence alone is read is of the unit by that, and may be
@@ -30,8 +18,8 @@ func (e End) Other() End { return 1 - e }
 // units of its own.
 type Unit struct {
 	Rules []*Rule
-	// Places are those of each end, from the binding on, in the order of their texts. There are more than the rules have: what
-	// expressions read, and what that is at the other end.
+	// Places are those of each side, from the binding on, in the order of their texts. There are more than the rules have: what
+	// expressions read, and what that is on the other side.
 	Places [2][]UnitPlace
 	// Outside are the places that expressions read outside of an element or of the pair of a rule set, from the root of the object
 	// on. Those are in a unit of another binding, which is not joined with this one.
@@ -54,7 +42,7 @@ func (p UnitPlace) String() string { return transform.Read(p).String() }
 type Why struct {
 	Rule, Other *syntax.Rule // Other: which shares the place; nil where an expression reads it
 	Key         string       // of the expression
-	At          End
+	At          Side
 	// Place is from the binding on, or from the root of the object where an expression reads it.
 	Place UnitPlace
 }
@@ -62,12 +50,12 @@ type Why struct {
 // UnitsAt returns the units that a place belongs to by its content: the one that has it, or the nearest place above it; if there
 // is none, those that have places below it. It is empty for a place that is a unit of its own. A path that does not say
 // which element it is of may be in the units of several, such as rules pick.
-func (r *Binding) UnitsAt(end End, path []syntax.Segment) []*Unit {
+func (b *Binding) UnitsAt(side Side, path []syntax.Segment) []*Unit {
 	var above, below []*Unit
 	longest := -1
-	for _, u := range r.Units {
+	for _, u := range b.Units {
 		inside := false
-		for _, p := range u.Places[end] {
+		for _, p := range u.Places[side] {
 			switch n := len(p.Path); {
 			case p.Presence:
 			case n <= len(path) && n >= longest && meet(p.Path, path[:n]):
@@ -90,9 +78,9 @@ func (r *Binding) UnitsAt(end End, path []syntax.Segment) []*Unit {
 }
 
 // UnitsOf returns the units of a rule of the binding: one, or two if it names places in .status and others.
-func (r *Binding) UnitsOf(rule *Rule) []*Unit {
+func (b *Binding) UnitsOf(rule *Rule) []*Unit {
 	var units []*Unit
-	for _, u := range r.Units {
+	for _, u := range b.Units {
 		if slices.Contains(u.Rules, rule) {
 			units = append(units, u)
 		}
@@ -100,20 +88,10 @@ func (r *Binding) UnitsOf(rule *Rule) []*Unit {
 	return units
 }
 
-// Single reports whether a unit is one place at each end at most, and nothing else.
+// Single reports whether a unit is one place on each side at most, and nothing else.
 func (u *Unit) Single() bool {
-	return len(u.Places[FieldEnd]) < 2 && len(u.Places[HubEnd]) < 2 && len(u.Outside[FieldEnd])+len(u.Outside[HubEnd]) == 0
+	return len(u.Places[OfSpoke]) < 2 && len(u.Places[OfHub]) < 2 && len(u.Outside[OfSpoke])+len(u.Outside[OfHub]) == 0
 }
-
-// paths returns the places that the rule names at an end.
-func (r *Rule) paths(end End) []Path { return [2][]Path{r.Field, r.Hub}[end] }
-
-func (e *Elements) path(end End) Path { return [2]Path{e.Field, e.Hub}[end] }
-
-func (e *Elements) by(end End) syntax.Segment { return [2]syntax.Segment{e.FieldBy, e.HubBy}[end] }
-
-// Base returns what the paths of an end start at.
-func (r *Binding) Base(end End) Place { return [2]Place{r.Field, r.Hub}[end] }
 
 // A scope is where a binding is: what its paths go on from.
 type scope struct {
@@ -123,7 +101,7 @@ type scope struct {
 }
 
 // unite finds the units of a binding of whole objects and of all below it.
-func (b *Binder) unite(root *Binding) {
+func unite(root *Binding) {
 	scopes := map[*Binding]*scope{}
 	var order []*Binding
 	var visit func(r *Binding, at scope)
@@ -131,8 +109,8 @@ func (b *Binder) unite(root *Binding) {
 		before := scopes[r]
 		switch {
 		case before == nil:
-			for end := range at.base {
-				at.status[end] = inStatus(at.base[end])
+			for side := range at.base {
+				at.status[side] = inStatus(at.base[side])
 			}
 			scopes[r], order = &at, append(order, r)
 		case !before.fixed:
@@ -142,13 +120,13 @@ func (b *Binder) unite(root *Binding) {
 		}
 		for _, rule := range r.Rules {
 			if rule.Below != nil {
-				visit(rule.Below, scope{base: at.below(rule.Field[0].Segments, rule.Hub[0].Segments), fixed: at.fixed})
+				visit(rule.Below, scope{base: at.below(rule.Ends[OfSpoke][0].Segments, rule.Ends[OfHub][0].Segments), fixed: at.fixed})
 			}
 		}
 		for _, e := range r.Elements {
-			visit(e.Binding, scope{base: at.below(
-				append(slices.Clip(e.Field.Segments), e.FieldBy), append(slices.Clip(e.Hub.Segments), e.HubBy),
-			)})
+			if e.Paired() {
+				visit(e.Binding, scope{base: at.below(e.Whole(OfSpoke), e.Whole(OfHub))})
+			}
 		}
 	}
 	visit(root, scope{fixed: true})
@@ -159,7 +137,7 @@ func (b *Binder) unite(root *Binding) {
 }
 
 func (s *scope) below(field, hub []syntax.Segment) [2][]syntax.Segment {
-	return [2][]syntax.Segment{slices.Concat(s.base[FieldEnd], field), slices.Concat(s.base[HubEnd], hub)}
+	return [2][]syntax.Segment{slices.Concat(s.base[OfSpoke], field), slices.Concat(s.base[OfHub], hub)}
 }
 
 // inStatus reports whether a path from the root leads into .status.
@@ -177,13 +155,13 @@ type uniter struct {
 }
 
 type nodeKey struct {
-	end  End
+	side Side
 	path string
 }
 
-// A node is a place of one end by its content. Nodes of one unit have one representative.
+// A node is a place of one side by its content. Nodes of one unit have one representative.
 type node struct {
-	end   End
+	side  Side
 	path  []syntax.Segment
 	rules []*Rule // that name it
 	up    *node
@@ -209,25 +187,25 @@ func (n *node) join(m *node) {
 // add adds what was found of another unit. Its nodes have its places and rules.
 func (u *Unit) add(v *Unit) {
 	u.Why = append(u.Why, v.Why...)
-	for end := range u.Places {
-		u.Places[end] = append(u.Places[end], v.Places[end]...)
-		u.Outside[end] = append(u.Outside[end], v.Outside[end]...)
+	for side := range u.Places {
+		u.Places[side] = append(u.Places[side], v.Places[side]...)
+		u.Outside[side] = append(u.Outside[side], v.Outside[side]...)
 	}
 }
 
-func (u *uniter) node(end End, path []syntax.Segment) *node {
-	key := nodeKey{end, syntax.Path{Segments: path}.String()}
+func (u *uniter) node(side Side, path []syntax.Segment) *node {
+	key := nodeKey{side, syntax.Path{Segments: path}.String()}
 	n := u.nodes[key]
 	if n == nil {
-		n = &node{end: end, path: path, unit: &Unit{}, free: true}
+		n = &node{side: side, path: path, unit: &Unit{}, free: true}
 		u.nodes[key], u.all = n, append(u.all, n)
 	}
 	return n
 }
 
 // status reports whether a place of the binding is in .status.
-func (u *uniter) status(end End, path []syntax.Segment) bool {
-	return u.scope.status[end] || u.whole && inStatus(path)
+func (u *uniter) status(side Side, path []syntax.Segment) bool {
+	return u.scope.status[side] || u.whole && inStatus(path)
 }
 
 func (u *uniter) units() []*Unit {
@@ -239,7 +217,7 @@ func (u *uniter) units() []*Unit {
 	}
 	for i, n := range u.all {
 		for _, m := range u.all[:i] {
-			if n.free && m.free && n.end == m.end && meet(n.path, m.path) && u.status(n.end, n.path) == u.status(m.end, m.path) {
+			if n.free && m.free && n.side == m.side && meet(n.path, m.path) && u.status(n.side, n.path) == u.status(m.side, m.path) {
 				n.join(m)
 			}
 		}
@@ -247,7 +225,7 @@ func (u *uniter) units() []*Unit {
 	var units []*Unit
 	for _, n := range u.all {
 		unit := n.representative().unit
-		unit.Places[n.end] = append(unit.Places[n.end], UnitPlace{Path: n.path})
+		unit.Places[n.side] = append(unit.Places[n.side], UnitPlace{Path: n.path})
 		for _, rule := range n.rules {
 			if !slices.Contains(unit.Rules, rule) {
 				unit.Rules = append(unit.Rules, rule)
@@ -266,15 +244,15 @@ func (u *uniter) units() []*Unit {
 // rule makes the places that a rule names one unit, or one in .status and one elsewhere.
 func (u *uniter) rule(rule *Rule) {
 	var first [2]*node // not in .status, and in it
-	for end := FieldEnd; end <= HubEnd; end++ {
-		for _, p := range rule.paths(end) {
-			n := u.node(end, p.Segments)
+	for side := OfSpoke; side <= OfHub; side++ {
+		for _, p := range rule.Ends[side] {
+			n := u.node(side, p.Segments)
 			for _, other := range n.rules {
 				n.representative().unit.Why = append(n.representative().unit.Why,
-					Why{Rule: other.Syntax, Other: rule.Syntax, At: end, Place: UnitPlace{Path: p.Segments}})
+					Why{Rule: other.Syntax, Other: rule.Syntax, At: side, Place: UnitPlace{Path: p.Segments}})
 			}
 			n.free, n.rules = false, append(n.rules, rule)
-			of := index(u.status(end, p.Segments))
+			of := index(u.status(side, p.Segments))
 			if first[of] == nil {
 				first[of] = n
 			}
@@ -293,8 +271,8 @@ func index(second bool) int {
 // tidy puts a unit in order, and removes what it says twice.
 func (u *Unit) tidy(order []*Rule) {
 	slices.SortFunc(u.Rules, func(a, b *Rule) int { return cmp.Compare(slices.Index(order, a), slices.Index(order, b)) })
-	for end := range u.Places {
-		u.Places[end], u.Outside[end] = tidied(u.Places[end]), tidied(u.Outside[end])
+	for side := range u.Places {
+		u.Places[side], u.Outside[side] = tidied(u.Places[side]), tidied(u.Outside[side])
 	}
 	at := func(rule *syntax.Rule) int {
 		return slices.IndexFunc(order, func(r *Rule) bool { return r.Syntax == rule })
@@ -317,7 +295,7 @@ func tidied(places []UnitPlace) []UnitPlace {
 	places = slices.CompactFunc(places, func(a, b UnitPlace) bool { return a.String() == b.String() })
 	return slices.DeleteFunc(slices.Clone(places), func(p UnitPlace) bool {
 		return p.Presence && slices.ContainsFunc(places, func(q UnitPlace) bool {
-			return !q.Presence && len(q.Path) <= len(p.Path) && samePath(q.Path, p.Path[:len(q.Path)])
+			return !q.Presence && len(q.Path) <= len(p.Path) && Same(q.Path, p.Path[:len(q.Path)])
 		})
 	})
 }

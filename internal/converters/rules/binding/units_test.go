@@ -243,17 +243,16 @@ func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool
 	if err != nil {
 		t.Fatal(err)
 	}
+	set := binding.Bind([]*syntax.Conversion{c}, []*crdschema.CRD{crd}, binding.Options{Env: env})
+	if strict && len(set.Findings) > 0 {
+		t.Fatal(set.Findings)
+	}
 	var roots []*binding.Binding
-	hub := crd.Version(c.Hub)
-	for _, v := range c.Versions {
-		version := crd.Version(v.Name)
-		if version == nil || hub == nil {
-			continue
-		}
-		b := binding.New(c, version.Root, hub.Root, env)
-		roots = append(roots, b.Root(v.Rules))
-		if strict && len(b.Findings()) > 0 {
-			t.Fatal(b.Findings())
+	for _, k := range set.Kinds {
+		for _, s := range k.Spokes {
+			if s.Version != nil {
+				roots = append(roots, s.Root)
+			}
 		}
 	}
 	return roots
@@ -304,7 +303,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 			}
 		}
 		for _, u := range r.Units {
-			for end, places := range u.Places {
+			for side, places := range u.Places {
 				for _, p := range places {
 					first := r == root && len(p.Path) > 0 && p.Path[0].Name == "status"
 					other := r == root && slices.ContainsFunc(places, func(q binding.UnitPlace) bool {
@@ -316,7 +315,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 					if p.Presence {
 						continue
 					}
-					if at := r.UnitsAt(binding.End(end), p.Path); sound && !slices.Equal(at, []*binding.Unit{u}) {
+					if at := r.UnitsAt(binding.Side(side), p.Path); sound && !slices.Equal(at, []*binding.Unit{u}) {
 						t.Errorf("%s is in %d units", p, len(at))
 					}
 				}
@@ -337,11 +336,13 @@ func each(root *binding.Binding, f func(r *binding.Binding, at string)) {
 		f(r, at)
 		for _, rule := range r.Rules {
 			if rule.Below != nil {
-				visit(rule.Below, at+"in "+(syntax.Path{Segments: rule.Field[0].Segments}).String()+": ")
+				visit(rule.Below, at+"in "+(syntax.Path{Segments: rule.Ends[binding.OfSpoke][0].Segments}).String()+": ")
 			}
 		}
 		for _, e := range r.Elements {
-			visit(e.Binding, at+"in "+(syntax.Path{Segments: slices.Concat(e.Field.Segments, []syntax.Segment{e.FieldBy})}).String()+": ")
+			if e.Paired() {
+				visit(e.Binding, at+"in "+(syntax.Path{Segments: e.Whole(binding.OfSpoke)}).String()+": ")
+			}
 		}
 	}
 	visit(root, "")
@@ -355,9 +356,9 @@ func unitsText(root *binding.Binding) string {
 			if u.Single() {
 				continue
 			}
-			fmt.Fprintf(&text, "%s%s | %s", at, placesText(u.Places[binding.FieldEnd]), placesText(u.Places[binding.HubEnd]))
-			if len(u.Outside[binding.FieldEnd])+len(u.Outside[binding.HubEnd]) > 0 {
-				fmt.Fprintf(&text, " (%s | %s)", placesText(u.Outside[binding.FieldEnd]), placesText(u.Outside[binding.HubEnd]))
+			fmt.Fprintf(&text, "%s%s | %s", at, placesText(u.Places[binding.OfSpoke]), placesText(u.Places[binding.OfHub]))
+			if len(u.Outside[binding.OfSpoke])+len(u.Outside[binding.OfHub]) > 0 {
+				fmt.Fprintf(&text, " (%s | %s)", placesText(u.Outside[binding.OfSpoke]), placesText(u.Outside[binding.OfHub]))
 			}
 			text.WriteByte('\n')
 		}

@@ -38,8 +38,8 @@ func TestEditsStayInTheirUnits(t *testing.T) {
 			}
 			changed := 0
 			for range editsEach {
-				for end := binding.FieldEnd; end <= binding.HubEnd; end++ {
-					changed += e.edit(t, end)
+				for side := binding.OfSpoke; side <= binding.OfHub; side++ {
+					changed += e.edit(t, side)
 				}
 			}
 			if changed < editsEach/10 {
@@ -57,8 +57,8 @@ type editor struct {
 	versions [2]*crdschema.Version
 }
 
-// edit edits a random object of an end, and returns how many places that changes at the other one.
-func (e *editor) edit(t *testing.T, from binding.End) int {
+// edit edits a random object of a side, and returns how many places that changes on the other one.
+func (e *editor) edit(t *testing.T, from binding.Side) int {
 	t.Helper()
 	object := map[string]any{"apiVersion": "example.com/" + e.versions[from].Name, "kind": "Thing"}
 	object["metadata"] = map[string]any{"name": "n", "labels": e.value(e.versions[from].Root.Property("metadata").Property("labels"))}
@@ -84,19 +84,19 @@ func (e *editor) edit(t *testing.T, from binding.End) int {
 }
 
 // follows reports whether the units say that a place may change with one of the other version.
-func (e *editor) follows(from binding.End, edited, changed []syntax.Segment) bool {
+func (e *editor) follows(from binding.Side, edited, changed []syntax.Segment) bool {
 	if len(changed) > 0 && changed[0].Name == "status" || edited[0].Name == "status" {
 		if changed[0].Name != edited[0].Name {
 			return true // reads across do not count
 		}
 	}
 	for _, r := range e.root.Rules {
-		if r.Below != nil && below(changed, [2][]binding.Path{r.Field, r.Hub}[from.Other()][0].Segments) {
+		if r.Below != nil && below(changed, r.Ends[from.Other()][0].Segments) {
 			return true // the rule set's units say it
 		}
 	}
 	for _, list := range e.root.Elements {
-		if below(changed, [2]binding.Path{list.Field, list.Hub}[from.Other()].Segments) {
+		if below(changed, list.Ends[from.Other()].Segments) {
 			return true // those of the elements
 		}
 	}
@@ -125,8 +125,8 @@ func near(a, b []syntax.Segment) bool {
 
 func text(path []syntax.Segment) string { return syntax.Path{Segments: path}.String() }
 
-// convert converts an object from an end to the other one, and returns it without webhookd's annotations.
-func (e *editor) convert(t *testing.T, object map[string]any, from binding.End) map[string]any {
+// convert converts an object from a side to the other one, and returns it without webhookd's annotations.
+func (e *editor) convert(t *testing.T, object map[string]any, from binding.Side) map[string]any {
 	t.Helper()
 	source, err := json.Marshal(object)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -48,13 +48,8 @@ func parseCRD(t *testing.T, name, field, hub string) *crdschema.CRD {
 	return crds[0]
 }
 
-func parseRules(t *testing.T, file, name string) *syntax.File {
-	t.Helper()
-	parsed, findings := syntax.Parse(file, []byte(strings.ReplaceAll(rules, "NAME", name)))
-	if len(findings) > 0 {
-		t.Fatal(findings)
-	}
-	return parsed
+func rulesOf(file, name string) engine.Source {
+	return engine.Source{Name: file, Text: []byte(strings.ReplaceAll(rules, "NAME", name))}
 }
 
 func codes(findings []finding.Finding) []string {
@@ -69,38 +64,35 @@ func TestFilesAndCRDsAreCheckedTogether(t *testing.T) {
 	t.Parallel()
 	widget, gadget := parseCRD(t, "widget", empty, empty), parseCRD(t, "gadget", empty, empty)
 	for name, c := range map[string]struct {
-		files []*syntax.File
+		files []engine.Source
 		crds  []*crdschema.CRD
-		opts  check.Options
+		opts  engine.Options
 		want  []string
 	}{
 		"each has its CRD": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget"), parseRules(t, "b.yaml", "gadget")},
+			files: []engine.Source{rulesOf("a.yaml", "widget"), rulesOf("b.yaml", "gadget")},
 			crds:  []*crdschema.CRD{gadget, widget},
 		},
 		"a CRD without rules is no finding": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget")}, crds: []*crdschema.CRD{gadget, widget},
+			files: []engine.Source{rulesOf("a.yaml", "widget")}, crds: []*crdschema.CRD{gadget, widget},
 		},
 		"two files for one CRD": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget"), parseRules(t, "b.yaml", "widget")},
+			files: []engine.Source{rulesOf("a.yaml", "widget"), rulesOf("b.yaml", "widget")},
 			crds:  []*crdschema.CRD{widget}, want: []string{"b.yaml duplicate-conversion"},
 		},
 		"a CRD that is given twice": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget")},
+			files: []engine.Source{rulesOf("a.yaml", "widget")},
 			crds:  []*crdschema.CRD{widget, parseCRD(t, "widget", empty, empty)}, want: []string{"widget.crd.yaml duplicate-crd"},
 		},
 		"no CRD": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget")}, want: []string{"a.yaml no-such-crd"},
+			files: []engine.Source{rulesOf("a.yaml", "widget")}, want: []string{"a.yaml no-such-crd"},
 		},
 		"no CRD, but some could not be read": {
-			files: []*syntax.File{parseRules(t, "a.yaml", "widget")}, opts: check.Options{Incomplete: true},
+			files: []engine.Source{rulesOf("a.yaml", "widget")}, opts: engine.Options{Incomplete: true},
 		},
 		"nothing": {},
 	} {
-		got, err := check.Check(c.files, c.crds, c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, got := load(c.crds, c.opts, c.files...)
 		want := append([]string{}, c.want...)
 		if diff := cmp.Diff(want, codes(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -124,27 +116,24 @@ func TestErrorsOfCRDsAreFindings(t *testing.T) {
 func TestRecursionEndsWhereNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	const tree = "{type: object, properties: {tree: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
-	file, findings := syntax.Parse("a.yaml", []byte(strings.ReplaceAll(strings.Replace(rules, "  versions:", `  ruleSets:
+	text := []byte(strings.ReplaceAll(strings.Replace(rules, "  versions:", `  ruleSets:
     Node:
     - {field: .size, hub: .length}
     - {field: ".children[]", hub: ".children[]", use: Node}
     - {field: .left, hub: .right, use: Node}
-  versions:`, 1), "NAME", "widget")+"    rules:\n    - {field: .spec.tree, hub: .spec.tree, use: Node}\n"))
-	if len(findings) > 0 {
-		t.Fatal(findings)
-	}
+  versions:`, 1), "NAME", "widget") + "    rules:\n    - {field: .spec.tree, hub: .spec.tree, use: Node}\n")
 	widget := parseCRD(t, "widget", tree, tree)
-	got, err := check.Check([]*syntax.File{file}, []*crdschema.CRD{widget}, check.Options{})
-	if err != nil || len(got) > 0 {
-		t.Errorf("%v, %v", got, err)
+	set, got := load([]*crdschema.CRD{widget}, engine.Options{}, engine.Source{Name: "a.yaml", Text: text})
+	if len(got) > 0 {
+		t.Error(got)
 	}
-	directions, err := check.Explain(file.Conversions[0], widget, check.Options{})
-	if err != nil || len(directions) != 2 || len(directions[0].Atoms) == 0 {
-		t.Errorf("%v, %v", directions, err)
+	directions := check.Explain(set.Bound().Kinds[0])
+	if len(directions) != 2 || len(directions[0].Atoms) == 0 {
+		t.Error(directions)
 	}
 }
 
-// BenchmarkCheck checks 40 rules between schemas of 400 leaves.
+// BenchmarkCheck loads and checks 40 rules between schemas of 400 leaves.
 func BenchmarkCheck(b *testing.B) {
 	var field, hub, list strings.Builder
 	for i := range 400 {
@@ -162,13 +151,10 @@ func BenchmarkCheck(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	file, findings := syntax.Parse("a.yaml", []byte(strings.ReplaceAll(rules, "NAME", "widget")+"    rules:\n"+list.String()))
-	if len(findings) > 0 {
-		b.Fatal(findings)
-	}
+	source := engine.Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(rules, "NAME", "widget") + "    rules:\n" + list.String())}
 	for b.Loop() {
-		if found, err := check.Check([]*syntax.File{file}, crds, check.Options{}); err != nil || len(found) > 0 {
-			b.Fatal(found, err)
+		if _, found := load(crds, engine.Options{}, source); len(found) > 0 {
+			b.Fatal(found)
 		}
 	}
 }

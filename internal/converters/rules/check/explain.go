@@ -2,8 +2,9 @@ package check
 
 import (
 	"slices"
+	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -38,6 +39,7 @@ type Atom struct {
 	To     string // where it goes; empty: to the same path, or nowhere
 	Rule   string // such as "rule 2", or several with guards; empty: none has to do with it
 	Reason string // why it is preserved or dropped
+	made   outcome
 }
 
 // A Direction is what becomes of every atom of a version in another one, in the order of their paths.
@@ -46,29 +48,33 @@ type Direction struct {
 	Atoms    []Atom
 }
 
-// Explain tells what becomes of every atom, for each version of the conversion to the hub and back. Versions that the CRD
-// does not have are left out; what else is wrong is for Check to say.
-func Explain(c *syntax.Conversion, crd *crdschema.CRD, opts Options) ([]Direction, error) {
-	env, err := opts.env()
-	if err != nil {
-		return nil, err
-	}
-	hub := crd.Version(c.Hub)
-	var directions []Direction
-	for _, v := range c.Versions {
-		version := crd.Version(v.Name)
-		if hub == nil || version == nil {
-			continue
-		}
-		p := newPair(c, v, version, hub, env, func(finding.Finding) {})
-		for _, src := range []side{ofField, ofHub} {
+// Explain tells what becomes of every atom, for each version of the file to the hub and back. Versions that the CRD does not have
+// are left out; what else is wrong is for Check to say.
+func Explain(k *binding.Kind) []Direction {
+	directions := make([]Direction, 0, 2*len(k.Spokes))
+	for _, s := range told(k) {
+		p := &pair{checker: &checker{}, Spoke: s}
+		for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 			atoms := []Atom{}
 			p.walk(src, &atoms)
-			slices.SortStableFunc(atoms, func(a, b Atom) int { return slices.Compare([]string{a.Path}, []string{b.Path}) })
-			directions = append(directions, Direction{From: p.names[src], To: p.names[src.other()], Atoms: atoms})
+			slices.SortStableFunc(atoms, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
+			directions = append(directions, Direction{From: p.Names[src], To: p.Names[src.Other()], Atoms: atoms})
 		}
 	}
-	return directions, nil
+	return directions
+}
+
+// told returns the versions that the file speaks of, in its order.
+func told(k *binding.Kind) []*binding.Spoke {
+	var spokes []*binding.Spoke
+	for _, v := range k.Conversion.Versions {
+		for _, s := range k.Spokes {
+			if s.Version == v {
+				spokes = append(spokes, s)
+			}
+		}
+	}
+	return spokes
 }
 
 // An outcome is what becomes of an atom.
@@ -78,20 +84,24 @@ type outcome struct {
 	others []*syntax.Rule // which have guards, as the first one has
 	to     string
 	reason string
+	// by are the rules that compute it, or the version's place from the other one, of the binding in.
+	by    []*binding.Rule
+	in    *binding.Binding
+	alone bool // the other version has no place for it
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
-	if kind == Presence && len(v.path) == 0 && v.rel.told {
+	if kind == Presence && len(v.path) == 0 && v.binding.Told {
 		return
 	}
-	w.atom(v.rel.text(w.src, v.path), kind, o)
+	w.atom(v.binding.Text(w.src, v.path), kind, o)
 }
 
 func (w *walker) atom(path string, kind AtomKind, o outcome) {
 	if w.atoms == nil || w.muted > 0 || path == "." {
 		return
 	}
-	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason}
+	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason, made: o}
 	if o.rule != nil {
 		a.Rule = o.rule.String()
 	}
@@ -104,7 +114,7 @@ func (w *walker) atom(path string, kind AtomKind, o outcome) {
 // all tells the same of a place and everything below it.
 func (w *walker) all(v visit, o outcome) {
 	if w.atoms != nil && w.muted == 0 {
-		w.below(v.rel.text(w.src, v.path), v.src.node, o)
+		w.below(v.binding.Text(w.src, v.path), v.src.Node, o)
 	}
 }
 

@@ -10,24 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // explainFolder returns what becomes of every atom of a folder's versions.
-func explainFolder(t *testing.T, folder string, opts check.Options) []check.Direction {
+func explainFolder(t *testing.T, folder string) []check.Direction {
 	t.Helper()
 	crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, _ := syntax.Parse("rules.yaml", read(t, folder, "rules.yaml"))
-	directions, err := check.Explain(file.Conversions[0], crds[0], opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return directions
+	set, _ := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, folder, "rules.yaml")})
+	return check.Explain(set.Bound().Kinds[0])
 }
 
 // table writes directions for the golden files.
@@ -51,13 +47,12 @@ func table(directions []check.Direction) string {
 // TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is told twice.
 func TestEveryAtomHasOneClass(t *testing.T) {
 	t.Parallel()
-	opts := options(t)
 	folders, err := filepath.Glob("testdata/clean-*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, folder := range folders {
-		directions := explainFolder(t, folder, opts)
+		directions := explainFolder(t, folder)
 		got := table(directions)
 		name := filepath.Join(folder, "explain.txt")
 		if *update {
@@ -87,7 +82,7 @@ func TestEveryAtomHasOneClass(t *testing.T) {
 // TestUnmappedAtomsAreExplainedToo explains a case with findings.
 func TestUnmappedAtomsAreExplainedToo(t *testing.T) {
 	t.Parallel()
-	for _, d := range explainFolder(t, "testdata/unmapped-fields", options(t)) {
+	for _, d := range explainFolder(t, "testdata/unmapped-fields") {
 		unmapped := 0
 		for _, a := range d.Atoms {
 			if a.Class == check.Unmapped {

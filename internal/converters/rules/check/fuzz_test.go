@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -33,11 +32,6 @@ func FuzzRules(f *testing.F) {
 		f.Fatal(len(examples), err)
 	}
 	all := map[string]*crdschema.CRD{}
-	env, err := transform.NewEnv(swapping())
-	if err != nil {
-		f.Fatal(err)
-	}
-	opts := check.Options{Env: env}
 	for _, file := range append(folders, examples...) {
 		text, err := os.ReadFile(file)
 		crd, err2 := os.ReadFile(filepath.Join(filepath.Dir(file), "crd.yaml"))
@@ -58,9 +52,10 @@ func FuzzRules(f *testing.F) {
 		if len(found) > 0 || len(file.Conversions) != 1 || all[file.Conversions[0].Name] == nil {
 			return // see FuzzParse
 		}
-		c := file.Conversions[0]
-		findings := mustCheck(t, file, crds, opts)
-		if diff := cmp.Diff(findings, mustCheck(t, file, crds, opts)); diff != "" {
+		opts, source := engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: []byte(text)}
+		set, findings := load(crds, opts, source)
+		_, again := load(crds, opts, source)
+		if diff := cmp.Diff(findings, again); diff != "" {
 			t.Fatal(diff)
 		}
 		for _, found := range findings {
@@ -69,33 +64,17 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 		if len(findings) == 0 {
-			losesNothing(t, text, c, all[c.Name], opts)
+			losesNothing(t, set)
 		}
 	})
 }
 
-func mustCheck(t *testing.T, file *syntax.File, crds []*crdschema.CRD, opts check.Options) []finding.Finding {
+// losesNothing holds the kind of a file without findings to the laws on a few objects.
+func losesNothing(t *testing.T, set *engine.Set) {
 	t.Helper()
-	findings, err := check.Check([]*syntax.File{file}, crds, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return findings
-}
-
-// losesNothing loads a file without findings, and holds it to the laws on a few objects.
-func losesNothing(t *testing.T, text string, c *syntax.Conversion, crd *crdschema.CRD, opts check.Options) {
-	t.Helper()
-	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(text)}}, []*crdschema.CRD{crd}, engine.Options{Go: swapping()})
-	if len(found) > 0 {
-		t.Fatalf("the engine has findings: %v", found)
-	}
-	suite := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: crd, Seed: 1}
-	drops, err := hints.Drops(c, crd, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range drops {
+	bound := set.Bound().Kinds[0]
+	suite := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: bound.CRD, Seed: 1}
+	for _, d := range hints.Drops(bound) {
 		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
 	}
 	if _, err := suite.Fuzz(t.Context(), 4); err != nil {

@@ -9,31 +9,32 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // lost tells of a place that has no counterpart.
 func (w *walker) lost(v visit) {
-	if w.version.Unmapped == syntax.Preserve {
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+	if w.Version.Unmapped == syntax.Preserve {
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 		return
 	}
-	w.all(v, outcome{class: Unmapped})
-	place, target := v.rel.text(w.src, v.path), w.names[w.src.other()]
+	w.all(v, outcome{class: Unmapped, alone: true})
+	place, target := v.binding.Text(w.src, v.path), w.Names[w.dst]
 	if w.mismatch[place] {
 		return
 	}
 	w.mismatch[place] = true
 	size := ""
-	if n := leaves(v.src.node); n > 1 {
+	if n := leaves(v.src.Node); n > 1 {
 		size = fmt.Sprintf(" (%d leaves below)", n)
 	}
 	switch last := lastOf(v.path); {
 	case last.Kind == syntax.Elements:
 		w.say("other-elements", w.keepHint(place), "elements of %s that no rule picks: no place in %s%s: %s",
-			v.rel.text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
+			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
 	case last.Kind == syntax.Values:
 		w.say("other-entries", w.keepHint(place), "entries of %s that no rule names: no place in %s%s: %s",
-			v.rel.text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
+			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, size, remedies)
 	case v.blocked != nil:
 		w.say("place-is-taken", "", "%s: %s has something else for the field of that name in %s%s: %s",
 			place, v.blocked, target, size, remedies)
@@ -44,7 +45,7 @@ func (w *walker) lost(v visit) {
 
 // keepHint tells how to keep what the rules of a list or map leave over.
 func (w *walker) keepHint(place string) string {
-	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.key(), quoted(place))
+	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.Key(), quoted(place))
 }
 
 func lastOf(path []syntax.Segment) syntax.Segment {
@@ -79,27 +80,26 @@ func (w *walker) suggest(v visit) string {
 	if last.Kind != syntax.Field {
 		return ""
 	}
-	dst := w.src.other()
 	parent := v.dstPath
 	if len(parent) > 0 {
 		parent = parent[:len(parent)-1]
 	}
-	at := v.rel.base[dst].walk(parent)
+	at := v.binding.Base[w.dst].Walk(parent)
 	var names []string
-	for _, name := range at.node.Properties() {
+	for _, name := range at.Node.Properties() {
 		path := append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: name})
-		free := v.rel.owner(dst, path) == nil && v.rel.base[w.src].walk(v.path[:len(v.path)-1]).node.Property(name) == nil
-		if free && at.node.Property(name).Kind() == v.src.node.Kind() {
+		free := v.binding.Owner(w.dst, path) == nil && v.binding.Base[w.src].Walk(v.path[:len(v.path)-1]).Node.Property(name) == nil
+		if free && at.Node.Property(name).Kind() == v.src.Node.Kind() {
 			names = append(names, name)
 		}
 	}
-	near, ok := finding.Nearest(last.Name, names)
+	near, ok := didyoumean.Nearest(last.Name, names)
 	if !ok {
 		return ""
 	}
-	found := v.rel.text(dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
-	paths := [2]string{v.rel.text(w.src, v.path), found}
-	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.names[dst], quoted(paths[w.src]), quoted(paths[dst]))
+	found := v.binding.Text(w.dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
+	paths := [2]string{v.binding.Text(w.src, v.path), found}
+	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.Names[w.dst], quoted(paths[w.src]), quoted(paths[w.dst]))
 }
 
 // misfit tells of a place whose counterpart does not take all of its values.
@@ -108,16 +108,16 @@ func (w *walker) misfit(v visit) {
 	switch {
 	case problem == "":
 		w.all(v, w.handedOn(v)) // null, at most, which is kept without a rule
-	case w.version.Unmapped == syntax.Preserve:
+	case w.Version.Unmapped == syntax.Preserve:
 		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
 	default:
 		w.all(v, outcome{class: Unmapped})
-		place := v.rel.text(w.src, v.path)
+		place := v.binding.Text(w.src, v.path)
 		if w.mismatch[place] {
 			return
 		}
 		w.mismatch[place] = true
-		if v.via != nil && v.direct && !overlap(v.src.node, v.dst.node) {
+		if v.via != nil && v.direct && !transform.Related(v.src.Node, v.dst.Node) {
 			return // compiling the rule has said so
 		}
 		if v.via == nil {
@@ -125,7 +125,7 @@ func (w *walker) misfit(v visit) {
 			return
 		}
 		pos := v.via.Pos
-		if named := [2]*syntax.Place{v.via.Field, v.via.Hub}[w.src]; named != nil {
+		if named := w.src.In(v.via); named != nil {
 			pos = named.Pos
 		}
 		w.report(finding.Finding{
@@ -143,7 +143,7 @@ func quoted(path string) string {
 }
 
 func codeOf(v visit) string {
-	if overlap(v.src.node, v.dst.node) {
+	if transform.Related(v.src.Node, v.dst.Node) {
 		return "values-do-not-fit"
 	}
 	return "types-differ"
@@ -151,13 +151,13 @@ func codeOf(v visit) string {
 
 // clash says which values of a place its counterpart does not take; nothing where that is null alone.
 func (w *walker) clash(v visit) (problem, hint string) {
-	src, dst := v.src.node, v.dst.node
-	from, to := v.rel.text(w.src, v.path), v.rel.text(w.src.other(), v.dstPath)
-	target := w.names[w.src.other()]
+	src, dst := v.src.Node, v.dst.Node
+	from, to := v.binding.Text(w.src, v.path), v.binding.Text(w.dst, v.dstPath)
+	target := w.Names[w.dst]
 	if to != from {
 		target += " (" + to + ")"
 	}
-	if !overlap(src, dst) {
+	if !transform.Related(src, dst) {
 		return fmt.Sprintf("%s is %s, and %s in %s: add a rule with codec, template or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
 	}
 	var missing []string
@@ -168,7 +168,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 	}
 	switch {
 	case len(missing) > 0:
-		if near, ok := finding.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
+		if near, ok := didyoumean.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
 			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
 		}
 		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values", from, list(missing), target), hint
@@ -200,21 +200,4 @@ func list(values []string) string {
 		shown = append(shown, strings.Trim(value, `"`))
 	}
 	return strings.Join(shown, ", ")
-}
-
-// overlap reports whether some values, at least, fit both places.
-func overlap(a, b *crdschema.Node) bool {
-	x, y := a.Kind(), b.Kind()
-	if x > y {
-		x, y = y, x
-	}
-	switch {
-	case x == y, x == crdschema.None, y == crdschema.Any:
-		return true
-	case x == crdschema.Object:
-		return y == crdschema.Map
-	case x == crdschema.String, x == crdschema.Integer:
-		return y == crdschema.IntOrString || x == crdschema.Integer && y == crdschema.Number
-	}
-	return x == crdschema.Number && y == crdschema.IntOrString
 }

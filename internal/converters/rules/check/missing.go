@@ -4,61 +4,58 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // required says so if a member that has to be there may not be.
-func (q *requirer) required(m need, ties []*tie, g *group) {
-	src := q.dst.other()
-	text := m.rel.text(q.dst, m.path)
-	add := "add `" + q.dst.defaultKey() + "`"
+func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) {
+	text := m.binding.Text(q.dst, m.path)
+	add := "add `" + defaultKey(q.dst) + "`"
 	switch {
-	case len(ties) > 0: // of the list itself, where there are others of its elements
-		q.requiredOfTies(m, ties, text, add)
-	case g != nil:
-		q.requiredOfGroup(m, g, text)
-	case m.src.known:
-		if q.mismatch[m.rel.text(src, m.srcPath)] {
+	case len(rules) > 0: // of the list itself, where there are others of its elements
+		q.requiredOfRules(m, rules, text, add)
+	case e != nil:
+		q.requiredOfElements(m, e, text)
+	case m.src.Known:
+		if q.mismatch[m.binding.Text(q.src, m.srcPath)] {
 			return
 		}
-		what := ""
-		switch {
-		case !m.certain(src, m.srcPath):
+		what := misfits(m.src.Node, m.dst.Node)
+		if !m.certain(q.src, m.srcPath) {
 			what = "may be absent"
-		default:
-			what = misfits(m.src.node, m.dst.node)
 		}
 		if what == "" {
 			return
 		}
-		from := m.rel.text(src, m.srcPath)
+		from := m.binding.Text(q.src, m.srcPath)
 		which := "which"
 		if from != text {
 			which = "and " + from
 		}
-		q.say("required-field", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
-			q.names[q.dst], text, which, what, q.names[src], q.dst.defaultKey())
+		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
+			q.Names[q.dst], text, which, what, q.Names[q.src], defaultKey(q.dst))
 	case q.madeSurely(m):
 	case q.madeAtTimes(m) != nil:
-		t := q.madeAtTimes(m)
-		why := q.doubt(m, t)
-		q.sayRule(t.rule, "required-place", "%s, and %s requires %s: make it optional there", why, q.names[q.dst], text)
+		r := q.madeAtTimes(m)
+		why := q.doubt(m, r)
+		q.sayRule(r.Syntax, "required-place", "%s, and %s requires %s: make it optional there", why, q.Names[q.dst], text)
 	case m.beside && m.trigger != nil:
-		made := m.rel.text(q.dst, m.path[:len(m.path)-1])
-		q.sayRule(m.trigger.rule, "required-in-made-object", "it makes %s where %s has none, and %s requires %s: add a rule for that with `%s`",
-			made, q.names[src], q.names[q.dst], text, q.dst.defaultKey())
+		made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
+		q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, and %s requires %s: add a rule for that with `%s`",
+			made, q.Names[q.src], q.Names[q.dst], text, defaultKey(q.dst))
 	default:
-		q.say("required-field-without-source", "%s requires %s, and nothing in %s gives it: add a rule with `%s`",
-			q.names[q.dst], text, q.names[src], q.dst.defaultKey())
+		q.say("required-field-without-source", "", "%s requires %s, and nothing in %s gives it: add a rule with `%s`",
+			q.Names[q.dst], text, q.Names[q.src], defaultKey(q.dst))
 	}
 }
 
 // madeAtTimes returns a rule that writes below the member, but not always.
-func (q *requirer) madeAtTimes(m need) *tie {
-	for _, t := range m.rel.ties {
-		if t.writes(q.dst) && slices.ContainsFunc(t.ends[q.dst], func(e end) bool { return within(e.path, m.path) }) && q.doubt(m, t) != "" {
-			return t
+func (q *requirer) madeAtTimes(m need) *binding.Rule {
+	for _, r := range m.makers(q.dst) {
+		if q.doubt(m, r) != "" {
+			return r
 		}
 	}
 	return nil
@@ -66,92 +63,86 @@ func (q *requirer) madeAtTimes(m need) *tie {
 
 // madeSurely reports whether some rule that writes below the member does so wherever its object is there.
 func (q *requirer) madeSurely(m need) bool {
-	src := q.dst.other()
-	for _, t := range m.rel.ties {
-		if !t.writes(q.dst) || !slices.ContainsFunc(t.ends[q.dst], func(e end) bool { return within(e.path, m.path) }) {
-			continue
-		}
-		if t.doubtful || t == m.trigger {
+	for _, r := range m.makers(q.dst) {
+		if r.Doubtful || r == m.trigger {
 			return true
 		}
-		sure := !t.guarded(q.dst) && (t.t == nil || t.t.Total(q.dst == ofField))
-		for _, e := range t.ends[src] {
-			sure = sure && m.certain(src, e.path)
+		sure := !guarded(r, q.dst) && (r.Transform == nil || r.Transform.Total(q.dst == binding.OfSpoke))
+		for _, e := range r.Ends[q.src] {
+			sure = sure && m.certain(q.src, e.Segments)
 		}
 		if sure {
 			return true
 		}
 	}
-	return slices.ContainsFunc(m.rel.groups, func(g *group) bool {
-		return g.has[q.dst] && g.has[src] && within(g.path[q.dst], m.path) && m.certain(src, g.path[src])
+	return slices.ContainsFunc(m.binding.Elements, func(e *binding.Elements) bool {
+		return e.Has[q.dst] && e.Has[q.src] && binding.Within(e.Ends[q.dst].Segments, m.path) && m.certain(q.src, e.Ends[q.src].Segments)
 	})
 }
 
-// requiredOfTies judges the rules that write a required place.
-func (q *requirer) requiredOfTies(m need, ties []*tie, text, add string) {
+// requiredOfRules judges the rules that write a required place.
+func (q *requirer) requiredOfRules(m need, rules []*binding.Rule, text, add string) {
 	why := ""
-	for _, t := range ties {
-		i := slices.IndexFunc(t.ends[q.dst], func(e end) bool { return same(e.path, m.path) })
-		if t.doubtful || t.defaultOf(q.dst, i) != nil {
+	for _, r := range rules {
+		i := slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
+		if r.Doubtful || r.DefaultOf(q.dst, i) != nil {
 			return
 		}
-		if why = q.doubt(m, t); why == "" {
+		if why = q.doubt(m, r); why == "" {
 			return
 		}
 	}
-	if len(ties) > 1 {
-		why = "there are objects that no `" + q.dst.guardKey() + "` may be for"
+	if len(rules) > 1 {
+		why = "there are objects that no `" + guardKey(q.dst) + "` may be for"
 	}
-	q.sayRule(ties[0].rule, "required-place", "%s, and %s requires %s: %s", why, q.names[q.dst], text, add)
+	q.sayRule(rules[0].Syntax, "required-place", "%s, and %s requires %s: %s", why, q.Names[q.dst], text, add)
 }
 
-// requiredOfGroup judges the rules that write elements of a required list, or entries of a map.
-func (q *requirer) requiredOfGroup(m need, g *group, text string) {
-	src := q.dst.other()
-	if g.has[src] && m.certain(src, g.path[src]) {
+// requiredOfElements judges the rules that write elements of a required list, or entries of a map.
+func (q *requirer) requiredOfElements(m need, e *binding.Elements, text string) {
+	if e.Has[q.src] && m.certain(q.src, e.Ends[q.src].Segments) {
 		return
 	}
 	remedy := "make it optional there"
-	if g.has[src] && g.by[ofField].Kind == g.by[ofHub].Kind {
-		remedy = "add a rule for the two of them with `" + q.dst.defaultKey() + "`, or " + remedy
+	if e.Has[q.src] && e.By[binding.OfSpoke].Kind == e.By[binding.OfHub].Kind {
+		remedy = "add a rule for the two of them with `" + defaultKey(q.dst) + "`, or " + remedy
 	}
-	q.sayRule(g.rule, "required-list", "%s may be absent in %s, and %s requires %s: %s",
-		m.rel.text(src, g.path[src]), q.names[src], q.names[q.dst], text, remedy)
+	q.sayRule(e.Rule, "required-list", "%s may be absent in %s, and %s requires %s: %s",
+		m.binding.Text(q.src, e.Ends[q.src].Segments), q.Names[q.src], q.Names[q.dst], text, remedy)
 }
 
 // doubt says why a rule may not write its place; nothing if it always does.
-func (q *requirer) doubt(m need, t *tie) string {
-	src := q.dst.other()
-	if !t.writes(q.dst) {
-		return fmt.Sprintf("nothing in %s gives it", q.names[src])
+func (q *requirer) doubt(m need, r *binding.Rule) string {
+	if !writes(r, q.dst) {
+		return fmt.Sprintf("nothing in %s gives it", q.Names[q.src])
 	}
-	if t.guarded(q.dst) && t != m.trigger {
-		return "`" + q.dst.guardKey() + "` may be false"
+	if guarded(r, q.dst) && r != m.trigger {
+		return "`" + guardKey(q.dst) + "` may be false"
 	}
-	if t != m.trigger {
-		for _, e := range t.ends[src] {
-			if !m.certain(src, e.path) {
-				return fmt.Sprintf("%s may be absent in %s", m.rel.text(src, e.path), q.names[src])
+	if r != m.trigger {
+		for _, e := range r.Ends[q.src] {
+			if !m.certain(q.src, e.Segments) {
+				return fmt.Sprintf("%s may be absent in %s", m.binding.Text(q.src, e.Segments), q.Names[q.src])
 			}
 		}
 	}
-	if t.t == nil {
-		from := m.rel.text(src, t.ends[src][0].path)
-		i := slices.IndexFunc(t.ends[q.dst], func(e end) bool { return same(e.path, m.path) })
+	if r.Transform == nil {
+		from := m.binding.Text(q.src, r.Ends[q.src][0].Segments)
+		i := slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
 		if i < 0 || q.mismatch[from] {
 			return ""
 		}
-		what := misfits(t.ends[src][0].spot.node, m.dst.node)
+		what := misfits(r.Ends[q.src][0].Place.Node, m.dst.Node)
 		if what == "" {
 			return ""
 		}
 		return from + " " + what
 	}
-	alone := len(t.ends[q.dst]) == 1 || t.how == converts && t.rule.Template != nil && t.rule.Absent == nil
-	if t.t.Total(q.dst == ofField) || t == m.trigger && alone {
+	alone := len(r.Ends[q.dst]) == 1 || r.How == binding.Converts && r.Syntax.Template != nil && r.Syntax.Absent == nil
+	if r.Transform.Total(q.dst == binding.OfSpoke) || r == m.trigger && alone {
 		return ""
 	}
-	return q.partial(m, t)
+	return q.partial(m, r)
 }
 
 // misfits says in what way a place may have values that another one does not take; what is within objects and lists is
@@ -171,10 +162,9 @@ func misfits(from, to *crdschema.Node) string {
 }
 
 // partial says of a rule that it does not convert every value.
-func (q *requirer) partial(m need, t *tie) string {
-	src := q.dst.other()
-	from := endsText(m.rel, src, t.ends[src])
-	switch r := t.rule; {
+func (q *requirer) partial(m need, r *binding.Rule) string {
+	from := endsText(m.binding, q.src, r.Ends[q.src])
+	switch r := r.Syntax; {
 	case r.Template != nil:
 		return fmt.Sprintf("template %q does not match every string %s allows", r.Template.Value, from)
 	case r.Codec != nil:

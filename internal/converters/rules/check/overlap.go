@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// A claim is a place on one side, and the rule that it belongs to.
+// A claim is a place on one side, and what it belongs to.
 type claim struct {
-	path  []syntax.Segment
-	rule  *syntax.Rule
-	tie   *tie
-	index int // which end of the tie
-	group *group
+	binding.Path
+	syntax   *syntax.Rule
+	rule     *binding.Rule
+	elements *binding.Elements
 }
 
 // overlaps says which places belong to more than one rule: every place has one writer, or some with guards, and one class.
-func (b *builder) overlaps(r *relation) {
-	for s := range r.base {
-		claims := r.claims(side(s))
+func (p *pair) overlaps(b *binding.Binding) {
+	for _, s := range []binding.Side{binding.OfSpoke, binding.OfHub} {
+		claims := claimsOf(b, s)
 		for i, c := range claims {
-			if b.keyOwned(r, side(s), c) {
+			if p.keyOwned(b, s, c) {
 				continue
 			}
 			for _, first := range claims[:i] {
-				if b.overlap(r, side(s), first, c) {
+				if p.overlap(b, s, first, c) {
 					break
 				}
 			}
@@ -33,141 +33,139 @@ func (b *builder) overlaps(r *relation) {
 	}
 }
 
-func (r *relation) claims(s side) []claim {
+func claimsOf(b *binding.Binding, s binding.Side) []claim {
 	var claims []claim
-	for _, t := range r.ties {
-		for i, e := range t.ends[s] {
-			claims = append(claims, claim{path: e.path, rule: t.rule, tie: t, index: i})
+	for _, r := range b.Rules {
+		for _, e := range r.Ends[s] {
+			claims = append(claims, claim{Path: e, syntax: r.Syntax, rule: r})
 		}
 	}
-	for _, g := range r.groups {
-		if g.has[s] {
-			claims = append(claims, claim{path: g.path[s], rule: g.rule, group: g})
+	for _, e := range b.Elements {
+		if e.Has[s] {
+			claims = append(claims, claim{Path: e.Ends[s], syntax: e.Rule, elements: e})
 		}
 	}
 	return claims
 }
 
 // pos returns where the file names the place.
-func (c claim) pos(s side) syntax.Position {
-	if c.tie != nil {
-		if name := c.tie.ends[s][c.index].name; name != nil {
-			return name.Pos
-		}
+func (c claim) pos(s binding.Side) syntax.Position {
+	if c.Name != nil {
+		return c.Name.Pos
 	}
-	if place := map[side]*syntax.Place{ofField: c.rule.Field, ofHub: c.rule.Hub}[s]; place != nil {
+	if place := s.In(c.syntax); place != nil {
 		return place.Pos
 	}
-	return c.rule.Pos
+	return c.syntax.Pos
 }
 
 // keyOwned says that a rule names the field that the key of a map on the other side is.
-func (b *builder) keyOwned(r *relation, s side, c claim) bool {
-	key := r.keys[s]
-	if key == "" || len(c.path) == 0 || c.path[0].Kind != syntax.Field || c.path[0].Name != key {
+func (p *pair) keyOwned(b *binding.Binding, s binding.Side, c claim) bool {
+	key := b.Keys[s]
+	if key == "" || len(c.Segments) == 0 || c.Segments[0].Kind != syntax.Field || c.Segments[0].Name != key {
 		return false
 	}
-	b.say(c.pos(s), "key-is-taken", "remove the path: the key of the map is what "+key+" is",
-		"%s: %s is the key of the map on the other side, by %s", c.rule, r.text(s, c.path), r.keyBy)
+	p.say(c.pos(s), "key-is-taken", "remove the path: the key of the map is what "+key+" is",
+		"%s: %s is the key of the map on the other side, by %s", c.syntax, b.Text(s, c.Segments), b.KeyBy)
 	return true
 }
 
 // overlap compares two claims on one side, and says what is wrong.
-func (b *builder) overlap(r *relation, s side, first, second claim) bool {
+func (p *pair) overlap(b *binding.Binding, s binding.Side, first, second claim) bool {
 	switch {
-	case same(first.path, second.path):
-		return b.samePlace(r, s, first, second)
-	case within(second.path, first.path):
-		return b.inside(r, s, first, second)
-	case within(first.path, second.path):
-		return b.inside(r, s, second, first)
+	case binding.Same(first.Segments, second.Segments):
+		return p.samePlace(b, s, first, second)
+	case binding.Within(second.Segments, first.Segments):
+		return p.inside(b, s, first, second)
+	case binding.Within(first.Segments, second.Segments):
+		return p.inside(b, s, second, first)
 	}
 	return false
 }
 
-func (b *builder) samePlace(r *relation, s side, first, second claim) bool {
-	place := r.text(s, second.path)
-	if first.group != nil || second.group != nil {
-		return b.listAndElements(r, s, first, second)
+func (p *pair) samePlace(b *binding.Binding, s binding.Side, first, second claim) bool {
+	place := b.Text(s, second.Segments)
+	if first.elements != nil || second.elements != nil {
+		return p.listAndElements(b, s, first, second)
 	}
-	x, y := first.tie, second.tie
+	x, y := first.rule, second.rule
 	if x == y {
-		b.say(second.pos(s), "place-named-twice", "name it once", "%s names %s twice", second.rule, place)
+		p.say(second.pos(s), "place-named-twice", "name it once", "%s names %s twice", second.syntax, place)
 		return true
 	}
-	if !x.writes(s) || !y.writes(s) {
+	if !writes(x, s) || !writes(y, s) {
 		hint := "a place is converted, kept, or dropped: remove one of the rules"
-		b.say(second.pos(s), "place-in-two-rules", hint, "%s %s and %s %s %s", first.rule, x.does(), second.rule, y.does(), place)
+		p.say(second.pos(s), "place-in-two-rules", hint, "%s %s and %s %s %s", first.syntax, does(x), second.syntax, does(y), place)
 		return true
 	}
-	guard := s.guardKey()
+	guard := guardKey(s)
 	switch {
-	case x.guarded(s) && y.guarded(s):
+	case guarded(x, s) && guarded(y, s):
 		return false
-	case x.guarded(s) || y.guarded(s):
+	case guarded(x, s) || guarded(y, s):
 		lacks := x
-		if x.guarded(s) {
+		if guarded(x, s) {
 			lacks = y
 		}
-		b.say(second.pos(s), "two-writers", fmt.Sprintf("add %s to %s: the expression for the objects that it is for", guard, lacks.rule),
-			"%s and %s both write %s and %s has no `%s`", first.rule, second.rule, place, lacks.rule, guard)
+		p.say(second.pos(s), "two-writers", fmt.Sprintf("add %s to %s: the expression for the objects that it is for", guard, lacks.Syntax),
+			"%s and %s both write %s and %s has no `%s`", first.syntax, second.syntax, place, lacks.Syntax, guard)
 	default:
-		b.say(second.pos(s), "two-writers", fmt.Sprintf("add %s to both: the expression for the objects that each is for", guard),
-			"%s and %s both write %s and have no `%s`", first.rule, second.rule, place, guard)
+		p.say(second.pos(s), "two-writers", fmt.Sprintf("add %s to both: the expression for the objects that each is for", guard),
+			"%s and %s both write %s and have no `%s`", first.syntax, second.syntax, place, guard)
 	}
 	return true
 }
 
 // does says what a rule does with its place.
-func (t *tie) does() string {
-	switch t.how {
-	case drops:
+func does(r *binding.Rule) string {
+	switch r.How {
+	case binding.Drops:
 		return "drops"
-	case keeps:
+	case binding.Keeps:
 		return "keeps"
-	case computes:
+	case binding.Computes:
 		return "computes"
-	case pairs, converts, uses:
+	case binding.Pairs, binding.Converts, binding.Uses:
 	}
 	return "converts"
 }
 
 // listAndElements judges a rule of a list as a whole beside rules of its elements.
-func (b *builder) listAndElements(r *relation, s side, first, second claim) bool {
-	if first.group != nil && second.group != nil {
-		return true // said when the groups were made
+func (p *pair) listAndElements(b *binding.Binding, s binding.Side, first, second claim) bool {
+	if first.elements != nil && second.elements != nil {
+		return true // said when they were bound
 	}
 	whole, elements := first, second
-	if first.group != nil {
+	if first.elements != nil {
 		whole, elements = second, first
 	}
-	t, g := whole.tie, elements.group
-	if t.how == pairs && g.has[s.other()] && same(t.ends[s.other()][0].path, g.path[s.other()]) {
+	r, e := whole.rule, elements.elements
+	if r.How == binding.Pairs && e.Has[s.Other()] && binding.Same(r.Ends[s.Other()][0].Segments, e.Ends[s.Other()].Segments) {
 		return false
 	}
-	b.say(second.pos(s), "list-and-elements", "remove one of them; the elements' rules say enough of the list",
-		"%s %s %s as a whole, and %s its elements", whole.rule, t.does(), r.text(s, whole.path), elements.rule)
+	p.say(second.pos(s), "list-and-elements", "remove one of them; the elements' rules say enough of the list",
+		"%s %s %s as a whole, and %s its elements", whole.syntax, does(r), b.Text(s, whole.Segments), elements.syntax)
 	return true
 }
 
 // inside judges a rule below the place of another one.
-func (b *builder) inside(r *relation, s side, outer, inner claim) bool {
-	if outer.group != nil || outer.tie.how == pairs {
+func (p *pair) inside(b *binding.Binding, s binding.Side, outer, inner claim) bool {
+	if outer.elements != nil || outer.rule.How == binding.Pairs {
 		return false
 	}
-	if outer.tie == inner.tie && inner.tie != nil {
-		b.say(inner.pos(s), "place-named-twice", "name places that are apart", "%s names %s and, within it, %s",
-			inner.rule, r.text(s, outer.path), r.text(s, inner.path))
+	if outer.rule == inner.rule && inner.rule != nil {
+		p.say(inner.pos(s), "place-named-twice", "name places that are apart", "%s names %s and, within it, %s",
+			inner.syntax, b.Text(s, outer.Segments), b.Text(s, inner.Segments))
 		return true
 	}
-	b.say(inner.pos(s), "rule-within-rule", withinHint(outer.tie), "%s %s %s as a whole, and %s names %s within it",
-		outer.rule, outer.tie.does(), r.text(s, outer.path), inner.rule, r.text(s, inner.path))
+	p.say(inner.pos(s), "rule-within-rule", withinHint(outer.rule), "%s %s %s as a whole, and %s names %s within it",
+		outer.syntax, does(outer.rule), b.Text(s, outer.Segments), inner.syntax, b.Text(s, inner.Segments))
 	return true
 }
 
-func withinHint(outer *tie) string {
-	if outer.how == uses {
-		return "put the rule into the rule set " + strings.TrimSpace(outer.rule.Use.Value)
+func withinHint(outer *binding.Rule) string {
+	if outer.How == binding.Uses {
+		return "put the rule into the rule set " + strings.TrimSpace(outer.Syntax.Use.Value)
 	}
 	return "remove one of them, or name single fields in the first"
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // Units are the places of a version and of the hub that belong together: an edit of one place of a unit is one of all.
@@ -29,25 +28,16 @@ type UnitPlace struct {
 	Presence      bool
 }
 
-// FindUnits returns what belongs together, for each version of the conversion that the CRD has. A rule set that is applied to one
-// type in several places is told of once.
-func FindUnits(c *syntax.Conversion, crd *crdschema.CRD, opts Options) ([]Units, error) {
-	env, err := opts.env()
-	if err != nil {
-		return nil, err
+// FindUnits returns what belongs together, for each version of the file that the CRD has. A rule set that is applied to one type
+// in several places is told of once.
+func FindUnits(k *binding.Kind) []Units {
+	found := make([]Units, 0, len(k.Spokes))
+	for _, s := range told(k) {
+		l := unitLister{versions: s.Names, visited: map[*binding.Binding]bool{}}
+		l.binding(s.Root, [2][]syntax.Segment{})
+		found = append(found, Units{Version: s.Names[binding.OfSpoke], Hub: s.Names[binding.OfHub], Units: l.units})
 	}
-	hub := crd.Version(c.Hub)
-	var found []Units
-	for _, v := range c.Versions {
-		version := crd.Version(v.Name)
-		if hub == nil || version == nil {
-			continue
-		}
-		l := unitLister{versions: [2]string{version.Name, hub.Name}, visited: map[*binding.Binding]bool{}}
-		l.binding(binding.New(c, version.Root, hub.Root, env).Root(v.Rules), [2][]syntax.Segment{})
-		found = append(found, Units{Version: version.Name, Hub: hub.Name, Units: l.units})
-	}
-	return found, nil
+	return found
 }
 
 type unitLister struct {
@@ -66,16 +56,20 @@ func (l *unitLister) binding(b *binding.Binding, at [2][]syntax.Segment) {
 			l.units = append(l.units, l.unit(u, at))
 		}
 	}
-	below := func(field, hub []syntax.Segment) [2][]syntax.Segment {
-		return [2][]syntax.Segment{slices.Concat(at[binding.FieldEnd], field), slices.Concat(at[binding.HubEnd], hub)}
+	below := func(path func(binding.Side) []syntax.Segment) [2][]syntax.Segment {
+		return [2][]syntax.Segment{
+			slices.Concat(at[binding.OfSpoke], path(binding.OfSpoke)), slices.Concat(at[binding.OfHub], path(binding.OfHub)),
+		}
 	}
 	for _, rule := range b.Rules {
 		if rule.Below != nil {
-			l.binding(rule.Below, below(rule.Field[0].Segments, rule.Hub[0].Segments))
+			l.binding(rule.Below, below(func(s binding.Side) []syntax.Segment { return rule.Ends[s][0].Segments }))
 		}
 	}
 	for _, e := range b.Elements {
-		l.binding(e.Binding, below(append(slices.Clip(e.Field.Segments), e.FieldBy), append(slices.Clip(e.Hub.Segments), e.HubBy)))
+		if e.Paired() {
+			l.binding(e.Binding, below(e.Whole))
+		}
 	}
 }
 
@@ -90,9 +84,9 @@ func (l *unitLister) unit(u *binding.Unit, at [2][]syntax.Segment) Unit {
 		}
 	}
 	for _, rule := range u.Rules {
-		for end, paths := range [2][]binding.Path{rule.Field, rule.Hub} {
+		for s, paths := range rule.Ends {
 			if len(paths) > 1 {
-				unit.Why = append(unit.Why, fmt.Sprintf("%s names %s places of %s", rule.Syntax, number(len(paths)), l.versions[end]))
+				unit.Why = append(unit.Why, fmt.Sprintf("%s names %s places of %s", rule.Syntax, number(len(paths)), l.versions[s]))
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -20,7 +20,6 @@ func TestUnitsOfTheExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := options(t)
 	var got strings.Builder
 	for _, rules := range folders {
 		folder := filepath.Dir(rules)
@@ -28,12 +27,8 @@ func TestUnitsOfTheExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, _ := syntax.Parse("rules.yaml", read(t, rules))
-		all, err := check.FindUnits(file.Conversions[0], crds[0], opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, units := range all {
+		set, _ := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, rules)})
+		for _, units := range check.FindUnits(set.Bound().Kinds[0]) {
 			for _, u := range units.Units {
 				got.WriteString(filepath.Base(folder) + " " + units.Version + "\n")
 				for _, version := range []string{units.Version, units.Hub} {

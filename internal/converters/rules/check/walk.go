@@ -1,11 +1,10 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -13,22 +12,17 @@ import (
 
 // A walker goes through the schema of one version and tells of every atom what becomes of it in the other one.
 type walker struct {
-	src      side
-	names    [2]string
-	version  *syntax.Version
-	report   func(finding.Finding)
-	atoms    *[]Atom // nil: nobody wants them
-	muted    int     // above 0: the atoms are told already, by another rule with a guard
-	visited  map[*relation]bool
-	mismatch map[string]bool // places that a finding is about
+	*direction
+	atoms *[]Atom // nil: nobody wants them
+	muted int     // above 0: the atoms are told already, by another rule with a guard
 }
 
 // A visit is a place of the source, and its counterpart in the target.
 type visit struct {
-	rel     *relation
+	binding *binding.Binding
 	path    []syntax.Segment
-	src     spot
-	dst     spot // unknown: there is none
+	src     binding.Place
+	dst     binding.Place // unknown: there is none
 	dstPath []syntax.Segment
 	via     *syntax.Rule // the pair that the counterpart is by; nil: by name
 	direct  bool         // the pair names just this place
@@ -36,37 +30,35 @@ type visit struct {
 }
 
 // isRoot reports whether the place is a whole object.
-func (v visit) isRoot(src side) bool {
-	return len(v.path) == 0 && v.rel.prefix[src] == "" && v.src.node.Property("metadata") != nil
+func (v visit) isRoot(src binding.Side) bool {
+	return len(v.path) == 0 && v.binding.Prefix[src] == "" && v.src.Node.Property("metadata") != nil
 }
 
-// relation goes through the places of a relation.
-func (w *walker) relation(r *relation) {
-	if w.visited[r] {
-		return
+// bound goes through the places of a binding.
+func (w *walker) bound(b *binding.Binding) {
+	if w.enter(b) {
+		w.place(visit{binding: b, src: b.Base[w.src], dst: b.Base[w.dst]})
 	}
-	w.visited[r] = true
-	w.place(visit{rel: r, src: r.base[w.src], dst: r.base[w.src.other()]})
 }
 
 func (w *walker) place(v visit) {
-	if ties := v.rel.tiesAt(w.src, v.path); len(ties) > 0 {
-		w.tied(v, ties)
+	if rules := v.binding.RulesAt(w.src, v.path); len(rules) > 0 {
+		w.ruled(v, rules)
 		return
 	}
-	if g := v.rel.groupAt(w.src, v.path); g != nil {
-		w.grouped(v, g)
+	if e := v.binding.ElementsAt(w.src, v.path); e != nil {
+		w.iterated(v, e)
 		return
 	}
-	if len(v.path) == 1 && v.rel.keys[w.src] != "" && v.path[0].Name == v.rel.keys[w.src] {
-		w.all(v, outcome{class: Mapped, rule: v.rel.keyBy, to: "the key of " + v.rel.text(w.src.other(), nil)})
+	if len(v.path) == 1 && v.binding.Keys[w.src] != "" && v.path[0].Name == v.binding.Keys[w.src] {
+		w.all(v, outcome{class: Mapped, rule: v.binding.KeyBy, to: "the key of " + v.binding.Text(w.dst, nil)})
 		return
 	}
-	if !v.dst.known && v.rel.pickKey(w.src, v.path) {
+	if !v.dst.Known && pickKey(v.binding, w.src, v.path) {
 		w.all(v, outcome{class: Mapped, to: "the rules that pick the element"})
 		return
 	}
-	if !v.dst.known && w.amongElements(v) {
+	if !v.dst.Known && w.amongElements(v) {
 		return // what is told of the elements holds for it
 	}
 	w.copied(v)
@@ -75,40 +67,41 @@ func (w *walker) place(v visit) {
 // amongElements reports whether no rule names a part of a picked element, but rules go through all elements of the list.
 func (w *walker) amongElements(v visit) bool {
 	at := slices.IndexFunc(v.path, func(s syntax.Segment) bool { return s.Kind == syntax.Pick || s.Kind == syntax.First })
-	return at >= 0 && v.rel.groupAt(w.src, v.path[:at]) != nil && len(v.rel.next(w.src, v.path)) == 0
+	return at >= 0 && v.binding.ElementsAt(w.src, v.path[:at]) != nil && len(v.binding.Next(w.src, v.path)) == 0
 }
 
-// tied tells of a place that rules name. If there are more than one, all have guards, and the first one speaks for them.
-func (w *walker) tied(v visit, ties []*tie) {
-	w.tie(v, ties[0], ties[1:]...)
-	for _, t := range ties[1:] {
+// ruled tells of a place that rules name. If there are more than one, all have guards, and the first one speaks for them.
+func (w *walker) ruled(v visit, rules []*binding.Rule) {
+	w.rule(v, rules[0], rules[1:]...)
+	for _, r := range rules[1:] {
 		w.muted++
-		w.tie(v, t)
+		w.rule(v, r)
 		w.muted--
 	}
 }
 
-func (w *walker) tie(v visit, t *tie, others ...*tie) {
-	dst := w.src.other()
+func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 	switch {
-	case t.how == drops:
-		w.all(v, outcome{class: Dropped, rule: t.rule, reason: t.rule.Drop.Value})
-	case t.how == keeps:
-		w.all(v, outcome{class: Preserved, rule: t.rule, reason: "no place in " + w.names[dst]})
-	case t.how == computes:
-		w.all(v, outcome{class: Preserved, rule: t.rule, reason: "where it is not what the rule computes"})
-	case t.doubtful || t.how == converts:
-		w.all(v, mapped(v.rel, dst, t, others))
+	case r.How == binding.Drops:
+		w.all(v, outcome{class: Dropped, rule: r.Syntax, reason: r.Syntax.Drop.Value})
+	case r.How == binding.Keeps:
+		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst], alone: true})
+	case r.How == binding.Computes:
+		w.all(v, outcome{
+			class: Preserved, rule: r.Syntax, reason: "where it is not what the rule computes", by: []*binding.Rule{r}, in: v.binding,
+		})
+	case r.Doubtful || r.How == binding.Converts:
+		w.all(v, mapped(v.binding, w.dst, r, others))
 	case len(others) > 0 && w.atoms != nil:
-		w.all(v, mapped(v.rel, dst, t, others))
-	case t.how == uses:
-		w.emit(v, Presence, mapped(v.rel, dst, t, nil))
-		w.relation(t.below)
+		w.all(v, mapped(v.binding, w.dst, r, others))
+	case r.How == binding.Uses:
+		w.emit(v, Presence, mapped(v.binding, w.dst, r, nil))
+		w.bound(r.Below)
 	default:
-		e := t.ends[dst][0]
-		v.dst, v.dstPath, v.via, v.direct = e.spot, e.path, t.rule, true
-		if g := v.rel.groupAt(w.src, v.path); g != nil {
-			w.grouped(v, g)
+		e := r.Ends[w.dst][0]
+		v.dst, v.dstPath, v.via, v.direct = e.Place, e.Segments, r.Syntax, true
+		if elements := v.binding.ElementsAt(w.src, v.path); elements != nil {
+			w.iterated(v, elements)
 			return
 		}
 		w.copied(v)
@@ -116,38 +109,38 @@ func (w *walker) tie(v visit, t *tie, others ...*tie) {
 }
 
 // mapped is the outcome of a place that rules convert.
-func mapped(r *relation, dst side, t *tie, others []*tie) outcome {
-	o := outcome{class: Mapped, rule: t.rule, to: endsText(r, dst, t.ends[dst])}
+func mapped(b *binding.Binding, dst binding.Side, r *binding.Rule, others []*binding.Rule) outcome {
+	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst]), by: append([]*binding.Rule{r}, others...), in: b}
 	for _, other := range others {
-		o.others = append(o.others, other.rule)
-		o.to += ", " + endsText(r, dst, other.ends[dst])
+		o.others = append(o.others, other.Syntax)
+		o.to += ", " + endsText(b, dst, other.Ends[dst])
 	}
 	return o
 }
 
-func endsText(r *relation, s side, ends []end) string {
+func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 	texts := make([]string, 0, len(ends))
 	for _, e := range ends {
-		texts = append(texts, r.text(s, e.path))
+		texts = append(texts, b.Text(s, e.Segments))
 	}
 	return strings.Join(texts, ", ")
 }
 
-// grouped tells of a list or map whose elements have rules.
-func (w *walker) grouped(v visit, g *group) {
-	if g.has[w.src.other()] {
-		w.emit(v, Presence, outcome{class: Mapped, rule: g.rule, to: v.rel.text(w.src.other(), g.path[w.src.other()])})
+// iterated tells of a list or map whose elements have rules.
+func (w *walker) iterated(v visit, e *binding.Elements) {
+	if e.Has[w.dst] {
+		w.emit(v, Presence, outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, e.Ends[w.dst].Segments)})
 	} else {
-		w.emit(v, Presence, outcome{class: Preserved, rule: g.rule, reason: "no place in " + w.names[w.src.other()]})
+		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst], alone: true})
 	}
 	w.named(v)
-	w.relation(g.rel)
+	w.bound(e.Binding)
 }
 
 // named goes on to what rules name below a place and the schema does not.
 func (w *walker) named(v visit) {
-	for _, by := range v.rel.next(w.src, v.path) {
-		if by.Kind != syntax.Field || v.src.node.Property(by.Name) == nil {
+	for _, by := range v.binding.Next(w.src, v.path) {
+		if by.Kind != syntax.Field || v.src.Node.Property(by.Name) == nil {
 			w.child(v, by)
 		}
 	}
@@ -158,41 +151,40 @@ func (w *walker) child(v visit, by syntax.Segment) {
 	next := v
 	next.direct = false
 	next.path = append(slices.Clone(v.path), by)
-	next.src = v.src.step(by)
-	if v.dst.known {
+	next.src = v.src.Step(by)
+	if v.dst.Known {
 		next.dstPath = append(slices.Clone(v.dstPath), by)
-		next.dst = v.dst.step(by)
+		next.dst = v.dst.Step(by)
 	}
 	w.place(next)
 }
 
 // copied tells of a place that no rule names, or a pair hands on: what becomes of it is in the two schemas.
 func (w *walker) copied(v visit) {
-	dst := w.src.other()
-	if v.dst.known && !v.direct {
-		if owner := v.rel.owner(dst, v.dstPath); owner != nil {
-			v.dst, v.blocked = spot{}, owner
+	if v.dst.Known && !v.direct {
+		if owner := v.binding.Owner(w.dst, v.dstPath); owner != nil {
+			v.dst, v.blocked = binding.Place{}, owner
 		}
 	}
-	below := v.src.known && len(v.rel.next(w.src, v.path)) > 0 || v.dst.known && len(v.rel.next(dst, v.dstPath)) > 0
-	if v.dst.known && len(v.path) == 0 && v.rel.keys[dst] != "" {
+	below := v.src.Known && len(v.binding.Next(w.src, v.path)) > 0 || v.dst.Known && len(v.binding.Next(w.dst, v.dstPath)) > 0
+	if v.dst.Known && len(v.path) == 0 && v.binding.Keys[w.dst] != "" {
 		below = true // the key of the target is no place to copy to
 	}
 	below = below || v.isRoot(w.src) // metadata is nobody's business
 	switch {
-	case !v.dst.known && below:
-		w.emit(v, Presence, outcome{class: Preserved, reason: "where nothing is in it"})
+	case !v.dst.Known && below:
+		w.emit(v, Presence, outcome{class: Preserved, reason: "where nothing is in it", alone: true})
 		w.inside(v)
-	case !v.dst.known:
+	case !v.dst.Known:
 		w.lost(v)
-	case !below && transform.Covers(v.dst.node, v.src.node):
+	case !below && transform.Covers(v.dst.Node, v.src.Node):
 		w.all(v, w.handedOn(v))
-	case v.src.node.Kind() == crdschema.Map && !v.dst.others().known:
+	case v.src.Node.Kind() == crdschema.Map && !v.dst.Others().Known:
 		w.misfit(v)
-	case v.src.objectish() && v.dst.objectish() && (v.dst.free() || !v.src.free()):
+	case v.src.MayBeObject() && v.dst.MayBeObject() && (v.dst.Free() || !v.src.Free()):
 		w.emit(v, Presence, w.handedOn(v))
 		w.inside(v)
-	case v.src.node.Kind() == crdschema.Array && v.dst.arrayish():
+	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
 		w.emit(v, Presence, w.handedOn(v))
 		w.named(v)
 		w.elements(v, syntax.Segment{Kind: syntax.Elements})
@@ -204,7 +196,7 @@ func (w *walker) copied(v visit) {
 
 func (w *walker) handedOn(v visit) outcome {
 	if v.via != nil {
-		return outcome{class: Mapped, rule: v.via, to: v.rel.text(w.src.other(), v.dstPath)}
+		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath)}
 	}
 	return outcome{class: Copied}
 }
@@ -212,7 +204,7 @@ func (w *walker) handedOn(v visit) outcome {
 // inside goes through what is in an object, or in a list some of whose elements have rules.
 func (w *walker) inside(v visit) {
 	root := v.isRoot(w.src)
-	for _, name := range v.src.node.Properties() {
+	for _, name := range v.src.Node.Properties() {
 		if root && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue // every object has them, and they go from version to version as they are
 		}
@@ -224,22 +216,22 @@ func (w *walker) inside(v visit) {
 		w.named(v)
 	}
 	switch {
-	case v.src.node.Kind() == crdschema.Map:
+	case v.src.Node.Kind() == crdschema.Map:
 		w.elements(v, syntax.Segment{Kind: syntax.Values})
-	case v.src.node.Kind() == crdschema.Array:
+	case v.src.Node.Kind() == crdschema.Array:
 		w.elements(v, syntax.Segment{Kind: syntax.Elements})
-	case v.src.node == nil || v.src.node.PreservesUnknown():
+	case v.src.Node == nil || v.src.Node.PreservesUnknown():
 		w.unknown(v)
 	}
 }
 
 // metadata tells of the labels and annotations that rules name.
 func (w *walker) metadata(v visit) {
-	for _, t := range v.rel.ties {
-		for _, e := range t.ends[w.src] {
-			if e.path[0].Kind == syntax.Field && e.path[0].Name == "metadata" {
-				v := visit{rel: v.rel, path: e.path, src: e.spot}
-				w.tie(v, t)
+	for _, r := range v.binding.Rules {
+		for _, e := range r.Ends[w.src] {
+			if e.Segments[0].Kind == syntax.Field && e.Segments[0].Name == "metadata" {
+				v := visit{binding: v.binding, path: e.Segments, src: e.Place}
+				w.rule(v, r)
 			}
 		}
 	}
@@ -247,37 +239,29 @@ func (w *walker) metadata(v visit) {
 
 // unknown tells of fields that the schema does not name.
 func (w *walker) unknown(v visit) {
-	others := v.dst.others()
+	others := v.dst.Others()
 	switch {
-	case others.known && (others.node == nil || others.free()):
+	case others.Known && (others.Node == nil || others.Free()):
 		w.emit(v, Unknown, w.handedOn(v))
-	case w.version.Unmapped == syntax.Preserve:
-		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve"})
+	case w.Version.Unmapped == syntax.Preserve:
+		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 	default:
-		w.emit(v, Unknown, outcome{class: Unmapped})
-		w.mismatch[v.rel.text(w.src, v.path)] = true
+		w.emit(v, Unknown, outcome{class: Unmapped, alone: true})
+		w.mismatch[v.binding.Text(w.src, v.path)] = true
 		w.say("unknown-fields", "", "%s may have fields that its schema does not name, which %s would prune: %s",
-			v.rel.text(w.src, v.path), w.names[w.src.other()], remedies)
+			v.binding.Text(w.src, v.path), w.Names[w.dst], remedies)
 	}
 }
 
 // elements goes through the elements of a list or map that is copied one by one.
 func (w *walker) elements(v visit, by syntax.Segment) {
-	if v.dst.known {
-		w.relation(v.rel.implicit(w.src, by, v.path, v.dstPath, [2]spot{v.src, v.dst}))
+	if v.dst.Known {
+		w.bound(implicit(v.binding, w.src, by, v.path, v.dstPath, [2]binding.Place{v.src, v.dst}))
 		return
 	}
 	next := v
-	next.path, next.src = append(slices.Clone(v.path), by), v.src.step(by)
+	next.path, next.src = append(slices.Clone(v.path), by), v.src.Step(by)
 	w.lost(next)
 }
 
 const remedies = "add a rule, `drop: reason`, or `unmapped: Preserve`"
-
-// say reports something about the direction as a whole.
-func (w *walker) say(code, hint, format string, args ...any) {
-	w.report(finding.Finding{
-		Pos: w.version.Pos, Code: code, Hint: hint,
-		Message: fmt.Sprintf("%s -> %s: ", w.names[w.src], w.names[w.src.other()]) + fmt.Sprintf(format, args...),
-	})
-}

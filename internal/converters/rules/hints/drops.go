@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // A Drop is a place of the version From that the conversion to To loses on purpose.
@@ -14,11 +13,8 @@ type Drop struct{ From, To, Path string }
 
 // Drops returns what a Conversion drops: what `drop` names, and in every other version what becomes of it there. What a
 // version drops on the way to the hub, it drops on the way to all others; that is not said again.
-func Drops(c *syntax.Conversion, crd *crdschema.CRD, opts check.Options) ([]Drop, error) {
-	directions, err := check.Explain(c, crd, opts)
-	if err != nil {
-		return nil, err
-	}
+func Drops(k *binding.Kind) []Drop {
+	directions := check.Explain(k)
 	var drops []Drop
 	for _, d := range directions {
 		for _, a := range d.Atoms {
@@ -26,19 +22,19 @@ func Drops(c *syntax.Conversion, crd *crdschema.CRD, opts check.Options) ([]Drop
 				continue
 			}
 			drops = append(drops, Drop{d.From, d.To, a.Path})
-			if d.From == c.Hub {
-				drops = append(drops, others(c, directions, d.To, a.Path)...)
+			if d.From == k.Conversion.Hub {
+				drops = append(drops, others(k.Conversion.Hub, directions, d.To, a.Path)...)
 			}
 		}
 	}
-	return slices.Compact(drops), nil
+	return slices.Compact(drops)
 }
 
 // others returns what the versions beside to lose with a place of the hub that the conversion to it drops.
-func others(c *syntax.Conversion, directions []check.Direction, to, path string) []Drop {
+func others(hub string, directions []check.Direction, to, path string) []Drop {
 	var drops []Drop
 	for _, d := range directions {
-		if d.To != c.Hub || d.From == to {
+		if d.To != hub || d.From == to {
 			continue
 		}
 		for _, a := range d.Atoms {

@@ -8,22 +8,23 @@ import (
 
 // A compiler makes the programs of one version and the hub.
 type compiler struct {
-	binder   *binding.Binder
+	spoke    *binding.Spoke
 	programs map[direction]*Program
+	implicit map[[2]binding.Place]*binding.Binding // of elements that no rule is about
 }
 
 // A direction is one of a binding.
 type direction struct {
-	rel   *binding.Binding
-	toHub bool
+	of  *binding.Binding
+	src binding.Side
 }
 
-// Compile compiles both directions of a binding of whole objects.
-func Compile(b *binding.Binder, rel *binding.Binding) (toHub, fromHub *Program) {
-	c := &compiler{binder: b, programs: make(map[direction]*Program)}
-	toHub, fromHub = c.build(rel, true), c.build(rel, false)
-	for to, p := range c.programs {
-		if back := c.programs[direction{to.rel, !to.toHub}]; back != nil {
+// Compile compiles both directions of a version.
+func Compile(s *binding.Spoke) (toHub, fromHub *Program) {
+	c := &compiler{spoke: s, programs: make(map[direction]*Program), implicit: make(map[[2]binding.Place]*binding.Binding)}
+	toHub, fromHub = c.build(s.Root, binding.OfSpoke), c.build(s.Root, binding.OfHub)
+	for d, p := range c.programs {
+		if back := c.programs[direction{d.of, d.src.Other()}]; back != nil {
 			p.foresee(back)
 		}
 	}

@@ -10,25 +10,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Layouts returns what package keep has to know of both versions of a binding of whole objects.
-func Layouts(rel *binding.Binding, fieldVersion, hubVersion string) (field, hub *keep.Layout) {
-	ofField, ofHub := layouter{made: map[*binding.Binding]*keep.Place{}}, layouter{made: map[*binding.Binding]*keep.Place{}, ofHub: true}
-	return &keep.Layout{Schema: rel.Field.Node, Other: rel.Hub.Node, OtherVersion: hubVersion, Root: ofField.root(rel)},
-		&keep.Layout{Schema: rel.Hub.Node, Other: rel.Field.Node, OtherVersion: fieldVersion, Root: ofHub.root(rel)}
+// Layout returns what package keep has to know of one side of a version.
+func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
+	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}}
+	return &keep.Layout{
+		Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, OtherVersion: s.Names[l.other], Root: l.root(s.Root),
+	}
 }
 
 // A layouter makes the places of one version.
 type layouter struct {
-	ofHub bool
-	made  map[*binding.Binding]*keep.Place
-}
-
-// sides returns the version's own one of two, and the other.
-func sides[T any](l *layouter, field, hub T) (own, other T) {
-	if l.ofHub {
-		return hub, field
-	}
-	return field, hub
+	own, other binding.Side
+	made       map[*binding.Binding]*keep.Place
 }
 
 // root makes the place that a binding starts at.
@@ -42,14 +35,14 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 		l.rule(p, r)
 	}
 	for _, e := range rel.Elements {
-		l.elements(p, e)
+		if e.Paired() {
+			l.elements(p, e)
+		}
 	}
 	l.units(p, rel)
-	_, other := sides(l, rel.Field, rel.Hub)
 	for _, r := range rel.Rules {
-		own, _ := sides(l, r.Field, r.Hub)
-		for _, path := range own {
-			l.bridge(p, path, other, r)
+		for _, path := range r.Ends[l.own] {
+			l.bridge(p, path, rel.Base[l.other], r)
 		}
 	}
 	return p
@@ -57,14 +50,14 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 
 // rule notes what a rule does at its places.
 func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
-	own, other := sides(l, r.Field, r.Hub)
-	for _, path := range own {
+	other := r.Ends[l.other]
+	for i, path := range r.Ends[l.own] {
 		p, whole := placeOf(root, path.Segments)
 		if !whole {
 			continue // of elements that are picked: they are compared as they are
 		}
 		switch {
-		case r.Syntax.Drop != nil:
+		case r.How == binding.Drops:
 			p.Dropped = true
 		case len(other) == 0:
 			p.OneSided = r.Transform == nil
@@ -72,10 +65,16 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 		default:
 			p.Moved = true
 		}
-		if r.Plain {
-			p.Other, p.Counterpart = other[0].Place.Node, keepPath(other[0].Segments, other[0].Base)
+		if r.Hands() {
+			p.Other = other[0].Place.Node
 		}
-		if r.Plain && len(other) == 1 {
+		if len(other) == 1 {
+			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
+		}
+		if d := r.DefaultOf(l.own, i); d != nil {
+			p.Fallback = d.JSON
+		}
+		if r.Hands() && len(other) == 1 {
 			p.Element, p.Keys = firstElement(other[0])
 		}
 		if r.Below != nil {
@@ -90,8 +89,8 @@ func firstElement(path binding.Path) (is bool, keys []string) {
 	if i < 0 {
 		return false, nil
 	}
-	list, ok := path.Base.At(path.Segments[:i])
-	if !ok || single(list.Node) {
+	list := path.Base.Walk(path.Segments[:i])
+	if single(list.Node) {
 		return false, nil
 	}
 	if i < len(path.Segments)-1 {
@@ -110,30 +109,52 @@ func single(n *crdschema.Node) bool {
 
 // units notes which places belong together. What a plain rule moves belongs to nothing else.
 func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
-	end := binding.FieldEnd
-	if l.ofHub {
-		end = binding.HubEnd
-	}
 	for _, u := range rel.Units {
-		if u.Single() && !slices.ContainsFunc(u.Rules, func(r *binding.Rule) bool { return !r.Plain }) {
+		if u.Single() && !slices.ContainsFunc(u.Rules, computes) {
 			continue
 		}
-		unit := &keep.Unit{Own: membersOf(u, end, rel), Other: membersOf(u, end.Other(), rel)}
-		for _, place := range u.Places[end] {
-			if p, whole := placeOf(root, place.Path); whole && !place.Presence {
+		unit := keep.NewUnit(membersOf(u, l.own, rel), membersOf(u, l.other, rel))
+		for _, place := range u.Places[l.own] {
+			p, whole := placeOf(root, place.Path)
+			if whole && !place.Presence {
 				p.Unit = unit
 			}
+			inside(root, place, unit)
 		}
 	}
 }
 
-// membersOf returns the places of a unit at an end, with those that are read outside.
-func membersOf(u *binding.Unit, end binding.End, rel *binding.Binding) []keep.Member {
-	var members []keep.Member
-	for _, p := range u.Places[end] {
-		members = append(members, keep.Member{Path: keepPath(p.Path, rel.Base(end)), PresenceOnly: p.Presence})
+// computes reports whether a rule does more than handing its value on, or keeping it.
+func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
+
+// inside notes that what is on the way to a place is there because of the unit, or for the unit alone.
+func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
+	above := place.Path
+	if !place.Presence && len(above) > 0 {
+		above = above[:len(above)-1]
 	}
-	for _, p := range u.Outside[end] {
+	for n := 1; n <= len(above); n++ {
+		p, whole := placeOf(root, above[:n])
+		switch {
+		case !whole:
+			return
+		case p.Below == nil:
+			p.Below = unit
+		case p.Below != unit:
+			p.Below = p.Below.With(unit)
+		}
+	}
+}
+
+// membersOf returns the places of a unit on a side, with those that are read outside.
+func membersOf(u *binding.Unit, s binding.Side, rel *binding.Binding) []keep.Member {
+	members := make([]keep.Member, 0, len(u.Places[s])+len(u.Outside[s]))
+	for _, p := range u.Places[s] {
+		members = append(members, keep.Member{
+			Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence, Schema: rel.Base[s].Walk(p.Path).Node,
+		})
+	}
+	for _, p := range u.Outside[s] {
 		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})
 	}
 	return members
@@ -159,7 +180,7 @@ func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 
 // keyText returns the value that an element is picked by as JSON: a number, or a string.
 func keyText(list []syntax.Segment, base binding.Place, s syntax.Segment) string {
-	if at, _ := base.At(list); at.Items().Member(s.Name).Kind() == crdschema.Integer {
+	if base.Walk(list).Items().Member(s.Name).Kind() == crdschema.Integer {
 		return s.Value
 	}
 	return string(jsondoc.StringValue(s.Value).Text())
@@ -167,25 +188,22 @@ func keyText(list []syntax.Segment, base binding.Place, s syntax.Segment) string
 
 // elements notes what becomes of the elements of a list, or of the entries of a map.
 func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
-	own, other := sides(l, e.Field, e.Hub)
-	ownBy, otherBy := sides(l, e.FieldBy, e.HubBy)
-	key, _ := sides(l, e.FieldKey, e.HubKey)
-	ownEl, otherEl := sides(l, e.FieldElement, e.HubElement)
+	own, other, by := e.Ends[l.own], e.Ends[l.other], e.By[l.own]
 	p, whole := placeOf(root, own.Segments)
 	if !whole {
 		return
 	}
 	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other.Segments, other.Base)
 	p.Each = l.root(e.Binding)
-	p.Each.Moved, p.Each.Other = true, otherEl.Node
+	p.Each.Moved, p.Each.Other = true, e.Binding.Base[l.other].Node
 	switch {
-	case binding.IsMap(ownBy):
-	case key != "":
-		p.Keys = []string{key}
-	case binding.IsMap(otherBy) && ownBy.Name != "":
-		p.Keys = []string{ownBy.Name}
+	case binding.IsMap(by):
+	case e.Key[l.own] != "":
+		p.Keys = e.Key[l.own : l.own+1]
+	case binding.IsMap(e.By[l.other]) && by.Name != "":
+		p.Keys = []string{by.Name}
 	default:
-		p.Keys = l.sources(e.Binding, other.Place.Node.ListMapKeys(), ownEl.Node)
+		p.Keys = l.sources(e.Binding, other.Place.Node.ListMapKeys(), e.Binding.Base[l.own].Node)
 	}
 }
 
@@ -206,9 +224,9 @@ func (l *layouter) source(rel *binding.Binding, name string) string {
 	is := func(p binding.Path) bool { return len(p.Segments) == 1 && p.Segments[0].Name == name }
 	source := name
 	for _, r := range rel.Rules {
-		own, other := sides(l, r.Field, r.Hub)
+		own, other := r.Ends[l.own], r.Ends[l.other]
 		switch {
-		case slices.ContainsFunc(other, is) && r.Plain && len(own) == 1 && len(own[0].Segments) == 1 && r.When[0] == nil && r.When[1] == nil:
+		case slices.ContainsFunc(other, is) && r.Hands() && len(own) == 1 && len(own[0].Segments) == 1 && r.When[0] == nil && r.When[1] == nil:
 			return own[0].Segments[0].Name
 		case slices.ContainsFunc(other, is) || slices.ContainsFunc(own, is):
 			source = ""
@@ -273,7 +291,6 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, other binding.Place,
 
 // isKeyOf reports whether the elements of the list that the first steps of a path lead to are known by a field alone.
 func isKeyOf(path binding.Path, steps int, field string) bool {
-	list, _ := path.Base.At(path.Segments[:steps])
-	keys := list.Node.ListMapKeys()
+	keys := path.Base.Walk(path.Segments[:steps]).Node.ListMapKeys()
 	return len(keys) == 0 || len(keys) == 1 && keys[0] == field
 }

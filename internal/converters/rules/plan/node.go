@@ -138,7 +138,7 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 		return b.content(p, in, target, to)
 	}
 	useful := b.named(p, in, target, to)
-	if p.Sub = b.c.build(m.below, b.toHub); p.Sub.trivial() {
+	if p.Sub = b.c.build(m.below, b.src); p.Sub.trivial() {
 		p.Sub = nil
 	}
 	return useful || p.Sub != nil
@@ -238,7 +238,7 @@ func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
 	grouped := in != nil && in.move != nil && in.move.elements != nil
 	if !grouped && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
 		rel := b.implicit(p.Src.Items(), p.Dst.Items())
-		if elem := b.c.build(rel, b.toHub); !elem.trivial() {
+		if elem := b.c.build(rel, b.src); !elem.trivial() {
 			p.Elem = &Elements{Program: elem}
 		}
 	}
@@ -247,10 +247,12 @@ func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
 
 // implicit is the binding of elements that no rule is about.
 func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
-	if b.toHub {
-		return b.c.binder.Implicit(src, dst)
+	var base [2]binding.Place
+	base[b.src], base[b.dst] = src, dst
+	if b.c.implicit[base] == nil {
+		b.c.implicit[base] = &binding.Binding{Base: base}
 	}
-	return b.c.binder.Implicit(dst, src)
+	return b.c.implicit[base]
 }
 
 func (b *builder) picks(p *Node, in, out *owned, to []Step) {
@@ -312,10 +314,7 @@ func (b *builder) unpaired(p *Node, in *owned) {
 
 // elementsOf compiles the elements that rules go through.
 func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
-	from, to := g.HubBy, g.FieldBy
-	if b.toHub {
-		from, to = to, from
-	}
+	from, to := g.By[b.src], g.By[b.dst]
 	p.Elem = &Elements{}
 	e := p.Elem
 	if binding.IsMap(from) {
@@ -330,7 +329,7 @@ func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
 	if binding.IsMap(from) && !binding.IsMap(to) {
 		e.Name = to.Name
 	}
-	e.Program = b.c.build(g.Binding, b.toHub)
+	e.Program = b.c.build(g.Binding, b.src)
 	if e.Program.trivial() && e.From == e.To {
 		p.Elem = nil
 	}

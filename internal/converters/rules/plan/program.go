@@ -72,30 +72,34 @@ type Write struct {
 func (w *Write) Route() *Route { return &w.Rule.Out[w.Out] }
 
 // build compiles one direction of a binding.
-func (c *compiler) build(rel *binding.Binding, toHub bool) *Program {
-	key := direction{rel, toHub}
+func (c *compiler) build(of *binding.Binding, src binding.Side) *Program {
+	key := direction{of, src}
 	if p := c.programs[key]; p != nil {
 		return p
 	}
-	p := &Program{Src: rel.Hub, Dst: rel.Field, building: true}
-	inKey, outKey := rel.HubKey, rel.FieldKey
-	if toHub {
-		p.Src, p.Dst, inKey, outKey = rel.Field, rel.Hub, rel.FieldKey, rel.HubKey
-	}
+	dst := src.Other()
+	p := &Program{Src: of.Base[src], Dst: of.Base[dst], building: true}
 	c.programs[key] = p
-	b := &builder{c: c, p: p, rel: rel, toHub: toHub, in: &owned{}, out: &owned{}, whole: c.binder.IsRoot(rel)}
-	if inKey != "" {
-		key := b.in.make(Names(inKey))
+	b := &builder{
+		c: c, p: p, src: src, dst: dst, in: &owned{}, out: &owned{},
+		whole: of.Base[binding.OfSpoke] == c.spoke.Root.Base[binding.OfSpoke],
+	}
+	if name := of.Keys[src]; name != "" {
+		key := b.in.make(Names(name))
 		key.owner, key.bound = true, true
 	}
-	if outKey != "" {
-		b.out.make(Names(outKey)).owner = true
+	if name := of.Keys[dst]; name != "" {
+		b.out.make(Names(name)).owner = true
 	}
-	for _, t := range rel.Rules {
-		b.rule(t)
+	for _, t := range of.Rules {
+		if !t.Syntax.Broken {
+			b.rule(t)
+		}
 	}
-	for _, g := range rel.Elements {
-		b.elements(g)
+	for _, g := range of.Elements {
+		if g.Paired() {
+			b.elements(g)
+		}
 	}
 	p.Root = b.place(b.in, b.out, p.Src, p.Dst, []Step{}, true)
 	for _, m := range b.branches {
@@ -108,12 +112,11 @@ func (c *compiler) build(rel *binding.Binding, toHub bool) *Program {
 
 // A builder compiles a program.
 type builder struct {
-	c       *compiler
-	p       *Program
-	rel     *binding.Binding
-	toHub   bool
-	whole   bool // the value is the whole object
-	in, out *owned
+	c        *compiler
+	p        *Program
+	src, dst binding.Side
+	whole    bool // the value is the whole object
+	in, out  *owned
 	// Of the places that are taken by a move already, what else moves them.
 	branches []move
 }
@@ -198,7 +201,7 @@ func routesOf(ends []binding.Path) []Route {
 	for _, e := range ends {
 		r := Route{Steps: stepsOf(e.Segments), Place: e.Place, Requires: transform.Requires(e.Place.Node)}
 		for i, s := range e.Segments {
-			element, _ := e.Base.At(e.Segments[:i+1])
+			element := e.Base.Walk(e.Segments[:i+1])
 			r.Picks = r.Picks || r.Steps[i].Kind != ByName
 			r.Numbers = append(r.Numbers, s.Kind == syntax.Pick && element.Member(s.Name).Kind() == crdschema.Integer)
 		}
@@ -227,21 +230,18 @@ func (r *Route) losesNull() bool {
 
 // rule adds a rule to the program.
 func (b *builder) rule(t *binding.Rule) {
-	in, out, r := t.Hub, t.Field, t.Syntax
-	computes, back, guard, otherGuard := r.FromHub, r.ToHub, t.When[1], t.When[0]
-	inDefault, outDefault := r.HubDefault, r.Default
-	inPlace, outPlace := r.Hub, r.Field
-	if b.toHub {
-		in, out, computes, back, guard, otherGuard = out, in, back, computes, otherGuard, guard
-		inDefault, outDefault, inPlace, outPlace = outDefault, inDefault, outPlace, inPlace
+	in, out := t.Ends[b.src], t.Ends[b.dst]
+	expressions := [2]*syntax.Text{t.Syntax.ToHub, t.Syntax.FromHub}
+	computes, back, guard, otherGuard := expressions[b.src], expressions[b.dst], t.When[b.src], t.When[b.dst]
+	l := &Rule{
+		Syntax: t.Syntax, Transform: t.Transform, Backward: b.src == binding.OfHub, Guard: guard, In: routesOf(in), Out: routesOf(out),
 	}
-	l := &Rule{Syntax: r, Transform: t.Transform, Backward: !b.toHub, Guard: guard, In: routesOf(in), Out: routesOf(out)}
 	for i := range l.Out {
 		there, here := l.Out[i].losesNull(), l.Transform == nil && len(l.In) == 1 && l.In[0].losesNull()
 		l.Out[i].NoNull, l.Out[i].NewNull = there && !here, here && !there
 	}
 	for i, d := range l.In {
-		if fallback(inPlace, inDefault, i) != nil {
+		if t.DefaultOf(b.src, i) != nil {
 			b.p.Watch = append(b.p.Watch, d.Steps)
 		}
 	}
@@ -250,15 +250,15 @@ func (b *builder) rule(t *binding.Rule) {
 			l.Out[i].Section = SectionOf(l.Out[i].Steps)
 		}
 		b.out.make(l.Out[i].Steps).owner = true
-		if d := fallback(outPlace, outDefault, i); d != nil {
-			if v, err := jsondoc.RawValue(d); err == nil {
+		if d := t.DefaultOf(b.dst, i); d != nil {
+			if v, err := jsondoc.RawValue(d.JSON); err == nil {
 				b.p.Late = append(b.p.Late, Write{Rule: l, Out: i, Value: v, Fixed: true, depth: len(l.Out[i].Steps)})
 			}
 		}
 	}
 	switch {
 	case len(in) == 0: // one-sided, of the target
-		if computes != nil && r.Drop == nil {
+		if computes != nil && t.How != binding.Drops {
 			l.Check = slices.ContainsFunc(l.Out, func(r Route) bool { return r.Section != Elsewhere })
 			b.operand(l)
 			b.p.Rules = append(b.p.Rules, l)
@@ -269,11 +269,11 @@ func (b *builder) rule(t *binding.Rule) {
 	case len(out) == 0: // one-sided, of the source
 		for i, e := range l.In {
 			o := b.in.make(e.Steps)
-			o.owner, o.dropped = true, r.Drop != nil
-			o.computedOnReturn = back != nil || fallback(inPlace, inDefault, i) != nil
+			o.owner, o.dropped = true, t.How == binding.Drops
+			o.computedOnReturn = back != nil || t.DefaultOf(b.src, i) != nil
 			b.p.Always = b.p.Always || back != nil
 		}
-	case t.Plain:
+	case t.Hands():
 		o := b.in.make(l.In[0].Steps)
 		l.MayLose = guard != nil || otherGuard != nil
 		if o.move == nil && len(o.rules) == 0 {
@@ -313,27 +313,9 @@ func (b *builder) operand(l *Rule) {
 	b.p.Operands = l.OutAt + len(l.Out)
 }
 
-// fallback returns the default of a path, as JSON, or nil.
-func fallback(place *syntax.Place, d *syntax.Literal, i int) []byte {
-	switch {
-	case place == nil || d == nil:
-		return nil
-	case !place.Named:
-		return d.JSON
-	}
-	if m := d.Member(place.Paths[i].Name); m != nil {
-		return m.JSON
-	}
-	return nil
-}
-
 // elements adds the rules that go through elements.
 func (b *builder) elements(g *binding.Elements) {
-	in, out := g.Hub, g.Field
-	if b.toHub {
-		in, out = out, in
-	}
-	l := &Rule{Backward: !b.toHub, In: routesOf([]binding.Path{in}), Out: routesOf([]binding.Path{out})}
+	l := &Rule{Backward: b.src == binding.OfHub, In: routesOf([]binding.Path{g.Ends[b.src]}), Out: routesOf([]binding.Path{g.Ends[b.dst]})}
 	o, target := b.in.make(l.In[0].Steps), b.out.make(l.Out[0].Steps)
 	if o.move != nil && o.move.elements == nil && slices.Equal(o.move.rule.Out[0].Steps, l.Out[0].Steps) {
 		o.move.elements = g // a plain pair of the two lists says no more than they do

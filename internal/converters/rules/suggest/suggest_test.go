@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -64,12 +64,9 @@ func TestSuggestionsCanBeChecked(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, text := range [][]byte{text, bytes.ReplaceAll(text, []byte("    #- {"), []byte("    - {"))} {
-					parsed, findings := syntax.Parse("suggested.yaml", text)
-					checked, err := check.Check([]*syntax.File{parsed}, []*crdschema.CRD{crd}, check.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, f := range append(findings, checked...) {
+					source := rules.Source{Name: "suggested.yaml", Text: text}
+					set, findings := rules.Load([]rules.Source{source}, []*crdschema.CRD{crd}, rules.Options{})
+					for _, f := range append(findings, check.Check(set.Bound())...) {
 						if f.Code != "values-incomplete" && !strings.HasPrefix(f.Code, "required-") {
 							t.Errorf("%s, hub %s: %s (%s)", file, hub.Name, f, f.Code)
 						}

@@ -75,7 +75,7 @@ func (c *compiler) identity() Transform {
 		field := c.field.nodes[from]
 		t.total[0] = t.total[0] && Covers(hub, field)
 		t.total[1] = t.total[1] && Covers(field, hub)
-		if c.rule.Use == nil && !related(field, hub) {
+		if c.rule.Use == nil && !Related(field, hub) {
 			c.say(c.hub.place.Paths[i].Pos, "types-differ", typesHint(field, hub), "%s is %s, %s is %s",
 				c.field.path(from), field.Kind(), c.hub.path(i), hub.Kind())
 		}
@@ -83,8 +83,8 @@ func (c *compiler) identity() Transform {
 	return t
 }
 
-// related reports whether some values, at least, fit both places.
-func related(a, b *crdschema.Node) bool {
+// Related reports whether some values, at least, fit both places.
+func Related(a, b *crdschema.Node) bool {
 	x, y := a.Kind(), b.Kind()
 	if x > y {
 		x, y = y, x

@@ -1,0 +1,287 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A binder binds the rules of one version.
+type binder struct {
+	*Spoke
+	conversion *syntax.Conversion
+	env        *transform.Env
+	made       map[string]*Binding
+	doubt      func(finding.Finding) // reports what the rules can be used in spite of
+	refuse     func(finding.Finding) // reports what they cannot be used with
+}
+
+// A pending rule waits for being bound below some place: what is left of its paths from there on.
+type pending struct {
+	rule  *syntax.Rule
+	ends  [2][]Path
+	found bool // the schemas have its places
+}
+
+func pendingOf(rules []*syntax.Rule) []pending {
+	all := make([]pending, 0, len(rules))
+	for _, rule := range rules {
+		p := pending{rule: rule}
+		for s := range p.ends {
+			place := Side(s).In(rule)
+			if place == nil {
+				continue
+			}
+			for i := range place.Paths {
+				p.ends[s] = append(p.ends[s], Path{Segments: place.Paths[i].Path.Segments, Name: &place.Paths[i]})
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// isHere reports whether a rule applies a rule set to the two bases themselves.
+func (p *pending) isHere() bool {
+	return p.rule.Use != nil && len(p.ends[0]) == 1 && len(p.ends[0][0].Segments) == 0 &&
+		len(p.ends[1]) == 1 && len(p.ends[1][0].Segments) == 0
+}
+
+// iterating returns where the first segment is that goes through elements, or -1. All paths of a side share it.
+func iterating(paths []Path) int {
+	if len(paths) == 0 {
+		return -1
+	}
+	return slices.IndexFunc(paths[0].Segments, syntax.Segment.Iterates)
+}
+
+func (b *binder) say(pos syntax.Position, code, hint, format string, args ...any) {
+	b.doubt(finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// bind binds rules to the base of r. Bindings of the same places by the same rules are made once: recursion ends there.
+func (b *binder) bind(r *Binding, rules []pending) *Binding {
+	rules = b.spliced(r, rules)
+	key := keyOf(r, rules)
+	if made := b.made[key]; made != nil {
+		return made
+	}
+	b.made[key] = r
+	b.Bindings = append(b.Bindings, r)
+	var oneSided []pending
+	for _, p := range rules {
+		switch {
+		case !p.found && !b.find(r, &p):
+		case iterating(p.ends[0]) < 0 && iterating(p.ends[1]) < 0:
+			r.Rules = append(r.Rules, b.rule(r, p))
+		case len(p.ends[0]) == 0 || len(p.ends[1]) == 0:
+			oneSided = append(oneSided, p)
+		default:
+			b.elements(r, p)
+		}
+	}
+	for _, p := range oneSided {
+		b.elements(r, b.paired(r, p))
+	}
+	for _, e := range r.Elements {
+		e.Binding = b.bind(e.Binding, e.rules)
+		e.rules = nil
+	}
+	return r
+}
+
+// keyOf says what a binding is made of.
+func keyOf(r *Binding, rules []pending) string {
+	var key strings.Builder
+	for s, base := range r.Base {
+		fmt.Fprintf(&key, "%p %t %q %q ", base.Node, base.Known, r.Keys[s], r.Picked[s])
+	}
+	fmt.Fprintf(&key, "%t", r.Told)
+	for _, p := range rules {
+		fmt.Fprintf(&key, " %p", p.rule)
+		for _, ends := range p.ends {
+			for _, e := range ends {
+				fmt.Fprintf(&key, ",%d", len(e.Segments))
+			}
+			key.WriteByte('/')
+		}
+	}
+	return key.String()
+}
+
+// spliced replaces each `use` between the two bases themselves by the rules of the set.
+func (b *binder) spliced(r *Binding, rules []pending) []pending {
+	done := map[*syntax.RuleSet]bool{} // a set may apply itself to its own places
+	for {
+		i := slices.IndexFunc(rules, func(p pending) bool { return p.isHere() })
+		if i < 0 {
+			return rules
+		}
+		var more []pending
+		if set := b.set(r, rules[i].rule); set != nil && !done[set] {
+			done[set], more = true, pendingOf(set.Rules)
+		}
+		rules = slices.Concat(rules[:i:i], more, rules[i+1:])
+	}
+}
+
+// set returns the rule set that a rule applies to the bases of a binding, or nil.
+func (b *binder) set(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
+	set := b.conversion.RuleSet(rule.Use.Value)
+	if set == nil {
+		b.Unsure = true
+		return nil
+	}
+	for s, base := range r.Base {
+		if !base.MayBeObject() && !base.MayBeList() {
+			b.say(rule.Use.Pos, "use-of-a-value", "apply it to objects, or to each element with []",
+				"%s: %s is %s, which has no fields for the rule set %s", rule, r.Text(Side(s), nil), base.Node.Kind(), set.Name)
+			b.Unsure = true
+			return nil
+		}
+	}
+	return set
+}
+
+// find finds the places of a rule below the bases of a binding, and reports whether the rule can be bound.
+func (b *binder) find(r *Binding, p *pending) bool {
+	rule := p.rule
+	if rule.Field == nil && rule.Hub == nil {
+		b.Unsure = true
+		return false
+	}
+	if rule.Set != "" && lacks(r.Base[OfSpoke], rule.Field) && lacks(r.Base[OfHub], rule.Hub) {
+		b.Lacking[rule] = true // the end of a recursive type: there is nothing to convert
+		return false
+	}
+	b.Applied[rule] = true
+	for s, ends := range p.ends {
+		if !b.findPaths(r, Side(s), rule, ends) {
+			b.Unsure = true // what the rule would cover on this side is not known
+			return false
+		}
+		if rule.Broken && Side(s).In(rule) == nil {
+			b.Unsure = b.Unsure || rule.Drop == nil
+			return false
+		}
+	}
+	if rule.Broken && (iterating(p.ends[0]) >= 0 || iterating(p.ends[1]) >= 0) {
+		b.Unsure = true // its elements may not pair
+		return false
+	}
+	return true
+}
+
+// findPaths sets the places of a rule's paths on a side, and says which are not there.
+func (b *binder) findPaths(r *Binding, s Side, rule *syntax.Rule, paths []Path) bool {
+	all := true
+	for i := range paths {
+		e := &paths[i]
+		var problem *Problem
+		if r == b.Root {
+			problem = reserved(e.Segments)
+		}
+		if problem == nil {
+			e.Place, problem = r.Base[s].Find(b.Names[s], e.Segments)
+		}
+		if problem == nil {
+			continue
+		}
+		all = false
+		at, end := e.Name.Span(e.Segments[problem.Segment])
+		message := fmt.Sprintf("%s path %s: %s", s.Key(), e.Name.Path.Text, problem.Text)
+		if rule.Set != "" {
+			below := r.Prefix[s]
+			if below == "" {
+				below = "the root"
+			}
+			message = fmt.Sprintf("%s, applied below %s %s: %s", rule, b.Names[s], below, message)
+		}
+		b.doubt(finding.Finding{Pos: at, EndColumn: end, Code: problem.Code, Message: message, Hint: problem.Hint})
+	}
+	return all
+}
+
+// lacks reports whether a base has none of a place's paths because a field of that name is missing where they start: the end
+// of a recursive type, where a rule of a rule set has nothing to do.
+func lacks(base Place, place *syntax.Place) bool {
+	return place == nil || !slices.ContainsFunc(place.Paths, func(p syntax.NamedPath) bool {
+		_, problem := base.Find("", p.Path.Segments)
+		return problem == nil || !problem.Missing || problem.Segment != 0
+	})
+}
+
+// rule binds a rule that goes through no elements.
+func (b *binder) rule(r *Binding, p pending) *Rule {
+	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.ends, Doubtful: p.rule.Broken}
+	for s := range t.Ends {
+		for i := range t.Ends[s] {
+			t.Ends[s][i].Base = r.Base[s]
+		}
+	}
+	if t.Doubtful {
+		return t
+	}
+	if t.How == Uses {
+		b.use(r, t)
+	}
+	if t.How != Drops {
+		b.compile(t)
+	}
+	return t
+}
+
+// use binds the rule set that a rule applies.
+func (b *binder) use(r *Binding, t *Rule) {
+	t.Below = &Binding{Told: true}
+	for s := range t.Ends {
+		path := t.Ends[s][0].Segments
+		t.Below.Base[s], t.Below.Prefix[s] = t.Ends[s][0].Place, r.Text(Side(s), path)
+		if last := len(path) - 1; last >= 0 && path[last].Kind == syntax.Pick {
+			t.Below.Picked[s] = path[last].Name
+		}
+	}
+	if set := b.set(t.Below, t.Syntax); set != nil {
+		t.Below = b.bind(t.Below, pendingOf(set.Rules))
+	} else {
+		t.Doubtful = true
+	}
+}
+
+// compile type-checks and compiles what a rule computes, and its guards. The values of a pair need not fit: then they are
+// kept.
+func (b *binder) compile(t *Rule) {
+	var nodes [2][]*crdschema.Node
+	for s, ends := range t.Ends {
+		for _, e := range ends {
+			nodes[s] = append(nodes[s], e.Place.Node)
+		}
+	}
+	told := func(found []finding.Finding, tell func(finding.Finding)) {
+		for _, f := range found {
+			t.Doubtful = true
+			tell(f)
+		}
+	}
+	switch t.How {
+	case Pairs, Converts, Computes:
+		compiled, found := transform.Compile(b.env, t.Syntax, nodes[0], nodes[1], b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node)
+		if t.How == Pairs {
+			told(found, b.doubt)
+			break
+		}
+		t.Transform = compiled
+		told(found, b.refuse)
+	case Uses, Keeps, Drops:
+	}
+	for s := range t.Ends {
+		guard, found := transform.CompileGuard(b.env, t.Syntax, Side(s) == OfHub, nodes[s], b.Root.Base[s].Node)
+		t.When[s] = guard
+		told(found, b.refuse)
+	}
+}
