@@ -103,7 +103,7 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 		if err != nil {
 			return err
 		}
-		if a.SameText(b) {
+		if a == nil && b == nil || a.SameText(b) {
 			continue
 		}
 		d.path = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field})
@@ -132,7 +132,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
+		if (x.Kind() != jsondoc.Null || w.opaque && g == nil) && !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
