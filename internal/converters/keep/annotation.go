@@ -71,7 +71,7 @@ func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) 
 		return nil, false
 	}
 	of, _, _ := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
-	if of != label(v.From) && of != label(v.To) && !v.gone(of) {
+	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
 		return nil, false
 	}
 	text := m.Value().Text()
@@ -88,8 +88,9 @@ func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) 
 // kubeVersion is what versions of Kubernetes look like whose age can be told.
 var kubeVersion = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
-// gone says that a version was one of the kind: it is older than all that there are. One that is newer may be known to others.
-func (v Versions) gone(of string) bool {
+// Gone reports whether annotations of a version go: it was one of the kind, since it is older than all that there are. One that
+// is newer may be known to others.
+func (v Versions) Gone(of string) bool {
 	age, told := ageOf(of)
 	return told && len(v.All) > 0 && !slices.ContainsFunc(v.All, func(known string) bool {
 		other, told := ageOf(known)

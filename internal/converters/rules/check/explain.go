@@ -39,6 +39,7 @@ type Atom struct {
 	To     string // where it goes; empty: to the same path, or nowhere
 	Rule   string // such as "rule 2", or several with guards; empty: none has to do with it
 	Reason string // why it is preserved or dropped
+	made   outcome
 }
 
 // A Direction is what becomes of every atom of a version in another one, in the order of their paths.
@@ -83,6 +84,10 @@ type outcome struct {
 	others []*syntax.Rule // which have guards, as the first one has
 	to     string
 	reason string
+	// by are the rules that compute it, or the version's place from the other one, of the binding in.
+	by    []*binding.Rule
+	in    *binding.Binding
+	alone bool // the other version has no place for it
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
@@ -96,7 +101,7 @@ func (w *walker) atom(path string, kind AtomKind, o outcome) {
 	if w.atoms == nil || w.muted > 0 || path == "." {
 		return
 	}
-	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason}
+	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason, made: o}
 	if o.rule != nil {
 		a.Rule = o.rule.String()
 	}

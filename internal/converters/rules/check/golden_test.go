@@ -58,7 +58,7 @@ func TestEveryFindingIsRenderedWhole(t *testing.T) {
 	codes := map[string]bool{}
 	clean := 0
 	for _, e := range entries {
-		if !e.IsDir() {
+		if !e.IsDir() || e.Name() == filepath.Base(againstFolder) {
 			continue
 		}
 		folder := filepath.Join("testdata", e.Name())

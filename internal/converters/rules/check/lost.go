@@ -15,10 +15,10 @@ import (
 // lost tells of a place that has no counterpart.
 func (w *walker) lost(v visit) {
 	if w.Version.Unmapped == syntax.Preserve {
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 		return
 	}
-	w.all(v, outcome{class: Unmapped})
+	w.all(v, outcome{class: Unmapped, alone: true})
 	place, target := v.binding.Text(w.src, v.path), w.Names[w.dst]
 	if w.mismatch[place] {
 		return
