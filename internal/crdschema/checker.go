@@ -26,8 +26,7 @@ const (
 // serving needs none.
 type checker struct {
 	schema    *schema.Structural
-	embeds    bool        // an embedded resource somewhere
-	fills     func() bool // a default somewhere
+	embeds    bool // an embedded resource somewhere
 	validator func() (validation.SchemaValidator, error)
 	rules     func() func(obj map[string]any) field.ErrorList
 	embedded  func(obj map[string]any) field.ErrorList
@@ -35,7 +34,7 @@ type checker struct {
 
 func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *checker {
 	return &checker{
-		schema: s, embeds: embeds(s), fills: sync.OnceValue(func() bool { return anywhere(s, hasDefault) }),
+		schema: s, embeds: embeds(s),
 		validator: sync.OnceValues(func() (validation.SchemaValidator, error) {
 			v, _, err := validation.NewSchemaValidator(props)
 			return v, err
@@ -58,21 +57,14 @@ func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *che
 }
 
 func embeds(s *schema.Structural) bool {
-	return anywhere(s, func(s *schema.Structural) bool { return s.XEmbeddedResource })
-}
-
-func hasDefault(s *schema.Structural) bool { return s.Default.Object != nil }
-
-// anywhere reports whether something is true of a schema or of one below.
-func anywhere(s *schema.Structural, is func(*schema.Structural) bool) bool {
 	if s == nil {
 		return false
 	}
-	if is(s) || anywhere(s.Items, is) || s.AdditionalProperties != nil && anywhere(s.AdditionalProperties.Structural, is) {
+	if s.XEmbeddedResource || embeds(s.Items) || s.AdditionalProperties != nil && embeds(s.AdditionalProperties.Structural) {
 		return true
 	}
 	for name := range s.Properties {
-		if property := s.Properties[name]; anywhere(&property, is) {
+		if property := s.Properties[name]; embeds(&property) {
 			return true
 		}
 	}

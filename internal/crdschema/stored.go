@@ -8,8 +8,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Fills reports whether the API server may add to an object that it stores or is sent, or tidy an embedded one.
-func (v *Version) Fills() bool { return v.checker.embeds || v.checker.fills() }
+// Embeds reports whether there is an embedded resource somewhere, which the API server tidies.
+func (v *Version) Embeds() bool { return v.checker.embeds }
 
 // Stored returns an object, as JSON, as the API server has it once it has stored or was sent it: with defaults, and with tidy
 // embedded objects; and whether that is another object. Fields that the schema does not know stay. Text that is no object is

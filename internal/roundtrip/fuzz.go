@@ -104,18 +104,19 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
-		r := s.random(^index, version)
-		if v := s.fragment(ctx, r, object); v != nil {
+		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
 			return v
 		}
 		if v := s.grown(ctx, version, index); v != nil {
 			return v
 		}
-		if versions := s.versions(); s.Walks && version == versions[index%uint64(len(versions))] {
-			if v := s.randomWalk(ctx, r, object, 1+r.IntN(5)); v != nil {
-				return v
-			}
-		}
+	}
+	// What is simpler comes first.
+	versions := s.versions()
+	version := versions[index%uint64(len(versions))]
+	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {
+		r := s.random(^index, "")
+		return s.randomWalk(ctx, r, object, 1+r.IntN(5))
 	}
 	return nil
 }

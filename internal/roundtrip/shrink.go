@@ -69,9 +69,10 @@ func (s *suite) shrinkWalk(ctx context.Context, found *ViolationError) *Violatio
 		found = v
 		return true
 	}
+	later := func(w *Walk, i int) *Walk { return s.later(ctx, w, i) }
 	for smaller := true; smaller; {
 		smaller = false
-		for _, pass := range []func(*Walk, int) *Walk{withoutStep, withoutChange, withSmallerChange, walkOfLess, walkOfSmaller} {
+		for _, pass := range []func(*Walk, int) *Walk{later, withoutStep, withoutChange, withSmallerChange, walkOfLess, walkOfSmaller} {
 			for i := 0; tried < maxWalks && ctx.Err() == nil; {
 				w := pass(found.Walk, i)
 				if w == nil {
@@ -86,6 +87,22 @@ func (s *suite) shrinkWalk(ctx context.Context, found *ViolationError) *Violatio
 		}
 	}
 	return found
+}
+
+// later returns a walk that begins with what its first step writes.
+func (s *suite) later(ctx context.Context, walk *Walk, i int) *Walk {
+	if i > 0 || len(walk.Steps) == 0 || len(walk.Steps[0].Changes) == 0 {
+		return nil
+	}
+	w := s.server(ctx, walk.Object, walk.Storage)
+	if w.create() != nil || w.step(walk.Steps[0], func(map[string]any) []Change { return walk.Steps[0].Changes }) != nil {
+		return nil
+	}
+	object := w.written[walk.Steps[0].Version]
+	if object == nil {
+		return nil
+	}
+	return &Walk{encode(object), walk.Storage, walk.Steps[1:]}
 }
 
 // withoutStep returns a walk without its i-th step from the end, or nil if there are not as many.

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -35,8 +34,9 @@ type Versions struct {
 
 // Take removes from obj the annotations that belong to the conversion and returns what was kept of the version that obj is
 // converted to. Those of the version that it comes from go as well: they are made anew. Those of other versions stay, but for
-// those of versions that the kind has no more. An annotation that does not read as one of webhookd's stays.
-func Take(obj *jsondoc.Object, v Versions) ([]*Entry, error) {
+// those of versions that the kind has no more. An annotation that does not read as one of webhookd's stays. Memory is used to read
+// them.
+func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
 	if err != nil || !obscured && !bytes.Contains(text, []byte(mayBeOwn)) {
 		return nil, err
@@ -52,7 +52,7 @@ func Take(obj *jsondoc.Object, v Versions) ([]*Entry, error) {
 	var kept []*Entry
 	left := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		entries, goes := v.read(string(name), m)
+		entries, goes := v.read(string(name), m, memory)
 		kept = append(kept, entries...)
 		if !goes {
 			left++
@@ -66,7 +66,7 @@ func Take(obj *jsondoc.Object, v Versions) ([]*Entry, error) {
 }
 
 // read returns what an annotation keeps for the conversion, and whether it goes.
-func (v Versions) read(name string, m jsondoc.Member) (entries []*Entry, goes bool) {
+func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) (entries []*Entry, goes bool) {
 	if !IsOwn(name) {
 		return nil, false
 	}
@@ -78,7 +78,7 @@ func (v Versions) read(name string, m jsondoc.Member) (entries []*Entry, goes bo
 	if len(text) == 0 || text[0] != '"' {
 		return nil, false
 	}
-	entries, ok := parseAnnotation(name, of, jsondoc.Unquote(text))
+	entries, ok := parseAnnotation(name, of, []byte(jsondoc.Unquote(text)), memory)
 	if !ok || of != label(v.To) {
 		return nil, ok
 	}
@@ -86,19 +86,34 @@ func (v Versions) read(name string, m jsondoc.Member) (entries []*Entry, goes bo
 }
 
 // kubeVersion is what versions of Kubernetes look like whose age can be told.
-var kubeVersion = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+var kubeVersion = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
 // Gone reports whether annotations of a version go: it was one of the kind, since it is older than all that there are. One that
 // is newer may be known to others.
 func (v Versions) Gone(of string) bool {
-	return len(v.All) > 0 && kubeVersion.MatchString(of) && !slices.ContainsFunc(v.All, func(known string) bool {
-		return label(known) == of || version.CompareKubeAwareVersionStrings(of, known) >= 0
+	age, told := ageOf(of)
+	return told && len(v.All) > 0 && !slices.ContainsFunc(v.All, func(known string) bool {
+		other, told := ageOf(known)
+		return !told || slices.Compare(age[:], other[:]) >= 0
 	})
 }
 
+// ageOf returns what versions are ordered by: the major version, then alpha before beta before none, then the minor one. It is
+// not the priority of Kubernetes, by which v2alpha1 comes before v1.
+func ageOf(version string) (age [3]int, told bool) {
+	parts := kubeVersion.FindStringSubmatch(version)
+	if parts == nil {
+		return age, false
+	}
+	major, err := strconv.Atoi(parts[1])
+	minor, errMinor := strconv.Atoi("0" + parts[3])
+	stage := map[string]int{"alpha": 0, "beta": 1, "": 2}[parts[2]]
+	return [3]int{major, stage, minor}, err == nil && errMinor == nil
+}
+
 // parseAnnotation returns what an annotation keeps, and whether it is one of this format.
-func parseAnnotation(name, of, text string) ([]*Entry, bool) {
-	o, err := jsondoc.ParseObject([]byte(text))
+func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]*Entry, bool) {
+	o, err := memory.Parse(text)
 	if err != nil {
 		return nil, false
 	}
@@ -147,20 +162,28 @@ func withoutPath(o *jsondoc.Object) *jsondoc.Node {
 // maxName bounds the name of an annotation behind its prefix (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
 const maxName = 63
 
-var (
-	// plainName are the names of members that may stand in the name of an annotation.
-	plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
-	// unplain is what may not.
-	unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
-)
+// unplain is what may not stand in the name of an annotation.
+var unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // digestMark stands before the digest of a path that the name does not say.
 const digestMark = "--"
 
+// isPlain is true of the names of members that may stand in the name of an annotation.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c != '_' && c != '-' || i == 0 || i == len(name)-1) {
+			return false
+		}
+	}
+	return name != "" && !strings.Contains(name, digestMark)
+}
+
 // label returns what stands for a version in the name of an annotation: the version itself, unless it is too long for that.
 func label(version string) string {
 	const longest = 24
-	if len(version) <= longest && plainName.MatchString(version) {
+	if len(version) <= longest && isPlain(version) {
 		return version
 	}
 	return "version-" + digestString(hash(version))
@@ -175,7 +198,7 @@ func annotationName(label string, path Path) (name string, simple bool) {
 	}
 	name, simple = label, true
 	for _, s := range path {
-		simple = simple && s.Keys == nil && plainName.MatchString(s.Name) && !strings.Contains(s.Name, digestMark)
+		simple = simple && s.Keys == nil && isPlain(s.Name)
 		name += "." + s.Name
 	}
 	if simple && len(name) <= maxName {

@@ -1,6 +1,10 @@
 package keep
 
-import "github.com/crdconvert/webhookd/internal/jsondoc"
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
 
 // ofObject is the depth of the object as a whole, wherever paths start.
 const ofObject = -1
@@ -13,9 +17,9 @@ const ofObject = -1
 func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
 	sum, shown := uint64(0), false
 	if n != nil && (filled || !w.filled(n)) {
-		sum, shown = hash("", digestText(n)), true
+		sum, shown = mixed(digest(n)), true
 	}
-	for _, m := range w.unit.own() {
+	for _, m := range w.unit.places(true) {
 		own, from := path[w.unitScope:], scope(w.unitScope)
 		switch {
 		case m.FromRoot:
@@ -39,25 +43,27 @@ func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth i
 }
 
 func (m *Member) digest(n *jsondoc.Node) uint64 {
-	text := ""
+	sum := m.sum
 	if !m.PresenceOnly {
-		text = digestText(n)
+		sum ^= mixed(digest(n))
 	}
-	return hash(string(m.Path.appendJSON(nil)), text)
+	return mixed(sum)
 }
 
-func (u *Unit) other() []Member {
-	if u == nil {
+// places are the unit's own, or those of the other version.
+func (u *Unit) places(own bool) []Member {
+	switch {
+	case u == nil:
 		return nil
+	case own:
+		return u.own
 	}
-	return u.Other
+	return u.other
 }
 
-func (u *Unit) own() []Member {
-	if u == nil {
-		return nil
-	}
-	return u.Own
+// With returns a unit with the places of both.
+func (u *Unit) With(v *Unit) *Unit {
+	return &Unit{own: slices.Concat(u.own, v.own), other: slices.Concat(u.other, v.other)}
 }
 
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
@@ -65,7 +71,7 @@ func (u *Unit) own() []Member {
 // part of the counterpart it is.
 func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int) string {
 	switch {
-	case w.unit == nil && n == nil && w.peer != nil && !w.oneSided():
+	case w.unit == nil && n == nil && w.peer != nil && w.known && !w.oneSided():
 		if !filled && fills(w.other, w.peer) {
 			return ""
 		}
@@ -74,7 +80,7 @@ func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondo
 		return ""
 	}
 	sum, shown := uint64(0), false
-	for _, m := range w.unit.Other {
+	for _, m := range w.unit.other {
 		from := w.unitPeer
 		if m.FromRoot {
 			from = w.root

@@ -17,7 +17,7 @@ func Describe(name, text string) (version string, lines []string) {
 		return "", nil
 	}
 	version, _, _ = strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
-	kept, ok := parseAnnotation(name, version, text)
+	kept, ok := parseAnnotation(name, version, []byte(text), &jsondoc.Document{})
 	if !ok {
 		return version, nil
 	}
@@ -61,7 +61,7 @@ func (p Path) full() string {
 			if strings.HasPrefix(value, `"`) {
 				value = jsondoc.Unquote([]byte(value))
 			}
-			if !plainName.MatchString(value) {
+			if !isPlain(value) {
 				value = strconv.Quote(value)
 			}
 			text.WriteString("[,"[min(i, 1):][:1] + k.Name + "=" + value)

@@ -210,7 +210,7 @@ func (d *differ) gained(w where) bool {
 	if w.peer != nil && d.restored.gained[w.peer] {
 		return true
 	}
-	for _, m := range w.unit.other() {
+	for _, m := range w.unit.places(false) {
 		if n, err := find(w.unitPeer, m.Path); err == nil && n != nil && d.restored.gained[n] {
 			return true
 		}

@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"hash/fnv"
 	"strconv"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -14,21 +13,20 @@ func digest(n *jsondoc.Node) uint64 {
 	switch n.Kind() {
 	case jsondoc.Map:
 		sum := uint64(0) // whatever the order
-		err := n.Each(func(name string, m *jsondoc.Node) bool {
-			sum += hash(name, digestText(m))
+		err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+			sum += mixed(hashed(offset64, name) ^ mixed(digest(m.Node())))
 			return true
 		})
 		if err == nil {
-			return hash("{", digestString(sum))
+			return mixed(hashed(offset64, []byte{'{'}) ^ sum)
 		}
 	case jsondoc.Array:
-		h := fnv.New64a()
-		_, _ = h.Write([]byte{'['})
-		_ = n.Each(func(_ string, e *jsondoc.Node) bool {
-			_, _ = h.Write([]byte(digestText(e) + " "))
+		sum := hashed(offset64, []byte{'['})
+		_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
+			sum = mixed(sum*prime64 ^ digest(m.Node()))
 			return true
 		})
-		return h.Sum64()
+		return sum
 	case jsondoc.String:
 		text, _ := n.Str()
 		return hash(`"`, text)
@@ -38,7 +36,7 @@ func digest(n *jsondoc.Node) uint64 {
 		}
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
 	}
-	return hash(string(n.Text())) // also of an object with a repeated name, which nobody looks into
+	return hashed(offset64, n.Text()) // also of an object with a repeated name, which nobody looks into
 }
 
 // digestText returns a digest as annotations have it.
@@ -46,13 +44,34 @@ func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
 
 func digestString(sum uint64) string { return strconv.FormatUint(sum, 36) }
 
-func hash(parts ...string) uint64 {
-	h := fnv.New64a()
-	for _, part := range parts {
-		_, _ = h.Write([]byte(part))
-		_, _ = h.Write([]byte{0})
+// The numbers of FNV-1a, which is written out here because package hash/fnv takes memory for each digest (BenchmarkKinds in
+// converters/rules).
+const (
+	offset64 = 14695981039346656037
+	prime64  = 1099511628211
+)
+
+// hashed goes on with a hash by a text and its end.
+func hashed[T string | []byte](sum uint64, text T) uint64 {
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime64
 	}
-	return h.Sum64()
+	return sum * prime64
+}
+
+func hash(parts ...string) uint64 {
+	sum := uint64(offset64)
+	for _, part := range parts {
+		sum = hashed(sum, part)
+	}
+	return sum
+}
+
+// mixed spreads the bits of a hash, so that sums of them differ (the finalizer of MurmurHash3).
+func mixed(sum uint64) uint64 {
+	sum = (sum ^ sum>>33) * 0xff51afd7ed558ccd
+	sum = (sum ^ sum>>33) * 0xc4ceb9fe1a85ec53
+	return sum ^ sum>>33
 }
 
 // same reports whether two values, or their absence, are equal as JSON: the order of names and the spelling of strings do not

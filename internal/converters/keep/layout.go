@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"slices"
-
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -53,7 +51,7 @@ type Place struct {
 }
 
 // A Unit are the places of both versions that belong together: an edit of one of them in the other version is one of all.
-type Unit struct{ Own, Other []Member }
+type Unit struct{ own, other []Member }
 
 // A Member is a place of a unit. Of one that is only looked at for being there the content does not count.
 type Member struct {
@@ -62,6 +60,18 @@ type Member struct {
 	FromRoot     bool // the path starts at the root of the object, wherever the unit is
 	// Schema is what the schema of its version has at the place, or nil if that does not matter.
 	Schema *crdschema.Node
+
+	sum uint64 // of the path
+}
+
+// NewUnit returns the unit of some places.
+func NewUnit(own, other []Member) *Unit {
+	for _, members := range [][]Member{own, other} {
+		for i := range members {
+			members[i].sum = hash(string(members[i].Path.appendJSON(nil)))
+		}
+	}
+	return &Unit{own: own, other: other}
 }
 
 // member returns the place of a member, and whether it is one of the rule set beside.
@@ -183,21 +193,9 @@ func (w where) element(depth, index int) where {
 	return next
 }
 
-// indexOf returns the index of an element of a list if its counterpart has the same one, or -1.
-func (w where) indexOf(list, element *jsondoc.Node) int {
-	if element == nil || w.peer == nil {
-		return -1
-	}
-	all, err := membersOf(list)
-	if err != nil {
-		return -1
-	}
-	return w.paired(slices.IndexFunc(all, func(m member) bool { return m.value == element }), len(all))
-}
-
 // paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
 func (w where) paired(index, n int) int {
-	if w.peer.Kind() != jsondoc.Array {
+	if index < 0 || w.peer.Kind() != jsondoc.Array {
 		return -1
 	}
 	if last, err := w.peer.Element(n - 1); err != nil || last == nil {

@@ -21,7 +21,7 @@ const (
 )
 
 // Put keeps the entries of a version in the annotations of obj. It fails if all annotations together would have more than
-// the API server allows; the error names what takes the most of it.
+// the API server allows: a *TooLargeError.
 func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -37,10 +37,20 @@ func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
 			return err
 		}
 	}
-	if len(annotations.Text()) <= maxTotal {
-		return nil
+	if rough, err := roughSize(annotations); rough <= maxTotal || err != nil {
+		return err
 	}
 	return checkSize(annotations, version, entries)
+}
+
+// roughSize returns the size of annotations as they are spelt, which is not less than what the API server counts.
+func roughSize(annotations *jsondoc.Node) (int, error) {
+	size := 0
+	err := annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+		size += len(name) + len(m.Value().Text())
+		return true
+	})
+	return size, err
 }
 
 // made returns the annotations of an object, which it makes if there are none.
@@ -73,12 +83,16 @@ func checkSize(annotations *jsondoc.Node, version string, entries []*Entry) erro
 	if err != nil || total <= maxTotal {
 		return err
 	}
-	return &jsondoc.PathError{
+	return &TooLargeError{jsondoc.PathError{
 		Problem: fmt.Sprintf("what only %s can say takes %d bytes of annotations, which may have %d with the %d of others: "+
 			"get the object at %s and make these fields smaller there", version, kept, maxTotal, total-kept, version),
 		Path: strings.Join(largest(entries), ", "),
-	}
+	}}
 }
+
+// A TooLargeError says that what has to be kept does not fit into the annotations of the object, which of it takes the most room,
+// and at which version that can be made smaller.
+type TooLargeError struct{ jsondoc.PathError }
 
 // largest returns the paths of the entries that take the most, those of one place once.
 func largest(entries []*Entry) []string {

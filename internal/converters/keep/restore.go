@@ -179,17 +179,18 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 	if len(b.kids) == 0 {
 		return
 	}
-	find := r.finder(b, n)
+	find := r.finder(n)
 	for _, kid := range b.kids {
 		if slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == kid.step.Name }) {
 			continue // it is what the element is known by
 		}
-		m := find(kid.step)
+		m, at, err := find.part(kid.step)
+		r.note(err)
 		next := where{}
 		if kid.step.Keys == nil {
 			next = w.member(kid.step.Name, len(r.path)+1)
 		} else {
-			next = w.element(len(r.path)+1, w.indexOf(n, m))
+			next = w.element(len(r.path)+1, w.paired(at, len(find.list)))
 		}
 		depth, has, there := len(r.path), r.has, r.there
 		r.path, r.scopes = append(r.path, kid.step), append(r.scopes, m)
@@ -207,31 +208,41 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 	}
 }
 
-// finder returns a function that finds the part of a value that a step leads to, or nil.
-func (r *restorer) finder(b *branch, n *jsondoc.Node) func(s Step) *jsondoc.Node {
-	list, err := membersOf(n)
-	r.note(err)
-	byName := func(string) *jsondoc.Node { return nil }
-	if n.Kind() == jsondoc.Map {
-		byName = lookup(list)
+// A finder finds the parts of a value that steps lead to.
+type finder struct {
+	of     *jsondoc.Node
+	list   []member                  // the elements of a list
+	byKeys map[string]map[string]int // by the fields of the keys: where each of them is
+}
+
+func (r *restorer) finder(n *jsondoc.Node) *finder {
+	f := &finder{of: n}
+	if n.Kind() == jsondoc.Array {
+		list, err := membersOf(n)
+		r.note(err)
+		f.list, f.byKeys = list, map[string]map[string]int{}
 	}
-	byKeys := map[string]map[string]*jsondoc.Node{} // by the fields of the keys
-	return func(s Step) *jsondoc.Node {
-		if s.Keys == nil {
-			return byName(s.Name)
-		}
-		if n.Kind() != jsondoc.Array {
-			return nil
-		}
-		fields, of := fieldsOf(s.Keys)
-		if byKeys[of] == nil {
-			if len(byKeys) == maxKeySets {
-				return nil
-			}
-			byKeys[of] = elementsBy(list, fields)
-		}
-		return byKeys[of][index(s.Keys)]
+	return f
+}
+
+// part returns the part that a step leads to, or nil, and the index of an element, or -1.
+func (f *finder) part(s Step) (part *jsondoc.Node, at int, err error) {
+	if s.Keys == nil {
+		part, err = f.of.Member(s.Name)
+		return part, -1, err
 	}
+	fields, of := fieldsOf(s.Keys)
+	if f.byKeys[of] == nil {
+		if len(f.list) == 0 || len(f.byKeys) == maxKeySets {
+			return nil, -1, nil
+		}
+		f.byKeys[of] = indexBy(f.list, fields)
+	}
+	i, found := f.byKeys[of][index(s.Keys)]
+	if !found {
+		return nil, -1, nil
+	}
+	return f.list[i].value, i, nil
 }
 
 // maxKeySets bounds by how many sets of fields the elements of a list may be known. Ours has one.
@@ -245,11 +256,16 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 	return fields, joined
 }
 
-func elementsBy(list []member, fields []string) map[string]*jsondoc.Node {
-	by := make(map[string]*jsondoc.Node, len(list))
-	for _, e := range list {
-		if keys, ok := keysOf(e.value, fields); ok && by[index(keys)] == nil {
-			by[index(keys)] = e.value
+// indexBy returns where the first element with each of the keys is.
+func indexBy(list []member, fields []string) map[string]int {
+	by := make(map[string]int, len(list))
+	for i, e := range list {
+		keys, ok := keysOf(e.value, fields)
+		if !ok {
+			continue
+		}
+		if _, found := by[index(keys)]; !found {
+			by[index(keys)] = i
 		}
 	}
 	return by

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"maps"
 	"path/filepath"
 	"testing"
 )
@@ -35,9 +36,7 @@ func TestEveryExampleIsEdited(t *testing.T) {
 func exampleRows() rows {
 	all := rows{}
 	for _, more := range []rows{textRows(), enumRows(), elementRows(), looseRows()} {
-		for name, r := range more {
-			all[name] = r
-		}
+		maps.Copy(all, more)
 	}
 	return all
 }

@@ -144,14 +144,16 @@ func relays() (hubV1, hubV1beta1 world) {
 		"v1":       "{spec: {policy: enum Apply Preview, replicas: integer, limits: {burst: integer}, image: string}}",
 	}
 	const rename = "\n- {field: .spec.size, hub: .spec.replicas}"
-	return world{schemas: schemas, rules: map[string]string{
-			"v1alpha1": "- {field: .spec.mode, hub: .spec.policy, values: {all: Apply, none: Preview, manual: Preview}}" + rename,
-			"v1beta1":  "- {field: .spec.applyMode, hub: .spec.policy, values: {Always: Apply, Dry: Preview}}" + rename,
-		}}, world{hub: "v1beta1", schemas: schemas, rules: map[string]string{
-			"v1alpha1": "- {field: .spec.mode, hub: .spec.applyMode, values: {all: Always, none: Dry, manual: Dry}}",
-			"v1": "- {field: .spec.policy, hub: .spec.applyMode, values: {Apply: Always, Preview: Dry}}\n" +
-				"- {field: .spec.replicas, hub: .spec.size}",
-		}}
+	hubV1 = world{schemas: schemas, rules: map[string]string{
+		"v1alpha1": "- {field: .spec.mode, hub: .spec.policy, values: {all: Apply, none: Preview, manual: Preview}}" + rename,
+		"v1beta1":  "- {field: .spec.applyMode, hub: .spec.policy, values: {Always: Apply, Dry: Preview}}" + rename,
+	}}
+	hubV1beta1 = world{hub: "v1beta1", schemas: schemas, rules: map[string]string{
+		"v1alpha1": "- {field: .spec.mode, hub: .spec.applyMode, values: {all: Always, none: Dry, manual: Dry}}",
+		"v1": "- {field: .spec.policy, hub: .spec.applyMode, values: {Apply: Always, Preview: Dry}}\n" +
+			"- {field: .spec.replicas, hub: .spec.size}",
+	}}
+	return hubV1, hubV1beta1
 }
 
 func turnedRows() rows {

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -97,8 +98,9 @@ func listRows() rows {
 			edit("v1beta1", `{spec: {l: [{`+ten+`}]}}`), shows("v1", `{spec: {l: [{`+ten+`}]}}`),
 		}},
 	}
-	var was, is, want []string
-	for i := range 1000 {
+	const many = 1000
+	was, is, want := make([]string, 0, many), make([]string, 0, many+1), make([]string, 0, many+1)
+	for i := range many {
 		was = append(was, fmt.Sprintf("{cidr: c%d, privileged: %t}", i, i%2 == 0))
 		is = append(is, fmt.Sprintf("{cidr: c%d}", i))
 		want = append(want, was[i])
@@ -123,16 +125,16 @@ func abaRows() rows {
 	}
 	return rows{
 		"a value of the hub that was another one meanwhile, with the hub stored": {
-			world: modes, storage: "v1", steps: append(again[:len(again):len(again)], shows("v1beta1", `{spec: {mode: Manual}}`)),
+			world: modes, storage: "v1", steps: append(slices.Clip(again), shows("v1beta1", `{spec: {mode: Manual}}`)),
 		},
 		"a value of the hub that was another one meanwhile, with the other version stored": {
-			world: modes, storage: "v1beta1", steps: append(again[:len(again):len(again)], shows("v1beta1", `{spec: {mode: None}}`)),
+			world: modes, storage: "v1beta1", steps: append(slices.Clip(again), shows("v1beta1", `{spec: {mode: None}}`)),
 		},
 		"an element that was gone meanwhile, with the hub stored": {
-			world: containers(), storage: "v1", steps: append(helper[:len(helper):len(helper)], shows("v1", `{spec: {l: [{name: b}, {name: a}]}}`)),
+			world: containers(), storage: "v1", steps: append(slices.Clip(helper), shows("v1", `{spec: {l: [{name: b}, {name: a}]}}`)),
 		},
 		"an element that was gone meanwhile, with the other version stored": {
-			world: containers(), storage: "v1beta1", steps: append(helper[:len(helper):len(helper)],
+			world: containers(), storage: "v1beta1", steps: append(slices.Clip(helper),
 				shows("v1", `{spec: {l: [{name: b}, {name: a, privileged: true}]}}`)),
 		},
 	}

@@ -70,7 +70,7 @@ func skewRows() rows {
 		}}
 		both := known.with("v1beta1", "{spec: {fresh: string}}").with("v1", "{spec: {fresh: string}}")
 		all["of both versions, created at "+v+": an edit is seen"] = row{world: known, steps: []step{
-			clusterHas(both), create(v, `{spec: {fresh: f}}`), shows(to, `{spec: {fresh: f}}`), edit(to, `{spec: {fresh: g}}`),
+			clusterHas(both), create(v, `{spec: {fresh: f}}`), edit(to, `{spec: {fresh: g}}`),
 			shows(v, `{spec: {fresh: g}}`), edit(v, `{spec: {fresh: h}}`), shows(to, `{spec: {fresh: h}}`),
 		}}
 		// It may have been pruned, too: better kept than lost.

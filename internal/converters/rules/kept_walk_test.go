@@ -51,22 +51,6 @@ func (r row) storages(tb testing.TB) []string {
 	return r.kind(tb).Versions
 }
 
-// walk does the steps of a row.
-func (r row) walk(t *testing.T, storage string) *walk {
-	t.Helper()
-	w := &walk{t: t, api: r.crd(t), webhookd: r.kind(t), storage: storage}
-	w.take(r.steps)
-	return w
-}
-
-func (w *walk) take(steps []step) {
-	w.t.Helper()
-	for i, s := range steps {
-		w.at = i + 1
-		s(w)
-	}
-}
-
 // A walk is one object behind an API server, which prunes and defaults as a real one does: each object that it reads, from a
 // client or from its storage, by the schema of its version, and each one that was converted. It fills in no defaults behind
 // a conversion.
@@ -86,6 +70,22 @@ type conversion struct {
 	versions []string
 	from, to string
 	kept     map[string]string
+}
+
+// walk does the steps of a row.
+func (r row) walk(t *testing.T, storage string) *walk {
+	t.Helper()
+	w := &walk{t: t, api: r.crd(t), webhookd: r.kind(t), storage: storage}
+	w.take(r.steps)
+	return w
+}
+
+func (w *walk) take(steps []step) {
+	w.t.Helper()
+	for i, s := range steps {
+		w.at = i + 1
+		s(w)
+	}
 }
 
 type step func(w *walk)

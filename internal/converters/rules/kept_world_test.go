@@ -110,7 +110,7 @@ func (w world) crd(tb testing.TB) *crdschema.CRD {
 
 func (w world) thing(tb testing.TB) map[string]any {
 	tb.Helper()
-	var versions []any
+	versions := make([]any, 0, len(w.schemas))
 	for _, name := range slices.Sorted(maps.Keys(w.schemas)) {
 		versions = append(versions, map[string]any{
 			"name": name, "served": true, "storage": name == w.hubVersion(),

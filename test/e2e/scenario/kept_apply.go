@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func KeptApply(t *testing.T, e *Env) {
 				s.run("given up by one of two, "+path+" "+name, func(s subject) { givenUpByOne(s, version, path, storage) })
 			}
 		}
-		s.run("a value that is another one elsewhere is given up, stored at "+storage, func(s subject) { givenUpValue(s, storage) })
+		s.run("a value that another manager says in other words stays, stored at "+storage, func(s subject) { givenUpValue(s, storage) })
 		s.run("conflicts are those of one version, stored at "+storage, func(s subject) { keptConflicts(s, storage) })
 	}
 }
@@ -134,8 +135,8 @@ func givenUpByOne(s subject, version, path, storage string) {
 	bob.again(c.other)
 }
 
-// givenUpValue has the one who said Manual give it up. The other one has said Preview, which was that and
-// is None then.
+// givenUpValue has the one who said Manual give it up. The other one has said Preview, which is the same in the
+// words of v1: as where two own a field at one version, it stays until both have given it up, and as it was.
 func givenUpValue(s subject, storage string) {
 	name := "value-" + storage
 	alice := applier{subject: s, manager: "alice", version: "v1beta1", name: name}
@@ -146,10 +147,13 @@ func givenUpValue(s subject, storage string) {
 	s.wants("v1beta1", name, `"spec":{"image":"i","applyMode":"Manual","legacy":"l"}`)
 	alice.apply(`"spec":{"image":"i","legacy":"l"}`)
 	s.wants("v1", name, `"spec":{"image":"i","mode":"Preview"}`)
-	s.wants("v1beta1", name, `"spec":{"image":"i","applyMode":"None","legacy":"l"}`)
+	s.wants("v1beta1", name, `"spec":{"image":"i","applyMode":"Manual","legacy":"l"}`)
 	bob.again(bobs)
 	bob.apply(``)
+	s.wants("v1", name, `"spec":{"image":"i"}`)
 	s.wants("v1beta1", name, `"spec":{"image":"i","legacy":"l"}`)
+	alice.apply(`"spec":{"image":"i","legacy":"l"}`) // with which the last of Manual goes
+	alice.again(`"spec":{"image":"i","legacy":"l"}`)
 }
 
 // keptConflicts has two managers want another value of a field that only their version has, while a third
@@ -224,9 +228,7 @@ func merged(t *testing.T, a, b string) string {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	for name, value := range more["spec"] {
-		all["spec"][name] = value
-	}
+	maps.Copy(all["spec"], more["spec"])
 	return membersOf(t, all)
 }
 

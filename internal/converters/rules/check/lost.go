@@ -9,6 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // lost tells of a place that has no counterpart.
@@ -92,7 +93,7 @@ func (w *walker) suggest(v visit) string {
 			names = append(names, name)
 		}
 	}
-	near, ok := finding.Nearest(last.Name, names)
+	near, ok := didyoumean.Nearest(last.Name, names)
 	if !ok {
 		return ""
 	}
@@ -167,7 +168,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 	}
 	switch {
 	case len(missing) > 0:
-		if near, ok := finding.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
+		if near, ok := didyoumean.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
 			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
 		}
 		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values", from, list(missing), target), hint

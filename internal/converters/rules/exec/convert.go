@@ -4,9 +4,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -78,6 +80,8 @@ type scratch struct {
 	docs [4]jsondoc.Document
 	used int
 	job  conversion
+	// annotation is what an annotation keeps, while it is read.
+	annotation jsondoc.Document
 	// search is for unknown fields.
 	search keep.Searcher
 	run    run
@@ -88,21 +92,8 @@ func (d *scratch) open(text []byte) (*jsondoc.Object, error) {
 	if d.used == len(d.docs) {
 		return jsondoc.ParseObject(text)
 	}
-	doc := &d.docs[d.used]
 	d.used++
-	doc.Reset(text)
-	s, err := doc.Scanner(jsondoc.MaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	outline, err := doc.Outline(s, "metadata")
-	if err == nil {
-		err = s.End()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return doc.Open(outline), nil
+	return d.docs[d.used-1].Parse(text)
 }
 
 // clear lets go of all that is of the object.
@@ -132,12 +123,15 @@ type conversion struct {
 
 func (v *conversion) convert() error {
 	text, asRead := v.obj.Text(), v.obj.Untouched()
-	kept, err := keep.Take(v.obj, v.Versions)
+	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation)
 	if err != nil {
 		return err
 	}
 	unknown := v.scratch.search.HasUnknown(text, v.source)
-	mayLose, err := v.run(v.there, v.obj, v.From, shown{text: text})
+	if unknown {
+		converters.ReportFrom(v.ctx).NoteUnknown()
+	}
+	mayLose, err := v.forth(text)
 	if err != nil {
 		return err
 	}
@@ -156,7 +150,7 @@ func (v *conversion) convert() error {
 			return err
 		}
 	}
-	g, err := v.wayBack()
+	g, err := v.wayBack(v.obj)
 	if err != nil {
 		return err
 	}
@@ -167,56 +161,109 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	return keep.Put(v.obj, v.From, entries)
+	err = keep.Put(v.obj, v.From, entries)
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		converters.ReportFrom(v.ctx).NoteTooLarge()
+	}
+	return err
+}
+
+// forth makes F(x) of the object, whose text is x, and reports whether G may not give x back.
+func (v *conversion) forth(text []byte) (mayLose bool, err error) {
+	mayLose, err = v.run(v.there, v.obj, v.From, shown{text: text}, false)
+	call := &v.scratch.run.call
+	if call.CallLimit() || call.TotalLimit() {
+		converters.ReportFrom(v.ctx).NoteCostLimit()
+	}
+	if !errors.Is(err, errTotalLimit) {
+		return mayLose, err
+	}
+	x, err := jsondoc.RawValue(text)
+	if err != nil {
+		return false, err
+	}
+	v.obj.Replace(x)
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
+		return false, err
+	}
+	_, err = v.run(v.there, v.obj, v.From, shown{text: text}, true)
+	return true, err
 }
 
 // stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
 // something else.
 func (v *conversion) stored(entries []*keep.Entry) error {
-	if !v.schema.Fills() {
-		return nil
-	}
-	text, changed, err := v.schema.Stored(v.obj.Text())
-	if !changed || err != nil {
+	y, err := v.asStored()
+	if y == nil || err != nil {
 		return err
 	}
-	y, err := v.scratch.open(text)
+	g, err := v.wayBack(y)
 	if err != nil {
-		return err
-	}
-	g, err := v.scratch.open(text)
-	if err != nil {
-		return err
-	}
-	if _, err := v.run(v.back, g, v.To, shown{text: text}); err != nil {
 		return err
 	}
 	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
 
-// wayBack returns what G gives for the object as it stands now.
-func (v *conversion) wayBack() (*jsondoc.Object, error) {
-	g, is := v.obj.Copy(), shown{as: v}
-	if g == nil {
-		is.text = v.obj.Text()
-		var err error
-		if g, err = v.scratch.open(is.text); err != nil {
+// asStored returns the object as the API server stores it, or nil if that is what it is already.
+func (v *conversion) asStored() (*jsondoc.Object, error) {
+	if v.schema.Embeds() {
+		text, changed, err := v.schema.Stored(v.obj.Text())
+		if !changed || err != nil {
 			return nil, err
 		}
+		return v.scratch.open(text)
 	}
-	_, err := v.run(v.back, g, v.To, is)
+	y, err := v.copyOf(v.obj)
+	if err != nil {
+		return nil, err
+	}
+	if matters, err := keep.Fill(y, v.target); !matters || err != nil {
+		return nil, err
+	}
+	return y, nil
+}
+
+// copyOf returns an object with edits of its own.
+func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
+	if c := obj.Copy(); c != nil {
+		return c, nil
+	}
+	return v.scratch.open(obj.Text())
+}
+
+// wayBack returns what G gives for an object of the version that this one is converted to.
+func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
+	g, err := v.copyOf(y)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = v.run(v.back, g, v.To, shown{of: y}, false); !errors.Is(err, errTotalLimit) {
+		return g, err
+	}
+	if g, err = v.copyOf(y); err == nil {
+		_, err = v.run(v.back, g, v.To, shown{of: y}, true)
+	}
 	return g, err
 }
 
+// errTotalLimit says that the expressions for an object cost too much together. None of them counts then, so that it makes no
+// difference in which order a program has them, and which element of a list stands before another: the run is to be made once more,
+// mute and on an untouched object. It never leaves the package.
+var errTotalLimit = errors.New("the expressions for the object cost too much together")
+
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
-// must not depend on what ran before.
-func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
+// must not depend on what ran before. A mute one is without expressions.
+func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, mute bool) (mayLose bool, err error) {
 	is.group, is.version = v.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
+	r.call.Mute = mute
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
+	}
+	if r.err == nil && !mute && r.call.TotalLimit() {
+		return true, errTotalLimit
 	}
 	return r.mayLose, r.err
 }
@@ -224,15 +271,15 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 // A shown is the object that expressions see. That they see any is rare.
 type shown struct {
 	text           []byte
-	as             *conversion // whose F(x) it is, if there is no text
+	of             *jsondoc.Object // whose text it is, if that is not there
 	group, version string
 }
 
 // see returns what expressions see: all but the annotations that webhookd keeps there.
 func (s *shown) see() []byte {
 	text := s.text
-	if text == nil && s.as != nil {
-		text = s.as.obj.Text()
+	if text == nil && s.of != nil {
+		text = s.of.Text()
 	}
 	return visible(text, s.group+"/"+s.version)
 }

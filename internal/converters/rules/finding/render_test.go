@@ -131,18 +131,3 @@ func TestRenderReportsWhatTheWriterSays(t *testing.T) {
 		}
 	}
 }
-
-func TestNearestFindsWhatWasMeant(t *testing.T) {
-	t.Parallel()
-	candidates := []string{"remediation", "remediationPolicy", "hostPort", "replicas", "x-y", "field"}
-	for word, want := range map[string]string{
-		"remdiation": "remediation", "hostport": "hostPort", "HostPort": "hostPort", "host_port": "hostPort",
-		"replica": "replicas", "feild": "field", "xy": "x-y", "policy": "remediationPolicy", "minReplicas": "replicas",
-		"something": "", "": "", "z": "", strings.Repeat("r", 1000): "", "field": "",
-	} {
-		got, ok := finding.Nearest(word, candidates)
-		if got != want || ok != (want != "") {
-			t.Errorf("Nearest(%.20q) = %q, %v, want %q", word, got, ok, want)
-		}
-	}
-}

@@ -113,7 +113,7 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 		if u.Single() && !slices.ContainsFunc(u.Rules, computes) {
 			continue
 		}
-		unit := &keep.Unit{Own: membersOf(u, l.own, rel), Other: membersOf(u, l.other, rel)}
+		unit := keep.NewUnit(membersOf(u, l.own, rel), membersOf(u, l.other, rel))
 		for _, place := range u.Places[l.own] {
 			p, whole := placeOf(root, place.Path)
 			if whole && !place.Presence {
@@ -141,7 +141,7 @@ func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
 		case p.Below == nil:
 			p.Below = unit
 		case p.Below != unit:
-			p.Below = &keep.Unit{Own: slices.Concat(p.Below.Own, unit.Own), Other: slices.Concat(p.Below.Other, unit.Other)}
+			p.Below = p.Below.With(unit)
 		}
 	}
 }

@@ -24,18 +24,26 @@ func TestAnExpressionThatCostsTooMuchFails(t *testing.T) {
 	in := operands(t, stringsOf(80))
 	out := make([]transform.Operand, 1)
 	limits := map[string]int{}
-	for range 12 {
+	for i := range 12 {
 		err := compiled.Forward(call.On(nil), in, out)
 		if err == nil || out[0].Present {
 			t.Fatalf("80 elements: %v", out)
 		}
 		limits[err.Error()]++
+		if !call.CallLimit() || call.TotalLimit() != (i >= 10) {
+			t.Errorf("after %d expressions: limits are %v, %v", i+1, call.CallLimit(), call.TotalLimit())
+		}
 	}
 	if limits["the expression costs more than 1000000 units"] != 10 || limits["the expressions for one object cost more than 10000000 units"] != 2 {
 		t.Errorf("errors are %v", limits)
 	}
-	if err := compiled.Forward(&transform.Call{Context: t.Context()}, operands(t, stringsOf(3)), out); err != nil {
-		t.Errorf("the next object: %v", err)
+	next := &transform.Call{Context: t.Context()}
+	if err := compiled.Forward(next, operands(t, stringsOf(3)), out); err != nil || next.CallLimit() || next.TotalLimit() {
+		t.Errorf("the next object: %v, limits are %v, %v", err, next.CallLimit(), next.TotalLimit())
+	}
+	next.Mute = true
+	if err := compiled.Forward(next, operands(t, stringsOf(3)), out); err == nil || out[0].Present {
+		t.Errorf("an expression that is mute gives %v, %v", out, err)
 	}
 }
 

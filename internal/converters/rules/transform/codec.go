@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -77,7 +78,7 @@ func (c *compiler) codec() Transform {
 		for i := range all {
 			names[i] = all[i].name
 		}
-		hint := nearestOf(c.rule.Codec.Value, names)
+		hint := didyoumean.Hint(c.rule.Codec.Value, names, "")
 		if hint == "" {
 			hint = "the codecs are " + list(names)
 		}
