@@ -21,7 +21,7 @@ func TestCompiledInKinds(t *testing.T) {
 	for _, kind := range builtin.Kinds() {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
-			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed}
+			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Forgeries: true, Parts: true}
 			stats, err := suite.Fuzz(t.Context(), 100)
 			if err != nil {
 				t.Error(err)

@@ -19,15 +19,17 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	entries, err := diff(&differ{ctx: ctx, unknown: unknown, restored: restored}, x, g, y, l)
+	d := &differ{deadline: newDeadline(ctx), unknown: unknown, restored: restored}
+	entries, err := d.diff(x, g, y, l)
 	if err != nil || len(entries) <= maxAnnotations {
 		return entries, err
 	}
 	// What only x has is kept as it is then, and not leaf by leaf.
-	return diff(&differ{ctx: ctx, unknown: unknown, restored: restored, coarse: true}, x, g, y, l)
+	d = &differ{deadline: newDeadline(ctx), unknown: unknown, restored: restored, coarse: true}
+	return d.diff(x, g, y, l)
 }
 
-func diff(d *differ, x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
+func (d *differ) diff(x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
 	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
 	root := l.root(y)
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
@@ -42,7 +44,7 @@ func isHead(name string) bool { return name == "apiVersion" || name == "kind" ||
 
 // A differ goes through two values of one version.
 type differ struct {
-	ctx          context.Context //nolint:containedctx // lives as long as one call
+	deadline     *deadline
 	unknown      bool
 	restored     *Restored
 	otherVersion string
@@ -53,7 +55,6 @@ type differ struct {
 	entries []*Entry
 	object  *jsondoc.Node   // what the way back gives as a whole
 	scopes  []*jsondoc.Node // what the way back gives at the path, from the root on
-	looks   int
 	err     error
 }
 
@@ -63,13 +64,9 @@ func (d *differ) note(err error) {
 	}
 }
 
-// lookEvery is how often the deadline is looked at, in values.
-const lookEvery = 256
-
+// stopped reports whether there is nothing more to be done. It is asked for each value.
 func (d *differ) stopped() bool {
-	if d.looks++; d.looks%lookEvery == 0 {
-		d.note(d.ctx.Err())
-	}
+	d.note(d.deadline.passed(1))
 	return d.err != nil
 }
 
@@ -106,7 +103,7 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 		if err != nil {
 			return err
 		}
-		if a.SameText(b) {
+		if a == nil && b == nil || a.SameText(b) {
 			continue
 		}
 		d.path = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field})
@@ -135,7 +132,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
+		if (x.Kind() != jsondoc.Null || w.opaque && g == nil) && !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
@@ -143,9 +140,9 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	case g == nil:
 		d.only(x, w.nothing(len(d.path)))
 	case x.SameText(g) && !d.unknown:
-	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map:
+	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):
 		d.objects(x, g, w)
-	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
+	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array && d.goesInto(x):
 		d.lists(x, g, w)
 	case d.gained(w) && w.filled(x):
 	case !same(x, g):
@@ -170,7 +167,10 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse, scopes: []*jsondoc.Node{g}}
+	sub := &differ{
+		deadline: d.deadline, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
+		scopes: []*jsondoc.Node{g},
+	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -196,11 +196,11 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	switch {
 	case d.coarse && !w.hasDropped():
 		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
-	case x.Kind() == jsondoc.Map && !d.isEmpty(x):
+	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
 		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
 			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest
 		}
-	case x.Kind() == jsondoc.Array && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
+	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
 	default:
 		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
@@ -258,6 +258,15 @@ func versioned(version, digest string) string {
 		return ""
 	}
 	return version + ":" + digest
+}
+
+// goesInto reports whether the parts of an object or a list have paths that are not too long.
+func (d *differ) goesInto(n *jsondoc.Node) bool {
+	most := maxSteps - 1
+	if n.Kind() == jsondoc.Array {
+		most-- // what is kept of an element are its parts
+	}
+	return len(d.path) < most
 }
 
 func (d *differ) isEmpty(n *jsondoc.Node) bool {

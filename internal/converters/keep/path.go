@@ -23,6 +23,10 @@ type Key struct{ Name, Value string }
 // A Path leads from the root of an object, or of an element, to a value.
 type Path []Step
 
+// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values deep in
+// an object had long paths each.
+const maxSteps = 64
+
 // Names returns the path of members of objects.
 func Names(names ...string) Path {
 	path := make(Path, 0, len(names))
@@ -111,7 +115,7 @@ func parsePath(n *jsondoc.Node) (Path, bool) {
 		if s.Name, ok = e.Str(); !ok {
 			s.Keys, ok = parseKeys(e)
 		}
-		path = append(path, s)
+		path, ok = append(path, s), ok && len(path) < maxSteps
 		return ok
 	})
 	return path, ok && err == nil
