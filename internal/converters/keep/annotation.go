@@ -22,8 +22,11 @@ func IsOwn(name string) bool {
 	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
 }
 
-// mayBeOwn is in all texts with names that belong to webhookd, if they are spelt without escapes.
-const mayBeOwn = "webhookd.io/"
+// MayBeIn is true of all texts of annotations with names that belong to webhookd. It spares most objects the listing of theirs,
+// one of which is kubectl's copy of the object. Obscured says that letters or dots in the text may be spelt as escapes.
+func MayBeIn(annotations []byte, obscured bool) bool {
+	return obscured || bytes.Contains(annotations, []byte("webhookd.io"))
+}
 
 // Versions are those of a conversion.
 type Versions struct {
@@ -38,7 +41,7 @@ type Versions struct {
 // them.
 func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
-	if err != nil || !obscured && !bytes.Contains(text, []byte(mayBeOwn)) {
+	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
 	}
 	meta, err := obj.Member("metadata")

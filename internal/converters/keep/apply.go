@@ -137,7 +137,7 @@ func (r *restorer) set(n *jsondoc.Node, name string, text []byte, isThere bool) 
 
 // render returns the text of a value that is made of what returns.
 func (b *branch) render() []byte {
-	if b.valid && b.entry.kind == isValue && b.step.Keys == nil {
+	if b.valid && b.entry.kind == isValue && (b.step.Keys == nil || len(b.entry.value) > len("{}")) {
 		return b.entry.value
 	}
 	if b.isList() {

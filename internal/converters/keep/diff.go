@@ -19,9 +19,19 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
+	d := &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored}
+	entries, err := d.diff(x, g, y, l)
+	if err != nil || len(entries) <= maxAnnotations {
+		return entries, err
+	}
+	// What only x has is kept as it is then, and not leaf by leaf.
+	d = &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored, coarse: true}
+	return d.diff(x, g, y, l)
+}
+
+func (d *differ) diff(x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
+	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
 	root := l.root(y)
-	d.object, d.scopes = g.Node, []*jsondoc.Node{g.Node}
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
 		return nil, err
 	}
@@ -39,12 +49,14 @@ type differ struct {
 	unknown      bool
 	restored     *Restored
 	otherVersion string
-	path         Path
-	in           int // how much of the path has to be there for what is below to return
-	entries      []*Entry
-	object       *jsondoc.Node   // what the way back gives as a whole
-	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
-	err          error
+	// coarse says that what only x has is one entry, whatever is in it.
+	coarse  bool
+	path    Path
+	in      int // how much of the path has to be there for what is below to return
+	entries []*Entry
+	object  *jsondoc.Node   // what the way back gives as a whole
+	scopes  []*jsondoc.Node // what the way back gives at the path, from the root on
+	err     error
 }
 
 func (d *differ) note(err error) {
@@ -92,7 +104,7 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 		if err != nil {
 			return err
 		}
-		if a.SameText(b) {
+		if a == nil && b == nil || a.SameText(b) {
 			continue
 		}
 		d.path = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field})
@@ -121,7 +133,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
+		if (x.Kind() != jsondoc.Null || w.opaque && g == nil) && !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
@@ -156,7 +168,10 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}}
+	sub := &differ{
+		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
+		scopes: []*jsondoc.Node{g},
+	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -180,6 +195,8 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	}
 	before := len(d.entries)
 	switch {
+	case d.coarse && !w.hasDropped():
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
 		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
 			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest

@@ -16,6 +16,9 @@ type Layout struct {
 	OtherVersion string
 	// Root has what the conversions between the two do, as far as it matters for what is kept; nil if nothing does.
 	Root *Place
+	// Opaque says that the conversions are functions that nobody can look into: what is at a place that the other version does not
+	// have may be made of anything, and schemas may not know all that a version has.
+	Opaque bool
 }
 
 // A Place is what conversions do at a place of a version. Places at which that does not matter need none.
@@ -123,6 +126,7 @@ type where struct {
 	known, anything bool
 	// otherKnown is known for the other version.
 	otherKnown bool
+	opaque     bool // as of the layout
 	// root is the object of the other version, or nil.
 	root *jsondoc.Node
 	// scope is where the paths of units start: the depth of the path there.
@@ -137,13 +141,15 @@ type where struct {
 	tracked         bool
 }
 
-// missing says that the other version has a place for what is here, and nothing in it: what the way back gives is there because of
-// something else.
-func (w where) missing() bool { return w.tracked && w.peer == nil && w.otherKnown }
+// missing says that the other version has a place for what is here, and nothing in it, or that it may be elsewhere: what the way
+// back gives is there because of something else.
+func (w where) missing() bool { return w.tracked && w.peer == nil && (w.otherKnown || w.opaque) }
 
 // root is where an object starts, whose counterpart in the other version is given.
 func (l *Layout) root(peer *jsondoc.Object) where {
-	w := where{place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true}
+	w := where{
+		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true, opaque: l.Opaque,
+	}
 	if peer != nil {
 		w.root, w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, peer.Node, true
 	}
@@ -213,7 +219,7 @@ func (w where) paired(index, n int) int {
 
 func (w where) into(p *Place, depth int) where {
 	next := where{
-		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer,
+		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer, opaque: w.opaque,
 		unit: w.unit, unitAt: w.unitAt, unitScope: w.unitScope, unitPeer: w.unitPeer,
 	}
 	if p.scoped() {
@@ -289,7 +295,9 @@ func (w where) keys() []string {
 }
 
 // userNamed says that the names of the members here are data.
-func (w where) userNamed(name string) bool { return w.schema.Property(name) == nil }
+func (w where) userNamed(name string) bool {
+	return w.schema.Property(name) == nil && (w.place == nil || w.place.Members[name] == nil)
+}
 
 // filled reports whether a value is what the schema of either version fills in, or a rule.
 func (w where) filled(n *jsondoc.Node) bool {

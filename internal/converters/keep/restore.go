@@ -289,14 +289,29 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 	if n != nil && w.unknown() {
 		r.done.survived[survivor(r.path, n)] = true
 	}
-	if !w.known && r.has < usualIn(r.path) {
+	if !w.known && !w.opaque && r.has < usualIn(r.path) {
 		return false // it would make what it is in
 	}
-	ofElement := len(r.path) > 0 && r.path[len(r.path)-1].Keys != nil
-	if !w.fits(e.value) || !r.shows(e, n, w) || ofElement && n != nil {
+	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys)) {
 		return false
 	}
-	return true
+	return w.fits(e.value) && r.shows(e, n, w)
+}
+
+func lastKeys(path Path) []Key {
+	if len(path) == 0 {
+		return nil
+	}
+	return path[len(path)-1].Keys
+}
+
+// isElement reports whether a value is one of an element with some keys, or only says that there is one.
+func isElement(value []byte, keys []Key) bool {
+	if string(value) == "{}" {
+		return true
+	}
+	n, err := parsed(value)
+	return err == nil && hasKeys(n, keys)
 }
 
 // shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
