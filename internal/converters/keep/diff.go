@@ -19,13 +19,13 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{deadline: newDeadline(ctx), unknown: unknown, restored: restored}
+	d := &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored}
 	entries, err := d.diff(x, g, y, l)
 	if err != nil || len(entries) <= maxAnnotations {
 		return entries, err
 	}
 	// What only x has is kept as it is then, and not leaf by leaf.
-	d = &differ{deadline: newDeadline(ctx), unknown: unknown, restored: restored, coarse: true}
+	d = &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored, coarse: true}
 	return d.diff(x, g, y, l)
 }
 
@@ -45,6 +45,7 @@ func isHead(name string) bool { return name == "apiVersion" || name == "kind" ||
 // A differ goes through two values of one version.
 type differ struct {
 	deadline     *deadline
+	memo         *memo
 	unknown      bool
 	restored     *Restored
 	otherVersion string
@@ -168,7 +169,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
 	sub := &differ{
-		deadline: d.deadline, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
+		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
 		scopes: []*jsondoc.Node{g},
 	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
@@ -238,7 +239,7 @@ func (d *differ) add(e *Entry, w where) {
 
 // base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
 func (d *differ) base(g *jsondoc.Node, w where) string {
-	return baseOf(g, w, true, d.path, d.scope, d.note)
+	return baseOf(g, w, true, d.path, d.scope, d.note, d.memo)
 }
 
 func (d *differ) scope(depth int) *jsondoc.Node {
@@ -250,7 +251,7 @@ func (d *differ) scope(depth int) *jsondoc.Node {
 
 // shown returns what the other version itself shows, as an entry has it.
 func (d *differ) shown(g *jsondoc.Node, w where) string {
-	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path)))
+	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path), d.memo))
 }
 
 func versioned(version, digest string) string {

@@ -92,6 +92,18 @@ func (p Path) appendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
+// sum returns a hash of the path.
+func (p Path) sum() uint64 {
+	sum := uint64(offset64)
+	for _, s := range p {
+		sum = hashed(sum, s.Name)
+		for _, k := range s.Keys {
+			sum = hashed(hashed(sum, k.Name), k.Value)
+		}
+	}
+	return sum
+}
+
 // appendKeys appends the keys of an element as an object.
 func appendKeys(dst []byte, keys []Key) []byte {
 	for i, k := range keys {

@@ -28,7 +28,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
 // repeated name.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{deadline: newDeadline(ctx), otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
+	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
@@ -42,6 +42,7 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 // A restorer puts kept values back.
 type restorer struct {
 	deadline     *deadline
+	memo         *memo
 	done         *Restored
 	path         Path
 	has          int // how much of the path the object has
@@ -157,7 +158,7 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
 // does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{deadline: newDeadline(ctx), otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
+	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
@@ -327,11 +328,11 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
-	return baseOf(n, w, filled, r.path, r.scope, r.note)
+	return baseOf(n, w, filled, r.path, r.scope, r.note, r.memo)
 }
 
 func (r *restorer) otherShows(n *jsondoc.Node, w where, filled bool) string {
-	return w.shown(n, filled, r.scope, len(r.path))
+	return w.shown(n, filled, r.scope, len(r.path), r.memo)
 }
 
 func (r *restorer) scope(depth int) *jsondoc.Node {
@@ -395,7 +396,7 @@ func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, 
 // shownParts is shown for what was kept of the elements of a list.
 func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
 	for i, kept := range l.parts {
-		sub := &restorer{deadline: r.deadline, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
+		sub := &restorer{deadline: r.deadline, memo: r.memo, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
 		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
 			return sub.err
 		}
