@@ -3,6 +3,7 @@ package converters
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,13 +22,22 @@ type Unit map[string][][]string
 // value, and of the same unit.
 //
 // The kind's converter needs to know nothing of it. It is called twice for each conversion, so the obligations of a Converter hold
-// for its own results, too.
-func Lossless(k Kind, units ...Unit) Kind { return lossless(k, nil, units) }
+// for its own results, too. A kind that is lossless already, as of HubSpoke, gets more units.
+func Lossless(k Kind, units ...Unit) Kind {
+	if c, ok := k.Converter.(*keeper); ok {
+		k.Converter = c.Converter
+		return lossless(k, c.schemas, append(slices.Clip(c.units), units...))
+	}
+	return lossless(k, nil, units)
+}
 
 // lossless is Lossless for a converter that gives what the schemas have, and copies what none of them has: the API server may know
 // such a field, and remove it from another version, so it is kept as well. Nil is no schemas: no value is known to be out of place.
 func lossless(k Kind, schemas map[string]*crdschema.Node, units []Unit) Kind {
-	c := &keeper{Converter: k.Converter, versions: k.Versions, layouts: make(map[direction]*keep.Layout, 2*len(k.Versions))}
+	c := &keeper{
+		Converter: k.Converter, versions: k.Versions, schemas: schemas, units: units,
+		layouts: make(map[direction]*keep.Layout, 2*len(k.Versions)),
+	}
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
 			c.layouts[d] = &keep.Layout{
@@ -76,6 +86,8 @@ type keeper struct {
 	Converter
 
 	versions []string
+	schemas  map[string]*crdschema.Node
+	units    []Unit
 	layouts  map[direction]*keep.Layout // of the version that is converted from, beside the other one
 	pool     sync.Pool                  // of *scratch
 }
