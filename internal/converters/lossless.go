@@ -51,7 +51,7 @@ func lossless(k Kind, schemas map[string]*crdschema.Node, units []Unit) Kind {
 
 type direction struct{ from, to string }
 
-// placesOf returns the places of units in the version that is converted from, or nil if there are none.
+// placesOf returns the places of units in the version that is converted from.
 func placesOf(units []Unit, d direction) *keep.Place {
 	root := &keep.Place{}
 	for _, u := range units {
