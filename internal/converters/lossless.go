@@ -127,7 +127,7 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	if err != nil {
 		return err
 	}
-	err = keep.Put(obj, from, entries)
+	err = keep.Put(ctx, obj, from, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
 		ReportFrom(ctx).NoteTooLarge()
 	}

@@ -180,8 +180,8 @@ func TestRefusedBodiesTakeTime(t *testing.T) {
 	}
 }
 
-// What a conversion keeps in an annotation is counted; one of a third version that passes is not.
-func TestKeptValuesAreCounted(t *testing.T) {
+// What a conversion keeps in annotations is counted; a kept value of a third version that passes is not.
+func TestObjectsWithKeptValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	keep := converters.Func(func(_ context.Context, obj *jsondoc.Object, from, _ string) error {
 		name, err := obj.Get("metadata", "name")
@@ -199,7 +199,7 @@ func TestKeptValuesAreCounted(t *testing.T) {
 	if _, err := r.Review(t.Context(), nil, request(named("kept"), named("b"), third, named("kept"))); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Batches) != 1 || got.Batches[0].Stashed != 2 || got.Batches[0].Failed != 0 {
+	if len(got.Batches) != 1 || got.Batches[0].WithKept != 2 || got.Batches[0].Failed != 0 {
 		t.Errorf("told of objects: %+v", got.Batches)
 	}
 }

@@ -116,6 +116,9 @@ func ageOf(version string) (age [3]int, told bool) {
 
 // parseAnnotation returns what an annotation keeps, and whether it is one of this format.
 func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]*Entry, bool) {
+	if len(name) > len(StatusPrefix)+maxName {
+		return nil, false
+	}
 	o, err := memory.Parse(text)
 	if err != nil {
 		return nil, false
@@ -201,18 +204,24 @@ func annotationName(label string, path Path) (name string, simple bool) {
 	}
 	name, simple = label, true
 	for _, s := range path {
-		simple = simple && s.Keys == nil && isPlain(s.Name)
+		if simple = s.Keys == nil && isPlain(s.Name) && len(name)+1+len(s.Name) <= maxName; !simple {
+			break
+		}
 		name += "." + s.Name
 	}
-	if simple && len(name) <= maxName {
+	if simple {
 		return prefix + name, true
 	}
 	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
 	name = label
 	for _, s := range path {
-		if word := strings.Trim(unplain.ReplaceAllString(s.Name, "-"), "-"); word != "" && len(name)+1+len(word)+len(tail) <= maxName {
+		most := maxName - len(name) - len(".") - len(tail)
+		if word := strings.Trim(unplain.ReplaceAllString(s.Name[:min(len(s.Name), most+1)], "-"), "-"); word != "" && len(word) <= most {
 			name += "." + word
 		}
+	}
+	if name == label {
+		name += ".path" // or the version could not be told from the rest
 	}
 	return prefix + name + tail, false
 }

@@ -1,6 +1,8 @@
 package keep
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -64,7 +66,8 @@ type Member struct {
 	// Schema is what the schema of its version has at the place, or nil if that does not matter.
 	Schema *crdschema.Node
 
-	sum uint64 // of the path
+	sum   uint64 // of the path
+	keyed bool   // it leads through the elements of a list
 }
 
 // NewUnit returns the unit of some places.
@@ -72,6 +75,7 @@ func NewUnit(own, other []Member) *Unit {
 	for _, members := range [][]Member{own, other} {
 		for i := range members {
 			members[i].sum = hash(string(members[i].Path.appendJSON(nil)))
+			members[i].keyed = slices.ContainsFunc(members[i].Path, func(s Step) bool { return s.Keys != nil })
 		}
 	}
 	return &Unit{own: own, other: other}
@@ -310,8 +314,11 @@ func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 
 // isText reports whether a value is the one that a JSON text is.
 func isText(n *jsondoc.Node, text string) bool {
-	if n == nil || string(n.Text()) == text {
-		return n != nil
+	switch kind := n.Kind(); {
+	case kind == jsondoc.Invalid, (text[0] == '{' || text[0] == '[' || text[0] == '"') && kind != jsondoc.Kind(text[0]):
+		return false
+	case kind != jsondoc.Map && kind != jsondoc.Array && string(n.Text()) == text: // that of an edited object has to be made
+		return true
 	}
 	v, err := parsed([]byte(text))
 	return err == nil && same(n, v)

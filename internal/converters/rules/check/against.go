@@ -103,24 +103,20 @@ func (c *comparison) gone(v *crdschema.Version, was []*keptView) {
 		"%s is gone: what was kept of it %s (%s)", v.Name, becomes, few(places))
 }
 
-// hub tells that the hub is another version.
+// hub tells of what is converted by way of another version.
 func (c *comparison) hub() {
 	was, is := c.old.Hub.Name, c.now.Hub.Name
-	if was == is {
-		return
-	}
-	var parts []string
 	for _, version := range versionNames(c.old.CRD) {
 		if places := c.parted[version]; len(places) > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s", few(places), version))
+			others := ""
+			if version == was && len(c.old.Spokes) > 1 {
+				others = ", and versions that were converted by way of " + was + " no longer show it"
+			}
+			c.say(c.now.Conversion.HubPos, "kept-hub", c.save(version),
+				"%s of %s: the hub is %s now, and was %s: what was kept counts only as long as %s gives what %s gave%s",
+				few(places), version, is, was, is, was, others)
 		}
 	}
-	if len(parts) == 0 {
-		return
-	}
-	c.say(c.now.Conversion.HubPos, "kept-hub", c.rewrite(is),
-		"the hub is %s now, and was %s: nothing goes by that, but what was kept counts only as long as %s gives what %s gave: %s",
-		is, was, is, was, strings.Join(parts, "; "))
 }
 
 // fresh tells of versions that the CRD did not have.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
@@ -80,5 +81,26 @@ func TestAgainst(t *testing.T) {
 	const least = 10
 	if len(codes) < least {
 		t.Errorf("%d different notes, want %d at least", len(codes), least)
+	}
+}
+
+// Rules say nothing against themselves.
+func TestAgainstItself(t *testing.T) {
+	t.Parallel()
+	folders, err := filepath.Glob("../../../../examples/*/rules.yaml")
+	if err != nil || len(folders) < 10 {
+		t.Fatal(len(folders), err)
+	}
+	for _, file := range folders {
+		folder := filepath.Dir(file)
+		crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		again, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		for _, n := range check.Against(set.Bound(), again.Bound()) {
+			t.Error(n)
+		}
 	}
 }

@@ -16,7 +16,7 @@ type Class string
 const (
 	Copied    Class = "copied"    // it is the same there, without a rule
 	Mapped    Class = "mapped"    // a rule converts it
-	Preserved Class = "preserved" // it is kept in the annotation
+	Preserved Class = "preserved" // it is kept in an annotation
 	Dropped   Class = "dropped"   // it is lost on purpose
 	Unmapped  Class = "unmapped"  // nothing says what becomes of it: a finding of Check
 )
@@ -88,6 +88,12 @@ type outcome struct {
 	by    []*binding.Rule
 	in    *binding.Binding
 	alone bool // the other version has no place for it
+	// at is the place that does not take all values, and via the rule that pairs the two, if any.
+	at  string
+	via *syntax.Rule
+	// partly says of a list that not all of it is in its counterpart: that is a map, which has no order, and nothing of an element
+	// but its key and its value, or rules pick elements there.
+	partly bool
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {

@@ -46,7 +46,7 @@ func keptViewOf(s *binding.Spoke, src binding.Side) *keptView {
 	for _, a := range atoms {
 		v.add(a)
 	}
-	slices.SortStableFunc(v.places, func(a, b *keptPlace) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(v.places, byKey)
 	return v
 }
 
@@ -71,6 +71,13 @@ func (v *keptView) add(a Atom) {
 	p.ways = a.made.ways(v.src)
 	v.unite(p)
 	v.at[p.key], v.places = p, append(v.places, p)
+}
+
+// says reports whether a place says something itself, and not just by what is in it: an element that is there for the other version by
+// a part of it does, and so does a list that is a map there.
+func (p *keptPlace) says() bool {
+	n := len(p.segments)
+	return p.Kind != Presence || p.made.partly || n > 0 && p.segments[n-1].Iterates() && p.Class == Preserved
 }
 
 // from and to are the names of the version and of the other one.
@@ -99,13 +106,7 @@ func (v *keptView) find(p *keptPlace) *keptPlace {
 	if found := v.at[p.key]; found != nil {
 		return found
 	}
-	every := slices.Clone(p.segments)
-	for i, s := range every {
-		if s.Kind == syntax.Pick || s.Kind == syntax.First {
-			every[i] = syntax.Segment{Kind: syntax.Elements}
-		}
-	}
-	if found := v.at[keyOf(every)]; found != nil {
+	if found := v.ofEach(p); found != nil {
 		return found
 	}
 	if len(p.segments) > 0 && p.segments[0].Name == "metadata" {
@@ -119,14 +120,83 @@ func (v *keptView) find(p *keptPlace) *keptPlace {
 	return nil
 }
 
+// ofEach returns the place that all elements have which one that rules pick has, or nil.
+func (v *keptView) ofEach(p *keptPlace) *keptPlace {
+	every := slices.Clone(p.segments)
+	for i, s := range every {
+		if isPick(s) {
+			every[i] = syntax.Segment{Kind: syntax.Elements}
+		}
+	}
+	return v.at[keyOf(every)]
+}
+
+func isPick(s syntax.Segment) bool { return s.Kind == syntax.Pick || s.Kind == syntax.First }
+
+// pick adds places of elements that other rules pick out of lists: they are what all elements are.
+func (v *keptView) pick(other *keptView) {
+	for _, o := range other.places {
+		if v.at[o.key] != nil || !slices.ContainsFunc(o.segments, isPick) {
+			continue
+		}
+		if each := v.ofEach(o); each != nil {
+			p := *each
+			p.Path, p.segments, p.key = o.Path, o.segments, o.key
+			if !p.united {
+				p.members = p.itself(v)
+			}
+			v.at[p.key], v.places = &p, append(v.places, &p)
+		}
+	}
+	slices.SortStableFunc(v.places, byKey)
+}
+
+// face returns what the other version shows of the elements of a list, as far as they are known by it: of their keys, or of all that
+// is in them if they have none there.
+func (v *keptView) face(list *keptPlace) []string {
+	root := binding.Place{Node: v.spoke.Root.Base[v.src].Node, Known: true}
+	keys := slices.Clone(root.Walk(list.segments).Node.ListMapKeys())
+	n := len(list.segments)
+	var all, ofKeys []string
+	for _, p := range v.places {
+		if !binding.Within(p.segments, list.segments) {
+			continue
+		}
+		by := p.segments[n]
+		if by.Kind == syntax.KeyedElements || by.Kind == syntax.Pick {
+			keys = append(keys, by.Name)
+		}
+		if p.made.alone || p.Class == Dropped || p.Kind == Presence {
+			continue
+		}
+		text := p.key + " " + p.place()
+		for _, w := range p.ways {
+			text += fmt.Sprint(" ", w.places, w.parts)
+		}
+		all = append(all, text)
+		if len(p.segments) > n+1 && by.Kind != syntax.First && slices.Contains(keys, p.segments[n+1].Name) {
+			ofKeys = append(ofKeys, p.key)
+		}
+	}
+	if len(ofKeys) > 0 {
+		return ofKeys
+	}
+	return all
+}
+
+func byKey(a, b *keptPlace) int { return strings.Compare(a.key, b.key) }
+
 // loses reports whether values of a place of a side may be kept.
 func (o *outcome) loses(src binding.Side) bool {
 	switch o.class {
 	case Preserved, Unmapped:
 		return true
 	case Copied, Dropped:
-		return false
+		return o.partly
 	case Mapped:
+		if o.partly {
+			return true
+		}
 	}
 	dst := src.Other()
 	for _, r := range o.by {

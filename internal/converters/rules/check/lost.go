@@ -45,7 +45,7 @@ func (w *walker) lost(v visit) {
 
 // keepHint tells how to keep what the rules of a list or map leave over.
 func (w *walker) keepHint(place string) string {
-	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.Key(), quoted(place))
+	return fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), quoted(place))
 }
 
 func lastOf(path []syntax.Segment) syntax.Segment {
@@ -109,9 +109,9 @@ func (w *walker) misfit(v visit) {
 	case problem == "":
 		w.all(v, w.handedOn(v)) // null, at most, which is kept without a rule
 	case w.Version.Unmapped == syntax.Preserve:
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", at: v.binding.Text(w.dst, v.dstPath), via: v.via})
 	default:
-		w.all(v, outcome{class: Unmapped})
+		w.all(v, outcome{class: Unmapped, at: v.binding.Text(w.dst, v.dstPath), via: v.via})
 		place := v.binding.Text(w.src, v.path)
 		if w.mismatch[place] {
 			return

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A verdict says what becomes of values that were kept of a place. The zero verdict is that they return as before.
@@ -19,6 +21,7 @@ type verdict struct {
 	// joined and left are the places that have come to those that belong together, and gone from them; changed says what else there is.
 	joined, left, changed string
 	filled, was           string // what the schema fills in, and what it did
+	holder                string // the object or list in which the place is, if that decides
 }
 
 const (
@@ -33,6 +36,7 @@ const (
 
 // pair tells of what was kept of a version beside another one.
 func (c *comparison) pair(was, is *keptView) {
+	was.pick(is)
 	verdicts, defaults := map[string]verdict{}, map[string]verdict{}
 	for _, p := range was.places {
 		n := is.find(p)
@@ -52,9 +56,17 @@ func (c *comparison) judge(was, is *keptView, p, n *keptPlace) verdict {
 	if n == nil {
 		return verdict{code: keptNoField, pos: versionPos(c.now.Conversion, is.from())}
 	}
+	if v := c.judgeAlone(was, is, p, n); v != (verdict{}) || was.to() != is.to() {
+		return v
+	}
+	return c.judgeHolders(was, is, p)
+}
+
+// judgeAlone is judge for what decides about the place itself.
+func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 	v := verdict{pos: versionPos(c.now.Conversion, is.spoke.Names[binding.OfSpoke])}
-	if n.made.rule != nil {
-		v.pos, v.rule = n.made.rule.Pos, n.Rule
+	if r := n.rule(); r != nil {
+		v.pos, v.rule = r.Pos, r.String()
 	}
 	// Nothing was shown beside what was kept: the other version had no place for it, or did not take it.
 	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped)
@@ -76,7 +88,7 @@ func (c *comparison) judge(was, is *keptView, p, n *keptPlace) verdict {
 		return verdict{}
 	}
 	switch {
-	case bare && !n.made.alone && (was.to() != is.to() || v.differs()):
+	case bare && !n.made.alone && (p.made.alone || was.to() != is.to() || v.differs()):
 		v.code, v.left, v.changed = keptReturns, "", ""
 	case v.differs():
 		v.code = keptEdited
@@ -86,16 +98,37 @@ func (c *comparison) judge(was, is *keptView, p, n *keptPlace) verdict {
 	return v
 }
 
+// judgeHolders says what becomes of what was kept in objects and lists that are shown in another way: what is in an object returns
+// where that is there, and what is in an element where that is the same one.
+func (c *comparison) judgeHolders(was, is *keptView, p *keptPlace) verdict {
+	v := verdict{code: keptEdited, pos: versionPos(c.now.Conversion, is.spoke.Names[binding.OfSpoke])}
+	for i := range p.segments {
+		holder := was.at[keyOf(p.segments[:i])]
+		if holder == nil || holder.Kind != Presence {
+			continue
+		}
+		n := is.find(holder)
+		switch {
+		case !holder.made.alone && (n == nil || n.made.alone):
+			v.code, v.holder, v.changed = keptNoPlace, holder.Path, holder.place()
+			return v
+		case n == nil || binding.IsMap(p.segments[i]) || p.segments[i].Kind == syntax.Field && !strings.Contains(holder.place(), "[0]"):
+		case !slices.Equal(was.face(holder), is.face(n)):
+			v.holder, v.changed = holder.Path, fmt.Sprintf("%s shows other fields of what is in %s, by which an element is known", is.to(), holder.Path)
+			return v
+		}
+	}
+	return verdict{}
+}
+
 // differs reports whether anything is not as it was.
 func (v *verdict) differs() bool { return v.joined+v.left+v.changed != "" }
 
 // place says where the other version has, or had, the place.
-func (p *keptPlace) place() string {
-	if p.To == "" {
-		return p.Path
-	}
-	return p.To
-}
+func (p *keptPlace) place() string { return cmp.Or(p.To, p.made.at, p.Path) }
+
+// rule returns the rule that is to do with the place, the first one if there are more, or nil.
+func (p *keptPlace) rule() *syntax.Rule { return cmp.Or(p.made.rule, p.made.via) }
 
 // compare finds what decides about the kept values of a place, and is another thing now.
 func (v *verdict) compare(is *keptView, p, n *keptPlace) {
@@ -135,6 +168,8 @@ func changed(p, n *keptPlace, to binding.Side) string {
 	switch {
 	case len(p.ways) == 0 && len(n.ways) == 0 && p.Class != n.Class:
 		return "it is " + string(n.Class) + " now"
+	case p.made.partly && !n.made.partly:
+		return "its elements are all there now"
 	case len(p.ways) == 0 && len(n.ways) > 0:
 		return n.Rule + " converts it now"
 	case len(p.ways) > 0 && len(n.ways) == 0:
@@ -194,7 +229,7 @@ func (c *comparison) tell(was, is *keptView, verdicts map[string]verdict) {
 			mixed[own] = true
 		}
 	}
-	whole := func(p *keptPlace) bool { return p.Kind != Presence || !mixed[p.key] && c.hasParts(was, p) }
+	whole := func(p *keptPlace) bool { return p.says() || !mixed[p.key] && c.hasParts(was, p) }
 	var order []verdict
 	places := map[verdict][]*keptPlace{}
 	for _, p := range was.places {
@@ -242,6 +277,11 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 		c.say(v.pos, v.code, c.save(version), "%s%s: values kept before will be treated as edited%s: the rules' own result is used",
 			of, v.what(), v.where())
 	case keptNoPlace:
+		if v.holder != "" {
+			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): what was kept in it returns only where something of it is shown",
+				of, other, v.holder, v.changed)
+			return
+		}
 		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: what it said there (%s), and what was kept beside that, does not return",
 			of, other, it, v.changed)
 	case keptDropped:
@@ -262,10 +302,10 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 func (c *comparison) returns(is *keptView, v verdict, p, n *keptPlace) {
 	version, other := is.from(), is.to()
 	by, then := v.rule, "the rule has it"
-	if n.made.rule == nil {
+	if n.rule() == nil {
 		by, then = "copied", "it is copied"
 	}
-	if n.Class == Preserved && n.made.rule != nil {
+	if n.Class == Preserved && len(n.made.by) > 0 {
 		c.say(v.pos, v.code, "", "%s of %s: %s computes it now: what was kept returns to it where the rule gives nothing, and else is dropped",
 			p.Path, version, v.rule)
 		return
@@ -322,6 +362,8 @@ func listed(members []string) string {
 // where says of which objects the verdict is.
 func (v *verdict) where() string {
 	switch {
+	case v.holder != "":
+		return " where too little of an element is what it was"
 	case v.changed == "":
 		return " where there is something"
 	case v.joined+v.left == "":

@@ -129,7 +129,9 @@ func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 // iterated tells of a list or map whose elements have rules.
 func (w *walker) iterated(v visit, e *binding.Elements) {
 	if e.Has[w.dst] {
-		w.emit(v, Presence, outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, e.Ends[w.dst].Segments)})
+		o := outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, e.Ends[w.dst].Segments)}
+		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src])
+		w.emit(v, Presence, o)
 	} else {
 		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst], alone: true})
 	}
@@ -185,7 +187,9 @@ func (w *walker) copied(v visit) {
 		w.emit(v, Presence, w.handedOn(v))
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
-		w.emit(v, Presence, w.handedOn(v))
+		o := w.handedOn(v)
+		o.partly = slices.ContainsFunc(v.binding.Next(w.dst, v.dstPath), isPick)
+		w.emit(v, Presence, o)
 		w.named(v)
 		w.elements(v, syntax.Segment{Kind: syntax.Elements})
 	default:
