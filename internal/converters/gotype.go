@@ -13,9 +13,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// schemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
-func schemaOf(t reflect.Type) *crdschema.Node {
-	s := structural(t, nil)
+// SchemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
+func SchemaOf[T any]() *crdschema.Node {
+	s := structural(reflect.TypeFor[T](), nil)
 	return crdschema.NewNode(&s)
 }
 
