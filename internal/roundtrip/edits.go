@@ -62,7 +62,7 @@ func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version,
 		t.foreign = foreign
 		there, err := t.convert(ctx, t.object, version, from)
 		if err != nil {
-			return t.violation(lawTotal, from, "%v", err)
+			return t.fails(from, err, "%v", err)
 		}
 		if v := t.returns(from, there); v != nil {
 			return v

@@ -38,7 +38,7 @@ func (t *subject) parts(to string) *ViolationError {
 		}
 		text, err := t.convert(t.ctx, encode(edited), t.version, to)
 		if err != nil {
-			return t.violation(lawTotal, to, "with %s: %v", change, err)
+			return t.fails(to, err, "with %s: %v", change, err)
 		}
 		result := t.read(text)
 		names := changed(kept, keptIn(result, t.version))

@@ -39,6 +39,7 @@
 // # What the package knows
 //
 // It knows objects, schemas and a [Layout]: which place of B is the counterpart of a place of A, what
-// tells the elements of a list apart, and the units. It does not know how conversions are made; package
-// plan makes layouts of rules.
+// tells the elements of a list apart, and the units. It does not know how conversions are made. Package
+// plan makes layouts of rules, and converters.Lossless makes one for a converter in Go, of which nobody
+// knows what it does.
 package keep
