@@ -133,7 +133,9 @@ func TestLawsOnExamples(t *testing.T) {
 					t.Errorf("%s\n\t%s", f, f.Hint)
 				}
 			}
-			hold(t, e.suite(t), *exampleObjects)
+			s := e.suite(t)
+			s.Walks, s.Forgeries, s.Parts = true, true, true
+			hold(t, s, *exampleObjects)
 		})
 	}
 }
