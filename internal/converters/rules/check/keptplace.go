@@ -70,6 +70,7 @@ func (v *keptView) add(a Atom) {
 	p.loses = a.made.loses(v.src)
 	p.ways = a.made.ways(v.src)
 	v.unite(p)
+	v.within(p)
 	v.at[p.key], v.places = p, append(v.places, p)
 }
 
@@ -158,6 +159,10 @@ func (v *keptView) face(list *keptPlace) []string {
 	keys := slices.Clone(root.Walk(list.segments).Node.ListMapKeys())
 	n := len(list.segments)
 	var all, ofKeys []string
+	keyed := false
+	if list.made.partly {
+		all, ofKeys = append(all, list.key), append(ofKeys, list.key)
+	}
 	for _, p := range v.places {
 		if !binding.Within(p.segments, list.segments) {
 			continue
@@ -175,10 +180,10 @@ func (v *keptView) face(list *keptPlace) []string {
 		}
 		all = append(all, text)
 		if len(p.segments) > n+1 && by.Kind != syntax.First && slices.Contains(keys, p.segments[n+1].Name) {
-			ofKeys = append(ofKeys, p.key)
+			ofKeys, keyed = append(ofKeys, p.key), true
 		}
 	}
-	if len(ofKeys) > 0 {
+	if keyed {
 		return ofKeys
 	}
 	return all
@@ -356,6 +361,18 @@ func (v *keptView) unite(p *keptPlace) {
 	for _, r := range u.Rules {
 		if !slices.Contains(p.made.by, r) {
 			p.beside = append(p.beside, way{r.Syntax, partsOf(r.Syntax, v.src), endsOf(b, r, v.src)})
+		}
+	}
+}
+
+// within adds the ways of the rules that write into the counterpart of a place.
+func (v *keptView) within(p *keptPlace) {
+	if len(p.made.there) == 0 {
+		return
+	}
+	for _, r := range p.made.in.Rules {
+		if slices.ContainsFunc(r.Ends[v.src.Other()], func(e binding.Path) bool { return binding.Within(e.Segments, p.made.there) }) {
+			p.beside = append(p.beside, way{r.Syntax, partsOf(r.Syntax, v.src), endsOf(p.made.in, r, v.src)})
 		}
 	}
 }

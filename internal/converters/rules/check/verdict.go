@@ -69,7 +69,7 @@ func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 		v.pos, v.rule = r.Pos, r.String()
 	}
 	// Nothing was shown beside what was kept: the other version had no place for it, or did not take it.
-	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped)
+	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped) && len(p.made.by) == 0
 	// It may be that something is shown now.
 	shown := n.united || !n.made.alone
 	switch {
@@ -78,6 +78,9 @@ func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 		return v
 	case bare && !shown:
 		return verdict{}
+	case !p.made.alone && n.made.alone && p.Class == Preserved && len(p.made.by) > 0:
+		v.code, v.changed = keptEdited, "no rule computes it any more"
+		return v
 	case !p.made.alone && n.made.alone:
 		v.code, v.changed = keptNoPlace, p.place()
 		return v
@@ -150,6 +153,8 @@ func (v *verdict) compare(is *keptView, p, n *keptPlace) {
 	if w := another(n.beside, p.beside); w != nil {
 		v.changed = fmt.Sprintf("%s, whose places belong with it, is new or has changed", w.rule)
 		v.rule, v.pos = w.rule.String(), w.rule.Pos
+	} else if another(p.beside, n.beside) != nil {
+		v.changed = "a rule is gone whose places belonged with it"
 	}
 }
 
