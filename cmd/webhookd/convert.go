@@ -28,8 +28,8 @@ With --strip the annotations and labels are left out in which webhookd keeps wha
 export and apply again: a kept value that has become old would change the object. Without --to, objects of any kind
 stay as they are otherwise.
 
-With -v it says on stderr what of each object the version has no field for, and where it is kept; and what of it rules drop,
-with their reasons.`,
+With -v it says on stderr which values of each object are kept in annotations, because converting back would not give them,
+and which ones rules drop, with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
@@ -51,7 +51,7 @@ with their reasons.`,
 	o.ruled.add(flags)
 	flags.BoolVar(&o.strip, "strip", false, "leave out the annotations and labels in which webhookd keeps values; --to is not needed")
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say, what rules drop, and what --strip leaves out")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip leaves out")
 	return cmd
 }
 

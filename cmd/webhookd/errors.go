@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,7 +120,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if name, ok := didyoumean.Nearest(unknown.GetSpecifiedName(), names); ok {
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // all of -update
+		if near, ok := didyoumean.Nearest(name, names); ok {
+			name = near
+		}
+		if slices.Contains(names, name) {
 			hint = "did you mean --" + name + "?"
 		}
 	}

@@ -28,6 +28,16 @@ func (f Func) Convert(ctx context.Context, obj *jsondoc.Object, from, to string)
 	return f(ctx, obj, from, to)
 }
 
+// Exact is a Func that reports as well whether converting back would give the object as it was. Lossless believes it, and need
+// not try; of an object that the function is not sure of it reports false.
+type Exact func(ctx context.Context, obj *jsondoc.Object, from, to string) (exact bool, err error)
+
+// Convert implements Converter.
+func (f Exact) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+	_, err := f(ctx, obj, from, to)
+	return err
+}
+
 // A Kind is a group and kind with all versions that objects are served or stored in, and what converts between them.
 type Kind struct {
 	schema.GroupKind

@@ -3,64 +3,94 @@ package converters
 import (
 	"encoding"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// What a Go type can say is found by reflection, by the rules of encoding/json; a nil type can say nothing.
-
-// typeOfMember returns the type of the member name in the JSON of t, and whether t knows such a member.
-func typeOfMember(t reflect.Type, name string) (member reflect.Type, known bool) {
-	if t = pointed(t); t == nil {
-		return nil, false
-	}
-	switch {
-	case opaque(t):
-		return t, true
-	case t.Kind() == reflect.Map:
-		return t.Elem(), true
-	case t.Kind() == reflect.Struct:
-		return typeOfField(t, name)
-	}
-	return nil, false
+// schemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
+func schemaOf(t reflect.Type) *crdschema.Node {
+	s := structural(t, nil)
+	return crdschema.NewNode(&s)
 }
 
-// typeOfElement returns the type of the elements in the JSON of t.
-func typeOfElement(t reflect.Type) reflect.Type {
-	if t = pointed(t); t == nil || opaque(t) {
-		return t
+// structural returns the schema of a type that is in others. One that is in itself is anything there.
+func structural(t reflect.Type, in []reflect.Type) schema.Structural {
+	if t = pointed(t); opaque(t) || slices.Contains(in, t) {
+		return anything()
 	}
-	if t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		return t.Elem()
+	in = append(slices.Clip(in), t)
+	switch t.Kind() {
+	case reflect.Struct:
+		return schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: fields(t, in)}
+	case reflect.Map:
+		values := structural(t.Elem(), in)
+		return schema.Structural{
+			Generic:              schema.Generic{Type: "object"},
+			AdditionalProperties: &schema.StructuralOrBool{Structural: &values, Bool: true},
+		}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return anything() // bytes are a string
+		}
+		items := structural(t.Elem(), in)
+		return schema.Structural{Generic: schema.Generic{Type: "array"}, Items: &items}
+	case reflect.String:
+		return schema.Structural{Generic: schema.Generic{Type: "string"}}
+	case reflect.Bool:
+		return schema.Structural{Generic: schema.Generic{Type: "boolean"}}
+	case reflect.Float32, reflect.Float64:
+		return schema.Structural{Generic: schema.Generic{Type: "number"}}
 	}
-	return nil
+	if t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr {
+		return schema.Structural{Generic: schema.Generic{Type: "integer"}}
+	}
+	return anything()
 }
 
-// typeOfField looks at the struct's own fields first, as those hide what is embedded.
-func typeOfField(t reflect.Type, name string) (reflect.Type, bool) {
-	var embedded []reflect.Type
+func anything() schema.Structural {
+	return schema.Structural{Extensions: schema.Extensions{XPreserveUnknownFields: true}}
+}
+
+// fields returns the schemas of the members of a struct. Its own fields hide what is embedded.
+func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
+	own, embedded := map[string]schema.Structural{}, map[string]schema.Structural{}
 	for f := range t.Fields() {
-		tag, _ := f.Tag.Lookup("json")
-		named, _, _ := strings.Cut(tag, ",")
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
 		switch {
 		case tag == "-":
-		case f.Anonymous && named == "" && pointed(f.Type).Kind() == reflect.Struct:
-			embedded = append(embedded, f.Type)
+			continue
+		case f.Anonymous && name == "" && pointed(f.Type).Kind() == reflect.Struct:
+			if e := pointed(f.Type); !slices.Contains(in, e) {
+				maps.Copy(embedded, fields(e, append(slices.Clip(in), e)))
+			}
+			continue
 		case !f.IsExported():
-		case named == name || named == "" && f.Name == name:
-			return f.Type, true
+			continue
+		case name == "":
+			name = f.Name
+		}
+		if s := structural(f.Type, in); strings.Contains(options, "string") {
+			own[name] = anything() // a number in a string
+		} else {
+			if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
+				s.XListMapKeys = []string{key}
+			}
+			own[name] = s
 		}
 	}
-	for _, e := range embedded {
-		if found, known := typeOfMember(e, name); known {
-			return found, true
-		}
-	}
-	return nil, false
+	maps.Copy(embedded, own)
+	return embedded
 }
 
 func pointed(t reflect.Type) reflect.Type {
-	for t != nil && t.Kind() == reflect.Pointer && !opaque(t) {
+	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
 	}
 	return t

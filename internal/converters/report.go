@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -85,11 +86,6 @@ func ReportFrom(ctx context.Context) *Report {
 	return r
 }
 
-const (
-	keptDomain       = "conversion.webhookd.io/"
-	keptStatusDomain = "status." + keptDomain
-)
-
 // Measure sets KeptBytes and AnnotationBytes to those of a result, and reports whether any of its annotations keeps values of
 // the given version. Both are 0 where the conversion left the metadata alone, so that most objects cost nothing.
 func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err error) {
@@ -98,7 +94,7 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 	if err != nil || metadata.Untouched() {
 		return false, err
 	}
-	if text, obscured, err := obj.NestedText("metadata", "annotations"); err != nil || !mayHoldStash(text, obscured) {
+	if text, obscured, err := obj.NestedText("metadata", "annotations"); err != nil || !keep.MayBeIn(text, obscured) {
 		return false, err
 	}
 	annotations, err := metadata.Member("annotations")
@@ -123,9 +119,9 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 
 // versionKept returns the version of which an annotation of this name keeps values; false if it keeps none.
 func versionKept(annotation string) (string, bool) {
-	rest, kept := strings.CutPrefix(annotation, keptDomain)
+	rest, kept := strings.CutPrefix(annotation, keep.Prefix)
 	if !kept {
-		rest, kept = strings.CutPrefix(annotation, keptStatusDomain)
+		rest, kept = strings.CutPrefix(annotation, keep.StatusPrefix)
 	}
 	version, _, _ := strings.Cut(rest, ".")
 	return version, kept

@@ -49,7 +49,7 @@ func everything(t *testing.T) *metrics.Metrics {
 
 	r := m.Review()
 	r.ObjectsDone(review.Objects{
-		Pair: cronTab(), Failed: 1, Stashed: 2, TooLarge: 1, CostLimited: 2,
+		Pair: cronTab(), Failed: 1, WithKept: 2, TooLarge: 1, CostLimited: 2,
 		Kept:      []review.Kept{{Bytes: 300, Annotations: 5000}, {Bytes: 200, Annotations: 60000}},
 		Durations: []time.Duration{time.Microsecond, 300 * time.Microsecond, time.Second},
 	})

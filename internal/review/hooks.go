@@ -47,8 +47,8 @@ func unknownPair() Pair { return Pair{Unknown, Unknown, Unknown} }
 // Objects are some objects of one pair that follow each other in a review.
 type Objects struct {
 	Pair Pair
-	// Failed are those that could not be converted, Stashed those of which something was kept in an annotation.
-	Failed, Stashed int
+	// Failed are those that could not be converted, WithKept those of which values were kept in annotations.
+	Failed, WithKept int
 	// TooLarge are those that failed because what had to be kept did not fit into the annotations.
 	TooLarge int
 	// CostLimited are those of which an expression reached its cost limit.
@@ -137,8 +137,8 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 // observeKept counts what the result of a conversion has in its annotations.
 func (c *conversion) observeKept() {
 	b := &c.batch
-	if c.stashed {
-		b.Stashed++
+	if c.keeps {
+		b.WithKept++
 	}
 	if c.noted.KeptBytes > 0 {
 		b.Kept = append(b.Kept, Kept{c.noted.KeptBytes, c.noted.AnnotationBytes})

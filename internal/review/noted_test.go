@@ -69,7 +69,7 @@ func TestHooksOfWhatIsNoted(t *testing.T) {
 		},
 		"kept": {
 			[]string{named("kept"), named("a"), widget(`"metadata":{"name":"kept","annotations":{"b":"cd","conversion.webhookd.io/v9.a":"{}"}}`)},
-			[]review.Objects{{Pair: known(), Stashed: 2, Kept: []review.Kept{
+			[]review.Objects{{Pair: known(), WithKept: 2, Kept: []review.Kept{
 				{Bytes: len(keptName) + 1, Annotations: len(keptName) + 1},
 				{Bytes: len(keptName) + 1 + len("conversion.webhookd.io/v9.a{}"), Annotations: len(keptName) + 4 + len("conversion.webhookd.io/v9.a{}")},
 			}}},

@@ -122,7 +122,7 @@ type conversion struct {
 	now       time.Time                // when the clock was read last, which costs as much as converting a field
 	late      bool                     // the deadline has passed, or the client has gone
 	kind      *converters.Kind         // of the object at hand; nil: none was found
-	stashed   bool                     // something of the object at hand was kept in an annotation
+	keeps     bool                     // values of the object at hand were kept in annotations
 	noted     converters.Report        // of the object at hand
 	reporting converters.ReportContext // what converters are given
 	message   string                   // of a failed review
@@ -192,7 +192,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		}
 		// The context would read the clock again for each object.
 		c.late = gone || bounded && !c.now.Before(deadline)
-		c.kind, c.stashed, c.noted = nil, false, converters.Report{}
+		c.kind, c.keeps, c.noted = nil, false, converters.Report{}
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
 			c.describe(i, &c.envelope.objects[i], to, err)
@@ -286,7 +286,7 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 		}
 		return err
 	}
-	if c.stashed, err = c.noted.Measure(obj, pair.From); err != nil {
+	if c.keeps, err = c.noted.Measure(obj, pair.From); err != nil {
 		return err
 	}
 	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {

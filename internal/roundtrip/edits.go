@@ -62,7 +62,7 @@ func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version,
 		t.foreign = foreign
 		there, err := t.convert(ctx, t.object, version, from)
 		if err != nil {
-			return t.violation(lawTotal, from, "%v", err)
+			return t.fails(from, err, "%v", err)
 		}
 		if v := t.returns(from, there); v != nil {
 			return v
@@ -111,7 +111,7 @@ func (s *suite) stale(ctx context.Context, r *rand.Rand, object map[string]any, 
 // malformed gives an object annotations with webhookd's names of which nobody can make anything.
 func malformed(r *rand.Rand, object map[string]any, version, to string) {
 	for range 1 + r.IntN(3) {
-		name := pick(r, keptPrefix, keptPrefix, statusPrefix) + pick(r, version, to, to) + pick(r, "", ".spec", ".spec.a.b", ".metadata", ".")
+		name := pick(r, keptPrefix, keptPrefix, statusPrefix) + pick(r, version, to, to) + pick(r, "", ".spec", ".spec.a.b", ".metadata", ".spec--0")
 		annotate(object, map[string]string{name: pick(r, noise()...)})
 	}
 }

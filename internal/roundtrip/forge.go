@@ -134,15 +134,15 @@ func (s *suite) written(r *rand.Rand, object map[string]any, version string) {
 	if len(path) == 0 {
 		return
 	}
-	text, plain := entry(r, value), keptName(version, path)
-	if plain == "" || r.IntN(8) == 0 {
-		plain = keptPrefix + version + "." + pick(r, "spec", "status", "spec.list") + "--" + strconv.FormatUint(hash(string(encode(path))), 36)
+	text := entry(r, value)
+	name, says := keptName(version, path)
+	if !says || r.IntN(16) == 0 {
 		text["path"] = path
 	}
 	if r.IntN(12) == 0 {
-		plain, text = keptPrefix+version, withoutIdentity(pool[r.IntN(len(pool))])
+		name, text = keptPrefix+version, withoutIdentity(pool[r.IntN(len(pool))])
 	}
-	annotate(object, map[string]string{plain: string(encode(text))})
+	annotate(object, map[string]string{name: string(encode(text))})
 }
 
 // placeIn returns the path of a place of an object, and what is there: names of members, and the keys of elements.
@@ -177,27 +177,36 @@ func (s *suite) placeIn(r *rand.Rand, value any) ([]any, any) {
 	}
 }
 
-// plainName is what the name of an annotation can say.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
+var (
+	// plainName are names of members that the name of an annotation can have.
+	plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
+	unplain   = regexp.MustCompile(`[^A-Za-z0-9]+`)
+)
 
-// keptName returns the name of the annotation of a path, or nothing if it cannot say that.
-func keptName(version string, path []any) string {
-	words := []string{version}
+// keptName returns the name of the annotation of a path, and whether it says the path: else it has the names that there is room
+// for, and a digest.
+func keptName(version string, path []any) (name string, says bool) {
+	const longest = 63
+	prefix, short := keptPrefix, []string{version}
+	words := append(make([]string, 0, 1+len(path)), version)
+	if path[0] == "status" {
+		prefix = statusPrefix
+	}
+	tail := "--" + strconv.FormatUint(hash(string(encode(path))+"\x00"), 36)
+	says = true
 	for _, step := range path {
 		word, ok := step.(string)
-		if !ok || !plainName.MatchString(word) {
-			return ""
-		}
+		says = says && ok && plainName.MatchString(word)
 		words = append(words, word)
+		word = strings.Trim(unplain.ReplaceAllString(word, "-"), "-")
+		if word != "" && len(strings.Join(short, "."))+1+len(word)+len(tail) <= longest {
+			short = append(short, word)
+		}
 	}
-	name := strings.Join(words, ".")
-	if len(name) > 63 {
-		return ""
+	if name = strings.Join(words, "."); says && len(name) <= longest {
+		return prefix + name, true
 	}
-	if path[0] == "status" {
-		return statusPrefix + name
-	}
-	return keptPrefix + name
+	return prefix + strings.Join(short, ".") + tail, false
 }
 
 // entry makes the members of a kept value.

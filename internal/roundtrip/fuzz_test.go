@@ -21,7 +21,7 @@ func TestCompiledInKinds(t *testing.T) {
 	for _, kind := range builtin.Kinds() {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
-			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed}
+			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Forgeries: true, Parts: true}
 			stats, err := suite.Fuzz(t.Context(), 100)
 			if err != nil {
 				t.Error(err)
@@ -83,18 +83,18 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 			},
 		},
 		{
-			law: "L1 round trip", name: "leaves a stash", object: `{"apiVersion":"g/v1","kind":"K"}`,
+			law: "L1 round trip", name: "leaves a kept value", object: `{"apiVersion":"g/v1","kind":"K"}`,
 			path: `.metadata`, is: `{"annotations":{"conversion.webhookd.io/v9":"{}"}}`,
 			after: func(obj *jsondoc.Object, _, _ string) error {
 				return set(obj, `"{}"`, "metadata", "annotations", keptOf("v9"))
 			},
 		},
 		{
-			law: "L2 edit", name: "believes a stale stash", path: ".spec.size", only: true,
+			law: "L2 edit", name: "believes a stale kept value", path: ".spec.size", only: true,
 			after: believing("size"),
 		},
 		{
-			law: "L3 visible", name: "looks at the stash of another version", object: `{"apiVersion":"g/v1","kind":"K","metadata":{}}`,
+			law: "L3 visible", name: "looks at a kept value of another version", object: `{"apiVersion":"g/v1","kind":"K","metadata":{}}`,
 			path: ".spec", is: `{"size":7}`,
 			after: func(obj *jsondoc.Object, _, _ string) error {
 				if has(obj, "metadata", "annotations", keptOf("v99")) {
@@ -104,7 +104,7 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 			},
 		},
 		{
-			law: "L3 visible", name: "removes the stash of another version", object: `{"apiVersion":"g/v1","kind":"K","metadata":{}}`,
+			law: "L3 visible", name: "removes a kept value of another version", object: `{"apiVersion":"g/v1","kind":"K","metadata":{}}`,
 			after: func(obj *jsondoc.Object, _, _ string) error {
 				if !has(obj, "metadata") {
 					return nil

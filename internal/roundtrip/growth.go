@@ -58,7 +58,7 @@ func (t *subject) byGenerations(object map[string]any, to string, generations ..
 		from, other = other, from
 	}
 	t.next.admit(t.version, state)
-	if diff := lost(visible(copied(object)), visible(state), ""); diff.path != "" {
+	if diff := lost(t.undropped(visible(copied(object)), t.version, to), visible(state), ""); diff.path != "" {
 		return t.violation(lawGrowth, to, "%s", strings.Join(steps, ", ")).differs(t.version, diff)
 	}
 	return nil

@@ -67,13 +67,13 @@ func TestEachLawIsHeld(t *testing.T) {
 			},
 		},
 		{
-			law: "L1 round trip", name: "leaves a stash", object: `{"apiVersion":"g/v1","kind":"K"}`,
+			law: "L1 round trip", name: "leaves a kept value", object: `{"apiVersion":"g/v1","kind":"K"}`,
 			after: func(obj *jsondoc.Object, _, _ string) error {
 				return set(obj, `"{}"`, "metadata", "annotations", keptOf("v9"))
 			},
 		},
 		{
-			law: "L2 edit", name: "believes a stale stash",
+			law: "L2 edit", name: "believes a stale kept value",
 			after: believing("keep"),
 		},
 		{

@@ -15,8 +15,8 @@ const (
 )
 
 // parts is L15: an edit of a leaf that the other version does not show changes one annotation, which no edit of another leaf
-// changes. Between two versions that are not the hub, it may be the hub that shows it. Leaves are those of server-side apply; as it depends on the keys of both versions how much is kept of a list as a whole,
-// all of a list may be one.
+// changes. Between two versions that are not the hub, it may be the hub that shows it. Leaves are those of server-side apply, but
+// that all of a list may be one, as its keys at the other version count as well, and all of a value without a schema.
 func (t *subject) parts(to string) *ViolationError {
 	there, err := t.convert(t.ctx, t.object, t.version, to)
 	if err != nil || t.class != whole || t.keeps || t.version != t.Kind.Hub && to != t.Kind.Hub {
@@ -38,7 +38,7 @@ func (t *subject) parts(to string) *ViolationError {
 		}
 		text, err := t.convert(t.ctx, encode(edited), t.version, to)
 		if err != nil {
-			return t.violation(lawTotal, to, "with %s: %v", change, err)
+			return t.fails(to, err, "with %s: %v", change, err)
 		}
 		result := t.read(text)
 		names := changed(kept, keptIn(result, t.version))
@@ -76,7 +76,7 @@ func changed(was, is map[string]string) []string {
 // A leaf is what one manager of server-side apply owns.
 type leaf struct {
 	path   []any
-	within string // the path of the outermost list that it is in, or its own
+	within string // the path of the list or of the value without a schema that it is in, or its own
 	value  any
 	node   *crdschema.Node
 }
@@ -90,15 +90,16 @@ func leavesOf(n *crdschema.Node, object map[string]any) []leaf {
 	return all
 }
 
-func below(all []leaf, l leaf, inList bool) []leaf {
-	if !inList {
+func below(all []leaf, l leaf, inOne bool) []leaf {
+	if !inOne {
 		l.within = Change{Path: l.path, Remove: true}.String()
 	}
+	inOne = inOne || l.node.Kind() == crdschema.Any || l.node.Kind() == crdschema.None
 	switch v := l.value.(type) {
 	case map[string]any:
 		if atomic := l.node.Structural(); atomic == nil || atomic.XMapType == nil || *atomic.XMapType != "atomic" {
 			for _, name := range names(v) {
-				all = below(all, leaf{append(slices.Clip(l.path), name), l.within, v[name], memberOf(l.node, name)}, inList)
+				all = below(all, leaf{append(slices.Clip(l.path), name), l.within, v[name], memberOf(l.node, name)}, inOne)
 			}
 			return all
 		}

@@ -3,10 +3,12 @@ package roundtrip
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -125,6 +127,15 @@ func classOf(problems field.ErrorList) class {
 	return found
 }
 
+// fails is L7 for a conversion that fails. What does not fit into annotations is refused, and nothing else is said of such an object.
+func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		t.class = wild
+		return nil
+	}
+	return t.violation(lawTotal, to, format, args...)
+}
+
 func (t *subject) violation(law, to, format string, args ...any) *ViolationError {
 	return &ViolationError{Law: law, From: t.version, To: to, Problem: fmt.Sprintf(format, args...), Object: t.object, Seed: t.Seed}
 }
@@ -173,7 +184,7 @@ func (t *subject) direction(to string) *ViolationError {
 	source := bytes.Clone(t.object)
 	there, err := t.convert(t.ctx, t.object, t.version, to)
 	if err != nil {
-		return t.violation(lawTotal, to, "%v", err)
+		return t.fails(to, err, "%v", err)
 	}
 	if !bytes.Equal(source, t.object) {
 		return t.violation(lawSource, t.version, "the converter wrote into the text that it was given")

@@ -242,7 +242,7 @@ func (w *server) grow() *ViolationError {
 			return v
 		}
 		w.admit(version, got)
-		if diff := lost(want, visible(got), ""); diff.path != "" {
+		if diff := lost(w.undropped(want, version, w.versions()...), visible(got), ""); diff.path != "" {
 			return w.violation(lawGrowth, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
 		}
 	}
@@ -345,7 +345,7 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
 	diff := w.compare(want, got, version, w.versions()...)
 	if w.grown {
-		diff = lost(want, got, "") // what was kept before may come where the user wrote nothing
+		diff = lost(w.undropped(want, version, w.versions()...), got, "") // what was kept before may come where the user wrote nothing
 	}
 	if diff.path == "" {
 		return nil

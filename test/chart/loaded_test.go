@@ -208,7 +208,7 @@ func (r *replica) load(ctx context.Context) {
 	pair := review.Pair{Kind: "Widget.shop.example.com", From: "v1", To: "v1beta1"}
 	r.metrics.Review().GuardRefused(pair, ".metadata.finalizers")
 	r.metrics.Review().ObjectsDone(review.Objects{
-		Pair: pair, Failed: 1, TooLarge: 1, CostLimited: 1, Stashed: 1, Kept: []review.Kept{{Bytes: 200 << 10, Annotations: 250 << 10}},
+		Pair: pair, Failed: 1, TooLarge: 1, CostLimited: 1, WithKept: 1, Kept: []review.Kept{{Bytes: 200 << 10, Annotations: 250 << 10}},
 		Durations: []time.Duration{time.Millisecond, time.Millisecond},
 	})
 	r.metrics.Review().Panicked(ctx, review.Panic{Pair: pair})

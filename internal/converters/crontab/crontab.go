@@ -12,51 +12,31 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Kind returns the CronTab of a group: version joined has hostPort, version parted, the hub, has host and port.
+// Kind returns the CronTab of a group: version joined has hostPort, version parted, the hub, has host and port. What one of
+// them cannot say is kept.
 func Kind(group, joined, parted string) converters.Kind {
-	return converters.Kind{
+	kind := converters.Kind{
 		GroupKind: schema.GroupKind{Group: group, Kind: "CronTab"},
 		Hub:       parted,
 		Versions:  []string{joined, parted},
-		Converter: converters.Func(func(_ context.Context, obj *jsondoc.Object, from, to string) error {
+		Converter: converters.Exact(func(_ context.Context, obj *jsondoc.Object, from, _ string) (exact bool, err error) {
 			if from == joined {
-				return convert(obj, from, to, split, join)
+				return convert(obj, split, join)
 			}
-			return convert(obj, from, to, join, split)
+			return convert(obj, join, split)
 		}),
 	}
+	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
 }
 
-// convert is the same in both directions: there converts, back is its inverse as far as there is one. What does not come
-// back is kept in a stash, and what was kept counts as long as it converts to what the object says now, so an edit wins.
-func convert(obj *jsondoc.Object, from, to string, there, back func(fields) fields) error {
+// convert is the same in both directions: there converts, back is its inverse as far as there is one.
+func convert(obj *jsondoc.Object, there, back func(fields) fields) (exact bool, err error) {
 	was, err := read(obj)
 	if err != nil {
-		return err
-	}
-	stash, err := converters.TakeStash(obj, from, to)
-	if err != nil {
-		return err
+		return false, err
 	}
 	now := there(was)
-	if stash != nil {
-		if kept, err := read(stash); err == nil && back(kept) == was {
-			now = kept
-		}
-	}
-	if err := write(obj, was, now); err != nil {
-		return err
-	}
-	if back(now) == was {
-		return nil
-	}
-	if stash, err = jsondoc.ParseObject([]byte("{}")); err != nil {
-		return err
-	}
-	if err := write(stash, fields{}, was); err != nil {
-		return err
-	}
-	return converters.PutStash(obj, from, stash)
+	return back(now) == was, write(obj, was, now)
 }
 
 // split parts hostPort into host and port. A text that is not of the form host:port, or [host]:port for a host with colons

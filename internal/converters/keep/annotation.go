@@ -22,8 +22,11 @@ func IsOwn(name string) bool {
 	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
 }
 
-// mayBeOwn is in all texts with names that belong to webhookd, if they are spelt without escapes.
-const mayBeOwn = "webhookd.io/"
+// MayBeIn is true of all texts of annotations with names that belong to webhookd. It spares most objects the listing of theirs,
+// one of which is kubectl's copy of the object. Obscured says that letters or dots in the text may be spelt as escapes.
+func MayBeIn(annotations []byte, obscured bool) bool {
+	return obscured || bytes.Contains(annotations, []byte("webhookd.io"))
+}
 
 // Versions are those of a conversion.
 type Versions struct {
@@ -38,7 +41,7 @@ type Versions struct {
 // them.
 func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
-	if err != nil || !obscured && !bytes.Contains(text, []byte(mayBeOwn)) {
+	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
 	}
 	meta, err := obj.Member("metadata")
@@ -113,6 +116,9 @@ func ageOf(version string) (age [3]int, told bool) {
 
 // parseAnnotation returns what an annotation keeps, and whether it is one of this format.
 func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]*Entry, bool) {
+	if len(name) > len(StatusPrefix)+maxName {
+		return nil, false
+	}
 	o, err := memory.Parse(text)
 	if err != nil {
 		return nil, false
@@ -198,18 +204,24 @@ func annotationName(label string, path Path) (name string, simple bool) {
 	}
 	name, simple = label, true
 	for _, s := range path {
-		simple = simple && s.Keys == nil && isPlain(s.Name)
+		if simple = s.Keys == nil && isPlain(s.Name) && len(name)+1+len(s.Name) <= maxName; !simple {
+			break
+		}
 		name += "." + s.Name
 	}
-	if simple && len(name) <= maxName {
+	if simple {
 		return prefix + name, true
 	}
 	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
 	name = label
 	for _, s := range path {
-		if word := strings.Trim(unplain.ReplaceAllString(s.Name, "-"), "-"); word != "" && len(name)+1+len(word)+len(tail) <= maxName {
+		most := maxName - len(name) - len(".") - len(tail)
+		if word := strings.Trim(unplain.ReplaceAllString(s.Name[:min(len(s.Name), most+1)], "-"), "-"); word != "" && len(word) <= most {
 			name += "." + word
 		}
+	}
+	if name == label {
+		name += ".path" // or the version could not be told from the rest
 	}
 	return prefix + name + tail, false
 }

@@ -29,7 +29,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	case b.valid && b.entry.kind == isAbsent:
 		return true
 	case b.valid && b.entry.kind == isList:
-		r.list(b.entry.list, n, b.where)
+		r.applyList(b.listed, b.entry.list, n)
 		return false
 	}
 	switch n.Kind() {
@@ -119,7 +119,7 @@ func (r *restorer) made(b *branch) []byte {
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
-	r.list(b.entry.list, list, b.where)
+	r.applyList(r.list(b.entry.list, list, b.where), b.entry.list, list)
 	return list.Text()
 }
 
@@ -137,7 +137,7 @@ func (r *restorer) set(n *jsondoc.Node, name string, text []byte, isThere bool) 
 
 // render returns the text of a value that is made of what returns.
 func (b *branch) render() []byte {
-	if b.valid && b.entry.kind == isValue && b.step.Keys == nil {
+	if b.valid && b.entry.kind == isValue && (b.step.Keys == nil || len(b.entry.value) > len("{}")) {
 		return b.entry.value
 	}
 	if b.isList() {

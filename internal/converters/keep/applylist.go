@@ -7,17 +7,27 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// list puts back what was kept of a list without keys: in the elements that are still there, and behind them.
-func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
+// A listed is what becomes of a list without keys that something was kept of.
+type listed struct {
+	at    []int // where each of the elements of then is now, or -1
+	parts []*branch
+	where where // of the elements
+}
+
+// list finds the elements of a list that are still there, and decides what returns of what was kept of them.
+func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) *listed {
 	list, e, err := elementsAt(n, w)
 	if r.note(err); err != nil || len(list) > maxElements {
-		return
+		return nil
 	}
 	now := make([]string, len(list))
 	for k := range list {
 		now[k] = digestText(list[k].value)
 	}
-	at, inPlace := moved(l.shown(now), now)
+	at, inPlace, err := moved(l.shown(now), now, r.deadline)
+	if r.note(err); err != nil {
+		return nil
+	}
 	is := make([]int, len(list)) // which element of then each of now is, or -1
 	for k := range is {
 		is[k] = -1
@@ -29,13 +39,27 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) {
 		}
 		is[k] = j
 	}
+	found := &listed{at: at, where: e(-1)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			r.part(l.parts[j], list[k].value, e(k))
+			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
+		}
+	}
+	return found
+}
+
+// applyList puts back what returns of a list without keys: in the elements that are still there, and behind them.
+func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
+	if found == nil {
+		return
+	}
+	for _, t := range found.parts {
+		if !(t.valid && t.entry.kind == isAbsent) {
+			r.apply(t, t.node, 0)
 		}
 	}
 	if n.Kind() == jsondoc.Array {
-		r.extra(l, n, at, e(-1))
+		r.extra(l, n, found.at, found.where)
 	}
 }
 
@@ -68,15 +92,13 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 	return total > 0 && 2*found >= total
 }
 
-// part puts back what was kept of an element.
-func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) {
-	sub := &restorer{ctx: r.ctx, done: r.done, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{n}}
+// part decides what returns of what was kept of an element.
+func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
+	sub := &restorer{deadline: r.deadline, memo: r.memo, done: r.done, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{n}}
 	t := tree(kept)
 	sub.visit(t, n, w)
-	if sub.err == nil && !(t.valid && t.entry.kind == isAbsent) {
-		sub.apply(t, n, 0)
-	}
 	r.note(sub.err)
+	return t
 }
 
 // extra puts the elements that only this version had behind those that they stood behind, or that are left before these.
@@ -106,11 +128,14 @@ func (r *restorer) extra(l *listEntry, n *jsondoc.Node, at []int, w where) {
 
 // moved returns where each element is now, or -1, and which of them show what they showed: those in their order, then those
 // that are elsewhere, and between the first the others as far as there are as many.
-func moved(was, now []string) (at []int, same []bool) {
+func moved(was, now []string, d *deadline) (at []int, same []bool, err error) {
 	at, same = slices.Repeat([]int{-1}, len(was)), make([]bool, len(was))
 	from := slices.Repeat([]int{-1}, len(now))
 	join := func(i, j int) { at[i], from[j], same[i] = j, i, was[i] == now[j] }
-	inOrder := commonSubsequence(was, now)
+	inOrder, err := commonSubsequence(was, now, d)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, pair := range inOrder {
 		join(pair[0], pair[1])
 	}
@@ -136,7 +161,7 @@ func moved(was, now []string) (at []int, same []bool) {
 		}
 		i, j = pair[0]+1, pair[1]+1
 	}
-	return at, same
+	return at, same, nil
 }
 
 // without returns which of the places from i to end are -1.
@@ -151,7 +176,7 @@ func without(places []int, i, end int) []int {
 }
 
 // commonSubsequence returns the places of a longest common subsequence of two lists.
-func commonSubsequence(x, y []string) [][2]int {
+func commonSubsequence(x, y []string, d *deadline) ([][2]int, error) {
 	first, last := 0, 0
 	for first < min(len(x), len(y)) && x[first] == y[first] {
 		first++
@@ -163,26 +188,31 @@ func commonSubsequence(x, y []string) [][2]int {
 	for i := range first {
 		same = append(same, [2]int{i, i})
 	}
-	for _, pair := range longest(x[first:len(x)-last], y[first:len(y)-last]) {
+	between, err := longest(x[first:len(x)-last], y[first:len(y)-last], d)
+	for _, pair := range between {
 		same = append(same, [2]int{first + pair[0], first + pair[1]})
 	}
 	for i := last; i > 0; i-- {
 		same = append(same, [2]int{len(x) - i, len(y) - i})
 	}
-	return same
+	return same, err
 }
 
 // maxCompared bounds how many pairs of elements are compared to find those that are in their order.
 const maxCompared = 1 << 20
 
-func longest(x, y []string) [][2]int {
+func longest(x, y []string, d *deadline) ([][2]int, error) {
 	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
-		return nil
+		return nil, nil
 	}
-	length := make([][]int, len(x)+1) // of that of the rests
-	length[len(x)] = make([]int, len(y)+1)
+	length, all := make([][]uint16, len(x)+1), make([]uint16, (len(x)+1)*(len(y)+1)) // of that of the rests
+	for i := range length {
+		length[i], all = all[:len(y)+1], all[len(y)+1:]
+	}
 	for i, text := range slices.Backward(x) {
-		length[i] = make([]int, len(y)+1)
+		if err := d.passed(len(y)); err != nil {
+			return nil, err
+		}
 		for j, other := range slices.Backward(y) {
 			if length[i][j] = max(length[i+1][j], length[i][j+1]); text == other {
 				length[i][j] = length[i+1][j+1] + 1
@@ -201,5 +231,5 @@ func longest(x, y []string) [][2]int {
 			j++
 		}
 	}
-	return same
+	return same, nil
 }

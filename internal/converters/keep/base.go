@@ -14,12 +14,14 @@ const ofObject = -1
 // they show something, so that rules may grow.
 //
 // Without filled, what the schemas fill in counts as nothing.
-func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error)) string {
+func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error), memo *memo) string {
 	sum, shown := uint64(0), false
 	if n != nil && (filled || !w.filled(n)) {
 		sum, shown = mixed(digest(n)), true
 	}
-	for _, m := range w.unit.places(true) {
+	for i := range w.unit.places(true) {
+		m := &w.unit.own[i]
+		presence := m.PresenceOnly
 		own, from := path[w.unitScope:], scope(w.unitScope)
 		switch {
 		case m.FromRoot:
@@ -27,14 +29,14 @@ func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth i
 		case m.Path.within(own):
 			continue
 		case own.within(m.Path):
-			m.PresenceOnly = true // it is in there
+			presence = true // it is in there
 		}
-		other, err := find(from, m.Path)
+		other, err := memo.at(from, m)
 		note(err)
 		if other == nil || !filled && fills(m.Schema, other) {
 			continue
 		}
-		sum, shown = sum+m.digest(other), true
+		sum, shown = sum+m.digest(other, presence, memo), true
 	}
 	if !shown {
 		return ""
@@ -42,10 +44,10 @@ func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth i
 	return digestString(sum)
 }
 
-func (m *Member) digest(n *jsondoc.Node) uint64 {
+func (m *Member) digest(n *jsondoc.Node, presence bool, memo *memo) uint64 {
 	sum := m.sum
-	if !m.PresenceOnly {
-		sum ^= mixed(digest(n))
+	if !presence {
+		sum ^= mixed(memo.digest(n))
 	}
 	return mixed(sum)
 }
@@ -69,7 +71,7 @@ func (u *Unit) With(v *Unit) *Unit {
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
 // say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
 // part of the counterpart it is.
-func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int) string {
+func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int, memo *memo) string {
 	switch {
 	case w.unit == nil && n == nil && w.peer != nil && w.known && !w.oneSided():
 		if !filled && fills(w.other, w.peer) {
@@ -80,14 +82,15 @@ func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondo
 		return ""
 	}
 	sum, shown := uint64(0), false
-	for _, m := range w.unit.other {
+	for i := range w.unit.other {
+		m := &w.unit.other[i]
 		from := w.unitPeer
 		if m.FromRoot {
 			from = w.root
 		}
-		other, err := find(from, m.Path)
+		other, err := memo.at(from, m)
 		if err == nil && other != nil && (filled || !fills(m.Schema, other)) {
-			sum, shown = sum+m.digest(other), true
+			sum, shown = sum+m.digest(other, m.PresenceOnly, memo), true
 		}
 	}
 	if !shown {

@@ -19,9 +19,19 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{ctx: ctx, unknown: unknown, restored: restored, otherVersion: label(l.OtherVersion)}
+	d := &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored}
+	entries, err := d.diff(x, g, y, l)
+	if err != nil || len(entries) <= maxAnnotations {
+		return entries, err
+	}
+	// What only x has is kept as it is then, and not leaf by leaf.
+	d = &differ{deadline: newDeadline(ctx), memo: &memo{}, unknown: unknown, restored: restored, coarse: true}
+	return d.diff(x, g, y, l)
+}
+
+func (d *differ) diff(x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
+	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
 	root := l.root(y)
-	d.object, d.scopes = g.Node, []*jsondoc.Node{g.Node}
 	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
 		return nil, err
 	}
@@ -34,17 +44,19 @@ func isHead(name string) bool { return name == "apiVersion" || name == "kind" ||
 
 // A differ goes through two values of one version.
 type differ struct {
-	ctx          context.Context //nolint:containedctx // lives as long as one call
+	deadline     *deadline
+	memo         *memo
 	unknown      bool
 	restored     *Restored
 	otherVersion string
-	path         Path
-	in           int // how much of the path has to be there for what is below to return
-	entries      []*Entry
-	object       *jsondoc.Node   // what the way back gives as a whole
-	scopes       []*jsondoc.Node // what the way back gives at the path, from the root on
-	looks        int
-	err          error
+	// coarse says that what only x has is one entry, whatever is in it.
+	coarse  bool
+	path    Path
+	in      int // how much of the path has to be there for what is below to return
+	entries []*Entry
+	object  *jsondoc.Node   // what the way back gives as a whole
+	scopes  []*jsondoc.Node // what the way back gives at the path, from the root on
+	err     error
 }
 
 func (d *differ) note(err error) {
@@ -53,13 +65,9 @@ func (d *differ) note(err error) {
 	}
 }
 
-// lookEvery is how often the deadline is looked at, in values.
-const lookEvery = 256
-
+// stopped reports whether there is nothing more to be done. It is asked for each value.
 func (d *differ) stopped() bool {
-	if d.looks++; d.looks%lookEvery == 0 {
-		d.note(d.ctx.Err())
-	}
+	d.note(d.deadline.passed(1))
 	return d.err != nil
 }
 
@@ -96,7 +104,7 @@ func (d *differ) metadata(x, g *jsondoc.Object, w where) error {
 		if err != nil {
 			return err
 		}
-		if a.SameText(b) {
+		if a == nil && b == nil || a.SameText(b) {
 			continue
 		}
 		d.path = append(d.path[:0], Step{Name: "metadata"}, Step{Name: field})
@@ -125,7 +133,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if x.Kind() != jsondoc.Null && !d.restored.survived[survivor(d.path, x)] {
+		if (x.Kind() != jsondoc.Null || w.opaque && g == nil) && !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
@@ -133,9 +141,9 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	case g == nil:
 		d.only(x, w.nothing(len(d.path)))
 	case x.SameText(g) && !d.unknown:
-	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map:
+	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):
 		d.objects(x, g, w)
-	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array:
+	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array && d.goesInto(x):
 		d.lists(x, g, w)
 	case d.gained(w) && w.filled(x):
 	case !same(x, g):
@@ -160,7 +168,10 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
-	sub := &differ{ctx: d.ctx, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}}
+	sub := &differ{
+		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
+		scopes: []*jsondoc.Node{g},
+	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)
 	} else {
@@ -184,11 +195,13 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	}
 	before := len(d.entries)
 	switch {
-	case x.Kind() == jsondoc.Map && !d.isEmpty(x):
+	case d.coarse && !w.hasDropped():
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
+	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
 		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
 			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest
 		}
-	case x.Kind() == jsondoc.Array && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
+	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
 	default:
 		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
 	}
@@ -226,7 +239,7 @@ func (d *differ) add(e *Entry, w where) {
 
 // base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
 func (d *differ) base(g *jsondoc.Node, w where) string {
-	return baseOf(g, w, true, d.path, d.scope, d.note)
+	return baseOf(g, w, true, d.path, d.scope, d.note, d.memo)
 }
 
 func (d *differ) scope(depth int) *jsondoc.Node {
@@ -238,7 +251,7 @@ func (d *differ) scope(depth int) *jsondoc.Node {
 
 // shown returns what the other version itself shows, as an entry has it.
 func (d *differ) shown(g *jsondoc.Node, w where) string {
-	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path)))
+	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path), d.memo))
 }
 
 func versioned(version, digest string) string {
@@ -246,6 +259,15 @@ func versioned(version, digest string) string {
 		return ""
 	}
 	return version + ":" + digest
+}
+
+// goesInto reports whether the parts of an object or a list have paths that are not too long.
+func (d *differ) goesInto(n *jsondoc.Node) bool {
+	most := maxSteps - 1
+	if n.Kind() == jsondoc.Array {
+		most-- // what is kept of an element are its parts
+	}
+	return len(d.path) < most
 }
 
 func (d *differ) isEmpty(n *jsondoc.Node) bool {

@@ -153,7 +153,7 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
 		}
 		return ok
 	})
-	if err != nil || !ok || kinds != 1 || !said || in > len(e.path) {
+	if err != nil || !ok || kinds != 1 || !said || in > len(e.path) || len(e.path) > maxSteps {
 		return nil, false
 	}
 	if e.in = in; in < 0 {

@@ -1,6 +1,8 @@
 package keep
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -14,6 +16,9 @@ type Layout struct {
 	OtherVersion string
 	// Root has what the conversions between the two do, as far as it matters for what is kept; nil if nothing does.
 	Root *Place
+	// Opaque says that the conversions are functions that nobody can look into: what is at a place that the other version does not
+	// have may be made of anything, and schemas may not know all that a version has.
+	Opaque bool
 }
 
 // A Place is what conversions do at a place of a version. Places at which that does not matter need none.
@@ -61,7 +66,8 @@ type Member struct {
 	// Schema is what the schema of its version has at the place, or nil if that does not matter.
 	Schema *crdschema.Node
 
-	sum uint64 // of the path
+	sum   uint64 // of the path
+	keyed bool   // it leads through the elements of a list
 }
 
 // NewUnit returns the unit of some places.
@@ -69,6 +75,7 @@ func NewUnit(own, other []Member) *Unit {
 	for _, members := range [][]Member{own, other} {
 		for i := range members {
 			members[i].sum = hash(string(members[i].Path.appendJSON(nil)))
+			members[i].keyed = slices.ContainsFunc(members[i].Path, func(s Step) bool { return s.Keys != nil })
 		}
 	}
 	return &Unit{own: own, other: other}
@@ -119,6 +126,7 @@ type where struct {
 	known, anything bool
 	// otherKnown is known for the other version.
 	otherKnown bool
+	opaque     bool // as of the layout
 	// root is the object of the other version, or nil.
 	root *jsondoc.Node
 	// scope is where the paths of units start: the depth of the path there.
@@ -133,13 +141,15 @@ type where struct {
 	tracked         bool
 }
 
-// missing says that the other version has a place for what is here, and nothing in it: what the way back gives is there because of
-// something else.
-func (w where) missing() bool { return w.tracked && w.peer == nil && w.otherKnown }
+// missing says that the other version has a place for what is here, and nothing in it, or that it may be elsewhere: what the way
+// back gives is there because of something else.
+func (w where) missing() bool { return w.tracked && w.peer == nil && (w.otherKnown || w.opaque) }
 
 // root is where an object starts, whose counterpart in the other version is given.
 func (l *Layout) root(peer *jsondoc.Object) where {
-	w := where{place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true}
+	w := where{
+		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true, opaque: l.Opaque,
+	}
 	if peer != nil {
 		w.root, w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, peer.Node, true
 	}
@@ -209,7 +219,7 @@ func (w where) paired(index, n int) int {
 
 func (w where) into(p *Place, depth int) where {
 	next := where{
-		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer,
+		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer, opaque: w.opaque,
 		unit: w.unit, unitAt: w.unitAt, unitScope: w.unitScope, unitPeer: w.unitPeer,
 	}
 	if p.scoped() {
@@ -285,7 +295,9 @@ func (w where) keys() []string {
 }
 
 // userNamed says that the names of the members here are data.
-func (w where) userNamed(name string) bool { return w.schema.Property(name) == nil }
+func (w where) userNamed(name string) bool {
+	return w.schema.Property(name) == nil && (w.place == nil || w.place.Members[name] == nil)
+}
 
 // filled reports whether a value is what the schema of either version fills in, or a rule.
 func (w where) filled(n *jsondoc.Node) bool {
@@ -302,8 +314,11 @@ func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 
 // isText reports whether a value is the one that a JSON text is.
 func isText(n *jsondoc.Node, text string) bool {
-	if n == nil || string(n.Text()) == text {
-		return n != nil
+	switch kind := n.Kind(); {
+	case kind == jsondoc.Invalid, (text[0] == '{' || text[0] == '[' || text[0] == '"') && kind != jsondoc.Kind(text[0]):
+		return false
+	case kind != jsondoc.Map && kind != jsondoc.Array && string(n.Text()) == text: // that of an edited object has to be made
+		return true
 	}
 	v, err := parsed([]byte(text))
 	return err == nil && same(n, v)

@@ -165,6 +165,10 @@ func (d *differ) onlyBehindFirst(list []member, w where) bool {
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
 	before := len(d.entries)
+	if d.coarse && !w.hasDropped() {
+		d.add(&Entry{value: x.Text(), base: d.base(nil, w)}, w)
+		return
+	}
 	d.members(x, nil, w, isKey)
 	if len(d.entries) == before && !w.place.dropped() {
 		d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w)

@@ -23,6 +23,10 @@ type Key struct{ Name, Value string }
 // A Path leads from the root of an object, or of an element, to a value.
 type Path []Step
 
+// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values deep in
+// an object had long paths each.
+const maxSteps = 64
+
 // Names returns the path of members of objects.
 func Names(names ...string) Path {
 	path := make(Path, 0, len(names))
@@ -88,6 +92,18 @@ func (p Path) appendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
+// sum returns a hash of the path.
+func (p Path) sum() uint64 {
+	sum := uint64(offset64)
+	for _, s := range p {
+		sum = hashed(sum, s.Name)
+		for _, k := range s.Keys {
+			sum = hashed(hashed(sum, k.Name), k.Value)
+		}
+	}
+	return sum
+}
+
 // appendKeys appends the keys of an element as an object.
 func appendKeys(dst []byte, keys []Key) []byte {
 	for i, k := range keys {
@@ -111,7 +127,7 @@ func parsePath(n *jsondoc.Node) (Path, bool) {
 		if s.Name, ok = e.Str(); !ok {
 			s.Keys, ok = parseKeys(e)
 		}
-		path = append(path, s)
+		path, ok = append(path, s), ok && len(path) < maxSteps
 		return ok
 	})
 	return path, ok && err == nil

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ const (
 
 // Put keeps the entries of a version in the annotations of obj. It fails if all annotations together would have more than
 // the API server allows: a *TooLargeError.
-func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
+func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -30,7 +31,11 @@ func Put(obj *jsondoc.Object, version string, entries []*Entry) error {
 	if err != nil {
 		return err
 	}
-	for _, g := range grouped(entries) {
+	groups, err := grouped(entries, newDeadline(ctx))
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
 		name, text := g.annotation(label(version))
 		// A name can be there only if somebody else wrote it, in a format that is not known.
 		if err := annotations.SetMember(name, jsondoc.StringValue(string(text))); err != nil {
@@ -115,29 +120,67 @@ type group struct {
 }
 
 // grouped returns a group for each entry, or, where those are too many, fewer by their parents.
-func grouped(entries []*Entry) []group {
-	depth := 0
+func grouped(entries []*Entry, d *deadline) ([]group, error) {
+	depth, ordered := 0, false
 	for _, e := range entries {
-		depth = max(depth, len(e.path))
+		depth, ordered = max(depth, len(e.path)), ordered || e.kind == isOrder
+	}
+	if len(entries) > maxAnnotations {
+		depth, err := fitting(entries, depth, d)
+		if err != nil {
+			return nil, err
+		}
+		return byPath(entries, depth, d)
+	}
+	if ordered {
+		return byPath(entries, depth, d) // an order has the path of the list, which may be kept otherwise as well
 	}
 	groups := make([]group, 0, len(entries))
 	for _, e := range entries {
 		groups = append(groups, group{e.path, []*Entry{e}})
 	}
-	if order := slices.IndexFunc(entries, func(e *Entry) bool { return e.kind == isOrder }); order >= 0 {
-		groups = byPath(entries, depth) // an order has the path of the list, which may be kept otherwise as well
+	return groups, nil
+}
+
+// fitting returns how many steps of the paths make groups that are not too many, or 1.
+func fitting(entries []*Entry, most int, d *deadline) (int, error) {
+	least := 1
+	for least < most {
+		depth := (least + most + 1) / 2
+		switch few, err := fewPaths(entries, depth, d); {
+		case err != nil:
+			return 0, err
+		case few:
+			least = depth
+		default:
+			most = depth - 1
+		}
 	}
-	for ; len(groups) > maxAnnotations && depth > 1; depth-- {
-		groups = byPath(entries, depth-1)
+	return least, nil
+}
+
+// fewPaths reports whether the first steps of all paths are few enough for an annotation each.
+func fewPaths(entries []*Entry, depth int, d *deadline) (bool, error) {
+	paths := make(map[uint64]bool, maxAnnotations)
+	for _, e := range entries {
+		if err := d.passed(1); err != nil {
+			return false, err
+		}
+		if paths[e.path[:min(depth, len(e.path))].sum()] = true; len(paths) > maxAnnotations {
+			return false, nil
+		}
 	}
-	return groups
+	return true, nil
 }
 
 // byPath groups entries by the first steps of their paths.
-func byPath(entries []*Entry, depth int) []group {
+func byPath(entries []*Entry, depth int, d *deadline) ([]group, error) {
 	var groups []group
 	at := map[string]int{}
 	for _, e := range entries {
+		if err := d.passed(1); err != nil {
+			return nil, err
+		}
 		path := e.path[:min(depth, len(e.path))]
 		key := string(path.appendJSON(nil))
 		i, found := at[key]
@@ -152,7 +195,7 @@ func byPath(entries []*Entry, depth int) []group {
 			g.path = g.entries[0].path
 		}
 	}
-	return groups
+	return groups, nil
 }
 
 // annotation returns the name and the text of the annotation of a group.

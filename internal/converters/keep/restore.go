@@ -28,7 +28,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
 // repeated name.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
+	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
@@ -41,7 +41,8 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 
 // A restorer puts kept values back.
 type restorer struct {
-	ctx          context.Context //nolint:containedctx // lives as long as one call
+	deadline     *deadline
+	memo         *memo
 	done         *Restored
 	path         Path
 	has          int // how much of the path the object has
@@ -50,7 +51,6 @@ type restorer struct {
 	scopes       []*jsondoc.Node
 	otherVersion string
 	stored       bool // entries are not judged, but get what is shown as a second base
-	looks        int
 	err          error
 }
 
@@ -60,10 +60,9 @@ func (r *restorer) note(err error) {
 	}
 }
 
+// stopped reports whether there is nothing more to be done. It is asked for each value.
 func (r *restorer) stopped() bool {
-	if r.looks++; r.looks%lookEvery == 0 {
-		r.note(r.ctx.Err())
-	}
+	r.note(r.deadline.passed(1))
 	return r.err != nil
 }
 
@@ -78,6 +77,7 @@ type branch struct {
 	// What visit says.
 	valid   bool // the entry returns
 	inOrder bool // the list shows what it showed when its order was kept
+	listed  *listed
 	node    *jsondoc.Node
 	where   where
 }
@@ -158,7 +158,7 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
 // does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{ctx: ctx, otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
+	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
@@ -173,7 +173,9 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 	case r.stored:
 		r.note(r.shown(b, n, w))
 	default:
-		b.valid = b.entry != nil && r.counts(b.entry, n, w)
+		if b.valid = b.entry != nil && r.counts(b.entry, n, w); b.valid && b.entry.kind == isList && n != nil {
+			b.listed = r.list(b.entry.list, n, w)
+		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 	}
 	if len(b.kids) == 0 {
@@ -287,14 +289,29 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 	if n != nil && w.unknown() {
 		r.done.survived[survivor(r.path, n)] = true
 	}
-	if !w.known && r.has < usualIn(r.path) {
+	if !w.known && !w.opaque && r.has < usualIn(r.path) {
 		return false // it would make what it is in
 	}
-	ofElement := len(r.path) > 0 && r.path[len(r.path)-1].Keys != nil
-	if !w.fits(e.value) || !r.shows(e, n, w) || ofElement && n != nil {
+	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys)) {
 		return false
 	}
-	return true
+	return w.fits(e.value) && r.shows(e, n, w)
+}
+
+func lastKeys(path Path) []Key {
+	if len(path) == 0 {
+		return nil
+	}
+	return path[len(path)-1].Keys
+}
+
+// isElement reports whether a value is one of an element with some keys, or only says that there is one.
+func isElement(value []byte, keys []Key) bool {
+	if string(value) == "{}" {
+		return true
+	}
+	n, err := parsed(value)
+	return err == nil && hasKeys(n, keys)
 }
 
 // shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
@@ -311,11 +328,11 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
-	return baseOf(n, w, filled, r.path, r.scope, r.note)
+	return baseOf(n, w, filled, r.path, r.scope, r.note, r.memo)
 }
 
 func (r *restorer) otherShows(n *jsondoc.Node, w where, filled bool) string {
-	return w.shown(n, filled, r.scope, len(r.path))
+	return w.shown(n, filled, r.scope, len(r.path), r.memo)
 }
 
 func (r *restorer) scope(depth int) *jsondoc.Node {
@@ -379,7 +396,7 @@ func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, 
 // shownParts is shown for what was kept of the elements of a list.
 func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
 	for i, kept := range l.parts {
-		sub := &restorer{ctx: r.ctx, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
+		sub := &restorer{deadline: r.deadline, memo: r.memo, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
 		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
 			return sub.err
 		}

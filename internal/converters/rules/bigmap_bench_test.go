@@ -79,6 +79,26 @@ func BenchmarkBigMap(b *testing.B) {
 	}
 }
 
+// BenchmarkBigUnit converts a map that belongs together with a long text and a long list, because one rule reads them all: what is
+// kept of each entry of the map is tied to all of both.
+func BenchmarkBigUnit(b *testing.B) {
+	kind := pair{
+		beta: "{spec: {t: string, l: [{name: string, v: string}, name], m: {'*': string}}}", v1: "{spec: {h: string}}",
+		rules: `- {field: {t: .spec.t, v: '.spec.l[name=last].v', m: .spec.m}, hub: .spec.h, ` +
+			`toHub: 'self.t', fromHub: '{"t": self}'}`,
+	}.kind(b)
+	for _, entries := range []int{500, 1000, 2000, 4000, 8000} {
+		var m, l strings.Builder
+		for i := range entries {
+			fmt.Fprintf(&m, `,"k%d":"v"`, i)
+			fmt.Fprintf(&l, `{"name":"n%d"},`, i)
+		}
+		there := head("v1beta1", fmt.Sprintf(`,"spec":{"t":"%s","l":[%s{"name":"last","v":"x"}],"m":{%s}}`,
+			strings.Repeat("x", 100*entries), l.String(), m.String()[1:]))
+		b.Run(fmt.Sprint(entries), func(b *testing.B) { benchmarkEntries(b, kind, there, "v1beta1", "v1", entries) })
+	}
+}
+
 // benchmarkEntries measures a conversion that may fail.
 func benchmarkEntries(b *testing.B, kind *converters.Kind, text, from, to string, entries int) {
 	b.Helper()

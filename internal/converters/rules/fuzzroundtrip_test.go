@@ -40,5 +40,7 @@ func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return roundtrip.Suite{Kind: c.pair.kind(tb), Seed: 2, Edits: 2, CRD: crds[0], Drops: c.drops, Stored: true}
+	return roundtrip.Suite{
+		Kind: c.pair.kind(tb), Seed: 2, Edits: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
+	}
 }

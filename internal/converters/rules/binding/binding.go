@@ -59,7 +59,7 @@ const (
 	Pairs    How = iota // it hands the value on
 	Converts            // it computes one side from the other
 	Uses                // it hands on what is below to a rule set
-	Keeps               // one-sided: in the annotation
+	Keeps               // one-sided: kept in an annotation
 	Computes            // one-sided: from the object
 	Drops               // one-sided: lost on purpose
 )

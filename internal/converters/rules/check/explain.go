@@ -16,7 +16,7 @@ type Class string
 const (
 	Copied    Class = "copied"    // it is the same there, without a rule
 	Mapped    Class = "mapped"    // a rule converts it
-	Preserved Class = "preserved" // it is kept in the annotation
+	Preserved Class = "preserved" // it is kept in an annotation
 	Dropped   Class = "dropped"   // it is lost on purpose
 	Unmapped  Class = "unmapped"  // nothing says what becomes of it: a finding of Check
 )

@@ -45,7 +45,7 @@ func (w *walker) lost(v visit) {
 
 // keepHint tells how to keep what the rules of a list or map leave over.
 func (w *walker) keepHint(place string) string {
-	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.Key(), quoted(place))
+	return fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), quoted(place))
 }
 
 func lastOf(path []syntax.Segment) syntax.Segment {

@@ -161,7 +161,7 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	err = keep.Put(v.obj, v.From, entries)
+	err = keep.Put(v.ctx, v.obj, v.From, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
 		converters.ReportFrom(v.ctx).NoteTooLarge()
 	}

@@ -3,13 +3,13 @@ package laws_test
 import (
 	"encoding/json"
 	"maps"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/crontab"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
@@ -90,7 +90,7 @@ func take(object map[string]any) string {
 	kept := ""
 	maps.DeleteFunc(annotations, func(name string, value any) bool {
 		text, ok := value.(string)
-		own := ok && strings.HasPrefix(name, converters.StashAnnotation(""))
+		own := ok && keep.IsOwn(name)
 		if own {
 			kept += text
 		}

@@ -111,7 +111,9 @@ func TestLawsOnExamples(t *testing.T) {
 	for _, e := range findExamples(t) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			hold(t, e.suite(t), *exampleObjects)
+			s := e.suite(t)
+			s.Walks, s.Forgeries, s.Parts = true, true, true
+			hold(t, s, *exampleObjects)
 		})
 	}
 }

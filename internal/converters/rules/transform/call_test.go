@@ -25,7 +25,7 @@ func TestAnExpressionThatCostsTooMuchFails(t *testing.T) {
 	out := make([]transform.Operand, 1)
 	limits := map[string]int{}
 	for i := range 12 {
-		err := compiled.Forward(call.On(nil), in, out)
+		err := compiled.Forward(call, in, out)
 		if err == nil || out[0].Present {
 			t.Fatalf("80 elements: %v", out)
 		}

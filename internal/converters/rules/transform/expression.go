@@ -34,7 +34,7 @@ var (
 
 // eval returns the value of the expression for an object of call and the values of the rule.
 func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
-	spent := c.spending()
+	spent := &c.spent
 	if c.Mute || spent.units > maxObjectCost {
 		spent.totalLimit = true
 		return nil, errObjectCost

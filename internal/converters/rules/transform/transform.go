@@ -48,15 +48,9 @@ type Call struct {
 	// Mute has all expressions and guards fail as those do that cost too much.
 	Mute bool
 
-	spent  *spending // shared by the calls of On
+	spent  spending
 	object *celvalue.Object
 	read   bool
-}
-
-// On returns a call for another object of the same conversion, such as the one that comes out of it: it has the same
-// context, and the cost of both counts together.
-func (c *Call) On(object func() []byte) *Call {
-	return &Call{Context: c.Context, Object: object, Mute: c.Mute, spent: c.spending()}
 }
 
 // A spending is what the expressions for one object have cost.
@@ -65,19 +59,12 @@ type spending struct {
 	callLimit, totalLimit bool // an expression failed for it
 }
 
-func (c *Call) spending() *spending {
-	if c.spent == nil {
-		c.spent = &spending{}
-	}
-	return c.spent
-}
-
 // CallLimit reports whether an expression failed because it cost more than one may.
-func (c *Call) CallLimit() bool { return c.spent != nil && c.spent.callLimit }
+func (c *Call) CallLimit() bool { return c.spent.callLimit }
 
 // TotalLimit reports whether an expression failed because those before it have cost what all for one object may. Which ones fail
 // for that depends on their order.
-func (c *Call) TotalLimit() bool { return c.spent != nil && c.spent.totalLimit }
+func (c *Call) TotalLimit() bool { return c.spent.totalLimit }
 
 // A GoFunc is what `go: name` means: two functions of the operands of a rule, each side in the order of its paths. They are
 // pure, know fragments, and return as many operands as the other side has paths, all absent if nothing is present. An
