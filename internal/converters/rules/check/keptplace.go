@@ -174,11 +174,7 @@ func (v *keptView) face(list *keptPlace) []string {
 		if p.made.alone || p.Class == Dropped || p.Kind == Presence {
 			continue
 		}
-		text := p.key + " " + p.place()
-		for _, w := range p.ways {
-			text += fmt.Sprint(" ", w.places, w.parts)
-		}
-		all = append(all, text)
+		all = append(all, fmt.Sprint(p.key, " ", p.place(), " ", p.ways))
 		if len(p.segments) > n+1 && by.Kind != syntax.First && slices.Contains(keys, p.segments[n+1].Name) {
 			ofKeys, keyed = append(ofKeys, p.key), true
 		}
@@ -234,6 +230,9 @@ type way struct {
 	parts  map[string]string
 	places string
 }
+
+// String writes the way, and not which rule it is of.
+func (w way) String() string { return fmt.Sprint(w.places, w.parts) }
 
 func (w way) same(other way) bool {
 	return w.places == other.places && maps.Equal(w.parts, other.parts)

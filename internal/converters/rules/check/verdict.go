@@ -210,9 +210,9 @@ func changedPart(was, is way, to binding.Side) string {
 	case 0:
 		return fmt.Sprintf("%s has other places", is.rule)
 	case 1:
-		return fmt.Sprintf("`%s` of %s has changed", keys[0], is.rule)
+		return "`" + keys[0] + "` of " + is.rule.String() + " has changed"
 	}
-	return fmt.Sprintf("`%s` of %s have changed", strings.Join(keys, "`, `"), is.rule)
+	return "`" + strings.Join(keys, "`, `") + "` of " + is.rule.String() + " have changed"
 }
 
 // filledIn says that the schema fills in another value than before: what was filled in is not kept.
