@@ -181,7 +181,7 @@ func parseOrder(n *jsondoc.Node) ([][]Key, bool) {
 		order, ok = append(order, keys), ok && good
 		return ok
 	})
-	return order, ok && err == nil
+	return order, ok && err == nil && len(order) > 0
 }
 
 // parseEntries reads a list of entries whose paths begin with a path.

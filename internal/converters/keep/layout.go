@@ -285,13 +285,18 @@ func (p *Place) drops() bool {
 
 // keys returns the fields that tell the elements of a list here apart.
 func (w where) keys() []string {
-	if keys := w.schema.ListMapKeys(); len(keys) > 0 {
-		return keys
+	keys := w.schema.ListMapKeys()
+	switch {
+	case len(keys) > 0:
+	case w.place != nil && len(w.place.Keys) > 0:
+		keys = w.place.Keys
+	default:
+		keys = w.other.ListMapKeys()
 	}
-	if w.place != nil && len(w.place.Keys) > 0 {
-		return w.place.Keys
+	if len(keys) > maxKeys {
+		return nil
 	}
-	return w.other.ListMapKeys()
+	return keys
 }
 
 // userNamed says that the names of the members here are data.

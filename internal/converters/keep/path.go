@@ -133,12 +133,15 @@ func parsePath(n *jsondoc.Node) (Path, bool) {
 	return path, ok && err == nil
 }
 
+// maxKeys bounds by how many fields the elements of a list are told apart: each element is looked at for each of them.
+const maxKeys = 16
+
 func parseKeys(n *jsondoc.Node) ([]Key, bool) {
 	var keys []Key
 	ok := n.Kind() == jsondoc.Map
 	err := n.Each(func(name string, value *jsondoc.Node) bool {
 		text, scalar := keyText(value)
-		ok = ok && scalar
+		ok = ok && scalar && len(keys) < maxKeys
 		keys = append(keys, Key{name, text})
 		return ok
 	})
