@@ -67,7 +67,9 @@ func (d *differ) note(err error) {
 
 // stopped reports whether there is nothing more to be done. It is asked for each value.
 func (d *differ) stopped() bool {
-	d.note(d.deadline.passed(1))
+	if d.err == nil {
+		d.err = d.deadline.passed(1)
+	}
 	return d.err != nil
 }
 

@@ -210,13 +210,16 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 	if len(was) > maxElements || len(now) > maxElements {
 		return nil
 	}
-	at := inOrder(was, now)
+	at := d.inOrder(was, now)
 	if at == nil {
 		return nil
 	}
 	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
 	after, next := -1, 0
 	for j, g := range now {
+		if d.stopped() {
+			return nil
+		}
 		for ; next < at[j]; next++ {
 			l.extra = append(l.extra, extra{after, was[next].value.Text()})
 		}
@@ -247,10 +250,10 @@ func (w where) alone() where {
 func (p *Place) scoped() bool { return p != nil && p.Scope }
 
 // inOrder returns for each element that the way back gives which one of x it is: it leaves elements and parts of them out.
-func inOrder(was, now []member) []int {
+func (d *differ) inOrder(was, now []member) []int {
 	at, i := make([]int, len(now)), 0
 	for j := range now {
-		for len(was) != len(now) && i < len(was) && !covers(was[i].value, now[j].value) {
+		for len(was) != len(now) && i < len(was) && !d.covers(was[i].value, now[j].value) {
 			i++
 		}
 		if i == len(was) {
@@ -263,20 +266,22 @@ func inOrder(was, now []member) []int {
 }
 
 // covers reports whether all of a value is in another, elements of a list in their order.
-func covers(all, part *jsondoc.Node) bool {
+func (d *differ) covers(all, part *jsondoc.Node) bool {
 	switch {
+	case d.stopped():
+		return false
 	case all.Kind() == jsondoc.Map && part.Kind() == jsondoc.Map:
 		covered := true
 		err := part.Each(func(name string, value *jsondoc.Node) bool {
 			other, err := all.Member(name)
-			covered = err == nil && other != nil && covers(other, value)
+			covered = err == nil && other != nil && d.covers(other, value)
 			return covered
 		})
 		return covered && err == nil
 	case all.Kind() == jsondoc.Array && part.Kind() == jsondoc.Array:
 		was, err := membersOf(all)
 		now, errNow := membersOf(part)
-		return err == nil && errNow == nil && inOrder(was, now) != nil
+		return err == nil && errNow == nil && d.inOrder(was, now) != nil
 	}
 	return same(all, part)
 }

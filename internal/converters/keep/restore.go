@@ -62,7 +62,9 @@ func (r *restorer) note(err error) {
 
 // stopped reports whether there is nothing more to be done. It is asked for each value.
 func (r *restorer) stopped() bool {
-	r.note(r.deadline.passed(1))
+	if r.err == nil {
+		r.err = r.deadline.passed(1)
+	}
 	return r.err != nil
 }
 

@@ -305,10 +305,8 @@ func visible(text []byte, apiVersion string) []byte {
 func (r *run) tidy(metadata *jsondoc.Node) {
 	for _, field := range []string{"annotations", "labels"} {
 		all := r.member(metadata, field)
-		for _, e := range r.entries(all) {
-			if keep.IsOwn(e.name) {
-				r.note(all.RemoveMember(e.name))
-			}
+		if all.Kind() == jsondoc.Map {
+			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(string(name)) }))
 		}
 		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
 			r.note(metadata.RemoveMember(field))

@@ -19,6 +19,7 @@ type run struct {
 	mayLose bool
 	taken   int           // how many values were read and taken away
 	into    *jsondoc.Node // the object that the last write went into, if it did
+	looks   int
 	err     error
 	slab    []transform.Operand
 	shown   shown
@@ -45,6 +46,17 @@ func (r *run) note(err error) {
 	}
 }
 
+// lookEvery is how often the deadline is looked at, in elements.
+const lookEvery = 256
+
+// stopped reports whether there is nothing more to be done. It is asked for each element.
+func (r *run) stopped() bool {
+	if r.looks++; r.looks%lookEvery == 0 && r.err == nil {
+		r.err = r.call.Context.Err()
+	}
+	return r.err != nil
+}
+
 // operands returns n empty operands, which stay until the end of the run.
 func (r *run) operands(n int) []transform.Operand {
 	if len(r.slab)+n > cap(r.slab) {
@@ -57,6 +69,9 @@ func (r *run) operands(n int) []transform.Operand {
 
 // program converts n, and reports whether there is a value after that: an element may have none.
 func (r *run) program(p *plan.Program, n *jsondoc.Node) bool {
+	if r.stopped() {
+		return true
+	}
 	ops := r.operands(p.Operands)
 	for _, l := range p.Reads {
 		r.read(l, n, ops)
