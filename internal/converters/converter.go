@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -45,6 +46,8 @@ type Kind struct {
 	Hub string
 	// Versions are all versions, the hub included, and those that are only stored any more.
 	Versions []string
+	// Schemas are those of the versions, for Lossless, or nil: see there.
+	Schemas map[string]*crdschema.Node
 	// Converter converts between the hub and each other version.
 	Converter Converter
 

@@ -13,9 +13,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// schemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
-func schemaOf(t reflect.Type) *crdschema.Node {
-	s := structural(t, nil)
+// SchemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
+func SchemaOf[T any]() *crdschema.Node {
+	s := structural(reflect.TypeFor[T](), nil)
 	return crdschema.NewNode(&s)
 }
 
@@ -25,30 +25,24 @@ func structural(t reflect.Type, in []reflect.Type) schema.Structural {
 		return anything()
 	}
 	in = append(slices.Clip(in), t)
-	switch t.Kind() {
-	case reflect.Struct:
+	switch kind := t.Kind(); {
+	case kind == reflect.Struct:
 		return schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: fields(t, in)}
-	case reflect.Map:
+	case kind == reflect.Map:
 		values := structural(t.Elem(), in)
-		return schema.Structural{
-			Generic:              schema.Generic{Type: "object"},
-			AdditionalProperties: &schema.StructuralOrBool{Structural: &values, Bool: true},
-		}
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return anything() // bytes are a string
-		}
+		more := &schema.StructuralOrBool{Structural: &values, Bool: true}
+		return schema.Structural{Generic: schema.Generic{Type: "object"}, AdditionalProperties: more}
+	case (kind == reflect.Slice || kind == reflect.Array) && t.Elem().Kind() != reflect.Uint8: // bytes are a string
 		items := structural(t.Elem(), in)
 		return schema.Structural{Generic: schema.Generic{Type: "array"}, Items: &items}
-	case reflect.String:
+	case kind == reflect.String:
 		return schema.Structural{Generic: schema.Generic{Type: "string"}}
-	case reflect.Bool:
+	case kind == reflect.Bool:
 		return schema.Structural{Generic: schema.Generic{Type: "boolean"}}
-	case reflect.Float32, reflect.Float64:
-		return schema.Structural{Generic: schema.Generic{Type: "number"}}
-	}
-	if t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr {
+	case kind >= reflect.Int && kind <= reflect.Uintptr:
 		return schema.Structural{Generic: schema.Generic{Type: "integer"}}
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		return schema.Structural{Generic: schema.Generic{Type: "number"}}
 	}
 	return anything()
 }
@@ -63,27 +57,24 @@ func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
 	for f := range t.Fields() {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
-		switch {
-		case tag == "-":
+		e := pointed(f.Type)
+		switch inline := f.Anonymous && name == "" && e.Kind() == reflect.Struct; {
+		case tag == "-" || inline && slices.Contains(in, e) || !inline && !f.IsExported():
 			continue
-		case f.Anonymous && name == "" && pointed(f.Type).Kind() == reflect.Struct:
-			if e := pointed(f.Type); !slices.Contains(in, e) {
-				maps.Copy(embedded, fields(e, append(slices.Clip(in), e)))
-			}
-			continue
-		case !f.IsExported():
+		case inline:
+			maps.Copy(embedded, fields(e, append(slices.Clip(in), e)))
 			continue
 		case name == "":
 			name = f.Name
 		}
-		if s := structural(f.Type, in); strings.Contains(options, "string") {
-			own[name] = anything() // a number in a string
-		} else {
-			if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
-				s.XListMapKeys = []string{key}
-			}
-			own[name] = s
+		s := structural(f.Type, in)
+		if slices.Contains(strings.Split(options, ","), "string") {
+			s = anything() // it is in a string
 		}
+		if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
+			s.XListMapKeys = []string{key}
+		}
+		own[name] = s
 	}
 	maps.Copy(embedded, own)
 	return embedded

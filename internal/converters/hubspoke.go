@@ -3,7 +3,6 @@ package converters
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,7 +35,7 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 	fromHub func(ctx context.Context, src PH, dst PS) error,
 ) Spoke[H] {
 	return Spoke[H]{
-		version: version, schema: schemaOf(reflect.TypeFor[S]()), toHub: typedFunc(toHub), fromHub: typedFunc(fromHub),
+		version: version, schema: SchemaOf[S](), toHub: typedFunc(toHub), fromHub: typedFunc(fromHub),
 	}
 }
 
@@ -50,14 +49,14 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 // source's does not represent and the target's would not, or would take for its own: nulls and the zero values that omitempty
 // drops, where they move, and unknown fields. It fails only for an object that does not fit the Go type.
 func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
-	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes)), schema: schemaOf(reflect.TypeFor[H]())}
+	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes)), schema: SchemaOf[H]()}
 	versions := append(make([]string, 0, 1+len(spokes)), hub)
 	schemas := map[string]*crdschema.Node{hub: c.schema}
 	for _, s := range spokes {
 		c.spokes[s.version], schemas[s.version] = s, s.schema
 		versions = append(versions, s.version)
 	}
-	return lossless(Kind{GroupKind: gk, Hub: hub, Versions: versions, Converter: c}, schemas, nil)
+	return Lossless(Kind{GroupKind: gk, Hub: hub, Versions: versions, Schemas: schemas, Converter: c})
 }
 
 type hubSpoke[H any] struct {

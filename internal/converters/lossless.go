@@ -3,11 +3,11 @@ package converters
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -21,17 +21,20 @@ type Unit map[string][][]string
 // value, and of the same unit.
 //
 // The kind's converter needs to know nothing of it. It is called twice for each conversion, so the obligations of a Converter hold
-// for its own results, too.
-func Lossless(k Kind, units ...Unit) Kind { return lossless(k, nil, units) }
-
-// lossless is Lossless for a converter that gives what the schemas have, and copies what none of them has: the API server may know
-// such a field, and remove it from another version, so it is kept as well. Nil is no schemas: no value is known to be out of place.
-func lossless(k Kind, schemas map[string]*crdschema.Node, units []Unit) Kind {
-	c := &keeper{Converter: k.Converter, versions: k.Versions, layouts: make(map[direction]*keep.Layout, 2*len(k.Versions))}
+// for its own results, too. A kind that is lossless already, as of HubSpoke, gets more units.
+//
+// With the kind's Schemas nothing is restored that is of another type, whoever wrote the annotation. The converter must leave nothing
+// in an object that its schema lacks, but for fields that no schema has: these it copies, and they are kept as well, as the API
+// server may know them, and remove them from another version. Without Schemas any value may be anywhere.
+func Lossless(k Kind, units ...Unit) Kind {
+	c := &keeper{Converter: k.Converter, versions: k.Versions, units: units, layouts: make(map[direction]*keep.Layout, 2*len(k.Versions))}
+	if was, ok := k.Converter.(*keeper); ok {
+		c.Converter, c.units = was.Converter, slices.Concat(was.units, units)
+	}
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
 			c.layouts[d] = &keep.Layout{
-				Schema: schemas[d.from], Other: schemas[d.to], OtherVersion: d.to, Root: placesOf(units, d), Opaque: true,
+				Schema: k.Schemas[d.from], Other: k.Schemas[d.to], OtherVersion: d.to, Root: placesOf(c.units, d), Opaque: true,
 			}
 		}
 	}
@@ -41,7 +44,7 @@ func lossless(k Kind, schemas map[string]*crdschema.Node, units []Unit) Kind {
 
 type direction struct{ from, to string }
 
-// placesOf returns the places of units in the version that is converted from, or nil if there are none.
+// placesOf returns the places of units in the version that is converted from.
 func placesOf(units []Unit, d direction) *keep.Place {
 	root := &keep.Place{}
 	for _, u := range units {
@@ -76,6 +79,7 @@ type keeper struct {
 	Converter
 
 	versions []string
+	units    []Unit
 	layouts  map[direction]*keep.Layout // of the version that is converted from, beside the other one
 	pool     sync.Pool                  // of *scratch
 }

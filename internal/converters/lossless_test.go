@@ -73,12 +73,12 @@ func TestLosslessKeepsWhatDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// Values of a unit return together or not at all; others stand alone.
+// Values of a unit return together or not at all; others stand alone. Units add up.
 func TestLosslessUnits(t *testing.T) {
 	t.Parallel()
 	for want, kind := range map[string]converters.Kind{
-		`{"spec":{"first":"x"}}`:            joining(together()),
-		`{"spec":{"first":"x","second":1}}`: joining(),
+		`{"spec":{"first":"x"}}`:            converters.Lossless(joining(), together()),
+		`{"spec":{"first":"x","second":1}}`: joining(converters.Unit{"v1": {{"spec", "second"}}}),
 	} {
 		there := convert(t, kind, `{"spec":{"first":"a","second":1}}`, "v1", "v2")
 		edited := strings.Replace(there, `"both":"a-"`, `"both":"x-"`, 1)

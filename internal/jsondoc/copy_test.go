@@ -45,17 +45,6 @@ func TestTheOriginalIsTheObjectAsItCame(t *testing.T) {
 	}
 }
 
-func TestACopyOfAnObjectThatWasReplaced(t *testing.T) {
-	t.Parallel()
-	o := parse(t, copied)
-	if err := set(`{"spec":{"a":[1]}}`)(t, o); err != nil {
-		t.Fatal(err)
-	}
-	if c := o.Copy(); c == nil || string(c.Text()) != string(o.Text()) || string(get(t, c, "spec", "a").Text()) != "[1]" {
-		t.Errorf("it is %v", c)
-	}
-}
-
 func TestACopyIsTheObjectAsItStands(t *testing.T) {
 	t.Parallel()
 	all := edits()

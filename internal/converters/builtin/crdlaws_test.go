@@ -36,7 +36,7 @@ func fuzz(t *testing.T, crd *crdschema.CRD, gained ...roundtrip.Gain) {
 	}
 	kind := registry.Lookup(schema.GroupKind{Group: crd.Group, Kind: crd.Kind})
 	suite := roundtrip.Suite{Kind: kind, CRD: crd, Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Parts: true, Gained: gained}
-	if _, err := suite.Fuzz(t.Context(), 40); err != nil {
+	if _, err := suite.Fuzz(t.Context(), 20); err != nil {
 		t.Error(err)
 	}
 }

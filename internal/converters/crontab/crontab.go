@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -19,6 +20,17 @@ func Kind(group, joined, parted string) converters.Kind {
 		GroupKind: schema.GroupKind{Group: group, Kind: "CronTab"},
 		Hub:       parted,
 		Versions:  []string{joined, parted},
+		Schemas: map[string]*crdschema.Node{
+			joined: converters.SchemaOf[struct {
+				common
+				HostPort *string `json:"hostPort"`
+			}](),
+			parted: converters.SchemaOf[struct {
+				common
+				Host *string `json:"host"`
+				Port *string `json:"port"`
+			}](),
+		},
 		Converter: converters.Exact(func(_ context.Context, obj *jsondoc.Object, from, _ string) (exact bool, err error) {
 			if from == joined {
 				return convert(obj, split, join)
@@ -27,6 +39,15 @@ func Kind(group, joined, parted string) converters.Kind {
 		}),
 	}
 	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
+}
+
+// common is what both versions have.
+type common struct {
+	Spec struct {
+		CronSpec *string `json:"cronSpec"`
+		Image    *string `json:"image"`
+		Replicas *int64  `json:"replicas"`
+	} `json:"spec"`
 }
 
 // convert is the same in both directions: there converts, back is its inverse as far as there is one.
