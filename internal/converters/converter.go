@@ -39,6 +39,12 @@ func (f Exact) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	return err
 }
 
+// A Completer is a Converter with something to add to an object that has come to the version that was asked for, on its last step
+// to there: not on one to the hub that it goes on from.
+type Completer interface {
+	Complete(obj *jsondoc.Object, from, to string) error
+}
+
 // A Kind is a group and kind with all versions that objects are served or stored in, and what converts between them.
 type Kind struct {
 	schema.GroupKind
@@ -69,7 +75,7 @@ func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 		return nil
 	}
 	if from == k.Hub || to == k.Hub {
-		return k.Converter.Convert(ctx, obj, from, to)
+		return k.last(ctx, obj, from, to)
 	}
 	if err := k.Converter.Convert(ctx, obj, from, k.Hub); err != nil {
 		return err
@@ -78,7 +84,16 @@ func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	if err := obj.Set(jsondoc.StringValue(hub.String()), "apiVersion"); err != nil {
 		return err
 	}
-	return k.Converter.Convert(ctx, obj, k.Hub, to)
+	return k.last(ctx, obj, k.Hub, to)
+}
+
+// last is the last step of a conversion.
+func (k *Kind) last(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+	err := k.Converter.Convert(ctx, obj, from, to)
+	if c, ok := k.Converter.(Completer); ok && err == nil {
+		err = c.Complete(obj, from, to)
+	}
+	return err
 }
 
 // Has reports whether version is one of the kind's.

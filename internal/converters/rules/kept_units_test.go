@@ -122,3 +122,30 @@ func TestSpecAndStatusAreNeverOneUnit(t *testing.T) {
 		}},
 	}.hold(t)
 }
+
+// A place whose name another rule takes in the other version has nothing to do with what is there.
+func TestAPlaceIsNotWhatHasItsName(t *testing.T) {
+	t.Parallel()
+	whole := two("{spec: {a: string, b: string, note: string}}", "{spec: {a: string, note: string}}", "- {field: .spec.b, hub: .spec.a}")
+	part := two("{spec: {a: {x: string, y: string}, b: {x: string, y: string}, note: string}}", "{spec: {a: {x: string, y: string}, z: string, note: string}}",
+		"- {field: .spec.b, hub: .spec.a}\n- {field: .spec.a.x, hub: .spec.z}")
+	computed := two("{spec: {a: string, note: string}}", "{spec: {a: string, note: string}}",
+		`- {hub: .spec.a, toHub: 'object.?spec.note'}`)
+	rows{
+		"an edit of that is none of it": {world: whole, steps: []step{
+			create("v1beta1", `{spec: {a: x, b: y}}`), shows("v1", `{spec: {a: y}}`), edit("v1", `{spec: {a: z}}`),
+			shows("v1beta1", `{spec: {a: x, b: z}}`),
+		}},
+		"nor one of a part": {world: part, steps: []step{
+			create("v1beta1", `{spec: {a: {x: m, y: n}, b: {x: o, y: p}}}`), shows("v1", `{spec: {z: m, a: {x: o, y: p}}}`),
+			edit("v1", `{spec: {a: {y: q}}}`), shows("v1beta1", `{spec: {a: {x: m, y: n}, b: {x: o, y: q}}}`),
+		}},
+		"and a part returns without the others": {world: part, steps: []step{
+			create("v1beta1", `{spec: {a: {x: m, y: n}}}`), edit("v1", `{spec: {z: null}}`), shows("v1beta1", `{spec: {a: {y: n}}}`),
+		}},
+		"nor is one of what is computed": {world: computed, steps: []step{
+			create("v1beta1", `{spec: {a: x, note: m}}`), shows("v1", `{spec: {a: m, note: m}}`), edit("v1", `{spec: {note: n, a: n}}`),
+			shows("v1beta1", `{spec: {a: x, note: n}}`),
+		}},
+	}.hold(t)
+}

@@ -180,11 +180,6 @@ func few(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// rewrite is the advice to write all objects at a version.
-func (c *comparison) rewrite(version string) string {
-	return fmt.Sprintf("write every object once at %s under the new rules: %s -o json | kubectl replace -f -", version, c.get(version))
-}
-
 // save is the advice to have a version say itself what was kept of it.
 func (c *comparison) save(version string) string {
 	return fmt.Sprintf("save what %s has while the old rules are in use, and write it back under the new ones: %s -o yaml > saved.yaml, then kubectl replace -f saved.yaml",

@@ -88,9 +88,11 @@ type outcome struct {
 	by    []*binding.Rule
 	in    *binding.Binding
 	alone bool // the other version has no place for it
-	// at is the place that does not take all values, and via the rule that pairs the two, if any.
-	at  string
-	via *syntax.Rule
+	// there is the counterpart that takes the value as it is. At is the text of one that does not take all values, and via the rule
+	// that pairs the two, if any.
+	there []syntax.Segment
+	at    string
+	via   *syntax.Rule
 	// partly says of a list that not all of it is in its counterpart: that is a map, which has no order, and nothing of an element
 	// but its key and its value, or rules pick elements there.
 	partly bool

@@ -70,6 +70,7 @@ func (v *keptView) add(a Atom) {
 	p.loses = a.made.loses(v.src)
 	p.ways = a.made.ways(v.src)
 	v.unite(p)
+	v.within(p)
 	v.at[p.key], v.places = p, append(v.places, p)
 }
 
@@ -158,6 +159,10 @@ func (v *keptView) face(list *keptPlace) []string {
 	keys := slices.Clone(root.Walk(list.segments).Node.ListMapKeys())
 	n := len(list.segments)
 	var all, ofKeys []string
+	keyed := false
+	if list.made.partly {
+		all, ofKeys = append(all, list.key), append(ofKeys, list.key)
+	}
 	for _, p := range v.places {
 		if !binding.Within(p.segments, list.segments) {
 			continue
@@ -169,16 +174,12 @@ func (v *keptView) face(list *keptPlace) []string {
 		if p.made.alone || p.Class == Dropped || p.Kind == Presence {
 			continue
 		}
-		text := p.key + " " + p.place()
-		for _, w := range p.ways {
-			text += fmt.Sprint(" ", w.places, w.parts)
-		}
-		all = append(all, text)
+		all = append(all, fmt.Sprint(p.key, " ", p.place(), " ", p.ways))
 		if len(p.segments) > n+1 && by.Kind != syntax.First && slices.Contains(keys, p.segments[n+1].Name) {
-			ofKeys = append(ofKeys, p.key)
+			ofKeys, keyed = append(ofKeys, p.key), true
 		}
 	}
-	if len(ofKeys) > 0 {
+	if keyed {
 		return ofKeys
 	}
 	return all
@@ -229,6 +230,9 @@ type way struct {
 	parts  map[string]string
 	places string
 }
+
+// String writes the way, and not which rule it is of.
+func (w way) String() string { return fmt.Sprint(w.places, w.parts) }
 
 func (w way) same(other way) bool {
 	return w.places == other.places && maps.Equal(w.parts, other.parts)
@@ -356,6 +360,18 @@ func (v *keptView) unite(p *keptPlace) {
 	for _, r := range u.Rules {
 		if !slices.Contains(p.made.by, r) {
 			p.beside = append(p.beside, way{r.Syntax, partsOf(r.Syntax, v.src), endsOf(b, r, v.src)})
+		}
+	}
+}
+
+// within adds the ways of the rules that write into the counterpart of a place.
+func (v *keptView) within(p *keptPlace) {
+	if len(p.made.there) == 0 {
+		return
+	}
+	for _, r := range p.made.in.Rules {
+		if slices.ContainsFunc(r.Ends[v.src.Other()], func(e binding.Path) bool { return binding.Within(e.Segments, p.made.there) }) {
+			p.beside = append(p.beside, way{r.Syntax, partsOf(r.Syntax, v.src), endsOf(p.made.in, r, v.src)})
 		}
 	}
 }

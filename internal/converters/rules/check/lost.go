@@ -109,9 +109,11 @@ func (w *walker) misfit(v visit) {
 	case problem == "":
 		w.all(v, w.handedOn(v)) // null, at most, which is kept without a rule
 	case w.Version.Unmapped == syntax.Preserve:
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", at: v.binding.Text(w.dst, v.dstPath), via: v.via})
+		w.all(v, outcome{
+			class: Preserved, reason: "unmapped: Preserve", via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath),
+		})
 	default:
-		w.all(v, outcome{class: Unmapped, at: v.binding.Text(w.dst, v.dstPath), via: v.via})
+		w.all(v, outcome{class: Unmapped, via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath)})
 		place := v.binding.Text(w.src, v.path)
 		if w.mismatch[place] {
 			return

@@ -22,6 +22,7 @@ type verdict struct {
 	joined, left, changed string
 	filled, was           string // what the schema fills in, and what it did
 	holder                string // the object or list in which the place is, if that decides
+	computed              bool   // a rule computes the place from nothing that is its counterpart
 }
 
 const (
@@ -69,7 +70,7 @@ func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 		v.pos, v.rule = r.Pos, r.String()
 	}
 	// Nothing was shown beside what was kept: the other version had no place for it, or did not take it.
-	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped)
+	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped) && len(p.made.by) == 0
 	// It may be that something is shown now.
 	shown := n.united || !n.made.alone
 	switch {
@@ -78,6 +79,9 @@ func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 		return v
 	case bare && !shown:
 		return verdict{}
+	case !p.made.alone && n.made.alone && p.Class == Preserved && len(p.made.by) > 0:
+		v.code, v.changed = keptEdited, "no rule computes it any more"
+		return v
 	case !p.made.alone && n.made.alone:
 		v.code, v.changed = keptNoPlace, p.place()
 		return v
@@ -89,7 +93,8 @@ func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
 	}
 	switch {
 	case bare && !n.made.alone && (p.made.alone || was.to() != is.to() || v.differs()):
-		v.code, v.left, v.changed = keptReturns, "", ""
+		v.code, v.joined, v.left, v.changed = keptReturns, "", "", ""
+		v.computed = n.Class == Preserved && len(n.made.by) > 0
 	case v.differs():
 		v.code = keptEdited
 	default:
@@ -150,6 +155,8 @@ func (v *verdict) compare(is *keptView, p, n *keptPlace) {
 	if w := another(n.beside, p.beside); w != nil {
 		v.changed = fmt.Sprintf("%s, whose places belong with it, is new or has changed", w.rule)
 		v.rule, v.pos = w.rule.String(), w.rule.Pos
+	} else if another(p.beside, n.beside) != nil {
+		v.changed = "a rule is gone whose places belonged with it"
 	}
 }
 
@@ -203,9 +210,9 @@ func changedPart(was, is way, to binding.Side) string {
 	case 0:
 		return fmt.Sprintf("%s has other places", is.rule)
 	case 1:
-		return fmt.Sprintf("`%s` of %s has changed", keys[0], is.rule)
+		return "`" + keys[0] + "` of " + is.rule.String() + " has changed"
 	}
-	return fmt.Sprintf("`%s` of %s have changed", strings.Join(keys, "`, `"), is.rule)
+	return "`" + strings.Join(keys, "`, `") + "` of " + is.rule.String() + " have changed"
 }
 
 // filledIn says that the schema fills in another value than before: what was filled in is not kept.
@@ -270,9 +277,7 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 	}
 	switch v.code {
 	case keptReturns:
-		for _, p := range places {
-			c.returns(is, v, p, is.find(p))
-		}
+		c.returns(is, v, places)
 	case keptEdited:
 		c.say(v.pos, v.code, c.save(version), "%s%s: values kept before will be treated as edited%s: the rules' own result is used",
 			of, v.what(), v.where())
@@ -298,30 +303,47 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 	}
 }
 
-// returns tells that the other version has got a place for what was kept.
-func (c *comparison) returns(is *keptView, v verdict, p, n *keptPlace) {
-	version, other := is.from(), is.to()
-	by, then := v.rule, "the rule has it"
-	if n.rule() == nil {
-		by, then = "copied", "it is copied"
+// returns tells that the other version has got places for what was kept: of those that have got the same one, at once.
+func (c *comparison) returns(is *keptView, v verdict, places []*keptPlace) {
+	var order []string
+	paths := map[string][]string{}
+	for _, p := range places {
+		text := is.returned(v, is.find(p))
+		if paths[text] == nil {
+			order = append(order, text)
+		}
+		paths[text] = append(paths[text], p.Path)
 	}
-	if n.Class == Preserved && len(n.made.by) > 0 {
-		c.say(v.pos, v.code, "", "%s of %s: %s computes it now: what was kept returns to it where the rule gives nothing, and else is dropped",
-			p.Path, version, v.rule)
-		return
+	for _, text := range order {
+		hint := ""
+		if !v.computed {
+			hint = fmt.Sprintf("%s shows it once the object is written at %s: %s -o json | kubectl replace -f - under the new rules",
+				is.to(), is.from(), c.get(is.from()))
+		}
+		c.say(v.pos, v.code, hint, "%s of %s: %s", strings.Join(paths[text], ", "), is.from(), text)
+	}
+}
+
+// returned says where the other version has a place for what was kept.
+func (v *keptView) returned(of verdict, n *keptPlace) string {
+	if of.computed {
+		return of.rule + " computes it now: what was kept returns where the rule gives nothing, and else is dropped"
+	}
+	by, then := of.rule, "the rule has it"
+	if by == "" {
+		by, then = "copied", "it is copied"
 	}
 	beside := ""
 	for _, m := range n.members {
-		if place, of, _ := strings.Cut(m, " of "); of == other && !slices.Contains(strings.Split(n.place(), ", "), place) {
+		if place, version, _ := strings.Cut(m, " of "); version == v.to() && !slices.Contains(strings.Split(n.place(), ", "), place) {
 			beside += ", " + place
 		}
 	}
 	if beside != "" {
 		beside = " there, and nothing of" + strings.TrimPrefix(beside, ",")
 	}
-	c.say(v.pos, v.code, fmt.Sprintf("%s shows it once the object has been written at %s: %s", other, version, c.rewrite(version)),
-		"%s of %s: %s has a place for it now (%s, %s): what was kept returns to it where %s shows nothing%s, and from then on %s",
-		p.Path, version, other, n.place(), by, other, beside, then)
+	return fmt.Sprintf("%s has a place for it now (%s, %s): what was kept returns to it where %s shows nothing%s, and from then on %s",
+		v.to(), n.place(), by, v.to(), beside, then)
 }
 
 // what says what has changed.

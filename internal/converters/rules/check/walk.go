@@ -129,8 +129,9 @@ func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 // iterated tells of a list or map whose elements have rules.
 func (w *walker) iterated(v visit, e *binding.Elements) {
 	if e.Has[w.dst] {
-		o := outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, e.Ends[w.dst].Segments)}
-		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src])
+		there := e.Ends[w.dst].Segments
+		o := outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, there)}
+		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src]) || slices.ContainsFunc(v.binding.Next(w.dst, there), isPick)
 		w.emit(v, Presence, o)
 	} else {
 		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst], alone: true})
@@ -200,9 +201,9 @@ func (w *walker) copied(v visit) {
 
 func (w *walker) handedOn(v visit) outcome {
 	if v.via != nil {
-		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath)}
+		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath), in: v.binding, there: v.dstPath}
 	}
-	return outcome{class: Copied}
+	return outcome{class: Copied, in: v.binding, there: v.dstPath}
 }
 
 // inside goes through what is in an object, or in a list some of whose elements have rules.

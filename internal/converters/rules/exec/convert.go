@@ -28,6 +28,8 @@ type Converter struct {
 type Spoke struct {
 	ToHub, FromHub *plan.Program
 	Layout, Hub    *keep.Layout
+	// What the schemas of the version and of the hub fill in at places that the other one lacks.
+	defaults, ofHub *keep.Defaults
 }
 
 // NewConverter returns a converter between the hub of a CRD and its other versions.
@@ -36,7 +38,22 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Con
 	for _, v := range crd.Versions {
 		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
 	}
+	for _, s := range spokes {
+		s.defaults, s.ofHub = s.Layout.Defaults(), s.Hub.Defaults()
+	}
 	return c
+}
+
+// Complete implements converters.Completer: it fills in what is not kept, since the schema of the version fills it in where the
+// object is stored at that.
+func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
+	if s := c.spokes[from]; s != nil {
+		return s.ofHub.FillIn(obj)
+	}
+	if s := c.spokes[to]; s != nil {
+		return s.defaults.FillIn(obj)
+	}
+	return nil
 }
 
 // Convert implements converters.Converter.

@@ -12,7 +12,7 @@ import (
 
 // Layout returns what package keep has to know of one side of a version.
 func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
-	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}}
+	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}, lone: map[*keep.Place]bool{}}
 	return &keep.Layout{
 		Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, OtherVersion: s.Names[l.other], Root: l.root(s.Root),
 	}
@@ -22,6 +22,8 @@ func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
 type layouter struct {
 	own, other binding.Side
 	made       map[*binding.Binding]*keep.Place
+	// lone are places without a counterpart in the one of their name that have parts with one.
+	lone map[*keep.Place]bool
 }
 
 // root makes the place that a binding starts at.
@@ -40,6 +42,14 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 		}
 	}
 	l.units(p, rel)
+	for _, r := range rel.Rules {
+		for _, path := range r.Ends[l.other] {
+			l.taken(p, rel, path.Segments)
+		}
+	}
+	for _, e := range rel.Elements {
+		l.taken(p, rel, e.Ends[l.other].Segments)
+	}
 	for _, r := range rel.Rules {
 		for _, path := range r.Ends[l.own] {
 			l.bridge(p, path, rel.Base[l.other], r)
@@ -81,6 +91,24 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.Beside = l.root(r.Below)
 		}
 	}
+}
+
+// taken notes that a place has no counterpart in the one of its name, which a rule has something else for.
+func (l *layouter) taken(root *keep.Place, rel *binding.Binding, path []syntax.Segment) {
+	if len(path) == 0 || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
+		return
+	}
+	for i := range path {
+		if rel.Owner(l.own, path[:i+1]) != nil {
+			return // its counterpart is elsewhere, or it has none
+		}
+	}
+	if !rel.Base[l.own].Walk(path).Known {
+		return
+	}
+	p, _ := placeOf(root, path)
+	p.Moved, p.OneSided = true, p.Unit == nil
+	l.lone[p] = len(rel.Next(l.own, path)) > 0
 }
 
 // firstElement reports whether a path leads to the first element of a list that may have others, and the keys of such a list.
@@ -278,7 +306,7 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, other binding.Place,
 			other = other.Member(s.Name)
 		}
 		next := segments[i+1]
-		if other.Known || p.Moved || p.OneSided || p.Dropped || next.Kind == syntax.First && i+2 == len(segments) {
+		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && i+2 == len(segments) {
 			continue
 		}
 		p.Bridge = !decides && (p.Bridge || !p.Decided)
