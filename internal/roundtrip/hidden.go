@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -142,15 +143,20 @@ func hiddenElement(p spot, s sight, path string) gap {
 	if len(now)+len(was)+len(shown) > maxAligned {
 		return gap{}
 	}
-	// The elements are there in their order, and between them no others than those that nobody saw.
-	next := 0
+	// The elements are there in their order, and between them no others than those that nobody saw. If all have been edited in their
+	// places, the order may be one that was kept.
+	next, ordered, left := 0, !inPlace(was, now), slices.Clone(shown)
 	for i, e := range now {
-		for next < len(shown) && !isElement(p, e, was, shown[next]) {
+		if !ordered {
+			next = 0
+		}
+		for next < len(left) && !isElement(p, e, was, left[next]) {
 			next++
 		}
-		if next++; next > len(shown) {
+		if next == len(left) {
 			return newGap(fmt.Sprintf("%s[%d]", path, i), e, s.shown)
 		}
+		left = slices.Delete(left, next, next+1)
 	}
 	if p.listInBoth() && len(shown) > len(now)+max(0, len(source)-len(was)) {
 		return newGap(path, s.now, s.shown)
@@ -181,6 +187,11 @@ func withoutKeys(n *crdschema.Node, element any) any {
 		delete(e, key)
 	}
 	return e
+}
+
+// inPlace reports whether the elements of a list may all be those that were there, in their order.
+func inPlace(was, now []any) bool {
+	return slices.EqualFunc(was, now, alike)
 }
 
 // isElement reports whether what is shown may be an element of a list without keys: it hides no edit of one that was there. If

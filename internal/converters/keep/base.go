@@ -45,11 +45,14 @@ func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth i
 }
 
 func (m *Member) digest(n *jsondoc.Node, presence bool, memo *memo) uint64 {
-	sum := m.sum
-	if !presence {
-		sum ^= mixed(memo.digest(n))
+	switch {
+	case presence:
+		return mixed(m.sum)
+	case m.tags:
+		sum, _ := digestMembers(n, IsOwn) // memo.at has found no repeated name
+		return mixed(m.sum ^ mixed(sum))
 	}
-	return mixed(sum)
+	return mixed(m.sum ^ mixed(memo.digest(n)))
 }
 
 // places are the unit's own, or those of the other version.

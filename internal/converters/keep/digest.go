@@ -12,13 +12,8 @@ import (
 func digest(n *jsondoc.Node) uint64 {
 	switch n.Kind() {
 	case jsondoc.Map:
-		sum := uint64(0) // whatever the order
-		err := n.Filter(func(name []byte, m jsondoc.Member) bool {
-			sum += mixed(hashed(offset64, name) ^ mixed(digest(m.Node())))
-			return true
-		})
-		if err == nil {
-			return mixed(hashed(offset64, []byte{'{'}) ^ sum)
+		if sum, err := digestMembers(n, nil); err == nil {
+			return sum
 		}
 	case jsondoc.Array:
 		sum := hashed(offset64, []byte{'['})
@@ -37,6 +32,18 @@ func digest(n *jsondoc.Node) uint64 {
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
 	}
 	return hashed(offset64, n.Text()) // also of an object with a repeated name, which nobody looks into
+}
+
+// digestMembers is the digest of an object, whatever the order, but for the members that are left out.
+func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) {
+	sum := uint64(0)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if leaveOut == nil || !leaveOut(string(name)) {
+			sum += mixed(hashed(offset64, name) ^ mixed(digest(m.Node())))
+		}
+		return true
+	})
+	return mixed(hashed(offset64, []byte{'{'}) ^ sum), err
 }
 
 // digestText returns a digest as annotations have it.

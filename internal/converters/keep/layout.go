@@ -68,6 +68,7 @@ type Member struct {
 
 	sum   uint64 // of the path
 	keyed bool   // it leads through the elements of a list
+	tags  bool   // it is the labels or the annotations as a whole
 }
 
 // NewUnit returns the unit of some places.
@@ -75,10 +76,15 @@ func NewUnit(own, other []Member) *Unit {
 	for _, members := range [][]Member{own, other} {
 		for i := range members {
 			members[i].sum = hash(string(members[i].Path.appendJSON(nil)))
+			members[i].tags = isTags(members[i].Path)
 			members[i].keyed = slices.ContainsFunc(members[i].Path, func(s Step) bool { return s.Keys != nil })
 		}
 	}
 	return &Unit{own: own, other: other}
+}
+
+func isTags(path Path) bool {
+	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "labels" || path[1].Name == "annotations")
 }
 
 // member returns the place of a member, and whether it is one of the rule set beside.

@@ -222,7 +222,7 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 		return nil
 	}
 	at := d.inOrder(was, now)
-	if at == nil {
+	if at == nil || !sameKeys(was, now, at, w.keys()) {
 		return nil
 	}
 	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
@@ -245,6 +245,20 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 		l.extra = append(l.extra, extra{after, was[next].value.Text()})
 	}
 	return l
+}
+
+// sameKeys reports whether what tells elements apart is the same in those of two lists that are taken for each other.
+func sameKeys(was, now []member, at []int, fields []string) bool {
+	for j, i := range at {
+		for _, field := range fields {
+			x, err := was[i].value.Member(field)
+			g, errNow := now[j].value.Member(field)
+			if err != nil || errNow != nil || !same(x, g) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // anElement is an element of a list without keys, where paths start anew.

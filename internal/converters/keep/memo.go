@@ -46,7 +46,14 @@ func (m *memo) digest(n *jsondoc.Node) uint64 {
 
 // at returns what the path of a member of a unit leads to, or nil.
 func (m *memo) at(from *jsondoc.Node, of *Member) (*jsondoc.Node, error) {
-	if !of.keyed {
+	switch {
+	case of.tags:
+		n, err := find(from, of.Path)
+		if err != nil || !hasTags(n) {
+			return nil, err
+		}
+		return n, nil
+	case !of.keyed:
 		return find(from, of.Path)
 	}
 	for i := range m.found {
@@ -60,4 +67,14 @@ func (m *memo) at(from *jsondoc.Node, of *Member) (*jsondoc.Node, error) {
 		m.find++
 	}
 	return n, err
+}
+
+// hasTags reports whether there is a label or an annotation that expressions see: they see no empty objects of these, and none of
+// webhookd's annotations.
+func hasTags(n *jsondoc.Node) bool {
+	has := false
+	return n.Kind() == jsondoc.Map && n.Filter(func(name []byte, _ jsondoc.Member) bool {
+		has = has || !IsOwn(string(name))
+		return true
+	}) == nil && has
 }
