@@ -13,7 +13,7 @@ type listed struct {
 	parts []*branch
 	where where // of the elements
 	list  where
-	extra bool  // the elements that only this version had return
+	extra bool // the elements that only this version had return
 }
 
 // list finds the elements of a list that are still there, and decides what returns of what was kept of them.
