@@ -27,24 +27,34 @@ func structural(t reflect.Type, in []reflect.Type) schema.Structural {
 	in = append(slices.Clip(in), t)
 	switch kind := t.Kind(); {
 	case kind == reflect.Struct:
-		return schema.Structural{Generic: schema.Generic{Type: "object"}, Properties: fields(t, in)}
+		s := ofType("object")
+		s.Properties = fields(t, in)
+		return s
 	case kind == reflect.Map:
 		values := structural(t.Elem(), in)
-		more := &schema.StructuralOrBool{Structural: &values, Bool: true}
-		return schema.Structural{Generic: schema.Generic{Type: "object"}, AdditionalProperties: more}
+		s := ofType("object")
+		s.AdditionalProperties = &schema.StructuralOrBool{Structural: &values, Bool: true}
+		return s
 	case (kind == reflect.Slice || kind == reflect.Array) && t.Elem().Kind() != reflect.Uint8: // bytes are a string
 		items := structural(t.Elem(), in)
-		return schema.Structural{Generic: schema.Generic{Type: "array"}, Items: &items}
+		s := ofType("array")
+		s.Items = &items
+		return s
 	case kind == reflect.String:
-		return schema.Structural{Generic: schema.Generic{Type: "string"}}
+		return ofType("string")
 	case kind == reflect.Bool:
-		return schema.Structural{Generic: schema.Generic{Type: "boolean"}}
+		return ofType("boolean")
 	case kind >= reflect.Int && kind <= reflect.Uintptr:
-		return schema.Structural{Generic: schema.Generic{Type: "integer"}}
+		return ofType("integer")
 	case kind == reflect.Float32 || kind == reflect.Float64:
-		return schema.Structural{Generic: schema.Generic{Type: "number"}}
+		return ofType("number")
 	}
 	return anything()
+}
+
+// ofType returns the schema of a type of JSON. Any may be null: encoding/json leaves the value alone then.
+func ofType(name string) schema.Structural {
+	return schema.Structural{Generic: schema.Generic{Type: name, Nullable: true}}
 }
 
 func anything() schema.Structural {

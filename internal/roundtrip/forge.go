@@ -42,7 +42,8 @@ func (t *subject) wellFormed(to string) *ViolationError {
 	return nil
 }
 
-// malformation says what is structurally wrong with an object of a version, or nothing.
+// malformation says what is structurally wrong with an object of a version, or nothing. What the API server removes by itself does
+// no harm: a kept value may have fields that only a newer schema knows (L12).
 func malformation(t *subject, version string, object []byte) string {
 	var read map[string]any
 	if err := utiljson.Unmarshal(object, &read); err != nil {
@@ -51,16 +52,13 @@ func malformation(t *subject, version string, object []byte) string {
 	if path := badEntry(read); path != "" {
 		return "the API server refuses " + path
 	}
-	schema, left := t.schema(version), copied(read)
+	schema := t.schema(version)
 	if schema == nil {
 		return ""
 	}
-	schema.Prune(left)
-	if diff := difference(read, left, ""); diff.path != "" {
-		return "the API server would remove " + diff.path
-	}
-	schema.Default(left)
-	for _, problem := range schema.Validate(left) {
+	schema.Prune(read)
+	schema.Default(read)
+	for _, problem := range schema.Validate(read) {
 		if problem.Type == field.ErrorTypeTypeInvalid && ofAnotherType.MatchString(problem.Detail) || problem.Type == field.ErrorTypeDuplicate {
 			return problem.Error()
 		}

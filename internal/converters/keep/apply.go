@@ -29,17 +29,29 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	case b.valid && b.entry.kind == isAbsent:
 		return true
 	case b.valid && b.entry.kind == isList:
-		r.applyList(b.listed, b.entry.list, n)
+		r.distinctly(b, n, func() { r.applyList(b.listed, b.entry.list, n) })
 		return false
 	}
 	switch n.Kind() {
 	case jsondoc.Map:
 		return r.applyMembers(b, n, depth)
 	case jsondoc.Array:
-		r.applyElements(b, n, depth)
+		r.distinctly(b, n, func() { r.applyElements(b, n, depth) })
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 	}
 	return false
+}
+
+// distinctly edits a list. If that gives two elements the same keys, the list stays as it was.
+func (r *restorer) distinctly(b *branch, n *jsondoc.Node, edit func()) {
+	if b.where.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.where.schema, n) {
+		edit()
+		return
+	}
+	was := bytes.Clone(n.Text())
+	if edit(); !areDistinct(b.where.schema, n) {
+		r.replace(n, was)
+	}
 }
 
 func (r *restorer) replace(n *jsondoc.Node, text []byte) {
@@ -62,8 +74,10 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 				gone[name] = true
 			}
 		case kid.returns():
-			r.set(n, name, r.made(kid), kid.node != nil)
-			r.gainBelow(kid, n)
+			if made := r.made(kid); kid.where.fits(made) {
+				r.set(n, name, made, kid.node != nil)
+				r.gainBelow(kid, n)
+			}
 		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
 			gone[name] = true
 		}
@@ -207,14 +221,16 @@ type item struct {
 // applyElements edits the elements of a list with keys.
 func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 	gone := map[*jsondoc.Node]bool{}
-	var made []*branch
+	var made []item
 	for _, kid := range b.kids {
 		switch {
 		case kid.step.Keys == nil:
 		case kid.node != nil:
 			gone[kid.node] = r.apply(kid, kid.node, depth+1)
 		case kid.returns():
-			made = append(made, kid)
+			if text := kid.render(); kid.where.fits(text) {
+				made = append(made, item{kid.step.Keys, text})
+			}
 		}
 	}
 	if len(gone) > 0 {
@@ -225,17 +241,20 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 	}
 	list, err := membersOf(n)
 	r.note(err)
-	r.replace(n, arrayOf(textsOf(b.arranged(list, made))))
+	r.replace(n, arrayOf(textsOf(b.arranged(list, b.others(list, made)))))
+}
+
+// others returns those of the elements that are made that are none of the list.
+func (b *branch) others(list []member, made []item) []item {
+	d := newDistinct(b.where.schema, list)
+	return slices.DeleteFunc(made, func(i item) bool { return !d.addText(i.text) })
 }
 
 // arranged returns the elements of a list with those that are made, in the order that was kept, as far as that counts.
-func (b *branch) arranged(list []member, made []*branch) []item {
-	var items, late []item
+func (b *branch) arranged(list []member, late []item) []item {
+	var items []item
 	for _, e := range list {
 		items = append(items, item{text: e.value.Text()})
-	}
-	for _, kid := range made {
-		late = append(late, item{keys: kid.step.Keys, text: kid.render()})
 	}
 	if b.order == nil {
 		return append(items, late...)

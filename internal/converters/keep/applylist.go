@@ -12,7 +12,8 @@ type listed struct {
 	at    []int // where each of the elements of then is now, or -1
 	parts []*branch
 	where where // of the elements
-	extra bool  // the elements that only this version had return
+	list  where
+	extra bool // the elements that only this version had return
 }
 
 // list finds the elements of a list that are still there, and decides what returns of what was kept of them.
@@ -41,7 +42,7 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, w where) *listed {
 		}
 		is[k] = j
 	}
-	found := &listed{at: at, where: e(-1), extra: !w.hasUnit() || r.shows(entry, nil, w)}
+	found := &listed{at: at, where: e(-1), list: w, extra: !w.hasUnit() || r.shows(entry, nil, w)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
 			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
@@ -61,7 +62,7 @@ func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
 		}
 	}
 	if n.Kind() == jsondoc.Array && found.extra {
-		r.extra(l, n, found.at, found.where)
+		r.extra(l, n, found)
 	}
 }
 
@@ -104,23 +105,24 @@ func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
 }
 
 // extra puts the elements that only this version had behind those that they stood behind, or that are left before these.
-func (r *restorer) extra(l *listEntry, n *jsondoc.Node, at []int, w where) {
+func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
+	list, err := membersOf(n)
+	r.note(err)
+	d := newDistinct(found.list.schema, list)
 	follow := map[int][][]byte{} // by the index of now
 	for _, e := range l.extra {
-		if !w.fits(e.value) {
+		if !found.where.fits(e.value) || !d.addText(e.value) {
 			continue
 		}
 		k := -1
-		for j := min(e.after, len(at)-1); j >= 0 && k < 0; j-- {
-			k = at[j]
+		for j := min(e.after, len(found.at)-1); j >= 0 && k < 0; j-- {
+			k = found.at[j]
 		}
 		follow[k] = append(follow[k], e.value)
 	}
 	if len(follow) == 0 {
 		return
 	}
-	list, err := membersOf(n)
-	r.note(err)
 	texts := slices.Clone(follow[-1])
 	for k, e := range list {
 		texts = append(append(texts, e.value.Text()), follow[k]...)

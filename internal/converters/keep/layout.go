@@ -133,6 +133,8 @@ type where struct {
 	// otherKnown is known for the other version.
 	otherKnown bool
 	opaque     bool // as of the layout
+	// level is how many objects and lists of the object the place is in.
+	level int
 	// root is the object of the other version, or nil.
 	root *jsondoc.Node
 	// scope is where the paths of units start: the depth of the path there.
@@ -225,7 +227,7 @@ func (w where) paired(index, n int) int {
 
 func (w where) into(p *Place, depth int) where {
 	next := where{
-		place: p, root: w.root, scope: w.scope, scopePeer: w.scopePeer, opaque: w.opaque,
+		place: p, level: w.level + 1, root: w.root, scope: w.scope, scopePeer: w.scopePeer, opaque: w.opaque,
 		unit: w.unit, unitAt: w.unitAt, unitScope: w.unitScope, unitPeer: w.unitPeer,
 	}
 	if p.scoped() {
