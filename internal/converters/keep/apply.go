@@ -119,7 +119,7 @@ func (r *restorer) made(b *branch) []byte {
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
-	r.applyList(r.list(b.entry.list, list, b.where), b.entry.list, list)
+	r.applyList(r.list(b.entry, list, b.where), b.entry.list, list)
 	return list.Text()
 }
 

@@ -12,10 +12,12 @@ type listed struct {
 	at    []int // where each of the elements of then is now, or -1
 	parts []*branch
 	where where // of the elements
+	extra bool  // the elements that only this version had return
 }
 
 // list finds the elements of a list that are still there, and decides what returns of what was kept of them.
-func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) *listed {
+func (r *restorer) list(entry *Entry, n *jsondoc.Node, w where) *listed {
+	l := entry.list
 	list, e, err := elementsAt(n, w)
 	if r.note(err); err != nil || len(list) > maxElements {
 		return nil
@@ -39,7 +41,7 @@ func (r *restorer) list(l *listEntry, n *jsondoc.Node, w where) *listed {
 		}
 		is[k] = j
 	}
-	found := &listed{at: at, where: e(-1)}
+	found := &listed{at: at, where: e(-1), extra: !w.hasUnit() || r.shows(entry, nil, w)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
 			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
@@ -58,7 +60,7 @@ func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
 			r.apply(t, t.node, 0)
 		}
 	}
-	if n.Kind() == jsondoc.Array {
+	if n.Kind() == jsondoc.Array && found.extra {
 		r.extra(l, n, found.at, found.where)
 	}
 }

@@ -69,11 +69,11 @@ func (u *Unit) With(v *Unit) *Unit {
 }
 
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not
-// say. N is what the way back gives at the place. Of a part of what the way back gives at a place of a unit it is not known which
-// part of the counterpart it is.
-func (w where) shown(n *jsondoc.Node, filled bool, scope func(depth int) *jsondoc.Node, depth int, memo *memo) string {
+// say. Of a part of what the way back gives at a place of a unit it is not known which part of the counterpart it is. Without a
+// unit that matters only for whether there is anything at the place.
+func (w where) shown(presence, filled bool, scope func(depth int) *jsondoc.Node, depth int, memo *memo) string {
 	switch {
-	case w.unit == nil && n == nil && w.peer != nil && w.known && !w.oneSided():
+	case w.unit == nil && presence && w.peer != nil && w.known && !w.oneSided():
 		if !filled && fills(w.other, w.peer) {
 			return ""
 		}

@@ -149,7 +149,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 		d.lists(x, g, w)
 	case d.gained(w) && w.filled(x):
 	case !same(x, g):
-		d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
+		d.keep(&Entry{value: x.Text()}, g, w)
 	}
 }
 
@@ -198,21 +198,21 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 	before := len(d.entries)
 	switch {
 	case d.coarse && !w.hasDropped():
-		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
+		d.keep(&Entry{value: x.Text()}, nil, w)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
 		if d.members(x, nil, w, nil); len(d.entries) == before && !w.hasDropped() {
-			d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w) // the schema fills in the rest
+			d.keep(&Entry{value: []byte("{}")}, nil, w) // the schema fills in the rest
 		}
 	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.list(x), w) || d.onlyBehindFirst(d.list(x), w)):
 	default:
-		d.add(&Entry{value: x.Text(), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
+		d.keep(&Entry{value: x.Text()}, nil, w)
 	}
 }
 
 // absent keeps that there was nothing where the way back gives g: all of it, so that an edit of a part is one of the whole.
 func (d *differ) absent(g *jsondoc.Node, w where) {
 	if !d.gained(w) && !w.schemaFills(g) {
-		d.add(&Entry{kind: isAbsent, base: d.base(g, w), shown: d.shown(g, w)}, w)
+		d.keep(&Entry{kind: isAbsent}, g, w)
 	}
 }
 
@@ -233,15 +233,17 @@ func (d *differ) gained(w where) bool {
 	return false
 }
 
+// keep adds an entry for the path, with what its unit shows: g is what the way back gives at the path itself.
+func (d *differ) keep(e *Entry, g *jsondoc.Node, w where) {
+	e.base = baseOf(g, w, true, d.path, d.scope, d.note, d.memo)
+	e.shown = versioned(d.otherVersion, w.shown(g == nil || e.kind == isAbsent, true, d.scope, len(d.path), d.memo))
+	d.add(e, w)
+}
+
 // add adds an entry for the path.
 func (d *differ) add(e *Entry, w where) {
 	e.path, e.in, e.twoSided = slices.Clone(d.path), min(d.in, usualIn(d.path)), !w.oneSided()
 	d.entries = append(d.entries, e)
-}
-
-// base returns the digest of what the way back gives for the unit of a place: g is what it gives at the place itself.
-func (d *differ) base(g *jsondoc.Node, w where) string {
-	return baseOf(g, w, true, d.path, d.scope, d.note, d.memo)
 }
 
 func (d *differ) scope(depth int) *jsondoc.Node {
@@ -249,11 +251,6 @@ func (d *differ) scope(depth int) *jsondoc.Node {
 		return d.object
 	}
 	return d.scopes[depth]
-}
-
-// shown returns what the other version itself shows, as an entry has it.
-func (d *differ) shown(g *jsondoc.Node, w where) string {
-	return versioned(d.otherVersion, w.shown(g, true, d.scope, len(d.path), d.memo))
 }
 
 func versioned(version, digest string) string {

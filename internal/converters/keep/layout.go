@@ -169,7 +169,7 @@ func (w where) member(name string, depth int) where {
 	}
 	if !next.place.moved() || next.place == w.place.Each {
 		next.peer, _ = w.peer.Member(name)
-		next.tracked = w.tracked
+		next.tracked = w.tracked && w.peer.Kind() != jsondoc.Array
 	}
 	if next.place.scoped() {
 		next.scopePeer = next.peer
@@ -254,7 +254,7 @@ func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, kn
 // unknown says that neither version's schema has the place. The copies of the schemas are older than those of the cluster
 // then: the API server prunes such a field before anybody sees it.
 func (w where) unknown() bool {
-	return !w.known && !w.otherKnown && !(w.place != nil && w.place.Unit != nil)
+	return !w.known && !w.otherKnown && !w.hasUnit()
 }
 
 // oneSided says that the other version has no place for what is here.
@@ -264,6 +264,9 @@ func (w where) oneSided() bool {
 	}
 	return !w.otherKnown && w.unit == nil
 }
+
+// hasUnit says that the place itself is one of a unit.
+func (w where) hasUnit() bool { return w.place != nil && w.place.Unit != nil }
 
 // required says that what was in the place goes if the other version has the place no more.
 func (w where) required() bool { return w.place == nil || !w.place.Bridge }

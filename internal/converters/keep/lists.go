@@ -22,11 +22,22 @@ func (d *differ) lists(x, g *jsondoc.Node, w where) {
 	}
 	if e := d.unkeyed(was, now, w); e != nil {
 		if len(e.parts) > 0 || len(e.extra) > 0 {
-			d.add(&Entry{kind: isList, list: e}, w)
+			d.keepList(e, w)
 		}
 		return
 	}
-	d.add(&Entry{value: x.Text(), base: d.base(g, w), shown: d.shown(g, w)}, w)
+	d.keep(&Entry{value: x.Text()}, g, w)
+}
+
+// keepList keeps what is to be kept of a list without keys. If the list belongs to a unit, the elements that only x has depend on
+// it.
+func (d *differ) keepList(l *listEntry, w where) {
+	e := &Entry{kind: isList, list: l}
+	if w.hasUnit() {
+		d.keep(e, nil, w)
+		return
+	}
+	d.add(e, w)
 }
 
 // elements are those of a list, and the keys of each.
@@ -120,7 +131,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
-		d.add(&Entry{kind: isAbsent, base: d.base(g, e), shown: d.shown(g, e)}, e)
+		d.keep(&Entry{kind: isAbsent}, g, e)
 	case g == nil:
 		d.onlyElement(x, keys, e)
 	default:
@@ -157,7 +168,7 @@ func (d *differ) onlyBehindFirst(list []member, w where) bool {
 	if l == nil {
 		return false
 	}
-	d.add(&Entry{kind: isList, list: l}, w)
+	d.keepList(l, w)
 	return true
 }
 
@@ -166,12 +177,12 @@ func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
 	before := len(d.entries)
 	if d.coarse && !w.hasDropped() {
-		d.add(&Entry{value: x.Text(), base: d.base(nil, w)}, w)
+		d.keep(&Entry{value: x.Text()}, nil, w)
 		return
 	}
 	d.members(x, nil, w, isKey)
 	if len(d.entries) == before && !w.place.dropped() {
-		d.add(&Entry{value: []byte("{}"), base: d.base(nil, w), shown: d.shown(nil, w)}, w)
+		d.keep(&Entry{value: []byte("{}")}, nil, w)
 	}
 }
 

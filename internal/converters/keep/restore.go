@@ -176,7 +176,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 		r.note(r.shown(b, n, w))
 	default:
 		if b.valid = b.entry != nil && r.counts(b.entry, n, w); b.valid && b.entry.kind == isList && n != nil {
-			b.listed = r.list(b.entry.list, n, w)
+			b.listed = r.list(b.entry, n, w)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 	}
@@ -326,15 +326,15 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
 		return false
 	}
 	version, was, _ := strings.Cut(e.shown, ":")
-	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(n, w, true), was) || isOneOf(r.otherShows(n, w, false), was)
+	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(e, n, w, true), was) || isOneOf(r.otherShows(e, n, w, false), was)
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
 	return baseOf(n, w, filled, r.path, r.scope, r.note, r.memo)
 }
 
-func (r *restorer) otherShows(n *jsondoc.Node, w where, filled bool) string {
-	return w.shown(n, filled, r.scope, len(r.path), r.memo)
+func (r *restorer) otherShows(e *Entry, n *jsondoc.Node, w where, filled bool) string {
+	return w.shown(n == nil || e.kind == isAbsent, filled, r.scope, len(r.path), r.memo)
 }
 
 func (r *restorer) scope(depth int) *jsondoc.Node {
@@ -369,11 +369,11 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 		if n == nil {
 			w = w.nothing(len(r.path))
 		}
-		e.base = orElse(e.base, r.base(n, w, true))
-		if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(n, w, true) {
-			e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(n, w, true))
-		}
+		r.second(e, n, w)
 	default:
+		if w.hasUnit() {
+			r.second(e, nil, w)
+		}
 		list, of, err := elementsAt(n, w)
 		if err != nil || len(list) != len(e.list.was) {
 			return err
@@ -384,6 +384,14 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 		return r.shownParts(e.list, list, of)
 	}
 	return nil
+}
+
+// second notes what the unit of an entry shows now as its second digests.
+func (r *restorer) second(e *Entry, n *jsondoc.Node, w where) {
+	e.base = orElse(e.base, r.base(n, w, true))
+	if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(e, n, w, true) {
+		e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(e, n, w, true))
+	}
 }
 
 // elementsAt returns the elements of a list, or the object that is one in the other version, and where each of them is.

@@ -52,7 +52,7 @@ func (l *layouter) root(rel *binding.Binding) *keep.Place {
 	}
 	for _, r := range rel.Rules {
 		for _, path := range r.Ends[l.own] {
-			l.bridge(p, path, rel.Base[l.other], r)
+			l.bridge(p, path, rel, r)
 		}
 	}
 	return p
@@ -138,10 +138,15 @@ func single(n *crdschema.Node) bool {
 // units notes which places belong together. What a plain rule moves belongs to nothing else.
 func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 	for _, u := range rel.Units {
-		if u.Single() && !slices.ContainsFunc(u.Rules, computes) {
+		lists := l.listsOfFirst(u, rel)
+		if u.Single() && !slices.ContainsFunc(u.Rules, computes) && len(lists) == 0 {
 			continue
 		}
 		unit := keep.NewUnit(membersOf(u, l.own, rel), membersOf(u, l.other, rel))
+		for _, list := range lists {
+			p, _ := placeOf(root, list)
+			p.Unit = unit
+		}
 		for _, place := range u.Places[l.own] {
 			p, whole := placeOf(root, place.Path)
 			if whole && !place.Presence {
@@ -150,6 +155,22 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 			inside(root, place, unit)
 		}
 	}
+}
+
+// listsOfFirst returns the lists whose counterparts have a first element that belongs to a unit: the elements of such a list move
+// up where that goes.
+func (l *layouter) listsOfFirst(u *binding.Unit, rel *binding.Binding) [][]syntax.Segment {
+	var lists [][]syntax.Segment
+	for _, place := range u.Places[l.other] {
+		i := slices.IndexFunc(place.Path, func(s syntax.Segment) bool { return s.Kind == syntax.First })
+		if i < 0 {
+			continue
+		}
+		if list := place.Path[:i]; rel.Owner(l.own, list) == nil && rel.Base[l.own].Walk(list).Items().Known {
+			lists = append(lists, list)
+		}
+	}
+	return lists
 }
 
 // computes reports whether a rule does more than handing its value on, or keeping it.
@@ -290,8 +311,8 @@ func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole 
 
 // bridge notes the objects and lists on the way to a place that the other version does not have. Those that are there because
 // of a condition or an expression say something themselves.
-func (l *layouter) bridge(p *keep.Place, path binding.Path, other binding.Place, r *binding.Rule) {
-	segments := path.Segments
+func (l *layouter) bridge(p *keep.Place, path binding.Path, rel *binding.Binding, r *binding.Rule) {
+	segments, other := path.Segments, rel.Base[l.other]
 	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.FromHub != nil || r.Syntax.Go != nil
 	for i, s := range segments[:max(len(segments)-1, 0)] {
 		if s.Kind != syntax.Field {
@@ -306,7 +327,7 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, other binding.Place,
 			other = other.Member(s.Name)
 		}
 		next := segments[i+1]
-		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && i+2 == len(segments) {
+		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && rel.Owner(l.own, segments[:i+2]) != nil {
 			continue
 		}
 		p.Bridge = !decides && (p.Bridge || !p.Decided)
