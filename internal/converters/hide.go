@@ -15,7 +15,7 @@ func (k *Kind) hidden(err error) error {
 	if len(k.Schemas) == 0 {
 		return err
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join, whose parts follow
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // of errors.Join
 		list := make([]error, 0, len(all.Unwrap()))
 		for _, e := range all.Unwrap() {
 			list = append(list, k.hidden(e))

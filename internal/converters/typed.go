@@ -92,7 +92,7 @@ func typeError(text []byte, into any) error {
 	if err := json.Unmarshal(text, fresh); errors.As(err, &mismatch) {
 		return fmt.Errorf("does not fit the Go type %s, mend the object or the type: .%s", mismatch.Type, mismatch.Field)
 	}
-	return fmt.Errorf("does not fit the Go type %s, mend the object or the type: .", reflect.TypeOf(into).Elem())
+	return &jsondoc.PathError{Problem: fmt.Sprintf("does not fit the Go type %s, mend the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
 }
 
 // treeOf returns what v says, numbers as their literals. Of metadata that is labels and annotations, which a conversion may change.
