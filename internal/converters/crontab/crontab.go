@@ -32,13 +32,12 @@ func Kind(group, joined, parted string) converters.Kind {
 	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
 }
 
-// with returns what a version may be that has some fields, all of them text. A CRD may have others beside them, and in spec, which are
-// copied.
+// with returns what a version may be that has some fields, all of them text or null. A CRD may have others beside them, and in spec,
+// which are copied.
 func with(fields ...string) *crdschema.Node {
-	text, number := structural.Structural{Generic: structural.Generic{Type: "string"}}, structural.Structural{Generic: structural.Generic{Type: "integer"}}
-	properties := map[string]structural.Structural{
-		"spec": open(map[string]structural.Structural{"cronSpec": text, "image": text, "replicas": number}),
-	}
+	text := ofType("string")
+	spec := open(map[string]structural.Structural{"cronSpec": text, "image": text, "replicas": ofType("integer")})
+	properties := map[string]structural.Structural{"spec": spec}
 	for _, name := range fields {
 		properties[name] = text
 	}
@@ -47,11 +46,13 @@ func with(fields ...string) *crdschema.Node {
 }
 
 func open(properties map[string]structural.Structural) structural.Structural {
-	return structural.Structural{
-		Generic:    structural.Generic{Type: "object"},
-		Extensions: structural.Extensions{XPreserveUnknownFields: true},
-		Properties: properties,
-	}
+	s := ofType("object")
+	s.Properties, s.XPreserveUnknownFields = properties, true
+	return s
+}
+
+func ofType(name string) structural.Structural {
+	return structural.Structural{Generic: structural.Generic{Type: name, Nullable: true}}
 }
 
 // convert is the same in both directions: there converts, back is its inverse as far as there is one.
