@@ -52,7 +52,7 @@ type Kind struct {
 	Hub string
 	// Versions are all versions, the hub included, and those that are only stored any more.
 	Versions []string
-	// Schemas are those of the versions, for Lossless, or nil: see there.
+	// Schemas are those of the versions, for Lossless (see there) and for messages, or nil.
 	Schemas map[string]*crdschema.Node
 	// Converter converts between the hub and each other version.
 	Converter Converter
@@ -69,11 +69,18 @@ func (k *Kind) Name() string {
 }
 
 // Convert converts obj from one version to another: in one step where one of them is the hub, else in two over the hub. On an error
-// obj is in no defined state. It is safe for concurrent use on different objects.
+// obj is in no defined state, and with Schemas the error names no key of a map. It is safe for concurrent use on different objects.
 func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if from == to {
 		return nil
 	}
+	if err := k.convert(ctx, obj, from, to); err != nil {
+		return k.hidden(err)
+	}
+	return nil
+}
+
+func (k *Kind) convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if from == k.Hub || to == k.Hub {
 		return k.last(ctx, obj, from, to)
 	}

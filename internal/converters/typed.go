@@ -84,18 +84,15 @@ func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, erro
 	return append(text, '}'), err
 }
 
-// typeError says why text does not fit the Go type, with the path and without the value. Only the standard decoder's
-// error tells them apart.
+// typeError says why text does not fit the Go type, with the fields of the type on the way, and without the value. Only the standard
+// decoder's error tells them apart.
 func typeError(text []byte, into any) error {
 	fresh := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 	var mismatch *json.UnmarshalTypeError
 	if err := json.Unmarshal(text, fresh); errors.As(err, &mismatch) {
-		return &jsondoc.PathError{
-			Problem: fmt.Sprintf("does not fit the Go type %s, mend the object or the type", mismatch.Type),
-			Path:    "." + mismatch.Field,
-		}
+		return fmt.Errorf("does not fit the Go type %s, mend the object or the type: .%s", mismatch.Type, mismatch.Field)
 	}
-	return &jsondoc.PathError{Problem: "does not fit the Go type " + reflect.TypeOf(into).Elem().String() + ", mend the object or the type", Path: "."}
+	return &jsondoc.PathError{Problem: fmt.Sprintf("does not fit the Go type %s, mend the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
 }
 
 // treeOf returns what v says, numbers as their literals. Of metadata that is labels and annotations, which a conversion may change.

@@ -106,7 +106,7 @@ func TestACopyOfAnObjectThatWasReplacedHasItsMembers(t *testing.T) {
 	}
 	o.Replace(v)
 	c := o.Copy()
-	if c == nil || string(c.Text()) != string(o.Text()) {
+	if c == nil || !bytes.Equal(c.Text(), o.Text()) {
 		t.Fatalf("%s of %s", c.Text(), o.Text())
 	}
 	sameTree(t, parse(t, string(o.Text())).Node, c.Node)

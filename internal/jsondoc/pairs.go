@@ -71,12 +71,12 @@ const fewPairs = 32
 // near returns where the member of a name is, or -1. It is mostly the one at next.
 func (f *finder) near(next int, name []byte) int {
 	n := f.of.count()
-	if next < n && string(f.of.nameOf(next)) == string(name) {
+	if next < n && bytes.Equal(f.of.nameOf(next), name) {
 		return next
 	}
 	if n <= fewPairs {
 		for i := range n {
-			if string(f.of.nameOf(i)) == string(name) {
+			if bytes.Equal(f.of.nameOf(i), name) {
 				return i
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -20,17 +21,7 @@ func Kind(group, joined, parted string) converters.Kind {
 		GroupKind: schema.GroupKind{Group: group, Kind: "CronTab"},
 		Hub:       parted,
 		Versions:  []string{joined, parted},
-		Schemas: map[string]*crdschema.Node{
-			joined: converters.SchemaOf[struct {
-				common
-				HostPort *string `json:"hostPort"`
-			}](),
-			parted: converters.SchemaOf[struct {
-				common
-				Host *string `json:"host"`
-				Port *string `json:"port"`
-			}](),
-		},
+		Schemas:   map[string]*crdschema.Node{joined: with("hostPort"), parted: with("host", "port")},
 		Converter: converters.Exact(func(_ context.Context, obj *jsondoc.Object, from, _ string) (exact bool, err error) {
 			if from == joined {
 				return convert(obj, split, join)
@@ -41,13 +32,27 @@ func Kind(group, joined, parted string) converters.Kind {
 	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
 }
 
-// common is what both versions have.
-type common struct {
-	Spec struct {
-		CronSpec *string `json:"cronSpec"`
-		Image    *string `json:"image"`
-		Replicas *int64  `json:"replicas"`
-	} `json:"spec"`
+// with returns what a version may be that has some fields, all of them text or null. A CRD may have others beside them, and in spec,
+// which are copied.
+func with(fields ...string) *crdschema.Node {
+	text := ofType("string")
+	spec := open(map[string]structural.Structural{"cronSpec": text, "image": text, "replicas": ofType("integer")})
+	properties := map[string]structural.Structural{"spec": spec}
+	for _, name := range fields {
+		properties[name] = text
+	}
+	all := open(properties)
+	return crdschema.NewNode(&all)
+}
+
+func open(properties map[string]structural.Structural) structural.Structural {
+	s := ofType("object")
+	s.Properties, s.XPreserveUnknownFields = properties, true
+	return s
+}
+
+func ofType(name string) structural.Structural {
+	return structural.Structural{Generic: structural.Generic{Type: name, Nullable: true}}
 }
 
 // convert is the same in both directions: there converts, back is its inverse as far as there is one.

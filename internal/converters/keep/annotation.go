@@ -89,7 +89,7 @@ func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) 
 }
 
 // kubeVersion is what versions of Kubernetes look like whose age can be told.
-var kubeVersion = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
+var kubeVersion = regexp.MustCompile(`^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$`)
 
 // Gone reports whether annotations of a version go: it was one of the kind, since it is older than all that there are. One that
 // is newer may be known to others.

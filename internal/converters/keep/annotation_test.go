@@ -2,7 +2,6 @@ package keep
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -295,11 +294,11 @@ func respelt(t *testing.T, text []byte) string {
 	return string(out)
 }
 
-func parseTest(t testing.TB, text string) *jsondoc.Object {
-	t.Helper()
+func parseTest(tb testing.TB, text string) *jsondoc.Object {
+	tb.Helper()
 	obj, err := jsondoc.ParseObject([]byte(text))
 	if err != nil {
-		t.Fatalf("%v: %.300s", err, text)
+		tb.Fatalf("%v: %.300s", err, text)
 	}
 	return obj
 }
@@ -310,7 +309,7 @@ func FuzzAnnotations(f *testing.F) {
 	for seed := range uint64(40) {
 		m := newMaker(seed)
 		obj := parseTest(f, `{"metadata":{"annotations":{}}}`)
-		if err := Put(context.Background(), obj, "v1", m.entries(1+m.IntN(6))); err != nil {
+		if err := Put(f.Context(), obj, "v1", m.entries(1+m.IntN(6))); err != nil {
 			f.Fatal(err)
 		}
 		annotations, _ := obj.Get("metadata", "annotations")

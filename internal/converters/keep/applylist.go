@@ -57,7 +57,7 @@ func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
 		return
 	}
 	for _, t := range found.parts {
-		if !(t.valid && t.entry.kind == isAbsent) {
+		if !t.valid || t.entry.kind != isAbsent {
 			r.apply(t, t.node, 0)
 		}
 	}

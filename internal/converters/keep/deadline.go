@@ -12,7 +12,7 @@ type deadline struct {
 	done int             // since the last look, in values
 }
 
-// newDeadline returns one that is looked at at once.
+// newDeadline returns one whose first look is at once.
 func newDeadline(ctx context.Context) *deadline { return &deadline{ctx, lookEvery} }
 
 // passed returns the error of the context after so many values more, if it was looked at.

@@ -49,7 +49,7 @@ func TestPutLooksAtTheDeadline(t *testing.T) {
 // The search for the elements of a list that are still in their order takes time in proportion to the product of two lists.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	var x, y []string
+	x, y := make([]string, 0, 1000), make([]string, 0, 1000)
 	for i := range 1000 {
 		x, y = append(x, digestString(uint64(i))), append(y, digestString(uint64(3*i+1)))
 	}

@@ -64,18 +64,6 @@ func (p Path) String() string {
 	return text.String()
 }
 
-// plain returns the path as jsondoc.Node.Path does, or "" if it goes through a list.
-func (p Path) plain() string {
-	names := make([]string, 0, len(p))
-	for _, s := range p {
-		if s.Keys != nil {
-			return ""
-		}
-		names = append(names, s.Name)
-	}
-	return jsondoc.FormatPath(names...)
-}
-
 // appendJSON appends the path as the array that an annotation has: a string for a member, an object for an element.
 func (p Path) appendJSON(dst []byte) []byte {
 	dst = append(dst, '[')

@@ -93,7 +93,7 @@ func BenchmarkBigUnit(b *testing.B) {
 			fmt.Fprintf(&m, `,"k%d":"v"`, i)
 			fmt.Fprintf(&l, `{"name":"n%d"},`, i)
 		}
-		there := head("v1beta1", fmt.Sprintf(`,"spec":{"t":"%s","l":[%s{"name":"last","v":"x"}],"m":{%s}}`,
+		there := head("v1beta1", fmt.Sprintf(`,"spec":{"t":%q,"l":[%s{"name":"last","v":"x"}],"m":{%s}}`,
 			strings.Repeat("x", 100*entries), l.String(), m.String()[1:]))
 		b.Run(fmt.Sprint(entries), func(b *testing.B) { benchmarkEntries(b, kind, there, "v1beta1", "v1", entries) })
 	}

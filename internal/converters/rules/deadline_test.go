@@ -64,7 +64,8 @@ func datedConversions(t *testing.T) map[string]dated {
 	all["elements with keys"] = dated{lists, "v1beta1", head("v1beta1", `,"spec":{"k":[`+numbered(n, `{"name":"n%d","a":"0","only":"x"}`)+`]}`)}
 	all["elements without keys"] = dated{lists, "v1beta1", head("v1beta1", `,"spec":{"l":[`+numbered(10_000, `{"a":"%d","only":"x"}`)+`]}`)}
 	all["many lists without keys"] = dated{
-		pair{beta: "{spec: {m: {'*': [{a: string, only: string}]}}}", v1: "{spec: {m: {'*': [{a: string}]}}}"}, "v1beta1",
+		pair{beta: "{spec: {m: {'*': [{a: string, only: string}]}}}", v1: "{spec: {m: {'*': [{a: string}]}}}"},
+		"v1beta1",
 		head("v1beta1", `,"spec":{"m":{`+numbered(2_000, `"k%d":[{"a":"a","only":"x"},{"a":"b","only":"y"},{"a":"c"},{"a":"d"}]`)+`}}`),
 	}
 	return all
@@ -119,12 +120,12 @@ func TestTheDeadlineIsLookedAtEverywhere(t *testing.T) {
 // One that is over before it begins takes next to no time.
 func TestAContextThatIsOverIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	for name, d := range datedConversions(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind := d.kind(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
 			took := time.Duration(1 << 62)
 			for range 3 { // others work here as well
 				started := time.Now()

@@ -125,7 +125,9 @@ func keptIn(t *testing.T, obj *unstructured.Unstructured) map[string]string {
 		if !keep.IsOwn(name) {
 			t.Errorf("annotation %s: %s", name, text)
 		}
-		entry := struct{ Value json.RawMessage }{json.RawMessage("null")}
+		entry := struct {
+			Value json.RawMessage `json:"value"`
+		}{json.RawMessage("null")}
 		if err := json.Unmarshal([]byte(text), &entry); err != nil {
 			t.Errorf("annotation %s: %v: %s", name, err, text)
 		}

@@ -144,7 +144,7 @@ func bounded(text []byte, node *crdschema.Node) bool {
 		(v.Minimum != nil && float64(i) < *v.Minimum || v.Maximum != nil && float64(i) > *v.Maximum) {
 		return false
 	}
-	return node.Format() != "int32" || int64(int32(i)) == i //nolint:gosec // that is the question
+	return node.Format() != "int32" || int64(int32(i)) == i
 }
 
 // spelt reports whether a number is spelt as the API server does.
