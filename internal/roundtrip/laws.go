@@ -18,14 +18,15 @@ func (t *subject) identity() *ViolationError {
 
 // returns is L1, and L2 for an object that keeps something.
 func (t *subject) returns(to string, there []byte) *ViolationError {
-	if v := t.returnsFrom(to, there, "there", t.keeps); v != nil || !t.Stored || t.class != whole || t.foreign {
+	// A default that only this version has is kept on the way back.
+	filled := !equal(t.state, tidy(t.read(t.object)))
+	if v := t.returnsFrom(to, there, "there", t.keeps || filled); v != nil || !t.Stored || t.class != whole || t.foreign {
 		return v
 	}
 	sent, stored := t.read(there), t.view(to, there)
 	if equal(sent, stored) && !respelt(there) {
 		return nil
 	}
-	// A default that only this version has is kept on the way back.
 	return t.returnsFrom(to, encode(stored), "stored there", true)
 }
 

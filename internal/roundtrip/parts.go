@@ -18,7 +18,7 @@ const (
 // changes. Between two versions that are not the hub, it may be the hub that shows it. Leaves are those of server-side apply, but
 // that all of a list may be one, as its keys at the other version count as well, and all of a value without a schema.
 func (t *subject) parts(to string) *ViolationError {
-	there, err := t.convert(t.ctx, t.object, t.version, to)
+	there, err := t.convert(t.ctx, encode(t.state), t.version, to)
 	if err != nil || t.class != whole || t.keeps || t.version != t.Kind.Hub && to != t.Kind.Hub {
 		return nil //nolint:nilerr // L7
 	}

@@ -295,6 +295,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		w.written = map[string]map[string]any{}
 	}
 	w.written[version] = visible(copied(state))
+	asked := version
 	before, v := w.gained(version)
 	if v != nil {
 		return v
@@ -309,7 +310,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 			return v
 		}
 		for g, was := range before {
-			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) {
+			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && !w.unplaced(g, asked, state) {
 				return w.violation(lawSkew, version, w.version, "stored %s", encode(w.object)).differs(version, newGap(g.Path, was, is))
 			}
 		}
@@ -321,6 +322,13 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		}
 	}
 	return nil
+}
+
+// unplaced reports whether a write at a version removed the object that a gain is in, as that version has it.
+func (w *server) unplaced(g Gain, version string, state map[string]any) bool {
+	_, was := g.of(w.before[version])
+	_, is := g.of(state)
+	return was && !is
 }
 
 // gained returns what gains are there that a write at a version cannot mean.

@@ -135,7 +135,7 @@ func (d *differ) value(x, g *jsondoc.Node, w where) {
 	switch {
 	case d.stopped() || w.place != nil && w.place.Dropped:
 	case d.unknown && x != nil && w.unknown():
-		if (x.Kind() != jsondoc.Null || w.opaque && g == nil) && !d.restored.survived[survivor(d.path, x)] {
+		if !d.restored.survived[survivor(d.path, x)] {
 			d.add(&Entry{value: x.Text()}, w)
 		}
 	case x == nil:
@@ -211,9 +211,22 @@ func (d *differ) only(x *jsondoc.Node, w where) {
 
 // absent keeps that there was nothing where the way back gives g: all of it, so that an edit of a part is one of the whole.
 func (d *differ) absent(g *jsondoc.Node, w where) {
-	if !d.gained(w) && !w.schemaFills(g) {
+	if !w.schemaFills(g) && !d.allGained(g, w) {
 		d.keep(&Entry{kind: isAbsent}, g, w)
 	}
+}
+
+// allGained is gained for all that is in what the way back gives.
+func (d *differ) allGained(g *jsondoc.Node, w where) bool {
+	if len(d.restored.gained) == 0 || d.gained(w) || g.Kind() != jsondoc.Map || d.isEmpty(g) {
+		return d.gained(w)
+	}
+	all := true
+	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
+		all = d.allGained(m, w.member(name, len(d.path)+1))
+		return all
+	}))
+	return all
 }
 
 // gained reports whether the other version has got what is here, or what it shows of the unit, from what was kept of it, although

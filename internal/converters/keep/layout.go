@@ -273,6 +273,9 @@ func (w where) oneSided() bool {
 	return !w.otherKnown && w.unit == nil
 }
 
+// unbound says that no rule ties the place to the other version: a base was kept by rules that did, of which these know nothing.
+func (w where) unbound() bool { return w.oneSided() && w.unit == nil }
+
 // hasUnit says that the place itself is one of a unit.
 func (w where) hasUnit() bool { return w.place != nil && w.place.Unit != nil }
 

@@ -172,18 +172,17 @@ func (d *differ) onlyBehindFirst(list []member, w where) bool {
 	return true
 }
 
-// onlyElement keeps what an element has beside its keys, or that it is there.
+// onlyElement keeps that an element is there, and what it has beside its keys: it stays when the owner of one of these gives it up.
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
-	before := len(d.entries)
 	if d.coarse && !w.hasDropped() {
 		d.keep(&Entry{value: x.Text()}, nil, w)
 		return
 	}
-	d.members(x, nil, w, isKey)
-	if len(d.entries) == before && !w.place.dropped() {
+	if !w.place.dropped() {
 		d.keep(&Entry{value: []byte("{}")}, nil, w)
 	}
+	d.members(x, nil, w, isKey)
 }
 
 func orderBase(keys [][]Key) string {

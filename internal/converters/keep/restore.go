@@ -291,13 +291,10 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
 	if n != nil && w.unknown() {
 		r.done.survived[survivor(r.path, n)] = true
 	}
-	if !w.known && !w.opaque && r.has < usualIn(r.path) {
-		return false // it would make what it is in
-	}
 	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys)) {
 		return false
 	}
-	return w.fits(e.value) && r.shows(e, n, w)
+	return w.fits(e.value) && (r.shows(e, n, w) || n == nil && w.unbound())
 }
 
 func lastKeys(path Path) []Key {

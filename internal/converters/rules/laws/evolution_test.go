@@ -172,8 +172,8 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 		}
 		e := &example{crdText: text, crd: parseCRD(t, text)}
 		for _, kind := range builtin.Kinds() {
-			if kind.GroupKind != e.crd.GroupKind() {
-				continue
+			if kind.GroupKind != e.crd.GroupKind() || kind.Schemas[kind.Hub].PreservesUnknown() {
+				continue // or it leaves all fields that it does not know to the CRD
 			}
 			held++
 			for _, version := range kind.Versions {
@@ -184,7 +184,7 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 			}
 		}
 	}
-	if held < 3 {
+	if held < 1 {
 		t.Errorf("only %d kinds", held)
 	}
 }
