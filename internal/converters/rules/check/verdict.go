@@ -287,7 +287,7 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 				of, other, v.holder, v.changed)
 			return
 		}
-		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: what it said there (%s), and what was kept beside that, does not return",
+		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: what it said there (%s) returns only where it was kept as well",
 			of, other, it, v.changed)
 	case keptDropped:
 		c.say(v.pos, v.code, "leave `drop` out to have it kept", "%s%s drops %s now, what was kept of %s will be dropped: %s", of, v.rule, it, it, v.reason)

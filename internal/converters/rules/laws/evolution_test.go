@@ -12,6 +12,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
@@ -96,8 +97,8 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 		b.crd = parseCRD(t, textOf(t, crd))
 	}
 	file, findings := syntax.Parse(b.sources[0].Name, b.sources[0].Text)
-	_, more := rules.Load(b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
-	if len(findings)+len(more) > 0 {
+	set, more := rules.Load(b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
+	if len(findings)+len(more) > 0 || len(check.Check(set.Bound())) > 0 {
 		return nil
 	}
 	b.c = file.Conversions[0]
