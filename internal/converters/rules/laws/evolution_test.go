@@ -92,6 +92,12 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 	add(t, v, "unmapped: Preserve")
 	b.sources = []rules.Source{{Name: e.sources[0].Name, Text: textOf(t, doc)}}
 	if path := names(field); path != nil {
+		n := e.crd.Version(e.c.Versions[version].Name).Root
+		for _, name := range path {
+			if n = n.Property(name); n == nil {
+				return nil // a schema does not name it
+			}
+		}
 		crd := parseYAML(t, e.crdText)
 		remove(e.properties(t, crd, e.c.Versions[version].Name, path[:len(path)-1]...), path[len(path)-1])
 		b.crd = parseCRD(t, textOf(t, crd))
