@@ -242,7 +242,7 @@ func (w *server) grow() *ViolationError {
 			return v
 		}
 		w.admit(version, got)
-		if diff := lost(w.undropped(want, version, w.versions()...), visible(got), ""); diff.path != "" {
+		if diff := lost(w.undropped(want, version, w.versions()...), visible(got), ""); diff.path != "" && !w.says(version, diff.path) {
 			return w.violation(lawGrowth, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
 		}
 	}
@@ -324,6 +324,17 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 	return nil
 }
 
+// says reports whether the object has something at a path of a version without kept values. What was kept there before rules
+// tied the path to a place that had a value of its own is another one.
+func (w *server) says(version, path string) bool {
+	text, err := w.convert(w.ctx, encode(visible(copied(w.object))), w.version, version)
+	if err != nil {
+		return false
+	}
+	value, placed := Gain{version, path}.of(w.read(text))
+	return placed && value != any(absence{})
+}
+
 // unplaced reports whether a write at a version removed the object that a gain is in, as that version has it.
 func (w *server) unplaced(g Gain, version string, state map[string]any) bool {
 	_, was := g.of(w.before[version])
@@ -355,7 +366,7 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	if w.grown {
 		diff = lost(w.undropped(want, version, w.versions()...), got, "") // what was kept before may come where the user wrote nothing
 	}
-	if diff.path == "" {
+	if diff.path == "" || w.grown && w.says(version, diff.path) {
 		return nil
 	}
 	law := lawRoundTrip
