@@ -9,7 +9,10 @@ import (
 
 // returns reports whether anything of a branch returns that makes a value where there is none.
 func (b *branch) returns() bool {
-	return b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) || slices.ContainsFunc(b.kids, (*branch).returns)
+	if b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) {
+		return true
+	}
+	return slices.ContainsFunc(b.kids, (*branch).returns)
 }
 
 // changes reports whether anything of a branch changes the object.

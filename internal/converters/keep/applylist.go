@@ -97,7 +97,10 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 
 // part decides what returns of what was kept of an element.
 func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
-	sub := &restorer{deadline: r.deadline, memo: r.memo, done: r.done, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{n}}
+	sub := &restorer{
+		deadline: r.deadline, memo: r.memo, done: r.done, otherVersion: r.otherVersion,
+		object: r.object, scopes: []*jsondoc.Node{n},
+	}
 	t := tree(kept)
 	sub.visit(t, n, w)
 	r.note(sub.err)

@@ -14,7 +14,9 @@ const ofObject = -1
 // they show something, so that rules may grow.
 //
 // Without filled, what the schemas fill in counts as nothing.
-func baseOf(n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error), memo *memo) string {
+func baseOf(
+	n *jsondoc.Node, w where, filled bool, path Path, scope func(depth int) *jsondoc.Node, note func(error), memo *memo,
+) string {
 	sum, shown := uint64(0), false
 	if n != nil && (filled || !w.filled(n)) {
 		sum, shown = mixed(digest(n)), true

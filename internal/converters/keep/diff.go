@@ -29,19 +29,6 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	return d.diff(x, g, y, l)
 }
 
-func (d *differ) diff(x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
-	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
-	root := l.root(y)
-	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
-		return nil, err
-	}
-	d.members(x.Node, g.Node, root, isHead)
-	return d.entries, d.err
-}
-
-// isHead is true of the members of an object that no conversion may change, or only a part of them.
-func isHead(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
-
 // A differ goes through two values of one version.
 type differ struct {
 	deadline     *deadline
@@ -58,6 +45,19 @@ type differ struct {
 	scopes  []*jsondoc.Node // what the way back gives at the path, from the root on
 	err     error
 }
+
+func (d *differ) diff(x, g, y *jsondoc.Object, l *Layout) ([]*Entry, error) {
+	d.otherVersion, d.object, d.scopes = label(l.OtherVersion), g.Node, []*jsondoc.Node{g.Node}
+	root := l.root(y)
+	if err := d.metadata(x, g, root.member("metadata", 1)); err != nil {
+		return nil, err
+	}
+	d.members(x.Node, g.Node, root, isHead)
+	return d.entries, d.err
+}
+
+// isHead is true of the members of an object that no conversion may change, or only a part of them.
+func isHead(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 func (d *differ) note(err error) {
 	if err != nil && d.err == nil {
@@ -171,8 +171,8 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 // part compares two elements, at which paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
 	sub := &differ{
-		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, otherVersion: d.otherVersion, object: d.object, coarse: d.coarse,
-		scopes: []*jsondoc.Node{g},
+		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, coarse: d.coarse,
+		otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g},
 	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)

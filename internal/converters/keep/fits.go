@@ -3,13 +3,14 @@ package keep
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// fits reports whether a value is of the types of the place, and one that the API server can read there. Bounds, patterns, enums and
-// rules do not count: they are the API server's, and this copy of the schema may be older than its. Nor do fields that the schema
+// fits reports whether a value is of the types of the place, and one that the API server can read there. Bounds, patterns, enums
+// and rules do not count: they are the API server's, and this copy of the schema may be older than its. Nor do fields that the schema
 // does not name. A null that the API server removes by itself does not fit, but is no harm in an object that does.
 func (w where) fits(text []byte) bool {
 	return isSound(text, jsondoc.MaxDepth-w.level) && (w.anything || w.schema == nil || ofType(w.schema, text))
@@ -170,7 +171,7 @@ func (d *distinct) identity(e *jsondoc.Node) string {
 	if d.schema.ListType() == "set" {
 		return digestText(e)
 	}
-	id := ""
+	var id strings.Builder
 	for _, field := range d.schema.ListMapKeys() {
 		key, _ := e.Member(field)
 		s := d.schema.Items().Property(field)
@@ -181,9 +182,9 @@ func (d *distinct) identity(e *jsondoc.Node) string {
 			key, _ = parsed([]byte(text))
 		}
 		if key != nil {
-			id += digestText(key)
+			id.WriteString(digestText(key))
 		}
-		id += " "
+		id.WriteByte(' ')
 	}
-	return id
+	return id.String()
 }

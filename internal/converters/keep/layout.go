@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -92,8 +93,8 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 	if p == nil {
 		return nil, false
 	}
-	if m = p.Members[name]; m != nil {
-		return m, false
+	if own := p.Members[name]; own != nil {
+		return own, false
 	}
 	if m, _ = p.Beside.member(name); m != nil {
 		return m, true
@@ -102,17 +103,14 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 }
 
 // memberNamed is member for a name that is no string yet.
-func (p *Place) memberNamed(name []byte) (m *Place, beside bool) {
+func (p *Place) memberNamed(name []byte) *Place {
 	if p == nil {
-		return nil, false
+		return nil
 	}
-	if m = p.Members[string(name)]; m != nil {
-		return m, false
+	if m := cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name)); m != nil {
+		return m
 	}
-	if m, _ = p.Beside.memberNamed(name); m != nil {
-		return m, true
-	}
-	return p.Each, false
+	return p.Each
 }
 
 func (p *Place) each() *Place {
@@ -249,7 +247,7 @@ func (w where) into(p *Place, depth int) where {
 func (p *Place) moved() bool { return p != nil && p.Moved }
 
 // below returns what a schema has for a member, whether it has one, and whether that may be anything.
-func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, known, any bool) {
+func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, known, free bool) {
 	switch n = memberOf(s, name); {
 	case anything:
 		return nil, true, true

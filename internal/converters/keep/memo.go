@@ -2,9 +2,9 @@ package keep
 
 import "github.com/crdconvert/webhookd/internal/jsondoc"
 
-// A memo remembers what places of units hold. Of all that is kept below one place of a unit, each looks at the others of them, which
-// may be large (BenchmarkBigUnit in converters/rules). It is small: units are, too. Nobody edits the objects meanwhile, or what they
-// were before counts.
+// A memo remembers what places of units hold. Of all that is kept below one place of a unit, each looks at the others of them,
+// which may be large (BenchmarkBigUnit in converters/rules). It is small: units are, too. Nobody edits the objects meanwhile,
+// or what they were before counts.
 type memo struct {
 	sums  [memos]memoSum
 	found [memos]memoFound

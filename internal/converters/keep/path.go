@@ -23,8 +23,8 @@ type Key struct{ Name, Value string }
 // A Path leads from the root of an object, or of an element, to a value.
 type Path []Step
 
-// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values deep in
-// an object had long paths each.
+// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values
+// deep in an object had long paths each.
 const maxSteps = 64
 
 // Names returns the path of members of objects.

@@ -25,10 +25,13 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // whose base is what obj shows, and of lists those of the elements that are still there. All are judged before any is put
 // back. A value that does not fit the types of the schema, or a place where obj has something else, is left out.
 //
-// Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the context, or of an object with a
-// repeated name.
+// Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the
+// context, or of an object with a repeated name.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}}}
+	r := &restorer{
+		deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion),
+		done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}},
+	}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
@@ -160,7 +163,10 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
 // does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true}
+	r := &restorer{
+		deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion),
+		object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true,
+	}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
@@ -323,7 +329,10 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
 		return false
 	}
 	version, was, _ := strings.Cut(e.shown, ":")
-	return version != "" && version != r.otherVersion || isOneOf(r.otherShows(e, n, w, true), was) || isOneOf(r.otherShows(e, n, w, false), was)
+	if version != "" && version != r.otherVersion {
+		return true
+	}
+	return isOneOf(r.otherShows(e, n, w, true), was) || isOneOf(r.otherShows(e, n, w, false), was)
 }
 
 func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
@@ -403,7 +412,10 @@ func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, 
 // shownParts is shown for what was kept of the elements of a list.
 func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
 	for i, kept := range l.parts {
-		sub := &restorer{deadline: r.deadline, memo: r.memo, otherVersion: r.otherVersion, object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true}
+		sub := &restorer{
+			deadline: r.deadline, memo: r.memo, otherVersion: r.otherVersion,
+			object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true,
+		}
 		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
 			return sub.err
 		}

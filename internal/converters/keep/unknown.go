@@ -57,7 +57,7 @@ func (s *Searcher) visit(name []byte) error {
 		_, err := s.scan.Skip()
 		return err
 	}
-	place, _ := of.place.memberNamed(name)
+	place := of.place.memberNamed(name)
 	next := searched{schema: memberNamed(of.schema, name), place: place}
 	switch {
 	case next.schema == nil && of.schema.PreservesUnknown():
