@@ -31,7 +31,7 @@ func guard(t *testing.T, p *plane.Plane) {
 	for _, mode := range []crdguard.Mode{crdguard.Validate, crdguard.Restore} {
 		t.Run(string(mode), func(t *testing.T) {
 			e := byService(t, p)
-			r := e.Install(t, machinesCRD(t, "v1beta1", "v1beta1", "v1"), e.InProcess(t, machineKind()))
+			r := e.Install(t, machinesCRD(t), machinesWebhookd(t, e))
 			r.Namespace = team.namespace
 			g := &guarded{Resource: r, team: team, env: e, mode: mode}
 			defer g.policies(t, "annotations", "--mode="+string(mode))()
