@@ -43,6 +43,12 @@ func KeptOverflow(t *testing.T, e *Env) {
 		tooLarge(s, "", `"quota":{"hunter2":"`+random(200<<10)+`"},"ports":[`+element+random(200<<10)+`"}]`, ".spec.")
 	})
 	part("what would not fit is refused where it would be stored", func(s subject) { refusedAtOnce(s, e) })
+	m := w.Metrics(t)
+	for _, name := range []string{"webhookd_kept_too_large_total", "webhookd_kept_bytes_count", "webhookd_largest_annotations_bytes"} {
+		if m.Sum(name, "kind", s.Kind+"."+s.Group) == 0 {
+			t.Errorf("%s is 0", name)
+		}
+	}
 	quotesNothing(t, w.Log(), "hunter2")
 	quotesNothing(t, w.Log(), random(40))
 }

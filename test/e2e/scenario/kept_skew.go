@@ -36,6 +36,7 @@ func KeptSkew(t *testing.T, e *Env) {
 			})
 		}
 	}
+	s.outdated(w.Log(), 1)
 	s.run("the copy catches up", func(s subject) {
 		e.freshField(s, "v1", "v1beta1", "ports")
 		p := skewed{s, "v1", "v1beta1", "caught-up", "image"}
@@ -43,11 +44,25 @@ func KeptSkew(t *testing.T, e *Env) {
 		newer := crd.DeepCopy()
 		addFresh(newer, "v1", "ports")
 		e.rules.knows(s.t, newer)
+		s.outdated(w.Log(), 0)
 		s.wants("v1", p.name, p.spec("i", `"fresh":"f",`+ports))
 		p.set("v1beta1", "j")
 		s.wants("v1", p.name, p.spec("j", `"fresh":"f",`+ports))
 	})
 	quotesNothing(t, w.Log(), "hunter")
+}
+
+// outdated holds what the gauge says of the kind's copy of the CRD, and that the log has said so once.
+func (s subject) outdated(log []string, want float64) {
+	s.t.Helper()
+	kind := s.Kind + "." + s.Group
+	if got := s.w.Metrics(s.t).Sum("webhookd_crd_outdated", "kind", kind); got != want {
+		s.t.Errorf("webhookd_crd_outdated of %s is %v, want %v", kind, got, want)
+	}
+	const told = "objects have fields that the copy of their CRD lacks"
+	if n := strings.Count(strings.Join(log, "\n"), told); n != 1 {
+		s.t.Errorf("the log tells %d times that the copy of the CRD is old", n)
+	}
 }
 
 // KeptSkewOfTypes does so with a kind whose versions are Go types, which lack the field.
