@@ -79,7 +79,7 @@ func (u *Unit) With(v *Unit) *Unit {
 func (w where) shown(presence, filled bool, scope func(depth int) *jsondoc.Node, depth int, memo *memo) string {
 	switch {
 	case w.unit == nil && presence && w.peer != nil && w.known && !w.oneSided():
-		if !filled && fills(w.other, w.peer) {
+		if !filled && !w.otherGiven && fills(w.other, w.peer) {
 			return ""
 		}
 		return digestText(w.peer)

@@ -130,6 +130,8 @@ type where struct {
 	known, anything bool
 	// otherKnown is known for the other version.
 	otherKnown bool
+	// given says that this is an entry of a map, or an element, in the own and in the other version: no schema fills one in.
+	given, otherGiven bool
 	opaque     bool // as of the layout
 	// level is how many objects and lists of the object the place is in.
 	level int
@@ -170,8 +172,10 @@ func (w where) member(name string, depth int) where {
 	}
 	next := w.into(place, depth)
 	next.schema, next.known, next.anything = below(w.schema, name, w.anything)
+	next.given, next.otherGiven = w.schema.Property(name) == nil, next.place == w.place.each()
 	if !next.place.moved() {
 		next.other, next.otherKnown, _ = below(w.other, name, w.other == nil && w.otherKnown)
+		next.otherGiven = w.other.Property(name) == nil
 	}
 	if !next.place.moved() || next.place == w.place.Each {
 		next.peer, _ = w.peer.Member(name)
@@ -191,7 +195,7 @@ func (w where) element(depth, index int) where {
 	next := w.into(w.place.each(), depth)
 	next.schema = w.schema.Items()
 	next.anything = w.anything || next.schema == nil
-	next.known = true
+	next.known, next.given, next.otherGiven = true, true, true
 	next.peer, next.tracked = nil, false
 	if index >= 0 {
 		next.peer, _ = w.peer.Element(index)
@@ -318,11 +322,11 @@ func (w where) userNamed(name string) bool {
 
 // filled reports whether a value is what the schema of either version fills in, or a rule.
 func (w where) filled(n *jsondoc.Node) bool {
-	return w.schemaFills(n) || fills(w.other, n) || w.place != nil && w.place.Fallback != nil && isText(n, string(w.place.Fallback))
+	return w.schemaFills(n) || !w.otherGiven && fills(w.other, n) || w.place != nil && w.place.Fallback != nil && isText(n, string(w.place.Fallback))
 }
 
 // schemaFills reports whether a value is what the version's own schema fills in.
-func (w where) schemaFills(n *jsondoc.Node) bool { return fills(w.schema, n) }
+func (w where) schemaFills(n *jsondoc.Node) bool { return !w.given && fills(w.schema, n) }
 
 func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	text, has := s.Default()

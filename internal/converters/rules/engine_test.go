@@ -81,6 +81,15 @@ func plainCases() []engineCase {
 			samples: []sample{{from: "v1beta1", rest: `, "spec" : {"a":"x", "b" : 1.10}`, want: `, "spec" : {"a":"x", "b" : 1.10}`, wantKept: `{"v1beta1.spec.b":{"value":1.1}}`}},
 		},
 		{
+			name: "a field of any type and one of a type, with fields of its own",
+			pair: pair{beta: "{spec: {a: {b: string}, c: {d: string}}}", v1: "{spec: {any: any, some: any}}",
+				rules: "- {field: .spec.a, hub: .spec.any}\n- {field: .spec.c, hub: .spec.some}\n- {field: .spec.c.d, hub: .spec.some.e}"},
+			samples: []sample{
+				{from: "v1", rest: `,"spec":{"any":"x","some":1}`, want: `,"spec":{}`, wantKept: `{"v1.spec.any":{"value":"x"},"v1.spec.some":{"value":1}}`},
+				{from: "v1", rest: `,"spec":{"any":{"b":"x"},"some":{"e":"y"}}`, want: `,"spec":{"a":{"b":"x"},"c":{"d":"y"}}`},
+			},
+		},
+		{
 			name: "rename",
 			pair: pair{beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, c: string}}", rules: "- {field: .spec.a, hub: .spec.b}"},
 			samples: []sample{

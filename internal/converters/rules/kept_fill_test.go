@@ -14,6 +14,7 @@ func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 		box: {a: 'integer = 1', b: string}, all: {c: 'integer = 3'}, l: [{name: string, a: 'integer = 4'}, name],
 		m: {'*': {a: 'integer = 5'}}, own: [{a: 'integer = 6', b: string}], n: string, gone: 'integer = 7'}}`,
 		"- {field: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: nobody reads it}\n- {hub: .spec.size}")
+	given := two("{spec: {note: string}}", "{spec: {note: string, m: {'*': 'integer = 3'}, l: ['integer = 4']}}", "")
 	two := w.by(w.rules["v1beta1"]+"\n- {field: .spec.other, hub: .spec.pair, codec: IntString}").with("v1beta1", "{spec: {other: string}}")
 	const uid = "metadata: {uid: u}"
 	const filled = `size: 1, pair: 2, gone: 7`
@@ -32,6 +33,12 @@ func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 			showsAsItIs("v1", `{spec: {note: y, box: {a: 1, b: x}, l: [{name: x, a: 0}, {name: y, a: 4}], m: {k: {a: 5}}, own: [{a: 6, b: z}],
 				size: 9, pair: 2, gone: 7}}`),
 		}},
+		"and what looks like one, where none is filled in: an entry of a map, an element": {
+			world: given, steps: []step{
+				create("v1", `{`+uid+`, spec: {m: {k: 3}, l: [4]}}`), edit("v1beta1", `{spec: {note: y}}`),
+				showsAsItIs("v1", `{spec: {note: y, m: {k: 3}, l: [4]}}`),
+			},
+		},
 		"but not of what is absent with what it is in": {world: w, steps: []step{
 			create("v1", `{`+uid+`}`), showsAsItIs("v1", `{}`),
 		}},

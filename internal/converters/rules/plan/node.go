@@ -137,7 +137,8 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 	if m.below == nil {
 		return b.content(p, in, target, to)
 	}
-	useful := b.named(p, in, target, to)
+	p.Check = !p.Src.SameValues(p.Dst)
+	useful := b.named(p, in, target, to) || p.Check
 	if p.Sub = b.c.build(m.below, b.src); p.Sub.trivial() {
 		p.Sub = nil
 	}
