@@ -132,7 +132,7 @@ type where struct {
 	otherKnown bool
 	// given says that this is an entry of a map, or an element, in the own and in the other version: no schema fills one in.
 	given, otherGiven bool
-	opaque     bool // as of the layout
+	opaque            bool // as of the layout
 	// level is how many objects and lists of the object the place is in.
 	level int
 	// root is the object of the other version, or nil.

@@ -82,8 +82,10 @@ func plainCases() []engineCase {
 		},
 		{
 			name: "a field of any type and one of a type, with fields of its own",
-			pair: pair{beta: "{spec: {a: {b: string}, c: {d: string}}}", v1: "{spec: {any: any, some: any}}",
-				rules: "- {field: .spec.a, hub: .spec.any}\n- {field: .spec.c, hub: .spec.some}\n- {field: .spec.c.d, hub: .spec.some.e}"},
+			pair: pair{
+				beta: "{spec: {a: {b: string}, c: {d: string}}}", v1: "{spec: {any: any, some: any}}",
+				rules: "- {field: .spec.a, hub: .spec.any}\n- {field: .spec.c, hub: .spec.some}\n- {field: .spec.c.d, hub: .spec.some.e}",
+			},
 			samples: []sample{
 				{from: "v1", rest: `,"spec":{"any":"x","some":1}`, want: `,"spec":{}`, wantKept: `{"v1.spec.any":{"value":"x"},"v1.spec.some":{"value":1}}`},
 				{from: "v1", rest: `,"spec":{"any":{"b":"x"},"some":{"e":"y"}}`, want: `,"spec":{"a":{"b":"x"},"c":{"d":"y"}}`},
