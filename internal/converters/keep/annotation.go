@@ -132,9 +132,9 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 		return nil, false
 	}
 	if parts != nil {
-		return parseEntries(parts, path)
+		return parseEntries(parts, path, 0)
 	}
-	e, ok := parseEntry(withoutPath(o), path, true)
+	e, ok := parseEntry(withoutPath(o), path, true, 0)
 	return []*Entry{e}, ok
 }
 

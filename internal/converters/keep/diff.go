@@ -39,6 +39,7 @@ type differ struct {
 	// coarse says that what only x has is one entry, whatever is in it.
 	coarse  bool
 	path    Path
+	within  int // how many lists without keys this is in
 	in      int // how much of the path has to be there for what is below to return
 	entries []*Entry
 	object  *jsondoc.Node   // what the way back gives as a whole
@@ -161,6 +162,10 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 		return
 	}
 	e := w.alone()
+	if d.within >= maxNested {
+		d.keep(&Entry{value: x.Text()}, g, w)
+		return
+	}
 	if kept := d.part(x, g, e); len(kept) > 0 {
 		d.add(&Entry{kind: isList, list: &listEntry{
 			was: []string{digestText(g)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
@@ -172,7 +177,7 @@ func (d *differ) objects(x, g *jsondoc.Node, w where) {
 func (d *differ) part(x, g *jsondoc.Node, w where) []*Entry {
 	sub := &differ{
 		deadline: d.deadline, memo: d.memo, unknown: d.unknown, restored: d.restored, coarse: d.coarse,
-		otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g},
+		otherVersion: d.otherVersion, object: d.object, scopes: []*jsondoc.Node{g}, within: d.within + 1,
 	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, w, nil)

@@ -105,8 +105,8 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 }
 
 // parseEntry reads what appendJSON wrote, for a path that is said elsewhere, as a whole or its beginning. It reports whether it
-// is that and nothing else: what other versions of webhookd write passes.
-func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
+// is that and nothing else: what other versions of webhookd write passes. Within is how many lists without keys it is in.
+func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, bool) {
 	if n.Kind() != jsondoc.Map {
 		return nil, false
 	}
@@ -124,7 +124,7 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool) (*Entry, bool) {
 			is(isAbsent, string(v.Text()) == "true")
 		case memberList:
 			var good bool
-			e.list, good = parseList(v)
+			e.list, good = parseList(v, within)
 			is(isList, good)
 		case memberOrder:
 			var good bool
@@ -185,11 +185,11 @@ func parseOrder(n *jsondoc.Node) ([][]Key, bool) {
 }
 
 // parseEntries reads a list of entries whose paths begin with a path.
-func parseEntries(n *jsondoc.Node, path Path) ([]*Entry, bool) {
+func parseEntries(n *jsondoc.Node, path Path, within int) ([]*Entry, bool) {
 	var all []*Entry
 	ok := n.Kind() == jsondoc.Array
 	err := n.Each(func(_ string, v *jsondoc.Node) bool {
-		e, good := parseEntry(v, path, false)
+		e, good := parseEntry(v, path, false, within)
 		all, ok = append(all, e), ok && good
 		return ok
 	})

@@ -100,7 +100,7 @@ func hostileAnnotations() []hostile {
 		}, list},
 		{"lists in lists", named(Names("spec", "l")), func(size int) string {
 			const before, after = `{"list":{"was":"a","parts":{"0":{"kept":[`, `]}}}`
-			n := min(size/60, 80)
+			n := maxNested - 1
 			return before + strings.Repeat(`{"path":["x"],"list":{"was":"a","parts":{"0":{"kept":[`, n) + repeated(size/2, numbered(`{"value":1,"path":["x%d"]}`)) +
 				strings.Repeat(`]}}}}`, n) + after + `}`
 		}, func(int) string { return `{"l":` + strings.Repeat(`[{"x":`, 80) + "1" + strings.Repeat("}]", 80) + "}" }},

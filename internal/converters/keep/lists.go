@@ -215,9 +215,13 @@ type extra struct {
 // returns as long as nobody has edited it.
 const maxElements = 1 << 14
 
+// maxNested bounds how many lists without keys are in each other for what their elements keep to be told apart: to read such an
+// annotation takes time in proportion to it and to how deep it is.
+const maxNested = 8
+
 // unkeyed compares two lists element by element, or returns nil where it cannot be told which is which.
 func (d *differ) unkeyed(was, now []member, w where) *listEntry {
-	if len(was) > maxElements || len(now) > maxElements {
+	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
 		return nil
 	}
 	at := d.inOrder(was, now)
@@ -379,15 +383,18 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 }
 
 // parseList reads what appendJSON wrote, and reports whether it is that.
-func parseList(n *jsondoc.Node) (*listEntry, bool) {
+func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
 	l, ok := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}, n.Kind() == jsondoc.Map
+	if within >= maxNested {
+		return nil, false
+	}
 	err := n.Each(func(name string, v *jsondoc.Node) bool {
 		switch name {
 		case "was":
 			text, is := v.Str()
 			l.was, ok = strings.Fields(text), is
 		case "parts":
-			ok = l.parseParts(v)
+			ok = l.parseParts(v, within+1)
 		case "extra":
 			ok = l.parseExtra(v)
 		default:
@@ -398,7 +405,7 @@ func parseList(n *jsondoc.Node) (*listEntry, bool) {
 	return l, ok && err == nil && len(l.was) <= maxElements
 }
 
-func (l *listEntry) parseParts(n *jsondoc.Node) bool {
+func (l *listEntry) parseParts(n *jsondoc.Node, within int) bool {
 	ok := n.Kind() == jsondoc.Map
 	err := n.Each(func(name string, part *jsondoc.Node) bool {
 		j, err := strconv.Atoi(name)
@@ -406,7 +413,7 @@ func (l *listEntry) parseParts(n *jsondoc.Node) bool {
 		errPart := part.Each(func(name string, v *jsondoc.Node) bool {
 			switch name {
 			case "kept":
-				l.parts[j], ok = parseEntries(v, nil)
+				l.parts[j], ok = parseEntries(v, nil, within)
 			case "alike":
 				text, is := v.Str()
 				l.alike[j], ok = strings.Fields(text), is

@@ -20,6 +20,18 @@ func TestWhatIsWrittenBehindOurBackIsTakenForWhatItLooksLike(t *testing.T) {
 	abaRows().hold(t)
 }
 
+// Lists that are many levels deep are kept as a whole.
+func TestDeepListsLoseNothing(t *testing.T) {
+	t.Parallel()
+	const levels = 12
+	before, after := strings.Repeat("[", levels), strings.Repeat("]", levels)
+	w := two("{spec: {l: "+before+"{a: string}"+after+", x: string}}", "{spec: {l: "+before+"{a: string, b: string}"+after+", x: string}}", "")
+	rows{"and beside an edit": {world: w, steps: []step{
+		create("v1", `{spec: {l: `+before+`{a: "1", b: "2"}`+after+`}}`), edit("v1beta1", `{spec: {x: y}}`),
+		shows("v1", `{spec: {x: y, l: `+before+`{a: "1", b: "2"}`+after+`}}`),
+	}}}.hold(t)
+}
+
 // acl is a list without keys, of whose elements v1 has one field more.
 func acl() world {
 	const beta = "cidr: string, action: string, port: integer, note: string"
