@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
 func newCheckCommand(p *program) *cobra.Command {
-	var f ruleFlags
-	output := string(finding.Text)
+	o := checkOptions{output: string(finding.Text), failOn: string(finding.Error)}
 	cmd := &cobra.Command{
-		Use:   "check RULES... --crd PATH [-o FORMAT]",
+		Use:   "check RULES... --crd PATH [--against OLD] [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
 		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong with them: what would be
 lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
@@ -25,27 +25,51 @@ RULES are files, folders, or - for stdin. Of a folder, the .yaml, .yml and .json
 not those in folders below; where Conversions are there, it is said. Files with other objects than Conversions are left
 out. Without --crd the CRDs are those in the folders.
 
-Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With -o github they are annotations
-of a pull request, with -o sarif a file for code scanning, with -o junit a report of tests.`,
+With --against it also says what becomes of values that are kept in annotations by rules of OLD, for each pair of versions:
+which return to a place that the other version has got, which count as edited since what belongs with them has changed,
+and which are dropped. These are notes, for rules that objects are stored by: of values that return as before, nothing is
+said. The CRDs of OLD are those of --against-crd, or those in its folder, or else those of the rules.
+
+Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With --fail-on note it is 1 if there are
+notes, too. With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, with -o junit
+a report of tests.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
   webhookd check conversions/ -o json
-  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
+  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
+  git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			f.rules, f.arguments = append(f.rules, args...), true
-			if err := f.checkArguments(output); err != nil {
+			o.ruled.rules, o.ruled.arguments = append(o.ruled.rules, args...), true
+			if err := o.check(); err != nil {
 				return err
 			}
-			return p.check(&f, finding.Format(output))
+			return p.check(&o)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.add(flags)
+	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; the same as an argument"
-	flags.StringVarP(&output, "output", "o", output, "`format`: "+strings.Join(findingFormats(), ", "))
+	flags.StringArrayVar(&o.against, "against", nil,
+		"`path` of a file or folder of the rules until now, - for stdin; may be given more than once")
+	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
+		"`path` of a file or folder of their CRDs; may be given more than once (default the folders of --against, or --crd)")
+	flags.StringVarP(&o.output, "output", "o", o.output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
+	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the least `severity` for the exit code 1: error or note")
+	offer(cmd, "fail-on", severities()...)
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "tell on stderr which places belong together, as explain does")
 	return cmd
 }
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	ruled                ruleFlags
+	against, againstCRDs []string
+	output, failOn       string
+	verbose              bool
+}
+
+func severities() []string { return []string{string(finding.Error), string(finding.Note)} }
 
 func findingFormats() []string {
 	names := make([]string, 0, len(finding.Formats()))
@@ -55,17 +79,23 @@ func findingFormats() []string {
 	return names
 }
 
-// checkArguments reports all that is wrong with the command line of check.
-func (f *ruleFlags) checkArguments(output string) error {
+// check reports all that is wrong with the command line.
+func (o *checkOptions) check() error {
 	var problems []error
-	if len(f.rules) == 0 {
+	if len(o.ruled.rules) == 0 {
 		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
-	} else if len(f.crdPaths()) == 0 {
+	} else if len(o.ruled.crdPaths()) == 0 {
 		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
 	}
-	problems = append(problems, f.checkStdin())
-	if !slices.Contains(findingFormats(), output) {
-		problems = append(problems, badOutput(output, findingFormats()...))
+	if len(o.againstCRDs) > 0 && len(o.against) == 0 {
+		problems = append(problems, errors.New("CRDs of old rules, and no old rules: give their file or folder with --against"))
+	}
+	problems = append(problems, o.ruled.checkStdin(slices.Concat(o.against, o.againstCRDs)...))
+	if !slices.Contains(findingFormats(), o.output) {
+		problems = append(problems, badOutput(o.output, findingFormats()...))
+	}
+	if !slices.Contains(severities(), o.failOn) {
+		problems = append(problems, fmt.Errorf("unknown severity %q: write error or note", o.failOn))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage(err, "")
@@ -73,7 +103,8 @@ func (f *ruleFlags) checkArguments(output string) error {
 	return nil
 }
 
-func (p *program) check(f *ruleFlags, format finding.Format) error {
+func (p *program) check(o *checkOptions) error {
+	f := &o.ruled
 	ruleFiles, crdFiles, err := p.texts(f)
 	if err != nil {
 		return err
@@ -82,16 +113,71 @@ func (p *program) check(f *ruleFlags, format finding.Format) error {
 	if len(set.files) == 0 {
 		return noConversion(f.rules)
 	}
-	if err := set.render(p.stdout, format); err != nil {
+	if len(o.against) > 0 {
+		if err := p.compare(o, &set); err != nil {
+			return err
+		}
+	}
+	if err := set.render(p.stdout, finding.Format(o.output)); err != nil {
 		return err
 	}
 	p.tellBelow(f, &set)
-	if len(set.findings) == 0 {
-		fmt.Fprintf(p.stderr, "webhookd: no findings in %s\n", count(len(set.files), "file"))
-		return nil
+	if o.verbose {
+		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(p.stderr, "webhookd: %s in %s\n", count(len(set.findings), "finding"), count(filesWith(set.findings), "file"))
-	return errReported
+	return p.conclude(o, &set)
+}
+
+// compare adds notes on what rules before have kept.
+func (p *program) compare(o *checkOptions, set *ruleSet) error {
+	from := place{"old rules", "give their file or folder with --against"}
+	ruleFiles, err := p.read(from, o.against)
+	crdFiles, crdErr := p.read(place{"CRDs of old rules", "give their file or folder with --against-crd"}, o.againstCRDs)
+	if err := errors.Join(err, crdErr); err != nil {
+		return usage(err, "")
+	}
+	if len(o.againstCRDs) == 0 { // those in the folder come first, and others may not be there
+		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
+		crdFiles = append(crdFiles, set.crdFiles...)
+	}
+	old := loadRules(ruleFiles, crdFiles)
+	switch {
+	case len(old.conversions) == 0:
+		return usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
+	case old.broken > 0:
+		if err := old.render(p.stderr, finding.Text); err != nil {
+			return err
+		}
+		return hintError{
+			fmt.Errorf("old rules cannot be used: %s above", count(len(old.findings), "finding")),
+			"--against-crd names the CRDs that they were made for",
+		}
+	}
+	set.findings = finding.Sort(append(set.findings, check.Against(old.bound, set.bound)...))
+	set.before = old.files
+	return nil
+}
+
+// conclude says how many findings there are, and fails if they are grave enough.
+func (p *program) conclude(o *checkOptions, set *ruleSet) error {
+	problems := slices.DeleteFunc(slices.Clone(set.findings), finding.Finding.IsNote)
+	notes := len(set.findings) - len(problems)
+	said := "no findings in " + count(len(set.files), "file")
+	if len(problems) > 0 {
+		said = count(len(problems), "finding") + " in " + count(filesWith(problems), "file")
+	}
+	if notes > 0 {
+		said += ", and " + count(notes, "note") + " on kept values"
+	} else if len(o.against) > 0 && len(problems) == 0 {
+		said += ", and kept values return as before"
+	}
+	fmt.Fprintf(p.stderr, "webhookd: %s\n", said)
+	if len(problems) > 0 || notes > 0 && o.failOn == string(finding.Note) {
+		return errReported
+	}
+	return nil
 }
 
 func filesWith(findings []finding.Finding) int {

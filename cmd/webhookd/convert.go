@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- --to VERSION [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Use:   "convert -f FILE|DIR|- [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, offline",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and the same checks as
 serve. A file may hold several documents, and Lists, whose items are converted; a folder stands for the .yaml,
@@ -23,11 +24,16 @@ without a converter is a failure. Nothing is written to stdout unless all could 
 Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
 what could be misread, such as a duplicate key, is an error.
 
-With -v it says on stderr what of each object the version has no field for, and where it is kept; and what of it rules drop,
-with their reasons.`,
+With --strip the annotations and labels are left out in which webhookd keeps what the version cannot say. Strip what you
+export and apply again: a kept value that has become old would change the object. Without --to, objects of any kind
+stay as they are otherwise.
+
+With -v it says on stderr which values of each object are kept in annotations, because converting back would not give them,
+and which ones rules drop, with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
-  kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json`,
+  kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
+  kubectl get crontabs -o yaml | webhookd convert -f - --strip > crontabs.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
@@ -43,8 +49,9 @@ with their reasons.`,
 	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if it is mixed)")
 	offer(cmd, "output", formatYAML, formatJSON)
 	o.ruled.add(flags)
+	flags.BoolVar(&o.strip, "strip", false, "leave out the annotations and labels in which webhookd keeps values; --to is not needed")
 	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say what went into the annotation that keeps what the version cannot say, and what rules drop")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip leaves out")
 	return cmd
 }
 
@@ -54,6 +61,7 @@ type convertOptions struct {
 	to      string
 	output  string
 	ruled   ruleFlags
+	strip   bool
 	diff    bool
 	verbose bool
 }
@@ -66,6 +74,10 @@ func (o *convertOptions) check() error {
 	}
 	_, version := o.target()
 	switch {
+	case o.to == "" && o.strip:
+		if len(o.ruled.rules) > 0 || len(o.ruled.crds) > 0 {
+			problems = append(problems, errors.New("of no use without --to: --rules and --crd"))
+		}
 	case o.to == "":
 		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))
 	case len(validation.IsDNS1035Label(version)) > 0 || strings.HasPrefix(o.to, "/"):
@@ -94,33 +106,18 @@ func (o *convertOptions) target() (group, version string) {
 // convert reads all files, converts all objects, and writes the results if nothing failed.
 func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	inputs, err := p.readInputs(o.files)
-	set, setErr := p.ruleSet(&o.ruled)
-	if setErr != nil {
-		return errors.Join(err, setErr)
+	results := inputs
+	if o.to != "" {
+		results, err = p.convertInputs(ctx, inputs, err, o)
 	}
-	registry, regErr := newRegistry(set.kinds)
-	if regErr != nil {
-		return regErr
-	}
-	converter := newOffline(p, registry)
-	converter.group, converter.version = o.target()
-	problems := []error{err}
-	count := 0
-	results := make([]input, 0, len(inputs))
-	for _, in := range inputs {
-		result, err := converter.input(ctx, in)
-		problems = append(problems, err)
-		results = append(results, result)
-		count += len(in.documents)
-	}
-	if err := errors.Join(problems...); err != nil {
+	if err != nil {
 		return err
 	}
-	if count == 0 {
+	if !slices.ContainsFunc(inputs, func(in input) bool { return len(in.documents) > 0 }) {
 		return fmt.Errorf("nothing to convert: the files hold no objects: %s", namesOf(o.files))
 	}
-	if o.verbose {
-		if err := p.tellStashes(ctx, inputs, results, &dropTeller{set: set, converter: converter}); err != nil {
+	if o.strip {
+		if results, err = p.strip(results, o.verbose); err != nil {
 			return err
 		}
 	}
@@ -137,6 +134,31 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 		return fmt.Errorf("cannot write the result: %w", err)
 	}
 	return nil
+}
+
+// convertInputs converts all objects, and reports what fails beside the error of the files that could not be read.
+func (p *program) convertInputs(ctx context.Context, inputs []input, unread error, o *convertOptions) ([]input, error) {
+	set, err := p.ruleSet(&o.ruled)
+	if err != nil {
+		return nil, errors.Join(unread, err)
+	}
+	registry, err := newRegistry(set.kinds)
+	if err != nil {
+		return nil, err
+	}
+	converter := newOffline(p, registry)
+	converter.group, converter.version = o.target()
+	problems := []error{unread}
+	results := make([]input, 0, len(inputs))
+	for _, in := range inputs {
+		result, err := converter.input(ctx, in)
+		problems = append(problems, err)
+		results = append(results, result)
+	}
+	if err := errors.Join(problems...); err != nil || !o.verbose {
+		return results, err
+	}
+	return results, p.tellKept(ctx, inputs, results, &dropTeller{set: set, converter: converter})
 }
 
 // format returns the format of the output.

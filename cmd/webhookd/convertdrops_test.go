@@ -46,18 +46,3 @@ func TestPlaces(t *testing.T) {
 		})
 	}
 }
-
-// A stash of the whole object has what rules drop, too: it is not told as lost.
-func TestKeepsWhole(t *testing.T) {
-	t.Parallel()
-	for stash, want := range map[string]bool{
-		`{"":{"spec":{"note":"x"}}}`:  true,
-		`{"spec":{"note":{"":null}}}`: false,
-		`7`:                           false,
-		``:                            false,
-	} {
-		if got := keepsWhole([]byte(stash)); got != want {
-			t.Errorf("%s: %v, want %v", stash, got, want)
-		}
-	}
-}

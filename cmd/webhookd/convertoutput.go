@@ -54,7 +54,18 @@ func diffs(before, after []input, o *convertOptions) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Write(diff.Diff(before[i].name, old, before[i].name+" ("+o.to+")", converted))
+		out.Write(diff.Diff(before[i].name, old, before[i].name+" ("+o.outcome()+")", converted))
 	}
 	return out.Bytes(), nil
+}
+
+// outcome says what became of the objects.
+func (o *convertOptions) outcome() string {
+	switch {
+	case o.to == "":
+		return "stripped"
+	case o.strip:
+		return o.to + ", stripped"
+	}
+	return o.to
 }

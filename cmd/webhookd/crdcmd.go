@@ -15,12 +15,14 @@ import (
 )
 
 func newCRDCommand(p *program) *cobra.Command {
-	cmd := newGroup("crd", "Point CRDs at webhookd, and tell what they point at",
-		`Point CustomResourceDefinitions at webhookd, in their files and in a cluster, and tell what they point at.
+	cmd := newGroup("crd", "Point CRDs at webhookd, tell what they point at, and guard their kinds",
+		`Point CustomResourceDefinitions at webhookd, in their files and in a cluster, tell what they point at, and print admission
+policies for their kinds.
 
 The commands that change a cluster run in Jobs of the Helm chart, each with a ServiceAccount that may do no more than what
 its help says. The server itself has no access to the API.`)
-	cmd.AddCommand(newCRDWireCommand(p), newCRDStatusCommand(p), newCRDApplyCommand(p), newCRDReleaseCommand(p))
+	cmd.AddCommand(newCRDWireCommand(p), newCRDStatusCommand(p), newCRDApplyCommand(p), newCRDReleaseCommand(p),
+		newCRDGuardCommand(p))
 	return cmd
 }
 

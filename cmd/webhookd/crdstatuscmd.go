@@ -40,6 +40,10 @@ cluster, or with --address, it also connects: does caBundle verify what is serve
 reviews of all pairs of versions answered? The converters are those of this build and of --rules, whose schemas --crd
 names; where webhookd itself has answered, it knows best.
 
+With --rules and --crd, give the files that webhookd has: the schemas of each CRD are compared with webhookd's copy of it,
+and what only one of them has is named, version by version. A copy that is too old costs no field, but no rule is about
+what it lacks. Descriptions and validations do not count.
+
 With --service, CRDs that point at something else are shown and not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
@@ -56,7 +60,7 @@ resourceNames [the CRDs].`,
 	o.addService(flags, "judge the CRDs that point at this Service")
 	o.addAddress(flags)
 	o.ruled.add(flags)
-	flags.Lookup("crd").Usage = "`file` or folder of CRDs with the schemas for --rules; may be given more than once (default the folders of the rules)"
+	flags.Lookup("crd").Usage = "`file` or folder of CRDs with the schemas for --rules, which are compared as well; may be given more than once (default the folders of the rules)"
 	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "show CRDs with one version and no webhook as well")
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
@@ -87,17 +91,22 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	registry, err := p.registry(&o.ruled)
+	set, err := p.ruleSet(&o.ruled)
 	if err != nil {
 		return err
 	}
+	registry, err := newRegistry(set.kinds)
+	if err != nil {
+		return err
+	}
+	s.Compare = set.compare
 	s.Versions = func(gk schema.GroupKind) []string {
 		if kind := registry.Lookup(gk); kind != nil {
 			return kind.Versions
 		}
 		return nil
 	}
-	crds, inCluster, err := p.statusCRDs(ctx, o)
+	crds, inCluster, err := p.statusCRDs(ctx, o, func(name string) bool { return set.copyOf(name) != nil })
 	if err != nil {
 		return err
 	}
@@ -124,8 +133,8 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	return nil
 }
 
-// statusCRDs returns the CRDs of the files, or of the API server.
-func (p *program) statusCRDs(ctx context.Context, o *statusOptions) (crds []*crdwire.CRD, inCluster bool, err error) {
+// statusCRDs returns the CRDs of the files, or of the API server, those with the schemas that are asked for.
+func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
 	if len(o.files) > 0 {
 		crds, err = p.fileCRDs(o.files)
 		return crds, false, err
@@ -135,7 +144,7 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions) (crds []*crd
 		return nil, false, err
 	}
 	defer api.Close()
-	crds, missing, err := crdwire.ReadAll(ctx, api, o.names)
+	crds, missing, err := crdwire.ReadAllWith(ctx, api, o.names, schemas)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
 	}
@@ -212,6 +221,9 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 		versions[i] = v.Name + versionNotes(&v)
 	}
 	line("versions", "%s", strings.Join(versions, ", "))
+	if s.Copy != "" {
+		line("compared", "with %s", s.Copy)
+	}
 	if s.Served != nil && len(s.Served.Chain) > 0 {
 		cert := s.Served.Chain[0]
 		line("serves", "%s until %s for %s%s", cert.Subject, cert.NotAfter.Format(time.RFC3339), s.Served.ServerName, servedNotes(s.Served))

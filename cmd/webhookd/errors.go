@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/crdconvert/webhookd/internal/editdistance"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // What webhookd says to a person goes to stderr: each line begins with "webhookd: ", in lower case,
@@ -78,7 +79,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	hint := cmd.CommandPath() + " --help lists the commands"
 	if len(names) == 0 {
 		hint = cmd.CommandPath() + " has no commands, --help lists its flags"
-	} else if name, ok := nearest(args[0], names); ok {
+	} else if name, ok := didyoumean.Nearest(args[0], names); ok {
 		hint = "did you mean " + cmd.CommandPath() + " " + name + "?"
 	}
 	of := ""
@@ -119,7 +120,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if name, ok := nearest(unknown.GetSpecifiedName(), names); ok {
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // all of -update
+		if near, ok := didyoumean.Nearest(name, names); ok {
+			name = near
+		}
+		if slices.Contains(names, name) {
 			hint = "did you mean --" + name + "?"
 		}
 	}
@@ -142,19 +147,4 @@ func wanted(flagType string) (string, bool) {
 		return "not a whole number, write digits only", true
 	}
 	return "", false
-}
-
-// nearest returns the name that word was most likely meant to be: it is a prefix of it, or only a few
-// letters away.
-func nearest(word string, names []string) (string, bool) {
-	best, distance := "", max(1, (len(word)+1)/3)+1
-	for _, name := range names {
-		if d := editdistance.Swapping(word, name); d < distance {
-			best, distance = name, d
-		}
-	}
-	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, word) }); best == "" && i >= 0 && word != "" {
-		best = names[i]
-	}
-	return best, best != ""
 }

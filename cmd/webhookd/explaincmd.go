@@ -22,8 +22,12 @@ func newExplainCommand(p *program) *cobra.Command {
 		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json]",
 		Short: "Print what rules make of every field",
 		Long: `Print, for each version and direction, what becomes of every field: whether it is copied, mapped by a rule, preserved
-in the annotation, or dropped. A list, a map or an optional object is in the table twice or more: whether it is there
+in an annotation, or dropped. A list, a map or an optional object is in the table twice or more: whether it is there
 (presence), and what is in it.
+
+Behind the tables are the units of more than one place: which places of both versions belong together, and why. An edit of
+one of them is an edit of all: what was kept of the others is out of date then. has(PLACE) is whether there is a value
+there, whatever it is.
 
 Rules need not be complete: what nothing covers is unmapped.`,
 		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
@@ -95,13 +99,17 @@ func (p *program) explain(o *explainOptions) error {
 		}
 		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
 	}
+	units := explainUnits(set, o.version)
 	if o.output == formatJSON {
 		e := json.NewEncoder(p.stdout)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"directions": directions})
+		return e.Encode(map[string]any{"directions": directions, "units": units})
 	}
-	return writeTables(p.stdout, directions)
+	if err := writeTables(p.stdout, directions); err != nil {
+		return err
+	}
+	return writeUnits(p.stdout, units, true)
 }
 
 // versionsOf returns the versions that rules are about, each once.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -42,9 +41,9 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 	if c.conversion == nil || v.Path == "" {
 		return ""
 	}
-	version, other := v.To, v.From // of the path
-	if strings.HasPrefix(v.Law, "L1") || strings.HasPrefix(v.Law, "L2") {
-		version, other = other, version
+	version, other := v.At, v.From
+	if version == other {
+		other = v.To
 	}
 	if version != c.conversion.Hub {
 		other = c.conversion.Hub

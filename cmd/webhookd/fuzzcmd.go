@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -25,14 +26,18 @@ func newFuzzCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fuzz [--rules PATH] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Hold conversions to the laws on random objects",
-		Long: `Make random objects from the schemas of CRDs, convert them, and hold the results to the laws of conversion: there and
-back gives the same, an edit in the other version is not lost, nothing is left to be pruned, and all others. What was
-converted goes back as it is, and as the API server stores it: with the defaults of its schema. That is done for every
-kind that has a CRD and either rules or a converter that is compiled in. Objects are made of what the schemas allow and of
-what the rules speak of, such as the separators of templates.
+		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: there and back gives the
+same object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects go back
+as they are, and as the API server stores them: with the defaults of the schema.
 
-Where a law does not hold, fuzz makes the object as small as it can, and prints the law, the object, what differs, and
-the rule that has to do with it; the exit code is 1. The same seed makes the same objects.`,
+Some objects also take a walk: they are edited at all versions, while the API server stores one version and later another.
+No version may hide an edit. Every object is also converted with forged annotations, which must not break the result.
+
+This is done for each kind that has a CRD and either rules or a compiled-in converter. Objects are made of what the schemas
+allow and of what the rules mention, such as the separators of templates.
+
+If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, the object, the steps of
+the walk, what differs, and the rule that is involved; the exit code is 1. The same seed makes the same objects.`,
 		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
   webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crd crds/ -n 20000 --seed 7`,
@@ -139,10 +144,7 @@ func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
 	case len(names) == 0:
 		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
 	}
-	hint := "there is " + strings.Join(names, ", ")
-	if name, ok := nearest(only, names); ok {
-		hint = "did you mean " + name + "?"
-	}
+	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
 	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)
 }
 
@@ -153,7 +155,8 @@ func (p *program) fuzzKind(
 	cause := findCause(set, kind.GroupKind)
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
-		Kind: kind, Seed: o.seed, CRD: set.crd(kind.GroupKind), Stored: true, Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
+		Kind: kind, Seed: o.seed, CRD: set.crd(kind.GroupKind), Stored: true, Walks: true, Forgeries: true,
+		Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
 	}
 	limited := ctx
 	if limit > 0 {
@@ -176,8 +179,9 @@ func (p *program) fuzzKind(
 	case limited.Err() == nil:
 		return false, errors.New("no valid object could be made from the schemas")
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them and %s (seed %d)\n", kind.Name(),
-		count(stats.Objects, "object"), count(stats.Fragments, "fragment"), count(stats.Edits, "edit"), o.seed)
+	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them, %s, %s and %s (seed %d)\n", kind.Name(),
+		count(stats.Objects, "object"), count(stats.Fragments, "fragment"), count(stats.Edits, "edit"), count(stats.Walks, "walk"),
+		count(stats.Forgeries, "forged object"), o.seed)
 	if ctx.Err() != nil {
 		return false, errors.Join(err, errors.New("interrupted"))
 	}

@@ -29,6 +29,12 @@ func (p *program) tellViolation(o *fuzzOptions, kind *converters.Kind, c *cause,
 	if rule := c.rule(v); rule != "" {
 		fmt.Fprintf(&out, "rule: %s\n", rule)
 	}
+	if v.Walk != nil {
+		out.WriteString("walk:\n")
+		for _, line := range v.Walk.Lines() {
+			fmt.Fprintf(&out, "  %s\n", line)
+		}
+	}
 	text, err := yamljson.FromJSON(v.Object)
 	if err != nil {
 		text = append(bytes.Clone(v.Object), '\n')
@@ -89,8 +95,8 @@ func (p *progress) show(s roundtrip.Stats) {
 		return
 	}
 	p.last, p.shown = now, true
-	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
-		count(s.Edits, "edit"), now.Sub(p.begin).Round(time.Second))
+	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
+		count(s.Edits, "edit"), count(s.Walks, "walk"), now.Sub(p.begin).Round(time.Second))
 }
 
 // clear takes the line away, for the result to be in its place.

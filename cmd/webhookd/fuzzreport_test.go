@@ -32,10 +32,10 @@ func TestProgressIsOneLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := &progress{out: &out, name: "Widget.example.com", begin: time.Now()}
-	p.show(roundtrip.Stats{Objects: 1, Fragments: 2, Edits: 3})
+	p.show(roundtrip.Stats{Objects: 1, Fragments: 2, Edits: 3, Walks: 4})
 	p.show(roundtrip.Stats{Objects: 2}) // too early
 	p.clear()
-	want := "\rWidget.example.com: 1 object, 2 fragments, 3 edits, 0s\x1b[K\r\x1b[K"
+	want := "\rWidget.example.com: 1 object, 2 fragments, 3 edits, 4 walks, 0s\x1b[K\r\x1b[K"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -54,7 +54,12 @@ func TestViolation(t *testing.T) {
 	o := &fuzzOptions{ruled: ruleFlags{rules: []string{"my rules.yaml"}, crds: []string{"crd.yaml"}}}
 	v := &roundtrip.ViolationError{
 		Law: "L1 round trip", From: "v1beta1", To: "v1", Problem: `.spec.steps[3].image differs: there {"a":1}`,
-		Path: ".spec.steps[3].image", Was: `"x"`, Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
+		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Walk: &roundtrip.Walk{
+			Object: []byte(`{"apiVersion":"example.com/v1beta1"}`), Storage: "v1", Steps: []roundtrip.Step{
+				{Storage: "v1beta1"}, {Version: "v1", Changes: []roundtrip.Change{{Path: []any{"spec", "steps", 3, "picture"}, Remove: true}}},
+			},
+		},
+		Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
 	}
 	if err := p.tellViolation(o, &set.kinds[0], cause, v); err != nil {
 		t.Fatal(err)
@@ -65,6 +70,10 @@ differs: .spec.steps[3].image
   is:        absent
 steps: there {"a":1}
 rule: rules.yaml:9:7: rule 1, v1beta1 .spec.steps[].image is mapped to v1 .spec.steps[].picture
+walk:
+  create at v1beta1, stored at v1
+  store at v1beta1
+  edit at v1: no .spec.steps[3].picture
 object:
   kind: Widget
   spec:

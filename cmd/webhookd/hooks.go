@@ -16,6 +16,7 @@ type reviewLogger interface {
 	reviewDone(ctx context.Context, r review.Result)
 	panicked(ctx context.Context, p review.Panic)
 	stuck(kind string, more int)
+	costLimited(pair review.Pair, objects int)
 }
 
 // reviewHooks tell the metrics and the log of each review.
@@ -26,7 +27,12 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 			counted.ReviewDone(ctx, r)
 			logged.reviewDone(ctx, r)
 		},
-		ObjectsDone:  counted.ObjectsDone,
+		ObjectsDone: func(o review.Objects) {
+			counted.ObjectsDone(o)
+			if o.CostLimited > 0 {
+				logged.costLimited(o.Pair, o.CostLimited)
+			}
+		},
 		GuardRefused: counted.GuardRefused,
 		Panicked: func(ctx context.Context, p review.Panic) {
 			counted.Panicked(ctx, p)

@@ -103,14 +103,16 @@ keys behind its flags in [configuration.md](configuration.md).
 // What --help calls the value of a flag says what to write.
 func TestFlagsSayWhatTheirValuesAre(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range newRootCommand(&program{}).Commands() {
-		cmds := append(cmd.Commands(), cmd)
-		for _, cmd := range cmds {
-			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				if name, usage := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "uint", "stringArray"}, name) {
-					t.Errorf("%s --%s %s: %s", cmd.CommandPath(), f.Name, name, usage)
-				}
-			})
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, usage := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "uint", "stringArray"}, name) {
+				t.Errorf("%s --%s %s: %s", cmd.CommandPath(), f.Name, name, usage)
+			}
+		})
+		for _, below := range cmd.Commands() {
+			check(below)
 		}
 	}
+	check(newRootCommand(&program{}))
 }

@@ -79,3 +79,8 @@ func (l *reviewLog) stuck(kind string, more int) {
 	}
 	l.logger.Warn("converter has returned long after its deadline", zap.String("kind", kind))
 }
+
+func (l *reviewLog) costLimited(pair review.Pair, objects int) {
+	l.logger.Warn("expression reached its cost limit, make it cheaper or what it reads smaller",
+		zap.String("kind", pair.Kind), zap.String("from", pair.From), zap.String("to", pair.To), zap.Int("objects", objects))
+}

@@ -135,6 +135,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		r := reviewHooks(m, newReviewLog(l))
 		r.ReviewDone(t.Context(), exampleResult())
 		r.ObjectsDone(review.Objects{Pair: exampleResult().Pair})
+		r.ObjectsDone(review.Objects{Pair: exampleResult().Pair, CostLimited: 3})
 		r.GuardRefused(exampleResult().Pair, ".metadata.uid")
 		r.Panicked(t.Context(), review.Panic{Type: "string", Stack: "main.go:1\n"})
 		c := tlsHooks(m, l)
@@ -157,6 +158,7 @@ func TestHooksReachTheLog(t *testing.T) {
 	}
 	want := []string{
 		"info review done",
+		"warn expression reached its cost limit, make it cheaper or what it reads smaller",
 		"error converter panicked",
 		"info certificate loaded",
 		"info client CA loaded",

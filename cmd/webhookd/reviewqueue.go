@@ -57,6 +57,8 @@ func (q *reviewQueue) panicked(ctx context.Context, p review.Panic) { q.log.pani
 
 func (q *reviewQueue) stuck(kind string, more int) { q.log.stuck(kind, more) }
 
+func (q *reviewQueue) costLimited(pair review.Pair, objects int) { q.log.costLimited(pair, objects) }
+
 // drain makes lines of the reviews that wait.
 func (q *reviewQueue) drain() {
 	q.mu.Lock()

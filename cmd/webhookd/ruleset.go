@@ -30,6 +30,7 @@ func newRegistry(ruled []converters.Kind) (*converters.Registry, error) {
 // A ruleSet is what files of rules and of CRDs make: the kinds that the engine can convert, and all that is wrong.
 type ruleSet struct {
 	files, crdFiles []textFile
+	before          []textFile           // rules that it is compared with
 	conversions     []*syntax.Conversion // as far as they can be read
 	bound           *binding.Set
 	kinds           []converters.Kind
@@ -74,7 +75,7 @@ func (s *ruleSet) render(w io.Writer, format finding.Format) error {
 	for _, f := range s.crdFiles {
 		texts[f.name] = f.text
 	}
-	for _, f := range s.files {
+	for _, f := range slices.Concat(s.before, s.files) {
 		texts[f.name] = f.text
 	}
 	if err := finding.Render(w, format, s.findings, texts); err != nil {

@@ -24,8 +24,9 @@ const rulesPoll = 5 * time.Second
 const maxLoggedFindings = 20
 
 // A ruleWatch follows the files of rules and CRDs, and swaps the registry whole where a change is sound. Where it is not,
-// or where nothing is left of the rules, the last good registry stays. As long as there is none, at the start, it serves all
-// kinds that can be converted, whatever the checker says: a mistake in the rules of one kind must not make others unreadable.
+// or where nothing is left of the rules, the last good rules stay, with the schemas on disk: rules do not go bad, but a copy of
+// a CRD gets old. As long as there are none, at the start, it serves all kinds that can be converted, whatever the checker
+// says: a mistake in the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
 	load        ruleLoader
@@ -37,10 +38,14 @@ type ruleWatch struct {
 	failure string        // that was told last
 }
 
-// servedRules are a registry and what it lacks: an error where there should be rules and none converts a kind.
+// servedRules are one generation: a registry, what it is made of, and what it lacks: an error where there should be rules and
+// none converts a kind.
 type servedRules struct {
 	registry *converters.Registry
 	lack     error
+	rules    []textFile // the last good ones
+	ruled    ruledKinds
+	copies   map[*converters.Kind]*crdCopy
 }
 
 // ruleCounts are what metrics tell of rules.
@@ -53,11 +58,9 @@ type ruleCounts interface {
 func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
 	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted}
 	if w.rules == "" {
-		registry, err := newRegistry(nil)
-		if err != nil {
+		if _, err := w.swap(&servedRules{}); err != nil {
 			return nil, err
 		}
-		w.current.Store(&servedRules{registry: registry})
 		return w, nil
 	}
 	var err error
@@ -124,12 +127,14 @@ func (w *ruleWatch) reload() {
 	w.change(&set)
 }
 
-// change takes a set over, or keeps the last good one, if there has been any. That nothing is left to convert is no change
+// change takes a set over, or keeps the last good rules, if there have been any. That nothing is left to convert is no change
 // that anybody means: a ConfigMap was deleted, or a key has another name.
 func (w *ruleWatch) change(set *ruleSet) {
 	before := w.current.Load()
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
-		w.fail(problems, stackOf(set.panicked)...)
+		if err := w.keep(before, set, problems); err != nil {
+			w.fail([]finding.Finding{{Message: err.Error()}})
+		}
 		return
 	}
 	if err := w.serve(set); err != nil {
@@ -145,21 +150,55 @@ func (w *ruleWatch) change(set *ruleSet) {
 	}
 }
 
-// serve swaps the registry for what can be converted of a set, and tells what is wrong with the rest.
-func (w *ruleWatch) serve(set *ruleSet) error {
-	registry, err := newRegistry(set.kinds)
+// keep goes on with the last good rules in place of those of a set with problems, and takes over its schemas, as a start with
+// the same files would: what the engine does not find in a schema it takes for unknown. Kinds that the last good rules do not
+// convert with these schemas are converted by the new rules, or else as they were.
+func (w *ruleWatch) keep(before *servedRules, set *ruleSet, problems []finding.Finding) error {
+	next, message := set.ruled(), servedWithFindings
+	if !sameTexts(set.files, before.rules) {
+		good := w.load(before.rules, w.read[1])
+		message = lastGoodKept
+		next, _ = good.ruled().with(next)
+	}
+	next, left := next.with(before.ruled)
+	changed, err := w.swap(&servedRules{lack: before.lack, rules: before.rules, ruled: next})
 	if err != nil {
 		return err
 	}
-	w.current.Store(&servedRules{registry: registry, lack: w.lack(set)})
-	w.counted.RulesServed(len(set.kinds))
+	if len(changed) > 0 {
+		w.logger.Info("schemas loaded", zap.Strings("kinds", changed))
+	}
+	if w.failed(message, problems, stackOf(set.panicked)...) && len(left) > 0 {
+		w.logger.Warn("kinds keep the schemas that they had, the CRDs on disk have none for them", zap.Strings("kinds", left))
+	}
+	return nil
+}
+
+// serve swaps the registry for what can be converted of a set, and tells what is wrong with the rest.
+func (w *ruleWatch) serve(set *ruleSet) error {
+	if _, err := w.swap(&servedRules{lack: w.lack(set), rules: set.files, ruled: set.ruled()}); err != nil {
+		return err
+	}
 	if problems := w.problems(set); len(problems) > 0 {
-		w.failed("rules have findings, only the kinds that can be converted are served", problems, stackOf(set.panicked)...)
+		w.failed(servedWithFindings, problems, stackOf(set.panicked)...)
 		return nil
 	}
 	w.failure = ""
 	w.counted.RulesRead(0)
 	return nil
+}
+
+// swap makes the registry of a generation and serves it. It returns the names of the kinds with other schemas than before.
+func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
+	if next.registry, err = newRegistry(next.ruled.kinds); err != nil {
+		return nil, err
+	}
+	next.copies, changed = copiesOf(next.registry, &next.ruled, w.current.Load())
+	w.current.Store(next)
+	if w.rules != "" {
+		w.counted.RulesServed(len(next.ruled.kinds))
+	}
+	return changed, nil
 }
 
 // problems are the findings of a set, and that it has no Conversion.
@@ -194,19 +233,25 @@ func without(before, now []*converters.Kind) []string {
 	return gone
 }
 
+const (
+	servedWithFindings = "rules have findings, only the kinds that can be converted are served"
+	lastGoodKept       = "rules cannot be used, the last good ones are kept"
+)
+
 func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
-	w.failed("rules cannot be used, the last good ones are kept", findings, fields...)
+	w.failed(lastGoodKept, findings, fields...)
 }
 
-// failed counts and tells, once, what is wrong.
-func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) {
+// failed counts and tells, once, what is wrong, and reports whether it did.
+func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) bool {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
-		return
+		return false
 	}
 	w.failure = failure
 	w.counted.RulesRead(len(findings))
 	w.tell(message, findings, fields...)
+	return true
 }
 
 // tell logs findings. They quote rules and names of files, never an object.

@@ -114,7 +114,10 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 		return nil, err
 	}
 	reviews := newReviewQueue(newReviewLog(logger), out)
-	reviewer := review.NewReviewer(rules.registry, reviewHooks(m, reviews))
+	hooks := reviewHooks(m, reviews)
+	hooks.UnknownFields = rules.unknownFields
+	m.WatchCRDs(rules.outdated)
+	reviewer := review.NewReviewer(rules.registry, hooks)
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(reviewer)
 	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 func newSuggestCommand(p *program) *cobra.Command {
@@ -104,9 +105,6 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 		return nil, fmt.Errorf("nothing to convert, these have one version only: %s", strings.Join(names, ", "))
 	}
 	slices.Sort(names)
-	hint := "there is " + strings.Join(names, ", ")
-	if name, ok := nearest(o.name, names); ok {
-		hint = "did you mean " + name + "?"
-	}
+	hint := didyoumean.Hint(o.name, names, "there is "+strings.Join(names, ", "))
 	return nil, usage(fmt.Errorf("no such CRD: --name %s", o.name), hint)
 }

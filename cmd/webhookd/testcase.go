@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
@@ -145,7 +145,7 @@ func (c *testCase) source(versions []string) *caseFile {
 		if f == nil {
 			continue
 		}
-		if !hasStash(f.document) {
+		if !hasKept(f.document) {
 			return f
 		}
 		if first == nil {
@@ -170,8 +170,8 @@ func canonical(document []byte) ([]byte, error) {
 	return yamljson.FromJSON(sorted)
 }
 
-func hasStash(document []byte) bool {
-	stripped, err := withoutStashes(document)
+func hasKept(document []byte) bool {
+	stripped, err := withoutKept(document)
 	same, sameErr := canonicalEqual(stripped, document)
 	return err == nil && sameErr == nil && !same
 }
@@ -182,8 +182,8 @@ func canonicalEqual(a, b []byte) (bool, error) {
 	return bytes.Equal(left, right), errors.Join(leftErr, rightErr)
 }
 
-// withoutStashes returns an object without the annotations that keep values of other versions.
-func withoutStashes(document []byte) ([]byte, error) {
+// withoutKept returns an object without the annotations that keep values of other versions.
+func withoutKept(document []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var object map[string]any
@@ -193,7 +193,7 @@ func withoutStashes(document []byte) ([]byte, error) {
 	if meta, ok := object["metadata"].(map[string]any); ok {
 		if annotations, ok := meta["annotations"].(map[string]any); ok {
 			for name := range annotations {
-				if strings.HasPrefix(name, converters.StashAnnotation("")) {
+				if keep.IsOwn(name) {
 					delete(annotations, name)
 				}
 			}

@@ -23,9 +23,9 @@ of kind CustomResourceDefinition are CRDs, those of kind Conversion are rules, a
   kept values stale, and of what is dropped.
 
 Every NAME.VERSION.yaml is converted to all other versions, and must become what the file of that version says, if there
-is one: the same but for the order of keys, annotations included. From there it is converted back, and must be what it
-was. So one file is a case already: that of a round trip. An object that brings kept values along in annotations
-conversion.webhookd.io/VERSION may lose those on the way.
+is one: the same but for the order of keys, annotations included, once the API server has filled in the defaults of the
+schema. From there it is converted back, and must be what it was. So one file is a case already: that of a round trip.
+An object that brings kept values along in annotations may lose those on the way.
 
 The files must be what the API server could store: nothing to prune, and valid. Rules are checked too, as by webhookd
 check. With --rules or --crd each DIR is one suite, to which those files belong; a kind whose converter is compiled in

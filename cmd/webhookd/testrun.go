@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -142,11 +144,39 @@ func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
 	if expected = c.oneWay[direction{to, from}]; expected == nil {
 		expected = source
 	}
-	if s.same(name, expected, back, hasStash(source.document)) {
+	if s.same(name, expected, back, hasKept(source.document)) {
 		s.pass("%s", name)
 		return
 	}
 	s.hintDrops(c, direction{to, from})
+}
+
+// stored returns two objects of the version of a file as the API server stores them, if it adds defaults to either.
+func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
+	crd := s.set.crd(f.gvk.GroupKind())
+	if crd == nil || crd.Version(f.gvk.Version) == nil {
+		return a, b
+	}
+	version := crd.Version(f.gvk.Version)
+	storedA, changedA, errA := version.Stored(a)
+	storedB, changedB, errB := version.Stored(b)
+	if errA != nil || errB != nil || !changedA && !changedB {
+		return a, b
+	}
+	return encoded(storedA), encoded(storedB)
+}
+
+// encoded writes the numbers of an object as the API server does.
+func encoded(document []byte) []byte {
+	var object map[string]any
+	if err := utiljson.Unmarshal(document, &object); err != nil {
+		return document
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return document
+	}
+	return text
 }
 
 func (s *testSuite) convert(ctx context.Context, name string, document []byte, to string) ([]byte, bool) {
@@ -167,20 +197,21 @@ func (s *testSuite) converted(ctx context.Context, document []byte, to string) (
 	return s.converter.object(ctx, document, gvk)
 }
 
-// same compares a result with a file, and tells the difference. A visible comparison leaves the annotations out that keep
-// values.
+// same compares a result with a file as the API server stores them, with defaults, and tells the difference. A visible
+// comparison leaves the annotations out that keep values.
 func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
 	want := expected.document
 	if visible {
 		var err error
-		if want, err = withoutStashes(want); err == nil {
-			result, err = withoutStashes(result)
+		if want, err = withoutKept(want); err == nil {
+			result, err = withoutKept(result)
 		}
 		if err != nil {
 			s.fail("%s: %v", name, err)
 			return false
 		}
 	}
+	want, result = s.stored(expected, want, result)
 	was, wasErr := canonical(want)
 	is, isErr := canonical(result)
 	if wasErr != nil || isErr != nil {

@@ -31,6 +31,7 @@ func TestHowToShowsThisCode(t *testing.T) {
 	for _, file := range []string{
 		"gateway.go", "unstructured.go", "gateway_test.go",
 		"../../internal/converters/builtin/builtin.go", "../../internal/converters/database/database.go",
+		"../../internal/converters/crontab/crontab.go",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // fromEnv reads the variables of environ ("NAME=value", as os.Environ returns them) that are
@@ -58,7 +60,7 @@ func unknownVars(vars map[string]string) []string {
 			continue
 		}
 		w := fmt.Sprintf("unknown environment variable %s is ignored", printable(name))
-		if near, ok := nearest(strings.TrimPrefix(name, envPrefix), known); ok {
+		if near, ok := didyoumean.Nearest(strings.TrimPrefix(name, envPrefix), namesOf(known)); ok {
 			w += ": did you mean " + Key{Name: near}.Env() + "?"
 		}
 		warnings = append(warnings, w)

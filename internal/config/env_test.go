@@ -23,7 +23,7 @@ func TestUnknownVariablesAreWarnings(t *testing.T) {
 		"unknown environment variable WEBHOOKD_ is ignored",
 		"unknown environment variable WEBHOOKD_COLOUR is ignored",
 		"unknown environment variable WEBHOOKD_MAX_BODI is ignored: did you mean WEBHOOKD_MAX_BODY?",
-		"unknown environment variable WEBHOOKD_TLS_DIRECTORY is ignored",
+		"unknown environment variable WEBHOOKD_TLS_DIRECTORY is ignored: did you mean WEBHOOKD_TLS_DIR?",
 		"unknown environment variable WEBHOOKD_max_body is ignored: did you mean WEBHOOKD_MAX_BODY?",
 	}
 	if diff := cmp.Diff(want, l.Warnings); diff != "" {

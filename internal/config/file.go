@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // MaxFile is the largest configuration file that is read, in bytes.
@@ -173,11 +175,19 @@ func findKey(name string) (Key, bool) {
 	return Key{}, false
 }
 
+func namesOf(keys []Key) []string {
+	names := make([]string, 0, len(keys))
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 func unknownKey(o Origin, name string) *Error {
 	p := &Error{Origin: o, Text: fmt.Sprintf("unknown key %.64q: the keys are listed in docs/reference/configuration.md", name)}
 	if name == fileKey().Name {
 		p.Text = `unknown key "config": a file cannot name another, use the flag --config`
-	} else if near, ok := nearest(name, Keys()); ok {
+	} else if near, ok := didyoumean.Nearest(name, namesOf(Keys())); ok {
 		p.Text = fmt.Sprintf("unknown key %.64q: did you mean %q?", name, near)
 		p.meant = near
 	}

@@ -27,9 +27,8 @@ func parse(t *testing.T, text string) *jsondoc.Object {
 
 // steps records which conversions it is asked for, and which apiVersion the object has then.
 type steps struct {
-	taken  []string
-	direct bool
-	fails  string
+	taken []string
+	fails string
 }
 
 func (s *steps) Convert(_ context.Context, obj *jsondoc.Object, from, to string) error {
@@ -45,8 +44,6 @@ func (s *steps) Convert(_ context.Context, obj *jsondoc.Object, from, to string)
 	return nil
 }
 
-func (s *steps) Direct(from, to string) bool { return s.direct && from == "v1" && to == "v3" }
-
 func TestRouteOverTheHub(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -59,8 +56,6 @@ func TestRouteOverTheHub(t *testing.T) {
 		{name: "spoke to hub", from: "v1", to: "v2", want: []string{"g/v1 v1->v2"}},
 		{name: "hub to spoke", from: "v2", to: "v3", want: []string{"g/v2 v2->v3"}},
 		{name: "spoke to spoke", from: "v1", to: "v3", want: []string{"g/v1 v1->v2", "g/v2 v2->v3"}},
-		{name: "direct pair", from: "v1", to: "v3", steps: steps{direct: true}, want: []string{"g/v1 v1->v3"}},
-		{name: "no direct pair the other way", from: "v3", to: "v1", steps: steps{direct: true}, want: []string{"g/v3 v3->v2", "g/v2 v2->v1"}},
 		{name: "first step fails", from: "v1", to: "v3", steps: steps{fails: "v2"}, want: []string{"g/v1 v1->v2"}, err: errRefused},
 		{name: "second step fails", from: "v1", to: "v3", steps: steps{fails: "v3"}, want: []string{"g/v1 v1->v2", "g/v2 v2->v3"}, err: errRefused},
 	} {

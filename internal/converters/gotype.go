@@ -3,64 +3,95 @@ package converters
 import (
 	"encoding"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// What a Go type can say is found by reflection, by the rules of encoding/json; a nil type can say nothing.
-
-// typeOfMember returns the type of the member name in the JSON of t, and whether t knows such a member.
-func typeOfMember(t reflect.Type, name string) (member reflect.Type, known bool) {
-	if t = pointed(t); t == nil {
-		return nil, false
-	}
-	switch {
-	case opaque(t):
-		return t, true
-	case t.Kind() == reflect.Map:
-		return t.Elem(), true
-	case t.Kind() == reflect.Struct:
-		return typeOfField(t, name)
-	}
-	return nil, false
+// SchemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
+func SchemaOf[T any]() *crdschema.Node {
+	s := structural(reflect.TypeFor[T](), nil)
+	return crdschema.NewNode(&s)
 }
 
-// typeOfElement returns the type of the elements in the JSON of t.
-func typeOfElement(t reflect.Type) reflect.Type {
-	if t = pointed(t); t == nil || opaque(t) {
-		return t
+// structural returns the schema of a type that is in others. One that is in itself is anything there.
+func structural(t reflect.Type, in []reflect.Type) schema.Structural {
+	if t = pointed(t); opaque(t) || slices.Contains(in, t) {
+		return anything()
 	}
-	if t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		return t.Elem()
+	in = append(slices.Clip(in), t)
+	switch kind := t.Kind(); {
+	case kind == reflect.Struct:
+		s := ofType("object")
+		s.Properties = fields(t, in)
+		return s
+	case kind == reflect.Map:
+		values := structural(t.Elem(), in)
+		s := ofType("object")
+		s.AdditionalProperties = &schema.StructuralOrBool{Structural: &values, Bool: true}
+		return s
+	case (kind == reflect.Slice || kind == reflect.Array) && t.Elem().Kind() != reflect.Uint8: // bytes are a string
+		items := structural(t.Elem(), in)
+		s := ofType("array")
+		s.Items = &items
+		return s
+	case kind == reflect.String:
+		return ofType("string")
+	case kind == reflect.Bool:
+		return ofType("boolean")
+	case kind >= reflect.Int && kind <= reflect.Uintptr:
+		return ofType("integer")
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		return ofType("number")
 	}
-	return nil
+	return anything()
 }
 
-// typeOfField looks at the struct's own fields first, as those hide what is embedded.
-func typeOfField(t reflect.Type, name string) (reflect.Type, bool) {
-	var embedded []reflect.Type
+// ofType returns the schema of a type of JSON. Any may be null: encoding/json leaves the value alone then.
+func ofType(name string) schema.Structural {
+	return schema.Structural{Generic: schema.Generic{Type: name, Nullable: true}}
+}
+
+func anything() schema.Structural {
+	return schema.Structural{Extensions: schema.Extensions{XPreserveUnknownFields: true}}
+}
+
+// fields returns the schemas of the members of a struct. Its own fields hide what is embedded.
+func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
+	own, embedded := map[string]schema.Structural{}, map[string]schema.Structural{}
 	for f := range t.Fields() {
-		tag, _ := f.Tag.Lookup("json")
-		named, _, _ := strings.Cut(tag, ",")
-		switch {
-		case tag == "-":
-		case f.Anonymous && named == "" && pointed(f.Type).Kind() == reflect.Struct:
-			embedded = append(embedded, f.Type)
-		case !f.IsExported():
-		case named == name || named == "" && f.Name == name:
-			return f.Type, true
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		e := pointed(f.Type)
+		switch inline := f.Anonymous && name == "" && e.Kind() == reflect.Struct; {
+		case tag == "-" || inline && slices.Contains(in, e) || !inline && !f.IsExported():
+			continue
+		case inline:
+			maps.Copy(embedded, fields(e, append(slices.Clip(in), e)))
+			continue
+		case name == "":
+			name = f.Name
 		}
-	}
-	for _, e := range embedded {
-		if found, known := typeOfMember(e, name); known {
-			return found, true
+		s := structural(f.Type, in)
+		if slices.Contains(strings.Split(options, ","), "string") {
+			s = anything() // it is in a string
 		}
+		if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
+			s.XListMapKeys = []string{key}
+		}
+		own[name] = s
 	}
-	return nil, false
+	maps.Copy(embedded, own)
+	return embedded
 }
 
 func pointed(t reflect.Type) reflect.Type {
-	for t != nil && t.Kind() == reflect.Pointer && !opaque(t) {
+	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
 	}
 	return t

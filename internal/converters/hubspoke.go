@@ -7,13 +7,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A Spoke is a version of a kind whose Go type converts to and from the Go type H of the hub. NewSpoke makes one.
 type Spoke[H any] struct {
 	version        string
-	toHub, fromHub func(ctx context.Context, obj *jsondoc.Object, from, to string) error
+	schema         *crdschema.Node
+	toHub, fromHub textFunc
 }
 
 // typed is the pointer to a Go type of a custom resource: a struct with an embedded metav1.ObjectMeta.
@@ -32,45 +34,44 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 	toHub func(ctx context.Context, src PS, dst PH) error,
 	fromHub func(ctx context.Context, src PH, dst PS) error,
 ) Spoke[H] {
-	return Spoke[H]{version: version, toHub: typedFunc(toHub), fromHub: typedFunc(fromHub)}
+	return Spoke[H]{
+		version: version, schema: SchemaOf[S](), toHub: typedFunc(toHub), fromHub: typedFunc(fromHub),
+	}
 }
 
-// HubSpoke returns a kind that converts between Go types: each spoke to the hub and back.
+// HubSpoke returns a lossless kind that converts between Go types: each spoke to the hub and back.
 //
 // The text of the object is what is converted; the Go types only say what changes in it. A value that source and target
-// have at the same path, and that the functions left the same, keeps its text: 1.10, 1000m, the order of names.
+// have at the same path, and that the functions left the same, keeps its text: 1.10, 1000m, the order of names. So does a
+// field that neither Go type knows: the types may be older than the CRD.
 //
-// What the source's Go type does not represent survives: fields that it lacks, nulls, and the zero values that omitempty
-// drops. It stays at its path where the target's Go type knows the place, and is else kept in an annotation until the
-// object comes back. The conversion fails, naming the paths, where that is not possible: the target's Go type would read
-// an unknown field as its own; an unknown field is in an element of a list that was moved or changed; a number that the
-// Go type cannot hold exactly was moved. In elements of a list that was moved, nulls and zero values are lost: they are
-// the same to the Go type. Where that matters make them pointers.
-//
-// Stashes (SaveStash) of the version that is converted to are removed from the result, as the function has used them;
-// those of the version that is converted from are removed before the function runs.
+// What the functions do not give back is kept, as Lossless does it: what the target's Go type cannot say, and what the
+// source's does not represent and the target's would not, or would take for its own: nulls and the zero values that omitempty
+// drops, where they move, and unknown fields. It fails only for an object that does not fit the Go type.
 func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
-	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes))}
+	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes)), schema: SchemaOf[H]()}
 	versions := append(make([]string, 0, 1+len(spokes)), hub)
+	schemas := map[string]*crdschema.Node{hub: c.schema}
 	for _, s := range spokes {
-		c.spokes[s.version] = s
+		c.spokes[s.version], schemas[s.version] = s, s.schema
 		versions = append(versions, s.version)
 	}
-	return Kind{GroupKind: gk, Hub: hub, Versions: versions, Converter: c}
+	return Lossless(Kind{GroupKind: gk, Hub: hub, Versions: versions, Schemas: schemas, Converter: c})
 }
 
 type hubSpoke[H any] struct {
 	hub    string
+	schema *crdschema.Node
 	spokes map[string]Spoke[H]
 }
 
 // Convert implements Converter.
 func (c hubSpoke[H]) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if s, found := c.spokes[from]; found && to == c.hub {
-		return s.toHub(ctx, obj, from, to)
+		return s.toHub(ctx, obj, s.schema, c.schema)
 	}
 	if s, found := c.spokes[to]; found && from == c.hub {
-		return s.fromHub(ctx, obj, from, to)
+		return s.fromHub(ctx, obj, c.schema, s.schema)
 	}
 	return &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
 }

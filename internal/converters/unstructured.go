@@ -2,9 +2,6 @@ package converters
 
 import (
 	"context"
-	"maps"
-	"reflect"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,92 +38,6 @@ func FromUnstructured(fn func(ctx context.Context, u *unstructured.Unstructured,
 		} else {
 			delete(u.Object, "apiVersion")
 		}
-		return rewrite(obj.Node, old, u.Object)
+		return rewriter{}.value(obj.Node, old, u.Object)
 	})
-}
-
-// rewrite makes n, which says old, say now.
-func rewrite(n *jsondoc.Node, old, now any) error {
-	if reflect.DeepEqual(old, now) {
-		return nil
-	}
-	switch old := old.(type) {
-	case map[string]any:
-		if now, ok := now.(map[string]any); ok && now != nil {
-			return rewriteMembers(n, old, now)
-		}
-	case []any:
-		if now, ok := now.([]any); ok && now != nil {
-			return rewriteElements(n, old, now)
-		}
-	}
-	v, err := render(now, n.Path())
-	if err == nil {
-		n.Replace(v)
-	}
-	return err
-}
-
-func rewriteMembers(n *jsondoc.Node, old, now map[string]any) error {
-	for name := range old {
-		if _, stays := now[name]; !stays {
-			if err := n.RemoveMember(name); err != nil {
-				return err
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if was, found := old[name]; found {
-			child, err := n.Member(name)
-			if err == nil {
-				err = rewrite(child, was, now[name])
-			}
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		v, err := render(now[name], n.Path())
-		if err == nil {
-			err = n.SetMember(name, v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rewriteElements keeps the text of each element that was in the list before, wherever it was, and rewrites others from
-// the one at their index if that is free.
-func rewriteElements(n *jsondoc.Node, old, now []any) error {
-	elements, err := entries(n)
-	if err != nil {
-		return err
-	}
-	from, used := matchElements(old, now)
-	inPlace := len(old) == len(now)
-	texts := make([][]byte, len(now))
-	for i := range now {
-		switch j := from[i]; {
-		case j >= 0:
-			inPlace = inPlace && i == j
-			texts[i] = elements[j].value.Text()
-		case i < len(old) && !used[i]:
-			if err := rewrite(elements[i].value, old[i], now[i]); err != nil {
-				return err
-			}
-			texts[i] = elements[i].value.Text()
-		default:
-			v, err := render(now[i], n.Path())
-			if err != nil {
-				return err
-			}
-			texts[i] = v.Text()
-		}
-	}
-	if inPlace {
-		return nil
-	}
-	return replaceElements(n, texts)
 }

@@ -9,6 +9,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
+// NewNode returns the place of whole objects of a schema that is in no CRD. The schema must not change any more.
+func NewNode(s *schema.Structural) *Node { return build(withMeta(s)) }
+
 // build makes the tree of nodes of a schema, which must not change any more.
 func build(s *schema.Structural) *Node {
 	n := &Node{schema: s, kind: kindOf(s)}

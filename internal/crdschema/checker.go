@@ -56,7 +56,6 @@ func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *che
 	}
 }
 
-// embeds reports whether there is an embedded resource in a schema.
 func embeds(s *schema.Structural) bool {
 	if s == nil {
 		return false

@@ -80,6 +80,24 @@ func (n *Node) Property(name string) *Node {
 	return n.properties[name]
 }
 
+// PropertyNamed is Property for a name that is no string yet, without a copy of it.
+func (n *Node) PropertyNamed(name []byte) *Node {
+	if n == nil {
+		return nil
+	}
+	return n.properties[string(name)]
+}
+
+// Scalar reports whether values of the place have no parts.
+func (n *Node) Scalar() bool {
+	switch n.Kind() {
+	case String, Integer, Number, Boolean, IntOrString:
+		return true
+	case None, Object, Map, Array, Any:
+	}
+	return false
+}
+
 // Properties returns the names of an object's properties in order. The list must not be changed.
 func (n *Node) Properties() []string {
 	if n == nil {

@@ -23,22 +23,33 @@ func Path(name string) string { return crdsAPI + "/" + name }
 
 // Read reads a CRD from the API server, without its schemas.
 func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
-	var crd needed
-	err := api.Get(ctx, Path(name), &crd)
+	return read(ctx, api, name, nil)
+}
+
+func read(ctx context.Context, api *kubeapi.Client, name string, schemas func(name string) bool) (*CRD, error) {
+	var text json.RawMessage
+	err := api.Get(ctx, Path(name), &text)
 	switch {
 	case kubeapi.IsForbidden(err):
 		return nil, fmt.Errorf("%w\nallow get of customresourcedefinitions with the resourceName %s", err, name)
 	case err != nil:
 		return nil, err
 	}
-	return crd.crd(), nil
+	return parseNeeded(text, schemas)
 }
 
 // ReadAll reads, without their schemas, the CRDs of these names, or all that there are if there are no names. Of names, those that do not exist
 // are left out, and returned apart.
 func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*CRD, missing []string, err error) {
+	return ReadAllWith(ctx, api, names, nil)
+}
+
+// ReadAllWith is ReadAll, with the schemas of those CRDs whose names schemas returns true for.
+func ReadAllWith(
+	ctx context.Context, api *kubeapi.Client, names []string, schemas func(name string) bool,
+) (crds []*CRD, missing []string, err error) {
 	for _, name := range names {
-		crd, err := Read(ctx, api, name)
+		crd, err := read(ctx, api, name, schemas)
 		switch {
 		case kubeapi.IsNotFound(err):
 			missing = append(missing, name)
@@ -52,12 +63,9 @@ func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*
 		return crds, missing, nil
 	}
 	err = api.List(ctx, crdsAPI, func() { crds = nil }, func(text json.RawMessage) error {
-		var crd needed
-		if err := json.Unmarshal(text, &crd); err != nil {
-			return fmt.Errorf("%s that cannot be read: %w", crdKind, err)
-		}
-		crds = append(crds, crd.crd())
-		return nil
+		crd, err := parseNeeded(text, schemas)
+		crds = append(crds, crd)
+		return err
 	})
 	switch {
 	case kubeapi.IsForbidden(err):

@@ -16,7 +16,8 @@ func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
-	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
+	bare := strings.Replace(crdJSON(none), `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
+	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(bare, `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
 	s.Apply(t, crdwire.Path(things), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+`"},
 		"spec":{"conversion":{"strategy":"None"},"scope":"Namespaced"}}`)
 	read := map[string]*crdwire.CRD{}
@@ -29,7 +30,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 		t.Fatal(all, err)
 	}
 	read["all"] = all[0]
-	parsed, err := crdwire.Parse([]byte(crdJSON(none)))
+	parsed, err := crdwire.Parse([]byte(bare))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,34 @@ func TestSchemasAreNotRead(t *testing.T) {
 		owned := `{"f:spec":{"f:conversion":{".":{},"f:strategy":{}}}}`
 		if diff := cmp.Diff(map[string]string{"argocd": owned, "kubectl": owned}, fields); diff != "" {
 			t.Errorf("%s: managed fields (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The schemas that somebody asks for are read, and no others.
+func TestSchemasThatAreAskedForAreRead(t *testing.T) {
+	t.Parallel()
+	s := kubeapitest.New(t)
+	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`
+	for _, name := range []string{things, "a.example.com"} {
+		text := strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1)
+		s.Put(t, crdwire.Path(name), "kubectl", strings.Replace(text, things, name, 1))
+	}
+	for _, names := range [][]string{nil, {things, "a.example.com"}} {
+		crds, missing, err := crdwire.ReadAllWith(t.Context(), s.Client(t), names, func(name string) bool { return name == things })
+		if err != nil || len(crds) != 2 || missing != nil {
+			t.Fatal(crds, missing, err)
+		}
+		for _, crd := range crds {
+			schemas := 0
+			for _, v := range crd.Spec.Versions {
+				if v.Schema != nil && v.Schema.OpenAPIV3Schema.Type == "object" {
+					schemas++
+				}
+			}
+			if want := map[string]int{things: 1}[crd.Name]; schemas != want {
+				t.Errorf("%s of %v: %d schemas, want %d", crd.Name, names, schemas, want)
+			}
 		}
 	}
 }

@@ -23,7 +23,10 @@ type StatusOptions struct {
 	Address string
 	// Versions returns what versions of a kind can be converted offline; none if the kind is not known.
 	Versions func(schema.GroupKind) []string
-	Now      time.Time
+	// Compare holds a CRD against webhookd's copy of it, and returns the copy's file, empty where there is none, and what is
+	// different. Nil compares nothing.
+	Compare func(crd *CRD) (file string, findings []string)
+	Now     time.Time
 }
 
 // A Status is what there is to say of a CRD.
@@ -37,6 +40,7 @@ type Status struct {
 	CABundle       []Certificate `json:"caBundle,omitempty"`
 	Versions       []Version     `json:"versions"`
 	Served         *Served       `json:"serving,omitempty"`
+	Copy           string        `json:"copy,omitempty"`      // the file of webhookd's own, with which the schemas were compared
 	Elsewhere      bool          `json:"elsewhere,omitempty"` // it points at another webhook than was asked for
 	Findings       []string      `json:"findings"`
 }
@@ -100,6 +104,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	target, is := TargetOf(crd)
 	if !is {
 		s.none(crd, known)
+		s.compare(crd, o)
 		return s
 	}
 	if target.IsService() {
@@ -122,6 +127,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 		s.dial(ctx, crd, bundle, o)
 	}
 	s.judgeVersions(crd, known, o)
+	s.compare(crd, o)
 	return s
 }
 
@@ -196,6 +202,16 @@ func (s *Status) dial(ctx context.Context, crd *CRD, bundle Bundle, o StatusOpti
 		}
 	}
 	s.Served.Convertible = true
+}
+
+// compare holds the CRD against webhookd's copy.
+func (s *Status) compare(crd *CRD, o StatusOptions) {
+	if o.Compare == nil {
+		return
+	}
+	var findings []string
+	s.Copy, findings = o.Compare(crd)
+	s.Findings = append(s.Findings, findings...)
 }
 
 // judgeVersions asks for a converter of every version, served or not, since objects may be stored in it. Where the webhook

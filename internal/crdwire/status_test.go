@@ -77,6 +77,33 @@ func TestFindingsOfStatus(t *testing.T) {
 	}
 }
 
+// A CRD is compared with webhookd's copy, wired or not, but not if it points elsewhere.
+func TestStatusCompares(t *testing.T) {
+	t.Parallel()
+	o := crdwire.StatusOptions{
+		Now: time.Now(), Service: service(t, "ns/webhookd"),
+		Versions: func(schema.GroupKind) []string { return []string{"v1", "v2", "v3"} },
+		Compare:  func(crd *crdwire.CRD) (string, []string) { return "crds/" + crd.Name, []string{"it is old"} },
+	}
+	for name, tt := range map[string]struct {
+		text     string
+		compared bool
+	}{
+		"wired":     {crdJSON(pointingHere(tlstest.NewCA(t, "a"))), true},
+		"None":      {crdJSON(none), true},
+		"elsewhere": {crdJSON(webhookConversion(`{"url":"https://a.example"}`)), false},
+	} {
+		crds, err := crdwire.Parse([]byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := crdwire.Inspect(t.Context(), crds[0], o)
+		if compared := s.Copy == "crds/"+things; compared != tt.compared || slices.Contains(s.Findings, "it is old") != tt.compared {
+			t.Errorf("%s: compared with %q: %s", name, s.Copy, s.Findings)
+		}
+	}
+}
+
 func TestParseReadsWhatKubectlWrites(t *testing.T) {
 	t.Parallel()
 	crds, err := crdwire.Parse([]byte("apiVersion: v1\nkind: List\nitems:\n- " + crdJSON(none) + "\n---\nkind: Other\n---\n" + crdJSON(none)))

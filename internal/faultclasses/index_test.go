@@ -23,7 +23,7 @@ func ids() []string {
 	for i := range 40 {
 		all = append(all, fmt.Sprintf("I%02d", i+1))
 	}
-	for i := range 25 {
+	for i := range 28 {
 		all = append(all, fmt.Sprintf("D%02d", i+1))
 	}
 	return all

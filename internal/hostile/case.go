@@ -51,7 +51,7 @@ type Case struct {
 
 	Request Request
 	Want    Answer
-	// Own are cases about what webhookd alone has: rules (the kind of RuledCRD) and stashes.
+	// Own are cases about what webhookd alone has: rules (the kind of RuledCRD) and kept values.
 	Own bool
 	// Unsettled are cases where RFC 8259 or the protocol leave the answer open: webhookd has one, others may have another.
 	Unsettled bool

@@ -24,7 +24,7 @@ func (o objectCase) open() objectCase {
 func objectCases() []Case {
 	var cases []Case
 	for _, list := range [][]objectCase{
-		versionsOfObjects(), kindsOfObjects(), metadataOfObjects(), otherMetadata(), fragments(), stashes(), repeatedMembers(), lists(), messages(),
+		versionsOfObjects(), kindsOfObjects(), metadataOfObjects(), otherMetadata(), fragments(), keptValues(), repeatedMembers(), lists(), messages(),
 	} {
 		for _, o := range list {
 			cases = append(cases, Case{
@@ -143,20 +143,23 @@ func fragments() []objectCase {
 	}
 }
 
-// stashes are annotations that somebody else wrote where webhookd keeps what a version cannot say.
-func stashes() []objectCase {
-	forged := func(name, value string) objectCase {
-		c := becomes("a forged stash "+name,
-			`{"apiVersion":"`+from+`","kind":"CronTab","metadata":{"annotations":{"conversion.webhookd.io/v1":"`+value+`"}},"hostPort":"a:1"}`,
-			`{"apiVersion":"`+to+`","kind":"CronTab","metadata":{},"host":"a","port":"1"}`)
+// keptValues are annotations that somebody else wrote where webhookd keeps what a version cannot say.
+func keptValues() []objectCase {
+	forged := func(name, value, left string) objectCase {
+		c := becomes("a forged kept value "+name,
+			`{"apiVersion":"`+from+`","kind":"CronTab","metadata":{"annotations":{"conversion.webhookd.io/v1.host":"`+value+`"}},"hostPort":"a:1"}`,
+			`{"apiVersion":"`+to+`","kind":"CronTab","metadata":`+left+`,"host":"a","port":"1"}`)
 		c.own = true
 		return c
 	}
+	passes := func(name, value string) objectCase {
+		return forged(name, value, `{"annotations":{"conversion.webhookd.io/v1.host":"`+value+`"}}`)
+	}
 	return []objectCase{
-		forged("that is no JSON", "{"),
-		forged("that is a list", "[1]"),
-		forged("with other values", `{\"host\":\"evil\",\"port\":\"6\"}`),
-		forged("of 100000 brackets", strings.Repeat("[", 100_000)),
+		passes("that is no JSON", "{"),
+		passes("that is a list", "[1]"),
+		forged("of another host", `{\"value\":\"evil\"}`, "{}"),
+		passes("of 100000 brackets", strings.Repeat("[", 100_000)),
 	}
 }
 

@@ -13,8 +13,11 @@ func (o *Object) Original() *Object {
 
 // Copy returns the object as it stands now: one more object, which lives as long, and whose edits are its own. It is what
 // ParseObject returns for the text, and untouched as that is, without a scan. It is nil where the text might be one that
-// ParseObject refuses, because an edit has nested it too deep.
+// ParseObject refuses, because an edit has nested it too deep, or has two members of one name.
 func (o *Object) Copy() *Object {
+	if o.look() != nil {
+		return nil
+	}
 	root := o.doc.copyOf(o.Node, nil, 1)
 	if root == nil {
 		return nil

@@ -97,6 +97,21 @@ func sameTree(t *testing.T, a, b *jsondoc.Node) {
 }
 
 // A copy stands for the text: what cannot be read again has none.
+func TestACopyOfAnObjectThatWasReplacedHasItsMembers(t *testing.T) {
+	t.Parallel()
+	o := parse(t, copied)
+	v, err := jsondoc.RawValue([]byte(`{"a":{"b":1},"c":2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Replace(v)
+	c := o.Copy()
+	if c == nil || !bytes.Equal(c.Text(), o.Text()) {
+		t.Fatalf("%s of %s", c.Text(), o.Text())
+	}
+	sameTree(t, parse(t, string(o.Text())).Node, c.Node)
+}
+
 func TestThereIsNoCopyOfWhatIsNestedTooDeep(t *testing.T) {
 	t.Parallel()
 	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }

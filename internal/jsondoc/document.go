@@ -22,7 +22,8 @@ type Document struct {
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
-	obscured    bool    // as of a scanner: some string of an object that was outlined, or before it
+	indexes     indexes
+	obscured    bool // as of a scanner: some string of an object that was outlined, or before it
 }
 
 const (
@@ -72,6 +73,7 @@ func (d *Document) Reset(text []byte) {
 	d.nested = emptied(d.nested, keepFields)
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
 	d.obscured = false
+	d.indexes.clear()
 	d.room = 2<<10 + len(text)/64 // less than half of the text's size; an ordinary object has a member a hundred bytes
 	if had {                      // nodes and members would hold on to it
 		clear(d.nodes[:cap(d.nodes)])
@@ -149,6 +151,7 @@ func (d *Document) reserve() error {
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
 func (d *Document) Open(o Outline) *Object {
 	d.nodes, d.members, d.opened = d.nodes[:0], d.members[:0], o
+	d.indexes.clear() // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
 	d.object.list(d.fields[o.fields.Start:o.fields.End], 0)
 	return &d.object

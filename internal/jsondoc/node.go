@@ -73,6 +73,7 @@ func (n *Node) Replace(v Value) {
 	for i := range n.members {
 		n.members[i].leave()
 	}
+	n.forget()
 	n.at, n.members, n.names, n.changed, n.copied, n.moved = n.doc.place(v), nil, 0, false, false, true
 	n.parent.touch()
 }
@@ -111,6 +112,15 @@ func (n *Node) AddMember(name Name, v Value) (bool, error) {
 	return true, n.add(name, v)
 }
 
+// AppendMember is SetMember for a member that the caller knows to be new, without a look at the others: it is what keeps the
+// edits of a large map linear (BenchmarkBigMap in converters/rules).
+func (n *Node) AppendMember(name string, v Value) error {
+	if err := n.look(); err != nil {
+		return err
+	}
+	return n.add(NameOf(name), v)
+}
+
 // shortValue bounds in bytes what is copied to stand behind a new name: so the texts of new members are one piece, and one
 // copy less each when they are put out (BenchmarkConvert in converters/rules).
 const shortValue = 64
@@ -132,6 +142,7 @@ func (n *Node) add(name Name, v Value) error {
 	m.name, m.escaped = Span{head.Start + 2, head.End - 2}, len(name.head) != len(name.text)+len(`,"":`)
 	m.head, m.headAdded, m.at, m.added, m.moved, m.end = head.Span, true, at.Span, at.added, true, at.End
 	n.names |= name.bit
+	n.indexed(name.text)
 	n.touch()
 	return nil
 }
@@ -142,6 +153,7 @@ func (n *Node) RemoveMember(name string) error {
 	if i < 0 {
 		return err
 	}
+	n.forget()
 	n.members[i].leave()
 	n.members = append(n.members[:i], n.members[i+1:]...)
 	n.touch()
@@ -195,6 +207,7 @@ func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 		names |= bitOf(name)
 	}
 	if left < len(n.members) {
+		n.forget()
 		n.members, n.names = n.members[:left], names
 		n.touch()
 	}
@@ -224,12 +237,20 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 	if err := n.look(); err != nil || n.names&bit == 0 { // as of all arrays
 		return -1, err
 	}
+	if len(n.members) > manyMembers {
+		return n.lookup(name), nil
+	}
+	return n.search(name), nil
+}
+
+// search goes through the members.
+func (n *Node) search(name string) int {
 	for i := range n.members {
 		if n.members[i].mayBe(len(name)) && string(n.nameOf(i)) == name {
-			return i, nil
+			return i
 		}
 	}
-	return -1, nil
+	return -1
 }
 
 // look lists the members of an array or object, one level deep, unless that was done before.

@@ -11,14 +11,16 @@ type Object struct{ *Node }
 
 // ParseObject returns the object that text is, in a document of its own. A repeated name is an error, in the object and in
 // its metadata.
-func ParseObject(text []byte) (*Object, error) {
-	s, err := NewScanner(text, MaxDepth)
+func ParseObject(text []byte) (*Object, error) { return new(Document).Parse(text) }
+
+// Parse is ParseObject with the memory of the document, which forgets all that was made from it before, as Reset says.
+func (d *Document) Parse(text []byte) (*Object, error) {
+	d.Reset(text)
+	s, err := d.Scanner(MaxDepth)
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{}
-	d.Reset(text)
-	o, err := d.Outline(&s, "metadata")
+	o, err := d.Outline(s, "metadata")
 	if err == nil {
 		err = s.End()
 	}

@@ -14,6 +14,8 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	m := New(Build{Version: "v1"})
 	m.WatchLog(func() uint64 { return 0 })
 	m.WatchServer(func() server.Stats { return server.Stats{} })
+	m.WatchCRDs(func() map[string]bool { return map[string]bool{"A.b": true} })
+	m.Review().ObjectsDone(review.Objects{Pair: review.Pair{Kind: "A.b", From: "v1", To: "v2"}, TooLarge: 1})
 	m.Review().ReviewDone(t.Context(), review.Result{Pair: review.Pair{Kind: "A.b", From: "v1", To: "v2"}})
 	m.Review().GuardRefused(review.Pair{}, ".kind")
 	m.Review().Panicked(t.Context(), review.Panic{})

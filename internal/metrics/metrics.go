@@ -29,6 +29,7 @@ type Build struct {
 type Metrics struct {
 	registry *prometheus.Registry
 	reviews  reviewVectors
+	kept     keptMetrics
 	guard    *prometheus.CounterVec
 	panics   *prometheus.CounterVec
 	stuck    *prometheus.GaugeVec
@@ -48,6 +49,7 @@ func New(build Build) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		reviews:  newReviewVectors(),
+		kept:     newKeptMetrics(),
 		guard: counters("guard_rejections_total",
 			"Objects whose converter changed what it must leave alone, by the path it changed.", "kind", "path"),
 		panics: counters("converter_panics_total",
@@ -74,6 +76,7 @@ func New(build Build) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.reviews.collectors()...)
+	m.registry.MustRegister(m.kept.collectors()...)
 	m.registry.MustRegister(m.server.collectors()...)
 	m.registry.MustRegister(m.tls.collectors()...)
 	m.registry.MustRegister(m.rules.collectors()...)

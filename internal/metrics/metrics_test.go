@@ -43,9 +43,15 @@ func everything(t *testing.T) *metrics.Metrics {
 	m.WatchLog(func() uint64 { return 7 })
 	m.WatchServer(func() server.Stats { return server.Stats{Requests: 3, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
 
+	m.WatchCRDs(func() map[string]bool {
+		return map[string]bool{"CronTab.example.com": true, "Database.example.com": false}
+	})
+
 	r := m.Review()
 	r.ObjectsDone(review.Objects{
-		Pair: cronTab(), Failed: 1, Stashed: 2, Durations: []time.Duration{time.Microsecond, 300 * time.Microsecond, time.Second},
+		Pair: cronTab(), Failed: 1, WithKept: 2, TooLarge: 1, CostLimited: 2,
+		Kept:      []review.Kept{{Bytes: 300, Annotations: 5000}, {Bytes: 200, Annotations: 60000}},
+		Durations: []time.Duration{time.Microsecond, 300 * time.Microsecond, time.Second},
 	})
 	r.ReviewDone(t.Context(), done(cronTab()))
 	failed := done(cronTab())
@@ -108,6 +114,14 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_object_duration_seconds_bucket{from="v1beta1",` + pair + `to="v1",le="5e-05"} 1`,
 		`webhookd_object_duration_seconds_bucket{from="v1beta1",` + pair + `to="v1",le="0.0005"} 2`,
 		`webhookd_object_duration_seconds_bucket{from="v1beta1",` + pair + `to="v1",le="1"} 3`,
+		`webhookd_kept_bytes_bucket{kind="CronTab.example.com",le="256"} 1`,
+		`webhookd_kept_bytes_sum{kind="CronTab.example.com"} 500`,
+		`webhookd_kept_bytes_count{kind="CronTab.example.com"} 2`,
+		`webhookd_largest_annotations_bytes{kind="CronTab.example.com"} 60000`,
+		`webhookd_kept_too_large_total{from="v1beta1",` + pair + `to="v1"} 1`,
+		`webhookd_cost_limits_reached_total{from="v1beta1",` + pair + `to="v1"} 2`,
+		`webhookd_crd_outdated{kind="CronTab.example.com"} 1`,
+		`webhookd_crd_outdated{kind="Database.example.com"} 0`,
 		`webhookd_request_size_bytes_count 4`,
 		`webhookd_request_size_bytes_sum 1960`,
 		`webhookd_response_size_bytes_sum 2100`,

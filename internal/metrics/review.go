@@ -36,7 +36,7 @@ func sizeBuckets() []float64 { return prometheus.ExponentialBuckets(1<<10, 4, 9)
 
 // reviewVectors are the metrics of reviews and objects.
 type reviewVectors struct {
-	reviews, objects, stashed     *prometheus.CounterVec
+	reviews, objects, withKept    *prometheus.CounterVec
 	reviewDuration, objectSeconds *prometheus.HistogramVec
 	bytesIn, bytesOut             prometheus.Histogram
 }
@@ -62,8 +62,8 @@ func newReviewVectors() reviewVectors {
 				"where the body was no review.", "kind", "from", "to", "result"),
 		objects: counters("objects_total",
 			"Objects that needed a conversion, by result: converted or failed.", "kind", "from", "to", "result"),
-		stashed: counters("objects_stashed_total",
-			"Objects of which a conversion kept something in an annotation, as the other version has no place for it.",
+		withKept: counters("objects_with_kept_values_total",
+			"Objects of which a conversion kept values in annotations, as converting back would not give them.",
 			"kind", "from", "to"),
 		reviewDuration: durations("review_duration_seconds",
 			"Time from the whole body to the whole answer, by the first conversion in it.", "kind", "from", "to"),
@@ -75,15 +75,16 @@ func newReviewVectors() reviewVectors {
 }
 
 func (v *reviewVectors) collectors() []prometheus.Collector {
-	return []prometheus.Collector{v.reviews, v.objects, v.stashed, v.reviewDuration, v.objectSeconds, v.bytesIn, v.bytesOut}
+	return []prometheus.Collector{v.reviews, v.objects, v.withKept, v.reviewDuration, v.objectSeconds, v.bytesIn, v.bytesOut}
 }
 
 // pairMetrics are the metrics of one pair.
 type pairMetrics struct {
 	success, failed                prometheus.Counter
 	converted, unconverted         prometheus.Counter
-	stashed                        prometheus.Counter
+	withKept                       prometheus.Counter
 	reviewDuration, objectDuration prometheus.Observer
+	kept                           *pairKept // nil where nothing can be kept
 }
 
 // pair returns the metrics of p without a lock, but for the first time.
@@ -102,6 +103,9 @@ func (m *Metrics) addPair(p review.Pair) *pairMetrics {
 		return found
 	}
 	added := m.reviews.of(p)
+	if added.objectDuration != nil {
+		added.kept = m.kept.of(p)
+	}
 	larger := make(map[review.Pair]*pairMetrics, len(old)+1)
 	maps.Copy(larger, old)
 	larger[p] = added
@@ -125,7 +129,7 @@ func (v *reviewVectors) of(p review.Pair) *pairMetrics {
 	if converts {
 		found.converted = v.objects.WithLabelValues(kind, from, to, objectConverted)
 		found.unconverted = v.objects.WithLabelValues(kind, from, to, objectFailed)
-		found.stashed = v.stashed.WithLabelValues(kind, from, to)
+		found.withKept = v.withKept.WithLabelValues(kind, from, to)
 		found.objectDuration = v.objectSeconds.WithLabelValues(kind, from, to)
 	}
 	return found
@@ -166,12 +170,13 @@ func (m *Metrics) objectsDone(o review.Objects) {
 	if o.Failed > 0 {
 		p.unconverted.Add(float64(o.Failed))
 	}
-	if o.Stashed > 0 {
-		p.stashed.Add(float64(o.Stashed))
+	if o.WithKept > 0 {
+		p.withKept.Add(float64(o.WithKept))
 	}
 	if converted := len(o.Durations) - o.Failed; converted > 0 {
 		p.converted.Add(float64(converted))
 	}
+	p.kept.observe(&o)
 	for _, d := range o.Durations {
 		p.objectDuration.Observe(d.Seconds())
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
 )
 
 // Hooks are told what happens. Each may be nil. They are called on the request's goroutine, many at once, so they must be
@@ -22,6 +24,9 @@ type Hooks struct {
 	// Panicked is called for each panic of a converter, and for one of the answer in place of a converter that does not
 	// return.
 	Panicked func(ctx context.Context, p Panic)
+	// UnknownFields is called for each run of objects of one pair in a review if any of them had fields that no version has in
+	// the converter's copy of the CRD. The kind is that of the registry which the review saw.
+	UnknownFields func(kind *converters.Kind, pair Pair)
 	// Stuck is called with 1 when a conversion of the kind KIND.GROUP has not returned by its deadline, so that its review
 	// was answered without it, and with -1 when it has returned after all.
 	Stuck func(kind string, more int)
@@ -42,11 +47,22 @@ func unknownPair() Pair { return Pair{Unknown, Unknown, Unknown} }
 // Objects are some objects of one pair that follow each other in a review.
 type Objects struct {
 	Pair Pair
-	// Failed are those that could not be converted, Stashed those of which something was kept in an annotation.
-	Failed, Stashed int
+	// Failed are those that could not be converted, WithKept those of which values were kept in annotations.
+	Failed, WithKept int
+	// TooLarge are those that failed because what had to be kept did not fit into the annotations.
+	TooLarge int
+	// CostLimited are those of which an expression reached its cost limit.
+	CostLimited int
+	// Kept has the sizes of those whose result has annotations with kept values, of third versions as well. It must not be
+	// kept.
+	Kept []Kept
 	// Durations has the time that each took, one for each object. It must not be kept.
 	Durations []time.Duration
 }
+
+// Kept are sizes in bytes of names and values: of the annotations in which values are kept, and of all annotations of the same
+// object, as the API server counts them against its limit of 256 KiB.
+type Kept struct{ Bytes, Annotations int }
 
 // A Result is what became of one review.
 type Result struct {
@@ -82,6 +98,7 @@ type batch struct {
 	Objects
 
 	first Pair
+	old   *converters.Kind // whose copy of the CRD lacks fields of one of the objects; nil: none does
 }
 
 // observe counts one object.
@@ -95,13 +112,20 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 		}
 	}
 	b.Durations = append(b.Durations, took)
-	if c.stashed {
-		b.Stashed++
+	if c.noted.UnknownFields {
+		b.old = c.kind
+	}
+	if c.noted.CostLimit {
+		b.CostLimited++
 	}
 	if err == nil {
+		c.observeKept()
 		return
 	}
 	b.Failed++
+	if c.noted.TooLarge {
+		b.TooLarge++
+	}
 	var refused *GuardError
 	if c.hooks.GuardRefused != nil && errors.As(err, &refused) {
 		for _, path := range refused.Paths {
@@ -110,13 +134,28 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 	}
 }
 
-// flush tells the hook of the batch and starts the next.
+// observeKept counts what the result of a conversion has in its annotations.
+func (c *conversion) observeKept() {
+	b := &c.batch
+	if c.keeps {
+		b.WithKept++
+	}
+	if c.noted.KeptBytes > 0 {
+		b.Kept = append(b.Kept, Kept{c.noted.KeptBytes, c.noted.AnnotationBytes})
+	}
+}
+
+// flush tells the hooks of the batch and starts the next.
 func (c *conversion) flush() {
 	b := &c.batch
 	if b.Pair != (Pair{}) && c.hooks.ObjectsDone != nil {
 		c.hooks.ObjectsDone(b.Objects)
 	}
-	b.Objects = Objects{Pair: b.Pair, Durations: b.Durations[:0]}
+	if b.old != nil && c.hooks.UnknownFields != nil {
+		c.hooks.UnknownFields(b.old, b.Pair)
+	}
+	b.old = nil
+	b.Objects = Objects{Pair: b.Pair, Durations: b.Durations[:0], Kept: b.Kept[:0]}
 }
 
 // report tells the hook of the whole review.

@@ -35,7 +35,7 @@ func (r *record) hooks() review.Hooks {
 	return review.Hooks{
 		ReviewDone: func(_ context.Context, res review.Result) { locked(func() { r.Results = append(r.Results, res) }) },
 		ObjectsDone: func(o review.Objects) {
-			o.Durations = slices.Clone(o.Durations)
+			o.Durations, o.Kept = slices.Clone(o.Durations), slices.Clone(o.Kept)
 			locked(func() { r.Batches = append(r.Batches, o) })
 		},
 		GuardRefused: func(pair review.Pair, path string) {
@@ -180,8 +180,8 @@ func TestRefusedBodiesTakeTime(t *testing.T) {
 	}
 }
 
-// What a conversion keeps in an annotation is counted; a stash of a third version that passes is not.
-func TestStashesAreCounted(t *testing.T) {
+// What a conversion keeps in annotations is counted; a kept value of a third version that passes is not.
+func TestObjectsWithKeptValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	keep := converters.Func(func(_ context.Context, obj *jsondoc.Object, from, _ string) error {
 		name, err := obj.Get("metadata", "name")
@@ -191,11 +191,7 @@ func TestStashesAreCounted(t *testing.T) {
 		if text, _ := name.Str(); text != "kept" {
 			return obj.Set(jsondoc.StringValue("x"), "metadata", "labels", "touched")
 		}
-		stash, err := jsondoc.ParseObject([]byte(`{"spec":{}}`))
-		if err != nil {
-			return err
-		}
-		return converters.PutStash(obj, from, stash)
+		return obj.Set(jsondoc.StringValue("{}"), "metadata", "annotations", "conversion.webhookd.io/"+from+".spec")
 	})
 	var got record
 	r := newReviewer(t, keep, got.hooks())
@@ -203,7 +199,7 @@ func TestStashesAreCounted(t *testing.T) {
 	if _, err := r.Review(t.Context(), nil, request(named("kept"), named("b"), third, named("kept"))); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Batches) != 1 || got.Batches[0].Stashed != 2 || got.Batches[0].Failed != 0 {
+	if len(got.Batches) != 1 || got.Batches[0].WithKept != 2 || got.Batches[0].Failed != 0 {
 		t.Errorf("told of objects: %+v", got.Batches)
 	}
 }

@@ -72,8 +72,9 @@ func (r *Reviewer) begin() *conversion { return r.conversions.Get().(*conversion
 func (r *Reviewer) end(c *conversion) {
 	if c.bytesIn <= maxReused {
 		c.doc.Reset(nil) // lets go of the body
+		c.reporting.Clear()
 		clear(c.failures)
-		c.registry, c.message, c.watch, c.ctx, c.refused = nil, "", nil, nil, nil
+		c.registry, c.message, c.watch, c.ctx, c.refused, c.kind, c.batch.old = nil, "", nil, nil, nil, nil, nil
 		r.conversions.Put(c)
 	}
 }
@@ -109,32 +110,35 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 
 // A conversion is the state of one review in progress. It is reused.
 type conversion struct {
-	doc      *jsondoc.Document
-	bytesIn  int
-	envelope envelope
-	out      jsondoc.Output
-	failed   int       // objects
-	failures []failure // those that a message has room for
-	registry *converters.Registry
-	hooks    Hooks
-	batch    batch
-	now      time.Time       // when the clock was read last, which costs as much as converting a field
-	late     bool            // the deadline has passed, or the client has gone
-	stashed  bool            // something of the object at hand was kept in an annotation
-	message  string          // of a failed review
-	ctx      context.Context //nolint:containedctx // for reserve, of one review at a time
-	reserved int64           // bytes for the conversion of objects
-	refused  error           // what Hooks.Reserve said, if not nil
-	watch    *watch          // nil: nobody answers for a converter that does not return
-	attempt  attempt
-	memos    struct{ apiVersion, kind memo }
+	doc       *jsondoc.Document
+	bytesIn   int
+	envelope  envelope
+	out       jsondoc.Output
+	failed    int       // objects
+	failures  []failure // those that a message has room for
+	registry  *converters.Registry
+	hooks     Hooks
+	batch     batch
+	now       time.Time                // when the clock was read last, which costs as much as converting a field
+	late      bool                     // the deadline has passed, or the client has gone
+	kind      *converters.Kind         // of the object at hand; nil: none was found
+	keeps     bool                     // values of the object at hand were kept in annotations
+	noted     converters.Report        // of the object at hand
+	reporting converters.ReportContext // what converters are given
+	message   string                   // of a failed review
+	ctx       context.Context          //nolint:containedctx // for reserve, of one review at a time
+	reserved  int64                    // bytes for the conversion of objects
+	refused   error                    // what Hooks.Reserve said, if not nil
+	watch     *watch                   // nil: nobody answers for a converter that does not return
+	attempt   attempt
+	memos     struct{ apiVersion, kind memo }
 }
 
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
 	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
 	c.failed, c.failures, c.message = 0, c.failures[:0], ""
 	c.out.Reset(c.doc) // of the answer before, whose text is no longer there
-	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0]}}
+	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0], Kept: c.batch.Kept[:0]}}
 }
 
 // answer converts all objects and puts the whole review into c.out.
@@ -174,6 +178,7 @@ func (c *conversion) fail(message string) {
 
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 	c.now = time.Now()
+	ctx = c.reporting.With(ctx, &c.noted)
 	deadline, bounded := ctx.Deadline()
 	gone, began := ctx.Err() != nil, c.now
 	for i := range c.envelope.objects {
@@ -187,7 +192,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		}
 		// The context would read the clock again for each object.
 		c.late = gone || bounded && !c.now.Before(deadline)
-		c.stashed = false
+		c.kind, c.keeps, c.noted = nil, false, converters.Report{}
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
 		if err != nil {
 			c.describe(i, &c.envelope.objects[i], to, err)
@@ -236,6 +241,7 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 		return pair, err
 	}
 	c.attempt.object.Store(int64(index) + 1)
+	c.kind = kind
 	return pair, c.run(ctx, kind, src.Outline, pair)
 }
 
@@ -275,9 +281,12 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 		return errExchanged
 	}
 	if err := c.guard(src, obj); err != nil {
+		if _, is := errors.AsType[*sizeError](err); is {
+			c.noted.NoteTooLarge()
+		}
 		return err
 	}
-	if c.stashed, err = hasStash(obj, pair.From); err != nil {
+	if c.keeps, err = c.noted.Measure(obj, pair.From); err != nil {
 		return err
 	}
 	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {
@@ -285,20 +294,6 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	}
 	c.out.Put(root)
 	return nil
-}
-
-// hasStash reports whether the converter has kept something of a version in the annotations.
-func hasStash(obj *jsondoc.Object, version string) (bool, error) {
-	meta, err := obj.Get("metadata")
-	if err != nil || meta.Untouched() {
-		return false, err
-	}
-	annotations, err := meta.Member("annotations")
-	if err != nil || annotations.Kind() != jsondoc.Map {
-		return false, err
-	}
-	stash, err := annotations.Member(converters.StashAnnotation(version))
-	return stash != nil, err
 }
 
 // errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.

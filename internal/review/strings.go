@@ -49,10 +49,13 @@ func validateSize(annotations *jsondoc.Node) error {
 		return err
 	}
 	if err := apivalidation.ValidateAnnotationsSize(values); err != nil {
-		return invalidString("set too much ("+err.Error()+")", "annotations")
+		return &sizeError{invalidString("set too much ("+err.Error()+")", "annotations")}
 	}
 	return nil
 }
+
+// A sizeError says that the annotations of a result are more than the API server takes.
+type sizeError struct{ error }
 
 func invalidEntry(name, key string, value *jsondoc.Node) []string {
 	if name == "annotations" {

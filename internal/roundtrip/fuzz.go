@@ -3,6 +3,7 @@ package roundtrip
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,19 +13,24 @@ import (
 type Stats struct {
 	// Objects were made and held to all laws, Fragments of them to those that hold for fragments, and Edits to L2.
 	Objects, Fragments, Edits uint64
+	// Walks were taken with objects, and Forgeries written into them.
+	Walks, Forgeries uint64
 	// Dropped is the number of objects that were made and not used, as they are invalid.
 	Dropped uint64
 }
 
-type counters struct{ objects, fragments, edits atomic.Uint64 }
+type counters struct{ objects, fragments, edits, walks, forgeries atomic.Uint64 }
 
-func (b *bench) count() Stats {
-	s := Stats{Objects: b.stats.objects.Load(), Fragments: b.stats.fragments.Load(), Edits: b.stats.edits.Load()}
-	for _, g := range b.generators {
-		_, dropped := g.Counts()
-		s.Dropped += dropped
+func (s *suite) count() Stats {
+	c := Stats{
+		Objects: s.stats.objects.Load(), Fragments: s.stats.fragments.Load(), Edits: s.stats.edits.Load(),
+		Walks: s.stats.walks.Load(), Forgeries: s.stats.forgeries.Load(),
 	}
-	return s
+	for _, g := range s.generators {
+		_, dropped := g.Counts()
+		c.Dropped += dropped
+	}
+	return c
 }
 
 // Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and holds the kind to all
@@ -37,7 +43,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	if s.CRD == nil {
 		return Stats{}, errors.New("no schemas to make objects from, set CRD")
 	}
-	b, err := s.bench()
+	b, err := s.prepare()
 	if err != nil {
 		return Stats{}, err
 	}
@@ -55,7 +61,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 }
 
 // run works through the indexes, and returns the violation of the lowest one.
-func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
+func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
 	var next atomic.Uint64
 	var lock sync.Mutex
 	var group sync.WaitGroup
@@ -71,13 +77,13 @@ func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, a
 				if done(index) {
 					return
 				}
-				v := b.index(ctx, index)
+				v := s.index(ctx, index)
 				lock.Lock()
 				if v != nil && ctx.Err() == nil && (found == nil || index < at) {
 					found, at = v, index
 				}
-				if b.Progress != nil {
-					b.Progress(b.count())
+				if s.Progress != nil {
+					s.Progress(s.count())
 				}
 				lock.Unlock()
 			}
@@ -88,37 +94,67 @@ func (b *bench) run(ctx context.Context, count uint64) (found *ViolationError, a
 }
 
 // index does what there is to do for one index: an object of each version.
-func (b *bench) index(ctx context.Context, index uint64) *ViolationError {
-	for _, version := range b.versions() {
-		object := b.generators[version].Object(b.Seed, index)
+func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
+	for _, version := range s.versions() {
+		object := s.generators[version].Object(s.Seed, index)
 		if object == nil {
 			continue
 		}
-		b.stats.objects.Add(1)
-		if v := b.checkWithEdits(ctx, object, index); v != nil {
+		s.stats.objects.Add(1)
+		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
-		r := b.random(^index, version)
-		for range 1 {
-			root := decode(object)
-			all := parts(root)
-			if len(all) == 0 {
-				break
-			}
-			if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
-				p.remove()
-			} else {
-				p.set(nil)
-			}
-			b.stats.fragments.Add(1)
-			t, v := b.trial(ctx, encode(root))
-			if v == nil {
-				v = t.check()
-			}
-			if v != nil {
-				return v
-			}
+		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
+			return v
+		}
+		if v := s.grown(ctx, version, index); v != nil {
+			return v
 		}
 	}
+	// What is simpler comes first.
+	versions := s.versions()
+	version := versions[index%uint64(len(versions))]
+	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {
+		r := s.random(^index, "")
+		return s.randomWalk(ctx, r, object, 1+r.IntN(5))
+	}
 	return nil
+}
+
+// fragment holds an object without one of its parts to the laws, or with null in its place.
+func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *ViolationError {
+	root := decode(object)
+	all := parts(root)
+	if len(all) == 0 {
+		return nil
+	}
+	if p := all[r.IntN(len(all))]; r.IntN(2) == 0 {
+		p.remove()
+	} else {
+		p.set(nil)
+	}
+	s.stats.fragments.Add(1)
+	t, v := s.subject(ctx, encode(root))
+	if v == nil {
+		v = t.check()
+	}
+	return v
+}
+
+// grown holds an object of the next generation to L11.
+func (s *suite) grown(ctx context.Context, version string, index uint64) *ViolationError {
+	if s.next == nil {
+		return nil
+	}
+	object := s.next.generators[version].Object(s.Seed, index)
+	if object == nil {
+		return nil
+	}
+	t, v := s.subject(ctx, object)
+	for _, to := range s.versions() {
+		if v == nil && to != version {
+			v = t.growth(to)
+		}
+	}
+	return v
 }

@@ -2,6 +2,7 @@ package roundtrip
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -72,7 +73,7 @@ func badEntry(object map[string]any) string {
 	for _, name := range []string{"labels", "annotations"} {
 		entries, _ := meta[name].(map[string]any)
 		for _, key := range names(entries) {
-			if !isEntry(name, entries[key]) {
+			if !isEntry(name, entries[key]) || len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
 				return jsondoc.FormatPath("metadata", name, key)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -33,50 +32,22 @@ func encode(v any) []byte {
 	return bytes.TrimSpace(text.Bytes())
 }
 
-func versionOf(object []byte) (group, version string, err error) {
+func versionOf(object []byte) (string, error) {
 	obj, err := jsondoc.ParseObject(object)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	n, err := obj.Get("apiVersion")
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	apiVersion, _ := n.Str()
-	group, version, found := strings.Cut(apiVersion, "/")
+	_, version, found := strings.Cut(apiVersion, "/")
 	if !found {
-		return "", "", fmt.Errorf("object without a version, set it to GROUP/VERSION: .apiVersion")
+		return "", fmt.Errorf("object without a version, set it to GROUP/VERSION: .apiVersion")
 	}
-	return group, version, nil
+	return version, nil
 }
-
-// normal returns an object in the form in which the API server compares: metadata, labels and annotations are there or
-// not, not null and not empty.
-func normal(object []byte, noStashes bool) any {
-	v := decode(object)
-	root, _ := v.(map[string]any)
-	meta, _ := root["metadata"].(map[string]any)
-	for _, name := range []string{"labels", "annotations"} {
-		strs, _ := meta[name].(map[string]any)
-		for key := range strs {
-			if noStashes && strings.HasPrefix(key, converters.StashAnnotation("")) {
-				delete(strs, key)
-			}
-		}
-		if len(strs) == 0 {
-			delete(meta, name)
-		}
-	}
-	if len(meta) == 0 {
-		delete(root, "metadata")
-	}
-	return v
-}
-
-func hasStash(object []byte) bool { return differ(normal(object, false), normal(object, true)) != "" }
-
-// differ returns the first path at which two values differ, or "".
-func differ(a, b any) string { return difference(a, b, "").path }
 
 // A gap is where two values differ first: its path, or "" if they do not, and what is there; absent values are nil.
 type gap struct {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/crdconvert/webhookd/internal/converters"
 )
 
 // Variants yields count random variants of each object: values changed within their type, parts left out or set to null,
@@ -121,52 +119,6 @@ func addUnknown(r *rand.Rand, root any) {
 	}
 	value := []byte(pick(r, `"x"`, "9007199254740993", "1.10", "1e21", "false", "null", "[]", "{}", `[1,{"a":null}]`, `{"b":"<","a":[""]}`))
 	homes[r.IntN(len(homes))]["unknown"+strconv.Itoa(r.IntN(9))] = decode(value)
-}
-
-// withStash returns object with a stash of version that nobody keeps: a malformed one, one of other values.
-func withStash(r *rand.Rand, object []byte, version string) []byte {
-	root := decode(object)
-	o, ok := root.(map[string]any)
-	if !ok {
-		return object
-	}
-	meta, ok := o["metadata"].(map[string]any)
-	if !ok {
-		meta = map[string]any{}
-		o["metadata"] = meta
-	}
-	annotations, ok := meta["annotations"].(map[string]any)
-	if !ok {
-		annotations = map[string]any{}
-		meta["annotations"] = annotations
-	}
-	key := converters.StashAnnotation(version)
-	for _, name := range names(annotations) { // one that is there may be of another name
-		if strings.HasPrefix(name, key) && r.IntN(2) == 0 {
-			key = name
-		}
-	}
-	stale, _ := annotations[key].(string)
-	if stale == "" {
-		bare := map[string]any{}
-		for name, v := range o {
-			if name != "metadata" && name != "apiVersion" && name != "kind" {
-				bare[name] = v
-			}
-		}
-		stale = string(encode(bare))
-	}
-	if stash, ok := mutable(stale); ok && r.IntN(2) == 0 {
-		annotations[key] = string(vary(r, stash, 1+r.IntN(3), false))
-	} else {
-		annotations[key] = pick(r, "", "{", "null", "[]", "0", `"`, `{"spec":1}`, `{"spec":null}`, `{"spec":{"backupPolicy":[]}}`,
-			`{"hostPort":{}}`, `{"host":null,"port":[]}`, `{"a":1,"a":2}`, `{} {}`, stale+"x")
-	}
-	return encode(root)
-}
-
-func mutable(text string) ([]byte, bool) {
-	return []byte(text), strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -23,6 +23,7 @@ func sensible() map[int]span {
 		2: {2, 2}, 3: {1, 1}, 5: {0.01, 0.9}, 6: {1e-6, 5}, 7: {80 * day, 100 * day},
 		12: {200, 1 << 20}, 13: {200, 1 << 20}, 16: {1e-6, 5}, 17: {1e-6, 5}, 18: {1e-4, 1},
 		27: {0, 0}, 29: {0, 0}, 30: {0, 2 * 3600}, 31: {80 * day, 400 * day}, 39: {0, 1},
+		41: {1, 1 << 18}, 42: {0, 1}, 45: {0, 1},
 		33: {4096, 1 << 30}, 34: {1e-7, 1}, 35: {0, 2}, 36: {1, 1000}, 37: {0, 1}, 38: {1, 1},
 	}
 }
@@ -114,6 +115,7 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	due := map[string]bool{
 		"WebhookdReviewsFailing": true, "WebhookdReviewsRejected": true, "WebhookdShedding": true, "WebhookdPanics": true,
 		"WebhookdGuardRejections": true, "WebhookdAPIServerConversionsFailing": true,
+		"WebhookdKeptValuesTooLarge": true, "WebhookdAnnotationsNearLimit": true, "WebhookdCRDOutdated": true,
 	}
 	for _, a := range alerts(t, r) {
 		if got := p.query(t.Context(), t, a.Expr); len(got) > 0 != due[a.Alert] {

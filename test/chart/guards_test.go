@@ -111,6 +111,22 @@ func TestImpossibleCombinations(t *testing.T) {
 			"kube-apiserver turned away", "{crdWiring: {mode: job, crds: [gadgets.example.org]}, config: {client-ca-file: /ca}}",
 			"- crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.",
 		},
+		{
+			"nothing to guard", "keptValues: {guard: restore}",
+			"- keptValues.guard is restore and keptValues.gate is false, but no CRD is known here: name CRDs in crdWiring.crds, or give them with --set-file keptValues.crds.NAME=crd.yaml.",
+		},
+		{
+			"a CRD that nobody has", "{keptValues: {gate: true}, crdWiring: {crds: [gadgets.example.org]}}",
+			"- keptValues has a policy for gadgets.example.org, but there is no such CRD: give it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
+		},
+		{
+			"CRDs without a policy", "keptValues: {crds: {a: 'kind: CustomResourceDefinition'}}",
+			"- keptValues.crds are set, but there is no policy for them: set keptValues.guard or keptValues.gate, or remove the CRDs.",
+		},
+		{
+			"a group without a guard", "keptValues: {allowGroup: backup}",
+			"- keptValues.allowGroup is set, but keptValues.guard is none, and anybody may change kept values: set keptValues.guard, or remove the group.",
+		},
 		{"one port", "ports: {webhook: 8080}", "- ports.webhook and ports.admin are the same: 8080."},
 		{
 			"killed while draining", "{config: {drain-delay: 1m, shutdown-timeout: 1m30s}, lifecycle: {preStop: {sleep: {seconds: 5}}}, terminationGracePeriodSeconds: 155}",

@@ -3,10 +3,12 @@ package chart_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	certmanagerv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1" //nolint:depguard // kinds of the Prometheus Operator, no metrics
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,6 +31,14 @@ func empty(kind string) any {
 		return &corev1.Service{}
 	case "v1 ServiceAccount":
 		return &corev1.ServiceAccount{}
+	case "admissionregistration.k8s.io/v1 MutatingAdmissionPolicy":
+		return &admissionv1.MutatingAdmissionPolicy{}
+	case "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding":
+		return &admissionv1.MutatingAdmissionPolicyBinding{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":
+		return &admissionv1.ValidatingAdmissionPolicy{}
+	case "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding":
+		return &admissionv1.ValidatingAdmissionPolicyBinding{}
 	case "apps/v1 Deployment":
 		return &appsv1.Deployment{}
 	case "autoscaling/v2 HorizontalPodAutoscaler":
@@ -146,7 +156,7 @@ func TestManifestsAreOfTheirKinds(t *testing.T) {
 				seen[id] = true
 				own := o.GetLabels()["helm.sh/chart"] != ""
 				extra := slices.Contains([]string{"extra", "conversion-text"}, o.GetName())
-				clusterWide := kind.Kind == "ClusterRole" || kind.Kind == "ClusterRoleBinding"
+				clusterWide := strings.HasPrefix(kind.Kind, "ClusterRole") || strings.Contains(kind.Kind, "AdmissionPolicy")
 				if !extra && (!own || clusterWide != (o.GetNamespace() == "") || len(o.GetName()) > 63) {
 					t.Errorf("labels %v, namespace or name: %s", o.GetLabels(), id)
 				}

@@ -184,7 +184,7 @@ func reviewOf(object, version string) string {
 }
 
 // A replica in this process has what no request can bring about: panics, a converter that breaks the rules, a log that nobody
-// reads. What it says goes through the product's own metrics.
+// reads, an old copy of a CRD and objects that hardly fit. What it says goes through the product's own metrics.
 type replica struct {
 	metrics *metrics.Metrics
 	dropped atomic.Uint64
@@ -195,6 +195,7 @@ func startReplica(t *testing.T) (*replica, string) {
 	r := &replica{metrics: metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})}
 	r.metrics.WatchLog(r.dropped.Load)
 	r.metrics.WatchServer(func() server.Stats { return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
+	r.metrics.WatchCRDs(func() map[string]bool { return map[string]bool{"Widget.shop.example.com": true} })
 	r.metrics.RulesServed(1)
 	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
 	admin := httptest.NewServer(r.metrics.Handler())
@@ -206,6 +207,10 @@ func startReplica(t *testing.T) (*replica, string) {
 func (r *replica) load(ctx context.Context) {
 	pair := review.Pair{Kind: "Widget.shop.example.com", From: "v1", To: "v1beta1"}
 	r.metrics.Review().GuardRefused(pair, ".metadata.finalizers")
+	r.metrics.Review().ObjectsDone(review.Objects{
+		Pair: pair, Failed: 1, TooLarge: 1, CostLimited: 1, WithKept: 1, Kept: []review.Kept{{Bytes: 200 << 10, Annotations: 250 << 10}},
+		Durations: []time.Duration{time.Millisecond, time.Millisecond},
+	})
 	r.metrics.Review().Panicked(ctx, review.Panic{Pair: pair})
 	r.metrics.Server().Panicked("string", nil)
 	r.metrics.ConfigReloaded(nil)

@@ -149,6 +149,22 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// Each alert can be left out.
+func TestAlertsCanBeDisabled(t *testing.T) {
+	t.Parallel()
+	all := alerts(t, render(t, values(t, allAlerts+crdAndRules), nil))
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = a.Alert
+	}
+	disabled := "metrics: {prometheusRule: {enabled: true, disabled: [" + strings.Join(names, ", ") + "], additionalRules: [{alert: Own, expr: up == 0}]}}\n"
+	for _, a := range alerts(t, render(t, values(t, disabled+crdAndRules), nil)) {
+		if a.Alert != "Own" {
+			t.Errorf("%s is there", a.Alert)
+		}
+	}
+}
+
 // The runbook of the alerts is there.
 func TestRunbookExists(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 type chartMode struct {
 	name   string
 	values []string
-	jobs   bool // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
+	kept   string // what the API server does with a request that adds a kept value: validate or restore, see keptValues.guard
+	jobs   bool   // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
 
 	// prepare makes what is there before; it may be nil, and so may rotate.
 	prepare func(t *testing.T, i *installation)
@@ -27,7 +29,10 @@ func chartModes(t *testing.T) []chartMode {
 	authority := newAuthority(t)
 	return []chartMode{
 		{name: "helm", values: []string{"tls.mode=helm"}},
-		{name: "helm-job", values: []string{"tls.mode=helm", "crdWiring.mode=job"}, jobs: true},
+		{
+			name: "helm-job", values: []string{"tls.mode=helm", "crdWiring.mode=job", "keptValues.guard=restore", "keptValues.gate=true"}, jobs: true,
+			kept: "restore",
+		},
 		{name: "self-managed", values: []string{"tls.mode=selfManaged", "crdWiring.mode=job"}, jobs: true, rotate: rotateSelfManaged},
 		{
 			name: "existing-secret", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=job"}, jobs: true,
@@ -37,7 +42,8 @@ func chartModes(t *testing.T) []chartMode {
 			},
 		},
 		{
-			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate"},
+			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate", "keptValues.guard=validate"},
+			kept: "validate",
 			prepare: func(t *testing.T, i *installation) {
 				t.Helper()
 				i.putPair(t, "mine", map[string]string{"cert-manager.io/allow-direct-injection": "true"}, newAuthority(t))
@@ -80,6 +86,7 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 	i.helm(t, "install")
 	i.followNotes(t)
 	i.wantCronTab(t, "first", "localhost:80", "localhost 80")
+	i.guards(t, "first")
 
 	before := i.pods(t)
 	i.files["rules"] = i.rules("/")
@@ -109,6 +116,40 @@ func (i *installation) uninstall(t *testing.T) {
 	}
 	i.kubectl.Run(t, "delete", "crd", i.crd())
 	i.run(t, "uninstall", "webhookd", "--wait", "--timeout=60s")
+	if left := i.policies(t); len(left) > 0 {
+		t.Errorf("policies are left: %q", left)
+	}
+}
+
+// policies are the names of the policies and bindings for the CRD.
+func (i *installation) policies(t *testing.T) []string {
+	t.Helper()
+	all := i.kubectl.Run(t, "get", "-o", "name", "validatingadmissionpolicies,validatingadmissionpolicybindings,"+
+		"mutatingadmissionpolicies,mutatingadmissionpolicybindings")
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(all), "\n"), func(name string) bool { return !strings.HasSuffix(name, "."+i.crd()) })
+}
+
+// guards holds that the policies of keptValues are in force, and that there are none without it.
+func (i *installation) guards(t *testing.T, name string) {
+	t.Helper()
+	if i.mode.kept == "" {
+		if found := i.policies(t); len(found) > 0 {
+			t.Errorf("policies that nobody asked for: %q", found)
+		}
+		return
+	}
+	const key = "conversion.webhookd.io/v1.spec.forged"
+	out, err := i.kubectl.Try(t, "annotate", "crontabs.v1beta1."+i.group(), name, key+"=x")
+	if refused := err != nil && strings.Contains(out, "only webhookd adds these annotations"); refused != (i.mode.kept == "validate") || !refused && err != nil {
+		t.Errorf("a forged annotation: %v\n%s", err, out)
+	}
+	if is := i.kubectl.Run(t, "get", "crontabs.v1beta1."+i.group(), name, "-o", "jsonpath={.metadata.annotations}"); strings.Contains(is, key) {
+		t.Errorf("it has been written: %s", is)
+	}
+	gated := slices.Contains(i.policies(t), "validatingadmissionpolicybinding.admissionregistration.k8s.io/webhookd-convertible-v1beta1."+i.crd())
+	if want := slices.Contains(i.mode.values, "keptValues.gate=true"); gated != want {
+		t.Errorf("a gate: %v, want %v: %q", gated, want, i.policies(t))
+	}
 }
 
 // followNotes does what the notes of the chart say, with the commands as they are printed there: looks at what a Job has wired

@@ -24,6 +24,8 @@ func TestControlPlane(t *testing.T) {
 		{"Never", never},
 		{"Scenarios", scenarios},
 		{"Migration", migration},
+		{"Guard", guard},
+		{"Gate", gate},
 		{"Away", away},
 		{"Helm", helm},
 		{"Charts", charts},

@@ -13,7 +13,7 @@ import (
 // failuresOfRules are those of kinds that are converted by rules.
 func failuresOfRules() []failure {
 	const size = `{field: .size, hub: .length}`
-	long := strings.Repeat("x", 140_000)
+	long := strings.Repeat("x", 270_000)
 	return []failure{
 		{
 			name: "rules-with-findings", honest: true, crd: ruled("Sprocket"), stored: `{length: 1}`, other: `{size: 1}`,

@@ -42,7 +42,7 @@ func BenchmarkConvert(b *testing.B) {
 	for _, bench := range []struct{ name, fields, from, to string }{
 		{"part", `"hostPort":"localhost:1234"`, "v1beta1", "v1"},
 		{"join", `"host":"localhost","port":"1234"`, "v1", "v1beta1"},
-		{"stash", `"port":"1234"`, "v1", "v1beta1"},
+		{"kept", `"port":"1234"`, "v1", "v1beta1"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			o := object{text: realistic(bench.fields)}

@@ -6,57 +6,63 @@ import (
 	"context"
 	"strings"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Kind returns the CronTab of a group: version joined has hostPort, version parted, the hub, has host and port.
+// Kind returns the CronTab of a group: version joined has hostPort, version parted, the hub, has host and port. What one of
+// them cannot say is kept.
 func Kind(group, joined, parted string) converters.Kind {
-	return converters.Kind{
+	kind := converters.Kind{
 		GroupKind: schema.GroupKind{Group: group, Kind: "CronTab"},
 		Hub:       parted,
 		Versions:  []string{joined, parted},
-		Converter: converters.Func(func(_ context.Context, obj *jsondoc.Object, from, to string) error {
+		Schemas:   map[string]*crdschema.Node{joined: with("hostPort"), parted: with("host", "port")},
+		Converter: converters.Exact(func(_ context.Context, obj *jsondoc.Object, from, _ string) (exact bool, err error) {
 			if from == joined {
-				return convert(obj, from, to, split, join)
+				return convert(obj, split, join)
 			}
-			return convert(obj, from, to, join, split)
+			return convert(obj, join, split)
 		}),
 	}
+	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
 }
 
-// convert is the same in both directions: there converts, back is its inverse as far as there is one. What does not come
-// back is kept in a stash, and what was kept counts as long as it converts to what the object says now, so an edit wins.
-func convert(obj *jsondoc.Object, from, to string, there, back func(fields) fields) error {
+// with returns what a version may be that has some fields, all of them text or null. A CRD may have others beside them, and in spec,
+// which are copied.
+func with(fields ...string) *crdschema.Node {
+	text := ofType("string")
+	spec := open(map[string]structural.Structural{"cronSpec": text, "image": text, "replicas": ofType("integer")})
+	properties := map[string]structural.Structural{"spec": spec}
+	for _, name := range fields {
+		properties[name] = text
+	}
+	all := open(properties)
+	return crdschema.NewNode(&all)
+}
+
+func open(properties map[string]structural.Structural) structural.Structural {
+	s := ofType("object")
+	s.Properties, s.XPreserveUnknownFields = properties, true
+	return s
+}
+
+func ofType(name string) structural.Structural {
+	return structural.Structural{Generic: structural.Generic{Type: name, Nullable: true}}
+}
+
+// convert is the same in both directions: there converts, back is its inverse as far as there is one.
+func convert(obj *jsondoc.Object, there, back func(fields) fields) (exact bool, err error) {
 	was, err := read(obj)
 	if err != nil {
-		return err
-	}
-	stash, err := converters.TakeStash(obj, from, to)
-	if err != nil {
-		return err
+		return false, err
 	}
 	now := there(was)
-	if stash != nil {
-		if kept, err := read(stash); err == nil && back(kept) == was {
-			now = kept
-		}
-	}
-	if err := write(obj, was, now); err != nil {
-		return err
-	}
-	if back(now) == was {
-		return nil
-	}
-	if stash, err = jsondoc.ParseObject([]byte("{}")); err != nil {
-		return err
-	}
-	if err := write(stash, fields{}, was); err != nil {
-		return err
-	}
-	return converters.PutStash(obj, from, stash)
+	return back(now) == was, write(obj, was, now)
 }
 
 // split parts hostPort into host and port. A text that is not of the form host:port, or [host]:port for a host with colons

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/crontab"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -84,34 +84,26 @@ func TestHostPort(t *testing.T) {
 	}
 }
 
-// In these it takes an annotation.
-func TestHostPortWithStash(t *testing.T) {
+// In these it takes annotations.
+func TestHostPortIsKept(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, from, in, field, stash string }{
-		{"port alone", parted, `"port":"80"`, `"hostPort":":80"`, `{"port":"80"}`},
-		{"a host like host:port", parted, `"host":"a:80"`, `"hostPort":"a:80"`, `{"host":"a:80"}`},
-		{"a port with a colon", parted, `"host":"a","port":"b:c"`, `"hostPort":"a:b:c"`, `{"host":"a","port":"b:c"}`},
-		{"a port that is a number", parted, `"host":"a","port":80`, `"hostPort":"a:80"`, `{"host":"a","port":80}`},
-		{"both null", parted, `"host":null,"port":null`, `"hostPort":null`, `{"host":null,"port":null}`},
-		{"host is an object", parted, `"host":{"a":1.10}`, ``, `{"host":{"a":1.10}}`},
-		{"hostPort is a number", joined, `"hostPort":80`, ``, `{"hostPort":80}`},
-		{"the other version's fields", joined, `"hostPort":"a:1","host":"x"`, `"host":"a","port":"1"`, `{"hostPort":"a:1","host":"x"}`},
-		{"the other version's field", parted, `"hostPort":"x"`, ``, `{"hostPort":"x"}`},
+	for _, test := range []struct{ name, from, in, field string }{
+		{"port alone", parted, `"port":"80"`, `"hostPort":":80"`},
+		{"a host like host:port", parted, `"host":"a:80"`, `"hostPort":"a:80"`},
+		{"a port with a colon", parted, `"host":"a","port":"b:c"`, `"hostPort":"a:b:c"`},
+		{"both null", parted, `"host":null,"port":null`, `"hostPort":null`},
+		{"the other version's fields", joined, `"hostPort":"a:1","host":"x"`, `"host":"a","port":"1"`},
+		{"the other version's field", parted, `"hostPort":"x"`, ``},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			to := map[string]string{joined: parted, parted: joined}[test.from]
-			quoted, err := json.Marshal(test.stash)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := `"metadata":{"annotations":{"` + converters.StashAnnotation(test.from) + `":` + string(quoted) + `}}`
-			if test.field != "" {
-				want += "," + test.field
-			}
 			there := convert(t, test.in, test.from, to)
-			if !same(t, there, want) {
-				t.Errorf("there: %s, want %s", there, want)
+			if shown := withoutKept(t, there); !same(t, shown, test.field) {
+				t.Errorf("there: %s, want %s", shown, test.field)
+			}
+			if same(t, there, test.field) {
+				t.Errorf("nothing is kept in %s", there)
 			}
 			if back := convert(t, there, to, test.from); !same(t, back, test.in) {
 				t.Errorf("back: %s, want %s", back, test.in)
@@ -120,22 +112,60 @@ func TestHostPortWithStash(t *testing.T) {
 	}
 }
 
-func TestAnEditWinsOverTheStash(t *testing.T) {
+// Neither version has a number there: a port comes back as the text that it is, whatever somebody keeps.
+func TestNumbers(t *testing.T) {
 	t.Parallel()
-	there := convert(t, `"port":"80"`, parted, joined)
-	edited := strings.Replace(there, `":80"`, `"localhost:81"`, 1)
-	if edited == there {
-		t.Fatalf("nothing to edit in %s", there)
+	there := convert(t, `"host":"a","port":80`, parted, joined)
+	if shown := withoutKept(t, there); !same(t, shown, `"hostPort":"a:80"`) {
+		t.Errorf("there: %s", shown)
 	}
-	if got, want := convert(t, edited, joined, parted), `"host":"localhost","port":"81"`; !same(t, got, want) {
-		t.Errorf("got %s, want %s", got, want)
+	if back := convert(t, there, joined, parted); !same(t, back, `"host":"a","port":"80"`) {
+		t.Errorf("back: %s", back)
+	}
+}
+
+// withoutKept returns an object without annotations, all of which must be webhookd's.
+func withoutKept(t *testing.T, object string) string {
+	t.Helper()
+	v := decode(t, object)
+	metadata, _ := v["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	for name := range annotations {
+		if !keep.IsOwn(name) {
+			t.Errorf("annotation %s", name)
+		}
+	}
+	delete(metadata, "annotations")
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
+}
+
+// Host and port are one text in the other version: what was kept of either is not mixed with what comes of another text.
+func TestAnEditWinsOverWhatIsKept(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ kept, was, now, want string }{
+		{`"port":"80"`, `":80"`, `"localhost:81"`, `"host":"localhost","port":"81"`},
+		{`"host":"a","port":"b:c"`, `"a:b:c"`, `"x:y:z"`, `"host":"x:y:z"`},
+		{`"host":"a:80"`, `"a:80"`, `"b:80"`, `"host":"b","port":"80"`},
+	} {
+		there := convert(t, test.kept, parted, joined)
+		edited := strings.Replace(there, `"hostPort":`+test.was, `"hostPort":`+test.now, 1)
+		if edited == there {
+			t.Fatalf("nothing to edit in %s", there)
+		}
+		if got := convert(t, edited, joined, parted); !same(t, got, test.want) {
+			t.Errorf("%s, edited to %s: got %s, want %s", test.kept, test.now, got, test.want)
+		}
 	}
 }
 
 // Every combination of what each of the three fields may be, in both directions.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
-	values := []string{"", "null", `""`, `"a"`, `"::1"`, `"a:1"`, `"[::1]:2"`, "1.10", `{"a":null}`}
+	values := []string{"", "null", `""`, `"a"`, `":"`, `"::1"`, `"a:1"`, `"[::1]"`, `"[::1]:2"`}
 	kind := crontab.Kind("example.com", joined, parted)
 	suite := roundtrip.Suite{Kind: &kind, Seed: roundtrip.DefaultSeed}
 	for _, version := range kind.Versions {
@@ -167,11 +197,10 @@ func TestFailsOnlyWhereAnObjectCannotBeKept(t *testing.T) {
 	kind := crontab.Kind("example.com", joined, parted)
 	for _, test := range []struct{ name, object, want string }{
 		{"metadata that is none", `{"metadata":1,"port":"80"}`, "is a number, not an object: .metadata"},
-		{"annotations that are none", `{"metadata":{"annotations":[]},"port":"80"}`, "is an array, not an object: .metadata.annotations"},
 		{
-			"a stash of more than 128 KiB", `{"port":"` + strings.Repeat("x", 128<<10) + `"}`,
-			"what only v1 can say has 131083 bytes and an annotation keeps 131072, make its fields smaller: " +
-				`.metadata.annotations["conversion.webhookd.io/v1"]`,
+			"more than the annotations may have", `{"port":["` + strings.Repeat("x", 256<<10) + `"]}`,
+			"what only v1 can say takes 262188 bytes of annotations, which may have 262144 with the 0 of others: " +
+				"get the object at v1 and make these fields smaller there: .port",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

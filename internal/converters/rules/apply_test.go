@@ -155,7 +155,7 @@ func TestFragmentsOfManagersConvertAlone(t *testing.T) {
 				}
 				// Only what v1alpha1 has no field for has to travel along.
 				says := spec == `{"backupPolicy":{"retentionDays":14}}` || spec == `{"backupPolicy":{}}`
-				if _, stash := decodedJSON(t, there)["metadata"]; stash != (says && to == "v1alpha1") {
+				if _, kept := decodedJSON(t, there)["metadata"]; kept != (says && to == "v1alpha1") {
 					t.Errorf("%s -> %s: %s", fragment, to, there)
 				}
 			}
@@ -163,11 +163,11 @@ func TestFragmentsOfManagersConvertAlone(t *testing.T) {
 	}
 }
 
-func decodedJSON(t *testing.T, text string) map[string]any {
-	t.Helper()
+func decodedJSON(tb testing.TB, text string) map[string]any {
+	tb.Helper()
 	var object map[string]any
 	if err := json.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return object
 }

@@ -92,7 +92,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"when a picked one comes": {
 			containers, `{"containers":[{"name":"side","image":"s:1"}]}`, `"spec":{`, `"spec":{"image":"a:1"`,
-			`{"containers":[{"name":"side","image":"s:1"},{"name":"main","image":"a:1"}]}`,
+			`{"containers":[{"name":"main","image":"a:1"},{"name":"side","image":"s:1"}]}`,
 		},
 		"elements that are no object of the other version": {
 			wrapped, `{"dataFrom":[{"find":{"path":"o"}},{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"b"}}]}`, `"b"`, `"c"`,
@@ -116,16 +116,16 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		},
 		"of one that comes though it was there": {
 			params, `{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","u":"y"},{"name":"c","u":"z"}]}`, `"b":"1"`, `"b":"1","a":"2"`,
-			`{"params":[{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"},{"name":"b","value":"1","u":"x"}]}`,
+			`{"params":[{"name":"b","value":"1","u":"x"},{"name":"a","value":"2","u":"y"},{"name":"c","u":"z"}]}`,
 		},
 		"elements when one goes and another comes": {
 			wrapped, `{"dataFrom":[{"extract":{"key":"a"},"find":{"path":"a"}},{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}}]}`,
 			`[{"key":"a"},{"key":"b"},{"key":"c"}]`, `[{"key":"b"},{"key":"c"},{"key":"n"}]`,
 			`{"dataFrom":[{"find":{"path":"f"}},{"extract":{"key":"b"},"find":{"path":"b"}},{"extract":{"key":"c"},"find":{"path":"c"}},{"extract":{"key":"n"}}]}`,
 		},
-		"what is in lists in elements": {
+		"what is in lists in elements, but not of the edited one": {
 			nested, `{"dataFrom":[{"extract":{"keys":[{"k":"1","h":"x"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`, `"1"`, `"3"`,
-			`{"dataFrom":[{"extract":{"keys":[{"k":"3","h":"x"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`,
+			`{"dataFrom":[{"extract":{"keys":[{"k":"3"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`,
 		},
 		"elements with two keys of which one is not known": {
 			hiddenKey, `{"ports":[{"port":80,"protocol":"TCP","app":"a"},{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
@@ -190,17 +190,17 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","n":1,"x":"Q"},{"a":"r","x":"R"}]}`, `{"a":"p"},{"a":"q","n":1},{"a":"r"}`,
 			`{"a":"r"},{"n":1,"a":"\u0071"},{"a":"p"}`, `{"l":[{"a":"r","x":"R"},{"a":"q","n":1,"x":"Q"},{"a":"p","x":"P"}]}`,
 		},
-		"when one of them is edited and another one goes": {
+		"when one of them is edited in all that it shows and another one goes": {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"},{"a":"r","x":"R"},{"a":"s","x":"S"}]}`, `{"a":"p"},{"a":"q"},{"a":"r"},{"a":"s"}`,
-			`{"a":"t"},{"a":"q"},{"a":"s"}`, `{"l":[{"a":"t","x":"P"},{"a":"q","x":"Q"},{"a":"s","x":"S"}]}`,
+			`{"a":"t"},{"a":"q"},{"a":"s"}`, `{"l":[{"a":"t"},{"a":"q","x":"Q"},{"a":"s","x":"S"}]}`,
 		},
 		"when one of them is doubled": {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"}`, `{"a":"p"},{"a":"p"}`,
 			`{"l":[{"a":"p","x":"P"},{"a":"p"},{"a":"q","x":"Q"}]}`,
 		},
-		"when all of them are edited": {
+		"but not when all of them are edited in all that they show": {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"},{"a":"q"}`, `{"a":"s"},{"a":"t"}`,
-			`{"l":[{"a":"s","x":"P"},{"a":"t","x":"Q"}]}`,
+			`{"l":[{"a":"s"},{"a":"t"}]}`,
 		},
 		"of which another list in the other version has keys": {
 			betaKeys, `{"l":[{"name":"p","n":1,"x":"P"},{"name":"q","n":2,"x":"Q"}]}`, `{"n":1,"id":"p"},{"n":2,"id":"q"}`,
@@ -286,25 +286,29 @@ func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 }
 
 // Anybody can write an annotation: what is in it makes no conversion fail.
-func TestForgedStashesAreLeftOut(t *testing.T) {
+func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {size: string, more: any}}", v1: "{spec: {size: integer, more: any}}",
 		rules: "- {field: .spec.size, hub: .spec.size, toHub: int(self), fromHub: 'string(self) + (has(object.spec.more.a) ? \"!\" : \"\")'}",
 	}.kind(t)
-	for _, stash := range []string{
-		`{"spec":{"more":{"a":1,"a":2}}}`,
-		`{"spec":{"more":{"":{"a":1,"a":2}}}}`,
-		`{"spec":{"more":{"b":{"a":1,"a":2}}}}`,
-		`{"":{"spec":{"size":3,"size":3}}}`,
-		`{"":{"spec":{"size":3,"more":{"a":1,"a":2}}}}`,
-		`{"":{"metadata":{"labels":{"a":"1","a":"2"}},"spec":{"size":3}}}`,
-		`{"":{"spec":{"size":3,"more":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
-		`{"spec":{"more":{"":` + strings.Repeat("[", 508) + strings.Repeat("]", 508) + `}}}`,
+	deep := strings.Repeat("[", 508) + strings.Repeat("]", 508)
+	for _, annotations := range []string{
+		`{"v1.spec.more":{"value":{"a":1,"a":2}}}`,
+		`{"v1.spec.more":"{\"value\":{\"a\":1,\"a\":2}}"}`,
+		`{"v1.spec.more.c":"{\"value\":{\"a\":1,\"a\":2}}"}`,
+		`{"v1.spec.size":{"value":3},"v1.spec.more":{"absent":true}}`,
+		`{"v1.spec.more":"{\"value\":` + deep + `}"}`,
+		`{"v1.spec.size":{"value":5,"value":6}}`,
+		`{"v1.spec.size":{"value":"text","base":""}}`,
+		`{"v1.spec":{"value":{"size":7}}}`,
+		`{"v1.spec":{"parts":[{"value":7,"path":["size"]},{"value":8,"path":["more","c"]}]}}`,
+		`{"v1":{"spec":{"size":7}}}`,
+		`{"v1.kind":{"value":"Other"},"v1.metadata.name":{"value":"other"},"v1.apiVersion":{"value":"v2"}}`,
 	} {
-		there := convert(t, kind, stashed("v1beta1", "v1", stash, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
+		there := convert(t, kind, keptObject(t, "v1beta1", annotations, `,"spec":{"size":"3","more":{"c":4}}`), "v1beta1", "v1")
 		if diff := cmp.Diff(decoded(t, `{"size":3,"more":{"c":4}}`), specOf(t, there)); diff != "" {
-			t.Errorf("%.80s: -want +got:\n%s", stash, diff)
+			t.Errorf("%.80s: -want +got:\n%s", annotations, diff)
 		}
 	}
 }

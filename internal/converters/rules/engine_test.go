@@ -9,12 +9,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// A sample is an object, what becomes of it in the other version, and what the stash of its own version is there.
+// A sample is an object, what becomes of it in the other version, and what is kept of its own version there: the annotations
+// without their prefix, and without the digests in them.
 type sample struct {
-	from      string // v1beta1 or v1
-	rest      string // behind metadata
-	want      string
-	wantStash string
+	from     string // v1beta1 or v1
+	rest     string // behind metadata
+	want     string
+	wantKept string
 }
 
 func other(version string) string {
@@ -43,18 +44,18 @@ func TestConvert(t *testing.T) {
 				object := head(s.from, s.rest)
 				objects = append(objects, []byte(object))
 				there := convert(t, kind, object, s.from, to)
-				want := head(to, s.want)
-				if s.wantStash != "" {
-					want = stashed(to, s.from, s.wantStash, s.want)
-				}
-				if diff := cmp.Diff(want, there); diff != "" {
+				bare, kept := bareAndKept(t, there)
+				if diff := cmp.Diff(head(to, s.want), bare); diff != "" {
 					t.Errorf("%s -> %s of %s (-want +got):\n%s", s.from, to, object, diff)
+				}
+				if diff := cmp.Diff(s.wantKept, kept); diff != "" {
+					t.Errorf("%s -> %s of %s keeps (-want +got):\n%s", s.from, to, object, diff)
 				}
 			}
 			if test.drops != nil {
 				return
 			}
-			if err := roundtrip.Laws(t.Context(), kind, objects...); err != nil {
+			if err := test.suite(t).Check(t.Context(), slices.Values(objects)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -77,7 +78,18 @@ func plainCases() []engineCase {
 	return []engineCase{
 		{
 			name: "the same on both sides", pair: pair{beta: "{spec: {a: string}}", v1: "{spec: {a: string}}"},
-			samples: []sample{{from: "v1beta1", rest: `, "spec" : {"a":"x", "b" : 1.10}`, want: `, "spec" : {"a":"x", "b" : 1.10}`}},
+			samples: []sample{{from: "v1beta1", rest: `, "spec" : {"a":"x", "b" : 1.10}`, want: `, "spec" : {"a":"x", "b" : 1.10}`, wantKept: `{"v1beta1.spec.b":{"value":1.1}}`}},
+		},
+		{
+			name: "a field of any type and one of a type, with fields of its own",
+			pair: pair{
+				beta: "{spec: {a: {b: string}, c: {d: string}}}", v1: "{spec: {any: any, some: any}}",
+				rules: "- {field: .spec.a, hub: .spec.any}\n- {field: .spec.c, hub: .spec.some}\n- {field: .spec.c.d, hub: .spec.some.e}",
+			},
+			samples: []sample{
+				{from: "v1", rest: `,"spec":{"any":"x","some":1}`, want: `,"spec":{}`, wantKept: `{"v1.spec.any":{"value":"x"},"v1.spec.some":{"value":1}}`},
+				{from: "v1", rest: `,"spec":{"any":{"b":"x"},"some":{"e":"y"}}`, want: `,"spec":{"a":{"b":"x"},"c":{"d":"y"}}`},
+			},
 		},
 		{
 			name: "rename",
@@ -111,9 +123,9 @@ func plainCases() []engineCase {
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"policy":{"mode":"x","max":3}}`, want: `,"spec":{"mode":"x","limits":{"max":3}}`},
 				{from: "v1", rest: `,"spec":{"mode":"x"}`, want: `,"spec":{"policy":{"mode":"x"}}`},
-				{from: "v1beta1", rest: `,"spec":{"policy":{}}`, want: `,"spec":{}`, wantStash: `{"spec":{"policy":{}}}`},
-				{from: "v1", rest: `,"spec":{"mode":"x","limits":{}}`, want: `,"spec":{"policy":{"mode":"x"}}`, wantStash: `{"spec":{"limits":{}}}`},
-				{from: "v1beta1", rest: `,"spec":{"policy":null}`, want: `,"spec":{}`, wantStash: `{"spec":{"policy":{"":null,"unchecked":true}}}`},
+				{from: "v1beta1", rest: `,"spec":{"policy":{}}`, want: `,"spec":{}`, wantKept: `{"v1beta1.spec.policy":{"value":{}}}`},
+				{from: "v1", rest: `,"spec":{"mode":"x","limits":{}}`, want: `,"spec":{"policy":{"mode":"x"}}`, wantKept: `{"v1.spec.limits":{"value":{}}}`},
+				{from: "v1beta1", rest: `,"spec":{"policy":null}`, want: `,"spec":{}`, wantKept: `{"v1beta1.spec.policy":{"value":null}}`},
 			},
 		},
 		{
@@ -139,9 +151,9 @@ func plainCases() []engineCase {
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"a":"x","spec":{"c":"y"}`, want: `,"spec":{"c":"y","a":"x"}`},
-				{from: "v1beta1", rest: `,"a":"x"`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":null}`},
+				{from: "v1beta1", rest: `,"a":"x"`, want: `,"spec":{"a":"x"}`, wantKept: `{"v1beta1.spec":{"absent":true}}`},
 				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{},"a":"x"`},
-				{from: "v1beta1", rest: `,"a":"x","spec":null`, want: `,"spec":null`, wantStash: `{"a":"x"}`},
+				{from: "v1beta1", rest: `,"a":"x","spec":null`, want: `,"spec":null`, wantKept: `{"v1beta1.a":{"value":"x"}}`},
 			},
 		},
 		{
@@ -150,7 +162,7 @@ func plainCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{"a":"x","o":{"x":"1","y":[1,2]}}`, want: `,"spec":{"b":"x"}`,
-					wantStash: `{"spec":{"o":{"x":"1","y":[1,2]}}}`,
+					wantKept: `{"v1beta1.spec.o.x":{"in":1,"value":"1"},"v1beta1.spec.o.y":{"in":1,"value":[1,2]}}`,
 				},
 			},
 		},
@@ -188,9 +200,9 @@ func structureCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"p":1,"e":"A","n":"x"}`, want: `,"spec":{"p":1,"e":"A","n":"x"}`},
 				{
 					from: "v1beta1", rest: `,"spec":{"p":"10%","e":"B","n":null}`, want: `,"spec":{}`,
-					wantStash: `{"spec":{"e":"B","n":{"":null},"p":"10%"}}`,
+					wantKept: `{"v1beta1.spec.e":{"value":"B"},"v1beta1.spec.n":{"value":null},"v1beta1.spec.p":{"value":"10%"}}`,
 				},
-				{from: "v1", rest: `,"spec":{"p":1,"e":"C"}`, want: `,"spec":{"p":1}`, wantStash: `{"spec":{"e":"C"}}`},
+				{from: "v1", rest: `,"spec":{"p":1,"e":"C"}`, want: `,"spec":{"p":1}`, wantKept: `{"v1.spec.e":{"value":"C"}}`},
 			},
 		},
 		{
@@ -199,7 +211,7 @@ func structureCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{"o":{"a":"x","b":1,"c":[1]}}`, want: `,"spec":{"o":{"a":"x","b":1}}`,
-					wantStash: `{"spec":{"o":{"c":[1]}}}`,
+					wantKept: `{"v1beta1.spec.o.c":{"value":[1]}}`,
 				},
 				{from: "v1", rest: `,"spec":{"o":{"a":"x","b":1}}`, want: `,"spec":{"o":{"a":"x","b":1}}`},
 			},
@@ -210,7 +222,7 @@ func structureCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"l":[{"name":"x","a":"1"},{"name":"y","a":"2"}]`, want: `,"l":[{"name":"x"},{"name":"y"}]`,
-					wantStash: `{"l":{"[name=x]":{"a":"1"},"[name=y]":{"a":"2"}}}`,
+					wantKept: `{"v1beta1.l.a--16covm7522fe0":{"path":["l",{"name":"y"},"a"],"value":"2"},"v1beta1.l.a--2dsgks45jv2rz":{"path":["l",{"name":"x"},"a"],"value":"1"}}`,
 				},
 			},
 		},
@@ -221,9 +233,9 @@ func structureCases() []engineCase {
 				rules: "- {field: .spec.a, hub: .spec.b, hubDefault: B, default: A}\n- {field: .spec.c, hub: .spec.d, hubDefault: D}",
 			},
 			samples: []sample{
-				{from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":"B","d":"D"}`, wantStash: `{"spec":{"a":null,"c":null}}`},
+				{from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":"B","d":"D"}`, wantKept: `{"v1beta1.spec.a":{"absent":true},"v1beta1.spec.c":{"absent":true}}`},
 				{from: "v1beta1", rest: `,"spec":{"a":"1","c":"2"}`, want: `,"spec":{"b":"1","d":"2"}`},
-				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantStash: `{"spec":{"b":null,"d":null}}`},
+				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantKept: `{"v1.spec.b":{"absent":true},"v1.spec.d":{"absent":true}}`},
 				{from: "v1beta1", rest: ``, want: ``},
 			},
 		},
@@ -240,7 +252,7 @@ func structureCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"p":{}}`, want: `,"spec":{"p":{"x":"X"},"r":"R","b":"B"}`},
 				{
 					from: "v1", rest: `,"spec":{"r":"other","c":{}}`, want: `,"spec":{}`,
-					wantStash: `{"spec":{"b":null,"c":{},"r":"other"}}`,
+					wantKept: `{"v1.spec.b":{"absent":true},"v1.spec.c":{"value":{}},"v1.spec.r":{"value":"other"}}`,
 				},
 			},
 		},
@@ -291,11 +303,11 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"name":"x","x":1},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`,
-					wantStash: `{"spec":{"b":{"[0]":{"x":1},"[]":"m06h9d egl2fk"}}}`,
+					wantKept: `{"v1.spec.b":{"list":{"parts":{"0":{"kept":[{"path":["x"],"value":1}]}}}}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"x":1},{"name":"y"}]}`, want: `,"spec":{"a":["y"]}`,
-					wantStash: `{"spec":{"b":[{"x":1},{"name":"y"}]}}`,
+					wantKept: `{"v1.spec.b":{"list":{"extra":[{"after":-1,"value":{"x":1}}]}}}`,
 				},
 			},
 		},
@@ -309,7 +321,7 @@ func listCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"dataFrom":[{"key":"x"}]}`, want: `,"spec":{"dataFrom":[{"extract":{"key":"x"}}]}`},
 				{
 					from: "v1", rest: `,"spec":{"dataFrom":[{"extract":{"key":"x"},"find":{"path":"p"}}]}`, want: `,"spec":{"dataFrom":[{"key":"x"}]}`,
-					wantStash: `{"spec":{"dataFrom":{"[0]":{"find":{"path":"p"}},"[]":"1neop5s"}}}`,
+					wantKept: `{"v1.spec.dataFrom":{"list":{"parts":{"0":{"kept":[{"in":0,"path":["find","path"],"value":"p"}]}}}}}`,
 				},
 			},
 		},
@@ -327,11 +339,11 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"params":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}`, want: `,"spec":{"params":{"a":"1","b":"2"}}`},
 				{
 					from: "v1", rest: `,"spec":{"params":[{"name":"a","value":"1","u":"x"}]}`, want: `,"spec":{"params":{"a":"1"}}`,
-					wantStash: `{"spec":{"params":{"[name=a]":{"u":"x"}}}}`,
+					wantKept: `{"v1.spec.params.u--3fei183bht4bf":{"path":["spec","params",{"name":"a"},"u"],"value":"x"}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{"params":[{"name":"b","value":"1"},{"name":"a","value":"2"}]}`, want: `,"spec":{"params":{"b":"1","a":"2"}}`,
-					wantStash: `{"spec":{"params":[{"name":"b","value":"1"},{"name":"a","value":"2"}]}}`,
+					wantKept: `{"v1.spec.params":{"order":[{"name":"b"},{"name":"a"}]}}`,
 				},
 			},
 		},
@@ -363,7 +375,7 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`},
 				{
 					from: "v1", rest: `,"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`,
-					wantStash: `{"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}}`,
+					wantKept: `{"v1.spec.attributes":{"lone":[0],"order":[{"name":"o"},{"name":"type"}]},"v1.spec.attributes--1yde3cefoj5oj":{"in":1,"path":["spec","attributes",{"name":"o"}],"value":{}}}`,
 				},
 			},
 		},
@@ -375,10 +387,10 @@ func listCases() []engineCase {
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"a"}]`, want: `,"env":[{"name":"a"},{"name":"type","value":"x"}]`},
-				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantStash: `{"env":[{"name":"type"}]}`},
+				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantKept: `{"v1beta1.env":{"list":{"extra":[{"after":-1,"value":{"name":"type"}}]}}}`},
 				{
 					from: "v1", rest: `,"env":[{"name":"type","value":"x"},{"name":"b"}]`, want: `,"env":[{"name":"b"}],"type":"x"`,
-					wantStash: `{"env":[{"name":"type","value":"x"},{"name":"b"}]}`,
+					wantKept: `{"v1.env":{"order":[{"name":"type"},{"name":"b"}]}}`,
 				},
 			},
 		},
@@ -388,7 +400,7 @@ func listCases() []engineCase {
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"o":{"a":"x"}}`, want: `,"spec":{"l":[{"a":"x"}]}`},
 				{from: "v1", rest: `,"spec":{"l":[{"a":"x"}]}`, want: `,"spec":{"o":{"a":"x"}}`},
-				{from: "v1", rest: `,"spec":{"l":[{"a":"x"},{}]}`, want: `,"spec":{"o":{"a":"x"}}`, wantStash: `{"spec":{"l":[{"a":"x"},{}]}}`},
+				{from: "v1", rest: `,"spec":{"l":[{"a":"x"},{}]}`, want: `,"spec":{"o":{"a":"x"}}`, wantKept: `{"v1.spec.l":{"list":{"extra":[{"after":0,"value":{}}]}}}`},
 			},
 		},
 		{
@@ -418,8 +430,8 @@ func valueCases() []engineCase {
 			samples: []sample{
 				{from: "v1beta1", rest: `,"mode":"All"`, want: `,"mode":"Apply"`},
 				{from: "v1beta1", rest: `,"mode":"None"`, want: `,"mode":"Preview"`},
-				{from: "v1beta1", rest: `,"mode":"Manual"`, want: `,"mode":"Preview"`, wantStash: `{"mode":"Manual"}`},
-				{from: "v1beta1", rest: `,"mode":"other"`, want: ``, wantStash: `{"mode":{"":"other","unchecked":true}}`},
+				{from: "v1beta1", rest: `,"mode":"Manual"`, want: `,"mode":"Preview"`, wantKept: `{"v1beta1.mode":{"value":"Manual"}}`},
+				{from: "v1beta1", rest: `,"mode":"other"`, want: ``, wantKept: `{"v1beta1.mode":{"value":"other"}}`},
 			},
 		},
 		{
@@ -433,7 +445,7 @@ func valueCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"mode":"high"}`, want: `,"spec":{"weight":1}`},
 				{from: "v1", rest: `,"spec":{"weight":0.5}`, want: `,"spec":{"mode":"low"}`},
 				{from: "v1", rest: `,"spec":{"weight":1}`, want: `,"spec":{"mode":"high"}`},
-				{from: "v1", rest: `,"spec":{"weight":2}`, want: `,"spec":{}`, wantStash: `{"spec":{"weight":2}}`},
+				{from: "v1", rest: `,"spec":{"weight":2}`, want: `,"spec":{}`, wantKept: `{"v1.spec.weight":{"value":2}}`},
 			},
 		},
 		{
@@ -446,11 +458,11 @@ func valueCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":1,"d":{"y":{"z":10}}}`,
-					wantStash: `{"spec":{"a":null,"c":null}}`,
+					wantKept: `{"v1beta1.spec.a":{"absent":true},"v1beta1.spec.c":{"absent":true}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":1000,"c":{"x":[2.5]}}`,
-					wantStash: `{"spec":{"b":null,"d":null}}`,
+					wantKept: `{"v1.spec.b":{"absent":true},"v1.spec.d":{"absent":true}}`,
 				},
 			},
 		},
@@ -462,8 +474,8 @@ func valueCases() []engineCase {
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"hostPort":"localhost:80"`, want: `,"host":"localhost","port":"80"`},
-				{from: "v1beta1", rest: `,"hostPort":"localhost"`, want: ``, wantStash: `{"hostPort":"localhost"}`},
-				{from: "v1", rest: `,"host":"h"`, want: ``, wantStash: `{"host":"h"}`},
+				{from: "v1beta1", rest: `,"hostPort":"localhost"`, want: ``, wantKept: `{"v1beta1.hostPort":{"value":"localhost"}}`},
+				{from: "v1", rest: `,"host":"h"`, want: ``, wantKept: `{"v1.host":{"value":"h"}}`},
 			},
 		},
 		{
@@ -478,7 +490,7 @@ func valueCases() []engineCase {
 			},
 			samples: []sample{
 				{from: "v1", rest: `,"spec":{"schedule":"*/5 * * * 1"}`, want: `,"spec":{"schedule":{"minute":"*/5","dayOfWeek":"1"}}`},
-				{from: "v1", rest: `,"spec":{"schedule":"@daily"}`, want: `,"spec":{}`, wantStash: `{"spec":{"schedule":"@daily"}}`},
+				{from: "v1", rest: `,"spec":{"schedule":"@daily"}`, want: `,"spec":{}`, wantKept: `{"v1.spec.schedule":{"value":"@daily"}}`},
 				{from: "v1beta1", rest: `,"spec":{"schedule":{"hour":"3"}}`, want: `,"spec":{"schedule":"* 3 * * *"}`},
 			},
 		},
@@ -492,8 +504,8 @@ func valueCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"steps":[{"weight":5},{"p":1}]}`, want: `,"spec":{"steps":[{"traffic":"5%"},{"p":1}]}`},
 				{
 					from: "v1", rest: `,"spec":{"steps":[{"traffic":"5%"},{"traffic":"7"},{"traffic":"x"}]}`,
-					want:      `,"spec":{"steps":[{"weight":5},{"weight":7},{}]}`,
-					wantStash: `{"spec":{"steps":{"[1]":{"traffic":"7"},"[2]":{"traffic":"x"},"[]":"1bt8lz 8bi1uf 1fo3yfi"}}}`,
+					want:     `,"spec":{"steps":[{"weight":5},{"weight":7},{}]}`,
+					wantKept: `{"v1.spec.steps":{"list":{"parts":{"1":{"kept":[{"path":["traffic"],"value":"7"}]},"2":{"kept":[{"path":["traffic"],"value":"x"}]}}}}}`,
 				},
 			},
 		},
@@ -510,11 +522,11 @@ func valueCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"autoscaler":{"minReplicas":2}}`, want: `,"spec":{"autoscaler":{"minReplicas":2}}`},
 				{
 					from: "v1beta1", rest: `,"spec":{"minReplicas":1,"autoscaler":{"minReplicas":2}}`, want: `,"spec":{"autoscaler":{"minReplicas":2}}`,
-					wantStash: `{"spec":{"minReplicas":1}}`,
+					wantKept: `{"v1beta1.spec.minReplicas":{"value":1}}`,
 				},
 				{
 					from: "v1beta1", rest: `,"spec":{"minReplicas":1}`, want: `,"spec":{"autoscaler":{"minReplicas":1}}`,
-					wantStash: `{"spec":{"autoscaler":{"":null,"minReplicas":null},"minReplicas":1}}`,
+					wantKept: `{"v1beta1.spec.autoscaler":{"absent":true},"v1beta1.spec.minReplicas":{"value":1}}`,
 				},
 			},
 		},
@@ -526,9 +538,9 @@ func valueCases() []engineCase {
 - {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'object.type == "svn"'}`,
 			},
 			samples: []sample{
-				{from: "v1", rest: `,"type":"svn","source":"x"`, want: `,"svn":"x"`, wantStash: `{"type":"svn"}`},
-				{from: "v1beta1", rest: `,"svn":"x"`, want: `,"source":"x"`, wantStash: `{"svn":"x"}`},
-				{from: "v1beta1", rest: `,"svn":"x","git":"y"`, want: `,"source":"y"`, wantStash: `{"git":"y","svn":"x"}`},
+				{from: "v1", rest: `,"type":"svn","source":"x"`, want: `,"svn":"x"`, wantKept: `{"v1.type":{"value":"svn"}}`},
+				{from: "v1beta1", rest: `,"svn":"x"`, want: `,"source":"x"`, wantKept: `{"v1beta1.svn":{"value":"x"}}`},
+				{from: "v1beta1", rest: `,"svn":"x","git":"y"`, want: `,"source":"y"`, wantKept: `{"v1beta1.git":{"value":"y"},"v1beta1.svn":{"value":"x"}}`},
 			},
 		},
 		{
@@ -540,15 +552,15 @@ func valueCases() []engineCase {
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"a":"x","b":"x!"}`},
 				{from: "v1", rest: `,"spec":{"a":"x","b":"x!"}`, want: `,"spec":{"a":"x"}`},
-				{from: "v1", rest: `,"spec":{"a":"x","b":"other"}`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":{"b":"other"}}`},
-				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"a":"x"}`, wantStash: `{"spec":{"b":null}}`},
+				{from: "v1", rest: `,"spec":{"a":"x","b":"other"}`, want: `,"spec":{"a":"x"}`, wantKept: `{"v1.spec.b":{"value":"other"}}`},
+				{from: "v1", rest: `,"spec":{"a":"x"}`, want: `,"spec":{"a":"x"}`, wantKept: `{"v1.spec.b":{"absent":true}}`},
 			},
 		},
 		{
 			name: "YAML", pair: pair{beta: "{config: string}", v1: "{config: any}", rules: "- {field: .config, hub: .config, codec: YAML}"},
 			samples: []sample{
 				{from: "v1", rest: `,"config":{"a":[1,{"b":null}]}`, want: `,"config":"a:\u000a- 1\u000a- b: null\u000a"`},
-				{from: "v1beta1", rest: `,"config":"a: 1 # one"`, want: `,"config":{"a":1}`, wantStash: `{"config":"a: 1 # one"}`},
+				{from: "v1beta1", rest: `,"config":"a: 1 # one"`, want: `,"config":{"a":1}`, wantKept: `{"v1beta1.config":{"value":"a: 1 # one"}}`},
 			},
 		},
 	}

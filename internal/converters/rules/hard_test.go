@@ -88,11 +88,11 @@ func hardCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1", rest: `,"type":"git","source":{"url":"u","rev":"r"}`, want: `,"git":{"url":"u"}`,
-					wantStash: `{"source":{"":{"url":"u","rev":"r"},"as":".git"}}`,
+					wantKept: `{"v1.source.rev":{"in":0,"value":"r"}}`,
 				},
 				{
 					from: "v1", rest: `,"type":"svn","source":{"url":"u","rev":"r"}`, want: `,"svn":{"url":"u"}`,
-					wantStash: `{"source":{"":{"url":"u","rev":"r"},"as":".svn"}}`,
+					wantKept: `{"v1.source.rev":{"value":"r"}}`,
 				},
 			},
 		},
@@ -117,7 +117,7 @@ func hardCases() []engineCase {
 			},
 			samples: []sample{{
 				from: "v1", rest: `,"svn":true,"source":{"rev":"r","s":"3","l":[]}`, want: `,"svn":{"ref":"r","n":3}`,
-				wantStash: `{"source":{"":{"rev":"r","s":"3","l":[]},"as":".svn"}}`,
+				wantKept: `{"v1.source.l":{"value":[]}}`,
 			}},
 		},
 		{
@@ -157,14 +157,14 @@ func hardCases() []engineCase {
 				beta: "{spec: {a: string}}", v1: "{spec: {l: [{name: string, value: string}, name]}}",
 				rules: "- {field: .spec.a, hub: '.spec.l[name=x].value', default: A}\n- {hub: '.spec.l[]'}",
 			},
-			samples: []sample{{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantStash: `{"spec":{"l":null}}`}},
+			samples: []sample{{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantKept: `{"v1.spec.l":{"absent":true}}`}},
 		},
 		{
 			name: "nulls where the API server removes none", pair: pair{
 				beta: "{spec: {a: 'string?', l: [any]}}", v1: "{spec: {b: string, c: string, l: [{v: any}]}}",
 				rules: "- {field: .spec.a, hub: .spec.b}\n- {field: '.metadata.annotations[\"example.com/c\"]', hub: .spec.c}\n- {field: '.spec.l[]', hub: '.spec.l[].v'}",
 			},
-			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantStash: `{"spec":{"a":{"":null},"l":{"":[null],"unchecked":true}}}`}},
+			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantKept: `{"v1beta1.spec.a":{"value":null},"v1beta1.spec.l":{"list":{"extra":[{"after":-1,"value":null}]}}}`}},
 		},
 		{
 			name: "a text of an object that has to have a field", pair: pair{
@@ -189,7 +189,7 @@ func hardCases() []engineCase {
 				rules: "- {field: .o, hub: '.l[0]'}\n- {field: .o.e, hub: '.l[0].e', values: {A: A, B: B, C: B}}",
 			},
 			samples: []sample{{
-				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantStash: `{"o":{"u":"y","":{"a":"x"}}}`,
+				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantKept: `{"v1beta1.o":{"list":{"parts":{"0":{"kept":[{"path":["u"],"value":"y"}]}}}}}`,
 			}},
 		},
 		{

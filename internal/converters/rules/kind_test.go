@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -171,9 +172,81 @@ func head(version, rest string) string {
 	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Thing","metadata":{"name":"n"}%s}`, version, rest)
 }
 
-// stashed is an object with a stash of a version.
-func stashed(version, of, stash, rest string) string {
-	text := string(jsondoc.StringValue(stash).Text())
-	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Thing","metadata":{"name":"n","annotations":{%q:%s}}%s}`,
-		version, converters.StashAnnotation(of), text, rest)
+// bareAndKept returns an object without what is kept in its annotations, and that: the annotations without their prefix, and without the
+// digests, which say what was shown.
+func bareAndKept(tb testing.TB, object string) (bare, kept string) {
+	tb.Helper()
+	obj, err := jsondoc.ParseObject([]byte(object))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	own, others := map[string]any{}, 0
+	annotations, err := obj.Get("metadata", "annotations")
+	if err == nil {
+		err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+			if !keep.IsOwn(string(name)) {
+				others++
+				return true
+			}
+			_, short, _ := strings.Cut(string(name), "/")
+			own[short] = withoutDigests(decodedJSON(tb, jsondoc.Unquote(m.Value().Text())))
+			return false
+		})
+	}
+	if err == nil && others == 0 {
+		err = obj.Remove("metadata", "annotations")
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(own) == 0 {
+		return string(obj.Text()), ""
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(obj.Text()), string(text)
+}
+
+func withoutDigests(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range []string{"base", "shown", "was", "alike"} {
+			delete(v, name)
+		}
+		for name := range v {
+			if name != "value" {
+				v[name] = withoutDigests(v[name])
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutDigests(v[i])
+		}
+	}
+	return v
+}
+
+// keptObject is an object with annotations of webhookd, without their prefix.
+func keptObject(tb testing.TB, version, annotations, rest string) string {
+	tb.Helper()
+	obj, err := jsondoc.ParseObject([]byte(head(version, rest)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for name, value := range decodedJSON(tb, annotations) {
+		text, isText := value.(string)
+		if !isText {
+			encoded, err := json.Marshal(value)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			text = string(encoded)
+		}
+		if err := obj.Set(jsondoc.StringValue(text), "metadata", "annotations", keep.Prefix+name); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return string(obj.Text())
 }

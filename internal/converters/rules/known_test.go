@@ -21,7 +21,7 @@ func TestRepeatedNamesInElementsAreNoErrors(t *testing.T) {
 	}
 }
 
-// A stash that has room for what is kept has it, if not for what tells the elements apart.
+// What is kept of a long list fits, together with what tells its elements apart.
 func TestDigestsOfElementsTakeNoRoomFromWhatIsKept(t *testing.T) {
 	t.Parallel()
 	kind := pair{beta: "{l: [{a: string}]}", v1: "{l: [{a: string, x: string}]}"}.kind(t)

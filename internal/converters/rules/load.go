@@ -73,13 +73,17 @@ func compile(k *binding.Kind) converters.Kind {
 	spokes := make(map[string]*exec.Spoke, len(k.Spokes))
 	for _, s := range k.Spokes {
 		toHub, fromHub := plan.Compile(s)
-		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{ToHub: toHub, FromHub: fromHub}
+		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
+			ToHub: toHub, FromHub: fromHub, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
+		}
 	}
-	names := make([]string, 0, len(k.CRD.Versions))
+	names, schemas := make([]string, 0, len(k.CRD.Versions)), make(map[string]*crdschema.Node, len(k.CRD.Versions))
 	for _, v := range k.CRD.Versions {
 		names = append(names, v.Name)
+		schemas[v.Name] = v.Root
 	}
 	return converters.Kind{
-		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: names, Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes),
+		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: names, Schemas: schemas,
+		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes),
 	}
 }

@@ -1,9 +1,11 @@
 package rules_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	kjson "sigs.k8s.io/json"
 )
 
 // The API server defaults what it stores; that is no edit, and what only the other version can say comes back.
@@ -74,13 +76,12 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kind := newSchemaKind(t, test.pair)
-			hub := kind.crd.Version("v1")
-			stored := asStored(t, []byte(convert(t, kind.Kind, head("v1beta1", `,"spec":`+test.beta), "v1beta1", "v1")))
+			kind, hub := test.kind(t), engineCase{pair: test.pair}.suite(t).CRD.Version("v1")
+			stored := asStored(t, []byte(convert(t, kind, head("v1beta1", `,"spec":`+test.beta), "v1beta1", "v1")))
 			hub.Prune(stored)
 			hub.Default(stored)
 			there := edited(t, string(encoded(t, stored)), test.edit)
-			back := convert(t, kind.Kind, there, "v1", "v1beta1")
+			back := convert(t, kind, there, "v1", "v1beta1")
 			want := test.want
 			if want == "" {
 				want = test.beta
@@ -90,4 +91,23 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// asStored reads an object as the API server does.
+func asStored(tb testing.TB, text []byte) map[string]any {
+	tb.Helper()
+	var obj map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &obj); err != nil {
+		tb.Fatalf("%v: %s", err, text)
+	}
+	return obj
+}
+
+func encoded(tb testing.TB, obj map[string]any) []byte {
+	tb.Helper()
+	text, err := json.Marshal(obj)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
 }

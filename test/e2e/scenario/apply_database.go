@@ -4,10 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
-
-// hubStash is the annotation in which an object of v1alpha1 keeps what only the hub, v1beta1, can say.
-const hubStash = "conversion.webhookd.io/v1beta1"
 
 // ApplyDatabase has managers apply one object at three versions, of which the oldest has no field for
 // retentionDays and shows them in an annotation.
@@ -38,8 +36,8 @@ func annotationKeepsOwner(s subject) {
 		"ops v1":       ".spec.backupPolicy.retentionDays",
 	}
 	dev.owners(want)
-	s.annotation("v1alpha1", "kept", `{"spec":{"backupPolicy":{"retentionDays":14}}}`)
-	s.annotation("v1", "kept", "")
+	s.showsKept("v1alpha1", "kept", map[string]string{"v1beta1.spec.backupPolicy.retentionDays": "14"})
+	s.showsKept("v1", "kept", nil)
 	dev.again(devs)
 	ops.again(opss)
 	dev.again(devs)
@@ -50,7 +48,7 @@ func annotationKeepsOwner(s subject) {
 		`"spec":{"engine":"postgres-17","storageGiB":40,"backupPolicy":{"schedule":"0 4 * * *","retentionDays":14}}`)
 	s.storedAs("v1beta1", "kept",
 		`"spec":{"engine":"postgres-17","storageGB":40,"backupPolicy":{"schedule":"0 4 * * *","retentionDays":14}}`)
-	s.annotation("v1beta1", "kept", "")
+	s.showsKept("v1beta1", "kept", nil)
 }
 
 func databaseConflicts(s subject) {
@@ -75,7 +73,7 @@ func annotationGivenUp(s subject) {
 	s.wants("v1", "given-up", `"spec":{"backupPolicy":{"schedule":"0 3 * * *","retentionDays":14}}`)
 	ops.apply(``)
 	s.wants("v1", "given-up", `"spec":{"backupPolicy":{"schedule":"0 3 * * *"}}`)
-	s.annotation("v1alpha1", "given-up", "")
+	s.showsKept("v1alpha1", "given-up", nil)
 	dev.again(`"spec":{"backup":"0 3 * * *"}`)
 	dev.owners(map[string]string{"dev v1alpha1": ".spec.backup"})
 }
@@ -134,10 +132,10 @@ func ownersApplyAgain(s subject) {
 	}
 }
 
-// annotation compares what an object says in hubStash, as read at a version; "" is no such annotation.
-func (s subject) annotation(version, name, want string) {
+// showsKept compares what the annotations of an object keep, as read at a version.
+func (s subject) showsKept(version, name string, want map[string]string) {
 	s.t.Helper()
-	if diff := cmp.Diff(want, s.read(version, name).GetAnnotations()[hubStash]); diff != "" {
-		s.t.Errorf("annotation %s of %s as read at %s (-want +got):\n%s", hubStash, name, version, diff)
+	if diff := cmp.Diff(want, keptIn(s.t, s.read(version, name)), cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("kept in %s as read at %s (-want +got):\n%s", name, version, diff)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -108,20 +107,19 @@ func (s subject) comesBack(version string, number int, members, field string) {
 		if version == s.Storage {
 			s.storedAs(version, name, strings.Replace(members, "EDIT", edited, 1))
 		}
-		s.noStash(name)
+		s.keepsNothing(name)
 	}
 	if s.t.Failed() {
 		s.t.Fatalf("that was %s with %s", name, members)
 	}
 }
 
-// noStash holds that etcd has nothing kept of the version that it stores: that is in its fields.
-func (s subject) noStash(name string) {
+// keepsNothing holds that etcd has nothing kept of the version that it stores: that is in its fields.
+func (s subject) keepsNothing(name string) {
 	s.t.Helper()
-	stash := converters.StashAnnotation(s.Storage)
-	for key := range s.Stored(s.t, name).GetAnnotations() {
-		if key == stash || key == stash+".rest" {
-			s.t.Errorf("etcd holds %s at %s with the annotation %s", name, s.Storage, key)
+	for place, value := range keptIn(s.t, s.Stored(s.t, name)) {
+		if of, _, _ := strings.Cut(place, "."); of == s.Storage {
+			s.t.Errorf("etcd holds %s at %s and keeps %s: %s", name, s.Storage, place, value)
 		}
 	}
 }
@@ -130,17 +128,14 @@ func (s subject) noStash(name string) {
 func editWins(s subject) {
 	s.create("v1", "edited", `"port":"80"`)
 	obj := s.read("v1beta1", "edited")
-	want := map[string]string{converters.StashAnnotation("v1"): `{"port":"80"}`}
-	if diff := cmp.Diff(want, obj.GetAnnotations()); diff != "" {
-		s.t.Errorf("annotations of a port alone at v1beta1 (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[string]string{"v1.host": "null"}, keptIn(s.t, obj)); diff != "" {
+		s.t.Errorf("kept of a port alone at v1beta1 (-want +got):\n%s", diff)
 	}
 	s.wants("v1beta1", "edited", `"hostPort":":80"`)
 	obj.Object["hostPort"] = "localhost:81"
 	s.update("v1beta1", obj)
 	s.storedAs("v1", "edited", `"host":"localhost","port":"81"`)
-	if kept := s.Stored(s.t, "edited").GetAnnotations(); len(kept) > 0 {
-		s.t.Errorf("annotations after an edit: %v", kept)
-	}
+	s.keeps("edited", nil)
 }
 
 // nullIsDropped shows what the API server does itself: a null that the schema does not allow is as good

@@ -2,10 +2,13 @@ package scenario
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -76,7 +79,7 @@ func keptByRules(s subject) {
 	)
 	s.create("v1alpha1", "kept", created)
 	s.storedAs("v1beta1", "kept", stored)
-	s.keeps("kept", map[string]string{"v1alpha1": `{"spec":{"mode":"manual","note":"mine"}}`})
+	s.keeps("kept", map[string]string{"v1alpha1.spec.mode": `"manual"`, "v1alpha1.spec.note": `"mine"`})
 	text := s.storedText("kept")
 	if !bytes.Contains(text, []byte(`"size":9007199254740993`)) {
 		s.t.Errorf("etcd holds %s", text)
@@ -89,8 +92,8 @@ func keptByRules(s subject) {
 	s.update("v1", obj)
 	s.storedAs("v1beta1", "kept", stored)
 	s.keeps("kept", map[string]string{
-		"v1alpha1": `{"spec":{"mode":"manual","note":"mine"}}`,
-		"v1":       `{"spec":{"limits":{"burst":9007199254740993}}}`,
+		"v1alpha1.spec.mode": `"manual"`, "v1alpha1.spec.note": `"mine"`,
+		"v1.spec.limits.burst": "9007199254740993",
 	})
 	s.wants("v1alpha1", "kept", created)
 	s.wants("v1", "kept", `"spec":{"image":"a","replicas":9007199254740993,"upstream":{"host":"h","port":"1"},`+
@@ -105,19 +108,33 @@ func keptByRules(s subject) {
 	}
 }
 
-// keeps compares what etcd keeps of other versions in annotations, by version.
+// keeps compares what etcd keeps of other versions in annotations: see keptIn.
 func (s subject) keeps(name string, want map[string]string) {
 	s.t.Helper()
-	var annotations map[string]string
-	if len(want) > 0 {
-		annotations = map[string]string{}
+	if diff := cmp.Diff(want, keptIn(s.t, s.Stored(s.t, name)), cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("kept in annotations of %s in etcd (-want +got):\n%s", name, diff)
 	}
-	for version, text := range want {
-		annotations[converters.StashAnnotation(version)] = text
+}
+
+// keptIn returns the values that the annotations of an object keep, by version and path, as JSON: null for what was
+// not there. It has no other annotations.
+func keptIn(t *testing.T, obj *unstructured.Unstructured) map[string]string {
+	t.Helper()
+	kept := map[string]string{}
+	for name, text := range obj.GetAnnotations() {
+		if !keep.IsOwn(name) {
+			t.Errorf("annotation %s: %s", name, text)
+		}
+		entry := struct {
+			Value json.RawMessage `json:"value"`
+		}{json.RawMessage("null")}
+		if err := json.Unmarshal([]byte(text), &entry); err != nil {
+			t.Errorf("annotation %s: %v: %s", name, err, text)
+		}
+		_, place, _ := strings.Cut(name, "/")
+		kept[place] = string(entry.Value)
 	}
-	if diff := cmp.Diff(annotations, s.Stored(s.t, name).GetAnnotations()); diff != "" {
-		s.t.Errorf("annotations of %s in etcd (-want +got):\n%s", name, diff)
-	}
+	return kept
 }
 
 // relayStored has the hub stored, and then the oldest version: objects that are there stay as they are

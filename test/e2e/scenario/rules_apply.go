@@ -78,7 +78,7 @@ func relayGivenUp(s subject) {
 	beta.again(betas)
 	ops.again(opss)
 	dev.apply(``)
-	s.keeps("given-up", map[string]string{"v1": `{"spec":{"limits":{"burst":2}}}`})
+	s.keeps("given-up", map[string]string{"v1.spec.limits.burst": "2"})
 	ops.apply(``)
 	s.keeps("given-up", nil)
 	s.storedAs("v1beta1", "given-up", `"spec":{"size":2}`)

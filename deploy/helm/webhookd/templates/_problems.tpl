@@ -6,6 +6,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- include "webhookd.problems.rules" . -}}
 {{- include "webhookd.problems.tls" . -}}
 {{- include "webhookd.problems.crdWiring" . -}}
+{{- include "webhookd.problems.keptValues" . -}}
 {{- include "webhookd.problems.pods" . -}}
 {{- include "webhookd.problems.network" . -}}
 {{- include "webhookd.problems.metrics" . -}}
@@ -110,6 +111,28 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- end }}
 {{- if and (eq .Values.crdWiring.mode "job") (index .Values.config "client-ca-file") }}
 - crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.
+{{- end }}
+{{- end -}}
+
+{{- define "webhookd.problems.keptValues" -}}
+{{- with .Values.keptValues }}
+{{- if or (ne .guard "none") .gate }}
+{{- $specs := include "webhookd.keptValues.specs" $ | fromJson -}}
+{{- $reported := (include "webhookd.files" $ | fromJson).missing -}}
+{{- if not $specs }}
+- keptValues.guard is {{ .guard }} and keptValues.gate is {{ .gate }}, but no CRD is known here: name CRDs in crdWiring.crds, or give them with --set-file keptValues.crds.NAME=crd.yaml.
+{{- end }}
+{{- range $name, $spec := $specs }}
+{{- if and (not $spec) (not (has $name $reported)) }}
+- keptValues has a policy for {{ $name }}, but there is no such CRD: give it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)
+{{- end }}
+{{- end }}
+{{- else if .crds }}
+- keptValues.crds are set, but there is no policy for them: set keptValues.guard or keptValues.gate, or remove the CRDs.
+{{- end }}
+{{- if and .allowGroup (eq .guard "none") }}
+- keptValues.allowGroup is set, but keptValues.guard is none, and anybody may change kept values: set keptValues.guard, or remove the group.
+{{- end }}
 {{- end }}
 {{- end -}}
 

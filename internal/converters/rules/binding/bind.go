@@ -12,6 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A Set is all Conversions of some files, bound. It is immutable, and so safe for concurrent use.
@@ -79,20 +80,12 @@ func Bind(conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options)
 		if crd := c.crds[conversion.Name]; crd != nil {
 			c.set.Kinds = append(c.set.Kinds, c.kind(conversion, crd))
 		} else if !opts.Incomplete {
-			c.refuse(conversion.NamePos, "no-such-crd", nearest(conversion.Name, c.names, "give the file that has it with --crd"),
+			c.refuse(conversion.NamePos, "no-such-crd", didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crd"),
 				"there is no CRD %s", conversion.Name)
 		}
 	}
 	c.set.Findings, c.set.Doubts = finding.Sort(c.set.Findings), finding.Sort(c.set.Doubts)
 	return c.set
-}
-
-// nearest is the hint to write the nearest of some names, or another one if none is near.
-func nearest(name string, names []string, other string) string {
-	if near, ok := finding.Nearest(name, names); ok {
-		return "did you mean " + near + "?"
-	}
-	return other
 }
 
 // A collector makes a Set.
@@ -130,7 +123,7 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 	noVersion := func(name string, pos finding.Position) finding.Finding {
 		return finding.Finding{
 			Pos: pos, Code: "no-such-version", Message: fmt.Sprintf("%s has no version %s", crd.Name, name),
-			Hint: nearest(name, names, "it has "+strings.Join(names, ", ")),
+			Hint: didyoumean.Hint(name, names, "it has "+strings.Join(names, ", ")),
 		}
 	}
 	for _, v := range conversion.Versions {
@@ -171,5 +164,6 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
 	}
 	b.bind(s.Root, pendingOf(rules))
+	unite(s.Root)
 	return s
 }

@@ -36,6 +36,8 @@ type Binding struct {
 	KeyBy    *syntax.Rule // which says so
 	Picked   [2]string    // the field by which the base was picked out of a list
 	Told     bool         // the rule that applies a rule set here tells what becomes of the base
+	// Units are the places that belong together. Places of no unit are units of their own.
+	Units []*Unit
 }
 
 // A Rule is a rule of a binding that goes through no elements (any more).
@@ -44,7 +46,7 @@ type Rule struct {
 	How       How
 	Ends      [2][]Path
 	Transform transform.Transform // of those that convert and compute
-	When      [2]transform.Guard  // for the conversion of a side to the other one
+	When      [2]*transform.Guard // for the conversion of a side to the other one
 	Below     *Binding            // of those that use a rule set
 	Doubtful  bool                // something is wrong with it, which a finding says
 }
@@ -57,7 +59,7 @@ const (
 	Pairs    How = iota // it hands the value on
 	Converts            // it computes one side from the other
 	Uses                // it hands on what is below to a rule set
-	Keeps               // one-sided: in the annotation
+	Keeps               // one-sided: kept in an annotation
 	Computes            // one-sided: from the object
 	Drops               // one-sided: lost on purpose
 )
@@ -102,6 +104,14 @@ func howOf(r *syntax.Rule) How {
 
 // Hands reports whether the rule hands its value on as it is, whatever becomes of what is in it.
 func (r *Rule) Hands() bool { return r.How == Pairs || r.How == Uses }
+
+// Whole returns the path of each element on a side.
+func (e *Elements) Whole(s Side) []syntax.Segment {
+	return append(slices.Clip(e.Ends[s].Segments), e.By[s])
+}
+
+// Paired reports whether there are lists on both sides.
+func (e *Elements) Paired() bool { return e.Has[OfSpoke] && e.Has[OfHub] }
 
 // DefaultOf returns what the rule gives its i-th place on a side where the other side gives nothing, or nil.
 func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {

@@ -61,7 +61,7 @@ func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
 	to.Binding = &Binding{}
 	for s := range to.Has {
 		if to.Has[s] {
-			whole := append(slices.Clone(to.Ends[s].Segments), to.By[s])
+			whole := to.Whole(Side(s))
 			to.Binding.Base[s], to.Binding.Prefix[s] = r.Base[s].Walk(whole), r.Text(Side(s), whole)
 		}
 	}
@@ -112,7 +112,7 @@ func (b *binder) paired(r *Binding, p pending) pending {
 	list, by := p.ends[s][0].Segments[:at], p.ends[s][0].Segments[at]
 	if e := r.ElementsAt(s, list); e != nil {
 		if e.Has[o] {
-			p.ends[o] = []Path{{Segments: append(slices.Clone(e.Ends[o].Segments), e.By[o])}}
+			p.ends[o] = []Path{{Segments: e.Whole(o)}}
 		}
 		return p
 	}

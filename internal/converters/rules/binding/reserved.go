@@ -8,8 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// stashPrefix is how the names of annotations start in which webhookd keeps what a version cannot say.
-const stashPrefix = "conversion.webhookd.io/"
+// The names of annotations and labels that belong to webhookd start with these: in annotations it keeps what a version cannot say.
+const ownPrefix, ownStatusPrefix = "conversion.webhookd.io/", "status.conversion.webhookd.io/"
 
 // reserved judges paths into what every object has. Of these, a webhook's answer may only change labels and annotations
 // (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, restoreObjectMeta).
@@ -43,10 +43,12 @@ func reserved(path []syntax.Segment) *Problem {
 			Text: "all " + second.Name + " cannot be named", Hint: entries,
 		}
 	}
-	if strings.HasPrefix(path[2].Name, stashPrefix) {
-		return &Problem{
-			Segment: 2, Code: "own-annotation", Text: "annotations " + stashPrefix + "... belong to webhookd",
-			Hint: "choose another name",
+	for _, prefix := range []string{ownPrefix, ownStatusPrefix} {
+		if strings.HasPrefix(path[2].Name, prefix) {
+			return &Problem{
+				Segment: 2, Code: "own-annotation", Text: second.Name + " " + prefix + "... belong to webhookd",
+				Hint: "choose another name",
+			}
 		}
 	}
 	return badKey(second.Name, path[2].Name)

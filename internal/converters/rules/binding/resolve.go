@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A Problem says which segment of a path the schema does not have.
@@ -107,10 +107,7 @@ func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem 
 			return nil
 		}
 		p := &Problem{Code: "no-such-key", Text: fmt.Sprintf("the elements have no field %s in %s", s.Name, version)}
-		p.Hint = "they have " + few(items.Properties())
-		if near, ok := finding.Nearest(s.Name, items.Properties()); ok {
-			p.Hint = "did you mean " + near + "?"
-		}
+		p.Hint = didyoumean.Hint(s.Name, items.Properties(), "they have "+few(items.Properties()))
 		return p
 	}
 	switch k := key.Kind(); k {
@@ -141,11 +138,10 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 		}
 		values = append(values, value)
 	}
-	p := &Problem{Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value), Hint: "it is one of " + strings.Join(values, ", ")}
-	if near, ok := finding.Nearest(s.Value, values); ok {
-		p.Hint = "did you mean " + near + "?"
+	return &Problem{
+		Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value),
+		Hint: didyoumean.Hint(s.Value, values, "it is one of "+strings.Join(values, ", ")),
 	}
-	return p
 }
 
 // isInteger judges x of [port=x]: it is what the API server writes for an integer.
@@ -164,7 +160,7 @@ func isInteger(s syntax.Segment) *Problem {
 func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hint string) string {
 	const pruned = "  (the API server would prune it silently)"
 	prefix := syntax.Path{Segments: before}.String()
-	if near, ok := finding.Nearest(s.Name, at.Properties()); ok {
+	if near, ok := didyoumean.Nearest(s.Name, at.Properties()); ok {
 		found := syntax.Segment{Kind: syntax.Field, Name: near}
 		return fmt.Sprintf("did you mean %s%s?%s", prefix, found, pruned)
 	}

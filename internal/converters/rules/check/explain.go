@@ -16,7 +16,7 @@ type Class string
 const (
 	Copied    Class = "copied"    // it is the same there, without a rule
 	Mapped    Class = "mapped"    // a rule converts it
-	Preserved Class = "preserved" // it is kept in the annotation
+	Preserved Class = "preserved" // it is kept in an annotation
 	Dropped   Class = "dropped"   // it is lost on purpose
 	Unmapped  Class = "unmapped"  // nothing says what becomes of it: a finding of Check
 )
@@ -39,6 +39,7 @@ type Atom struct {
 	To     string // where it goes; empty: to the same path, or nowhere
 	Rule   string // such as "rule 2", or several with guards; empty: none has to do with it
 	Reason string // why it is preserved or dropped
+	made   outcome
 }
 
 // A Direction is what becomes of every atom of a version in another one, in the order of their paths.
@@ -50,13 +51,9 @@ type Direction struct {
 // Explain tells what becomes of every atom, for each version of the file to the hub and back. Versions that the CRD does not have
 // are left out; what else is wrong is for Check to say.
 func Explain(k *binding.Kind) []Direction {
-	var directions []Direction
-	for _, v := range k.Conversion.Versions {
-		i := slices.IndexFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Version == v })
-		if i < 0 {
-			continue
-		}
-		p := &pair{checker: &checker{}, Spoke: k.Spokes[i]}
+	directions := make([]Direction, 0, 2*len(k.Spokes))
+	for _, s := range told(k) {
+		p := &pair{checker: &checker{}, Spoke: s}
 		for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 			atoms := []Atom{}
 			p.walk(src, &atoms)
@@ -67,6 +64,19 @@ func Explain(k *binding.Kind) []Direction {
 	return directions
 }
 
+// told returns the versions that the file speaks of, in its order.
+func told(k *binding.Kind) []*binding.Spoke {
+	var spokes []*binding.Spoke
+	for _, v := range k.Conversion.Versions {
+		for _, s := range k.Spokes {
+			if s.Version == v {
+				spokes = append(spokes, s)
+			}
+		}
+	}
+	return spokes
+}
+
 // An outcome is what becomes of an atom.
 type outcome struct {
 	class  Class
@@ -74,6 +84,18 @@ type outcome struct {
 	others []*syntax.Rule // which have guards, as the first one has
 	to     string
 	reason string
+	// by are the rules that compute it, or the version's place from the other one, of the binding in.
+	by    []*binding.Rule
+	in    *binding.Binding
+	alone bool // the other version has no place for it
+	// there is the counterpart that takes the value as it is. At is the text of one that does not take all values, and via the rule
+	// that pairs the two, if any.
+	there []syntax.Segment
+	at    string
+	via   *syntax.Rule
+	// partly says of a list that not all of it is in its counterpart: that is a map, which has no order, and nothing of an element
+	// but its key and its value, or rules pick elements there.
+	partly bool
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
@@ -87,7 +109,7 @@ func (w *walker) atom(path string, kind AtomKind, o outcome) {
 	if w.atoms == nil || w.muted > 0 || path == "." {
 		return
 	}
-	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason}
+	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason, made: o}
 	if o.rule != nil {
 		a.Rule = o.rule.String()
 	}

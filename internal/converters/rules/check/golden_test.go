@@ -58,6 +58,9 @@ func TestEveryFindingIsRenderedWhole(t *testing.T) {
 	codes := map[string]bool{}
 	clean := 0
 	for _, e := range entries {
+		if !e.IsDir() || e.Name() == filepath.Base(againstFolder) {
+			continue
+		}
 		folder := filepath.Join("testdata", e.Name())
 		findings, sources := checkFolder(t, folder)
 		var got bytes.Buffer

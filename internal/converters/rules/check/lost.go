@@ -9,15 +9,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // lost tells of a place that has no counterpart.
 func (w *walker) lost(v visit) {
 	if w.Version.Unmapped == syntax.Preserve {
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 		return
 	}
-	w.all(v, outcome{class: Unmapped})
+	w.all(v, outcome{class: Unmapped, alone: true})
 	place, target := v.binding.Text(w.src, v.path), w.Names[w.dst]
 	if w.mismatch[place] {
 		return
@@ -44,7 +45,7 @@ func (w *walker) lost(v visit) {
 
 // keepHint tells how to keep what the rules of a list or map leave over.
 func (w *walker) keepHint(place string) string {
-	return fmt.Sprintf("{%s: %s} keeps them in the annotation", w.src.Key(), quoted(place))
+	return fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), quoted(place))
 }
 
 func lastOf(path []syntax.Segment) syntax.Segment {
@@ -92,7 +93,7 @@ func (w *walker) suggest(v visit) string {
 			names = append(names, name)
 		}
 	}
-	near, ok := finding.Nearest(last.Name, names)
+	near, ok := didyoumean.Nearest(last.Name, names)
 	if !ok {
 		return ""
 	}
@@ -108,9 +109,11 @@ func (w *walker) misfit(v visit) {
 	case problem == "":
 		w.all(v, w.handedOn(v)) // null, at most, which is kept without a rule
 	case w.Version.Unmapped == syntax.Preserve:
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		w.all(v, outcome{
+			class: Preserved, reason: "unmapped: Preserve", via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath),
+		})
 	default:
-		w.all(v, outcome{class: Unmapped})
+		w.all(v, outcome{class: Unmapped, via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath)})
 		place := v.binding.Text(w.src, v.path)
 		if w.mismatch[place] {
 			return
@@ -167,7 +170,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 	}
 	switch {
 	case len(missing) > 0:
-		if near, ok := finding.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
+		if near, ok := didyoumean.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
 			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
 		}
 		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values", from, list(missing), target), hint

@@ -50,6 +50,7 @@ type randomCase struct {
 	seed          uint64
 	schema, rules string
 	crd           *crdschema.CRD
+	list          []string // the rules, one by one
 }
 
 // newRandomCase returns nil if no file could be made in which nothing is wrong.
@@ -67,10 +68,7 @@ func newRandomCase(t *testing.T, seed uint64) *randomCase {
 	m.noise(c.crd)
 	mode := m.pick("Error", "Preserve", "Preserve")
 	build := func(list []string) int {
-		c.rules = strings.ReplaceAll(rules, "NAME", "widget") + "    unmapped: " + mode + "\n"
-		if len(list) > 0 {
-			c.rules += "    rules:\n    - " + strings.Join(list, "\n    - ") + "\n"
-		}
+		c.rules, c.list = conversionOf(mode, list), list
 		_, found := load(crds, engine.Options{}, engine.Source{Name: "rules.yaml", Text: []byte(c.rules)})
 		return len(found)
 	}
@@ -86,6 +84,14 @@ func newRandomCase(t *testing.T, seed uint64) *randomCase {
 		return nil
 	}
 	return c
+}
+
+func conversionOf(unmapped string, list []string) string {
+	text := strings.ReplaceAll(rules, "NAME", "widget") + "    unmapped: " + unmapped + "\n"
+	if len(list) > 0 {
+		text += "    rules:\n    - " + strings.Join(list, "\n    - ") + "\n"
+	}
+	return text
 }
 
 // run says what is wrong with the conversions.

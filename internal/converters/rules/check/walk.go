@@ -85,9 +85,11 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 	case r.How == binding.Drops:
 		w.all(v, outcome{class: Dropped, rule: r.Syntax, reason: r.Syntax.Drop.Value})
 	case r.How == binding.Keeps:
-		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst]})
+		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst], alone: true})
 	case r.How == binding.Computes:
-		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "where it is not what the rule computes"})
+		w.all(v, outcome{
+			class: Preserved, rule: r.Syntax, reason: "where it is not what the rule computes", by: []*binding.Rule{r}, in: v.binding,
+		})
 	case r.Doubtful || r.How == binding.Converts:
 		w.all(v, mapped(v.binding, w.dst, r, others))
 	case len(others) > 0 && w.atoms != nil:
@@ -108,7 +110,7 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 
 // mapped is the outcome of a place that rules convert.
 func mapped(b *binding.Binding, dst binding.Side, r *binding.Rule, others []*binding.Rule) outcome {
-	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst])}
+	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst]), by: append([]*binding.Rule{r}, others...), in: b}
 	for _, other := range others {
 		o.others = append(o.others, other.Syntax)
 		o.to += ", " + endsText(b, dst, other.Ends[dst])
@@ -127,9 +129,12 @@ func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 // iterated tells of a list or map whose elements have rules.
 func (w *walker) iterated(v visit, e *binding.Elements) {
 	if e.Has[w.dst] {
-		w.emit(v, Presence, outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, e.Ends[w.dst].Segments)})
+		there := e.Ends[w.dst].Segments
+		o := outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, there)}
+		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src]) || slices.ContainsFunc(v.binding.Next(w.dst, there), isPick)
+		w.emit(v, Presence, o)
 	} else {
-		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst]})
+		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst], alone: true})
 	}
 	w.named(v)
 	w.bound(e.Binding)
@@ -171,7 +176,7 @@ func (w *walker) copied(v visit) {
 	below = below || v.isRoot(w.src) // metadata is nobody's business
 	switch {
 	case !v.dst.Known && below:
-		w.emit(v, Presence, outcome{class: Preserved, reason: "where nothing is in it"})
+		w.emit(v, Presence, outcome{class: Preserved, reason: "where nothing is in it", alone: true})
 		w.inside(v)
 	case !v.dst.Known:
 		w.lost(v)
@@ -183,7 +188,9 @@ func (w *walker) copied(v visit) {
 		w.emit(v, Presence, w.handedOn(v))
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
-		w.emit(v, Presence, w.handedOn(v))
+		o := w.handedOn(v)
+		o.partly = slices.ContainsFunc(v.binding.Next(w.dst, v.dstPath), isPick)
+		w.emit(v, Presence, o)
 		w.named(v)
 		w.elements(v, syntax.Segment{Kind: syntax.Elements})
 	default:
@@ -194,9 +201,9 @@ func (w *walker) copied(v visit) {
 
 func (w *walker) handedOn(v visit) outcome {
 	if v.via != nil {
-		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath)}
+		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath), in: v.binding, there: v.dstPath}
 	}
-	return outcome{class: Copied}
+	return outcome{class: Copied, in: v.binding, there: v.dstPath}
 }
 
 // inside goes through what is in an object, or in a list some of whose elements have rules.
@@ -242,9 +249,9 @@ func (w *walker) unknown(v visit) {
 	case others.Known && (others.Node == nil || others.Free()):
 		w.emit(v, Unknown, w.handedOn(v))
 	case w.Version.Unmapped == syntax.Preserve:
-		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve"})
+		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 	default:
-		w.emit(v, Unknown, outcome{class: Unmapped})
+		w.emit(v, Unknown, outcome{class: Unmapped, alone: true})
 		w.mismatch[v.binding.Text(w.src, v.path)] = true
 		w.say("unknown-fields", "", "%s may have fields that its schema does not name, which %s would prune: %s",
 			v.binding.Text(w.src, v.path), w.Names[w.dst], remedies)

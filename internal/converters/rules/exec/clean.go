@@ -24,7 +24,9 @@ func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool
 	}
 	moves := p.Move != nil && r.mayMove(p.Move, n, ops)
 	if !r.content(p, n, ops) {
-		r.mayLose = true
+		if r.mayLose = true; p.Move != nil {
+			ops[p.Move.InAt] = transform.Operand{}
+		}
 		return false
 	}
 	if p.Vanishes && n.Kind() == jsondoc.Map && !n.Untouched() && r.isEmpty(n) {

@@ -4,10 +4,12 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -16,37 +18,57 @@ import (
 // A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
 type Converter struct {
 	group, hub string
-	spokes     map[string]*Spoke
+	versions   []string
 	schemas    map[string]*crdschema.Version
+	spokes     map[string]*Spoke
 	pool       scratchPool
 }
 
-// A Spoke is a version with the programs to the hub and from it.
-type Spoke struct{ ToHub, FromHub *plan.Program }
+// A Spoke is a version with the programs to the hub and from it, and what package keep has to know of both.
+type Spoke struct {
+	ToHub, FromHub *plan.Program
+	Layout, Hub    *keep.Layout
+	// What the schemas of the version and of the hub fill in at places that the other one lacks.
+	defaults, ofHub *keep.Defaults
+}
 
 // NewConverter returns a converter between the hub of a CRD and its other versions.
 func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Converter {
 	c := &Converter{group: crd.Group, hub: hub, spokes: spokes, schemas: make(map[string]*crdschema.Version, len(crd.Versions))}
 	for _, v := range crd.Versions {
-		c.schemas[v.Name] = v
+		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
+	}
+	for _, s := range spokes {
+		s.defaults, s.ofHub = s.Layout.Defaults(), s.Hub.Defaults()
 	}
 	return c
 }
 
+// Complete implements converters.Completer: it fills in what is not kept, since the schema of the version fills it in where the
+// object is stored at that.
+func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
+	if s := c.spokes[from]; s != nil {
+		return s.ofHub.FillIn(obj)
+	}
+	if s := c.spokes[to]; s != nil {
+		return s.defaults.FillIn(obj)
+	}
+	return nil
+}
+
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	var there, back *plan.Program
-	if s := c.spokes[from]; s != nil && to == c.hub {
-		there, back = s.ToHub, s.FromHub
-	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		there, back = s.FromHub, s.ToHub
-	} else {
-		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
-	}
 	d := c.pool.get()
 	v := &d.job
 	*v = conversion{
-		ctx: ctx, group: c.group, schemas: c.schemas, pool: &c.pool, scratch: d, obj: obj, from: from, to: to, there: there, back: back,
+		ctx: ctx, group: c.group, scratch: d, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions}, schema: c.schemas[to],
+	}
+	if s := c.spokes[from]; s != nil && to == c.hub {
+		v.there, v.back, v.source, v.target = s.ToHub, s.FromHub, s.Layout, s.Hub
+	} else if s := c.spokes[to]; s != nil && from == c.hub {
+		v.there, v.back, v.source, v.target = s.FromHub, s.ToHub, s.Hub, s.Layout
+	} else {
+		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
 	err := v.convert()
 	c.pool.put(d)
@@ -61,7 +83,7 @@ func (d *scratchPool) get() *scratch {
 		return d
 	}
 	made := &scratch{}
-	made.there.see, made.compare.see = made.there.shown.see, made.compare.shown.see
+	made.run.see = made.run.shown.see
 	return made
 }
 
@@ -72,11 +94,14 @@ func (d *scratchPool) put(free *scratch) {
 
 // A scratch is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
 type scratch struct {
-	docs    [4]jsondoc.Document
-	used    int
-	job     conversion
-	there   run // what runs programs
-	compare run // what looks at their results
+	docs [4]jsondoc.Document
+	used int
+	job  conversion
+	// annotation is what an annotation keeps, while it is read.
+	annotation jsondoc.Document
+	// search is for unknown fields.
+	search keep.Searcher
+	run    run
 }
 
 // open returns the object that text is, good until the scratch is cleared.
@@ -84,21 +109,8 @@ func (d *scratch) open(text []byte) (*jsondoc.Object, error) {
 	if d.used == len(d.docs) {
 		return jsondoc.ParseObject(text)
 	}
-	doc := &d.docs[d.used]
 	d.used++
-	doc.Reset(text)
-	s, err := doc.Scanner(jsondoc.MaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	outline, err := doc.Outline(s, "metadata")
-	if err == nil {
-		err = s.End()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return doc.Open(outline), nil
+	return d.docs[d.used-1].Parse(text)
 }
 
 // clear lets go of all that is of the object.
@@ -107,74 +119,168 @@ func (d *scratch) clear() {
 		d.docs[i].Reset(nil)
 	}
 	d.used, d.job = 0, conversion{}
-	d.there.clear()
-	d.compare.clear()
+	d.run.clear()
 }
 
-// A conversion is that of one object.
+// A conversion is that of one object x.
 //
-// F converts there and G back, without a look at any stash, and both are functions of what is visible. The object x becomes
-// F(x), in which the values of a stash are put as long as converting back shows that they say what x says (restore). Then,
-// if there is doubt whether G gives x back, G is run, and where it does not, x goes into the stash of its own version. So
-// the way back can rebuild x from what G gives and the stash, whatever F and G do. Then that is proved: see prove.
+// F converts there and G back, without a look at what was kept, and both are functions of what is visible. X becomes F(x), in
+// which those kept values are put back that are still valid. Where G does not give x back, what it does not give is kept. See
+// package keep.
 type conversion struct {
-	ctx         context.Context //nolint:containedctx // lives as long as one call
-	group       string
-	obj         *jsondoc.Object
-	from, to    string
-	there, back *plan.Program
-	schemas     map[string]*crdschema.Version
-	pool        *scratchPool
-	scratch     *scratch
-	source      []byte // the object as it came
-	asRead      bool   // it is the document's own, which nobody has edited before
-	result      []byte // what it was made: F(x), once that was asked for
-	trusted     bool   // what is kept need not be proved to come back
-	defaulted   bool   // the API server's defaults were taken for nothing
+	keep.Versions
+	ctx            context.Context //nolint:containedctx // lives as long as one call
+	group          string
+	obj            *jsondoc.Object
+	there, back    *plan.Program
+	source, target *keep.Layout
+	schema         *crdschema.Version // of the version that the object is converted to
+	scratch        *scratch
 }
 
 func (v *conversion) convert() error {
-	v.source, v.asRead = v.obj.Text(), v.obj.Untouched()
-	stash, err := converters.TakeStash(v.obj, v.from, v.to)
+	text, asRead := v.obj.Text(), v.obj.Untouched()
+	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation)
 	if err != nil {
 		return err
 	}
-	stash = v.scratch.compare.accepted(stash)
-	if whole, err := v.entire(stash); whole || err != nil {
+	unknown := v.scratch.search.HasUnknown(text, v.source)
+	if unknown {
+		converters.ReportFrom(v.ctx).NoteUnknown()
+	}
+	mayLose, err := v.forth(text)
+	if err != nil {
 		return err
 	}
-	doubt, err := v.run(v.there, v.obj, v.from, shown{text: v.source})
-	if err != nil || !doubt && stash == nil {
+	if !mayLose && !unknown && len(kept) == 0 {
+		return nil
+	}
+	x := v.obj.Original()
+	if !asRead {
+		if x, err = v.scratch.open(text); err != nil {
+			return err
+		}
+	}
+	var restored *keep.Restored
+	if len(kept) > 0 {
+		if restored, err = keep.Restore(v.ctx, v.obj, x, kept, v.target); err != nil {
+			return err
+		}
+	}
+	g, err := v.wayBack(v.obj)
+	if err != nil {
 		return err
 	}
-	return v.settle(stash)
+	entries, err := keep.Diff(v.ctx, x, g, v.obj, v.source, unknown, restored)
+	if err == nil && keep.TwoSided(entries) {
+		err = v.stored(entries)
+	}
+	if err != nil {
+		return err
+	}
+	err = keep.Put(v.ctx, v.obj, v.From, entries)
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		converters.ReportFrom(v.ctx).NoteTooLarge()
+	}
+	return err
 }
 
-// original returns the source, not to be edited.
-func (v *conversion) original() (*jsondoc.Object, error) {
-	if v.asRead {
-		return v.obj.Original(), nil
+// forth makes F(x) of the object, whose text is x, and reports whether G may not give x back.
+func (v *conversion) forth(text []byte) (mayLose bool, err error) {
+	mayLose, err = v.run(v.there, v.obj, v.From, shown{text: text}, false)
+	call := &v.scratch.run.call
+	if call.CallLimit() || call.TotalLimit() {
+		converters.ReportFrom(v.ctx).NoteCostLimit()
 	}
-	return v.scratch.open(v.source)
+	if !errors.Is(err, errTotalLimit) {
+		return mayLose, err
+	}
+	x, err := jsondoc.RawValue(text)
+	if err != nil {
+		return false, err
+	}
+	v.obj.Replace(x)
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
+		return false, err
+	}
+	_, err = v.run(v.there, v.obj, v.From, shown{text: text}, true)
+	return true, err
 }
 
-// converted returns the text of F(x), as long as nothing is put into it.
-func (v *conversion) converted() []byte {
-	if v.result == nil {
-		v.result = v.obj.Text()
+// stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
+// something else.
+func (v *conversion) stored(entries []*keep.Entry) error {
+	y, err := v.asStored()
+	if y == nil || err != nil {
+		return err
 	}
-	return v.result
+	g, err := v.wayBack(y)
+	if err != nil {
+		return err
+	}
+	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
+
+// asStored returns the object as the API server stores it, or nil if that is what it is already.
+func (v *conversion) asStored() (*jsondoc.Object, error) {
+	if v.schema.Embeds() {
+		text, changed, err := v.schema.Stored(v.obj.Text())
+		if !changed || err != nil {
+			return nil, err
+		}
+		return v.scratch.open(text)
+	}
+	y, err := v.copyOf(v.obj)
+	if err != nil {
+		return nil, err
+	}
+	if matters, err := keep.Fill(y, v.target); !matters || err != nil {
+		return nil, err
+	}
+	return y, nil
+}
+
+// copyOf returns an object with edits of its own.
+func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
+	if c := obj.Copy(); c != nil {
+		return c, nil
+	}
+	return v.scratch.open(obj.Text())
+}
+
+// wayBack returns what G gives for an object of the version that this one is converted to.
+func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
+	g, err := v.copyOf(y)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = v.run(v.back, g, v.To, shown{of: y}, false); !errors.Is(err, errTotalLimit) {
+		return g, err
+	}
+	if g, err = v.copyOf(y); err == nil {
+		_, err = v.run(v.back, g, v.To, shown{of: y}, true)
+	}
+	return g, err
+}
+
+// errTotalLimit says that the expressions for an object cost too much together. None of them counts then, so that it makes no
+// difference in which order a program has them, and which element of a list stands before another: the run is to be made once more,
+// mute and on an untouched object. It never leaves the package.
+var errTotalLimit = errors.New("the expressions for the object cost too much together")
 
 // run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
-// must not depend on what ran before.
-func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown) (doubt bool, err error) {
+// must not depend on what ran before. A mute one is without expressions.
+func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, mute bool) (mayLose bool, err error) {
 	is.group, is.version = v.group, version
-	r := &v.scratch.there
+	r := &v.scratch.run
 	r.reset(v.ctx, is)
+	r.call.Mute = mute
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
+	}
+	if r.err == nil && !mute && r.call.TotalLimit() {
+		return true, errTotalLimit
 	}
 	return r.mayLose, r.err
 }
@@ -182,15 +288,15 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 // A shown is the object that expressions see. That they see any is rare.
 type shown struct {
 	text           []byte
-	as             *conversion // whose F(x) it is, if there is no text
+	of             *jsondoc.Object // whose text it is, if that is not there
 	group, version string
 }
 
 // see returns what expressions see: all but the annotations that webhookd keeps there.
 func (s *shown) see() []byte {
 	text := s.text
-	if text == nil && s.as != nil {
-		text = s.as.converted()
+	if text == nil && s.of != nil {
+		text = s.of.Text()
 	}
 	return visible(text, s.group+"/"+s.version)
 }
@@ -216,10 +322,8 @@ func visible(text []byte, apiVersion string) []byte {
 func (r *run) tidy(metadata *jsondoc.Node) {
 	for _, field := range []string{"annotations", "labels"} {
 		all := r.member(metadata, field)
-		for _, e := range r.entries(all) {
-			if isOwn(e.name) {
-				r.note(all.RemoveMember(e.name))
-			}
+		if all.Kind() == jsondoc.Map {
+			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(string(name)) }))
 		}
 		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
 			r.note(metadata.RemoveMember(field))

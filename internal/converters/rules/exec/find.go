@@ -23,7 +23,7 @@ func (r *run) part(n *jsondoc.Node, s *plan.Step) *jsondoc.Node {
 		return nil
 	}
 	if s.Kind != plan.ByPick {
-		e, err := n.Element(s.Index) // 0 of the first
+		e, err := n.Element(0)
 		r.note(err)
 		return e
 	}

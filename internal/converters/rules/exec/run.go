@@ -17,17 +17,13 @@ type run struct {
 	call transform.Call
 	// doubt is set by whatever the way back may not undo: the object has to be converted back and compared.
 	mayLose bool
-	// simple is what diff says of the stash that it has made.
-	simple bool
-	// terse has diff leave out digests of elements.
-	terse bool
-	taken int           // how many values were read and taken away
-	into  *jsondoc.Node // the object that the last write went into, if it did
-	err   error
-	looks int // at the entries of a stash
-	slab  []transform.Operand
-	shown shown
-	see   func() []byte // what is shown, made once (BenchmarkConvert)
+	taken   int           // how many values were read and taken away
+	into    *jsondoc.Node // the object that the last write went into, if it did
+	looks   int
+	err     error
+	slab    []transform.Operand
+	shown   shown
+	see     func() []byte // what is shown, made once (BenchmarkConvert)
 }
 
 // reset readies the run for another object, of which expressions see what is shown.
@@ -50,6 +46,17 @@ func (r *run) note(err error) {
 	}
 }
 
+// lookEvery is how often the deadline is looked at, in elements.
+const lookEvery = 256
+
+// stopped reports whether there is nothing more to be done. It is asked for each element.
+func (r *run) stopped() bool {
+	if r.looks++; r.looks%lookEvery == 0 && r.err == nil {
+		r.err = r.call.Context.Err()
+	}
+	return r.err != nil
+}
+
 // operands returns n empty operands, which stay until the end of the run.
 func (r *run) operands(n int) []transform.Operand {
 	if len(r.slab)+n > cap(r.slab) {
@@ -62,6 +69,9 @@ func (r *run) operands(n int) []transform.Operand {
 
 // program converts n, and reports whether there is a value after that: an element may have none.
 func (r *run) program(p *plan.Program, n *jsondoc.Node) bool {
+	if r.stopped() {
+		return true
+	}
 	ops := r.operands(p.Operands)
 	for _, l := range p.Reads {
 		r.read(l, n, ops)
@@ -139,7 +149,7 @@ func (r *run) fitting(l *plan.Rule, i int, text []byte) bool {
 }
 
 func (r *run) allowed(l *plan.Rule, in []transform.Operand) bool {
-	ok, err := l.Guard(&r.call, in)
+	ok, err := l.Guard.Holds(&r.call, in)
 	return ok && err == nil
 }
 

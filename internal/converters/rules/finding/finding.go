@@ -32,21 +32,38 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 }
 
-// A Finding is a problem of a Conversion file. It is a value; nothing in it changes.
+// A Severity says how grave a finding is.
+type Severity string
+
+// The severities. A finding that does not say has the graver one.
+const (
+	Error Severity = "error" // something is wrong
+	Note  Severity = "note"  // nothing is wrong, but it is good to know
+)
+
+// A Finding is a problem of a Conversion file, or a note about it. It is a value; nothing in it changes.
 type Finding struct {
 	Pos       Position
-	EndColumn int    // the column behind the last character that is meant; 0: not known
+	EndColumn int // the column behind the last character that is meant; 0: not known
+	Severity  Severity
 	Code      string // a stable name in kebab-case, such as no-such-field
 	Message   string // lower case, without a full stop
 	Hint      string // what may help; empty: nothing is known
 }
 
+// IsNote reports whether nothing is wrong.
+func (f Finding) IsNote() bool { return f.Severity == Note }
+
 // String returns the finding in one line of printable characters, without its hint.
 func (f Finding) String() string {
-	if at := f.Pos.String(); at != "" {
-		return printable(at + ": " + f.Message)
+	text := f.Message
+	if f.IsNote() {
+		text = "note: " + text
 	}
-	return printable(f.Message)
+	if at := f.Pos.String(); at != "" {
+		text = at + ": " + text
+	}
+	return printable(text)
 }
 
 // Sort returns the findings in order of their positions, each once. It leaves its argument alone.

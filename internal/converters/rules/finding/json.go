@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 )
@@ -10,6 +11,7 @@ type jsonFinding struct {
 	Line      int    `json:"line,omitempty"`
 	Column    int    `json:"column,omitempty"`
 	EndColumn int    `json:"endColumn,omitempty"`
+	Severity  string `json:"severity"`
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Hint      string `json:"hint,omitempty"`
@@ -20,7 +22,7 @@ func renderJSON(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	for _, f := range findings {
 		list = append(list, jsonFinding{
 			File: f.Pos.File, Line: f.Pos.Line, Column: f.Pos.Column, EndColumn: f.EndColumn,
-			Code: f.Code, Message: f.Message, Hint: f.Hint,
+			Severity: string(cmp.Or(f.Severity, Error)), Code: f.Code, Message: f.Message, Hint: f.Hint,
 		})
 	}
 	return encodeJSON(w, map[string]any{"findings": list})

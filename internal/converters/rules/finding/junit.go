@@ -24,6 +24,7 @@ type (
 		File    string        `xml:"file,attr,omitempty"`
 		Line    int           `xml:"line,attr,omitempty"`
 		Failure *junitFailure `xml:"failure,omitempty"`
+		Output  string        `xml:"system-out,omitempty"`
 	}
 	junitFailure struct {
 		Type    string `xml:"type,attr"`
@@ -33,7 +34,7 @@ type (
 )
 
 func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) error {
-	suite := junitSuite{Name: "webhookd check", Failures: len(findings)}
+	suite := junitSuite{Name: "webhookd check"}
 	for _, name := range fileNames(findings, sources) {
 		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
 			suite.Cases = append(suite.Cases, junitCase{Name: "clean", Class: name, File: name})
@@ -42,6 +43,9 @@ func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) err
 		for _, f := range findings {
 			if f.Pos.File == name {
 				suite.Cases = append(suite.Cases, junitOf(f))
+				if !f.IsNote() {
+					suite.Failures++
+				}
 			}
 		}
 	}
@@ -63,8 +67,11 @@ func junitOf(f Finding) junitCase {
 	if f.Hint != "" {
 		text += "\nhint: " + f.Hint
 	}
-	return junitCase{
-		Name: f.Code, Class: f.Pos.File, File: f.Pos.File, Line: f.Pos.Line,
-		Failure: &junitFailure{Type: f.Code, Message: f.Message, Text: text},
+	result := junitCase{Name: f.Code, Class: f.Pos.File, File: f.Pos.File, Line: f.Pos.Line}
+	if f.IsNote() {
+		result.Output = text
+	} else {
+		result.Failure = &junitFailure{Type: f.Code, Message: f.Message, Text: text}
 	}
+	return result
 }

@@ -17,7 +17,7 @@ const (
 	JSON   Format = "json"   // {"findings": [...]}
 	GitHub Format = "github" // workflow commands: annotations in a pull request
 	SARIF  Format = "sarif"  // SARIF 2.1.0, for code scanning
-	JUnit  Format = "junit"  // a test case for each finding, and for each file without one
+	JUnit  Format = "junit"  // a test case for each finding, which fails unless it is a note, and for each file without one
 )
 
 // Formats returns all formats in the order of the documentation.
@@ -54,7 +54,11 @@ func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range findings {
 		var b strings.Builder
-		fmt.Fprintf(&b, "::error file=%s", property.Replace(f.Pos.File))
+		command := "error"
+		if f.IsNote() {
+			command = "notice"
+		}
+		fmt.Fprintf(&b, "::%s file=%s", command, property.Replace(f.Pos.File))
 		if f.Pos.Line > 0 {
 			fmt.Fprintf(&b, ",line=%d", f.Pos.Line)
 		}

@@ -33,6 +33,7 @@ func findings() ([]finding.Finding, map[string][]byte) {
 	return []finding.Finding{
 		{Pos: finding.Position{File: rules, Line: 3, Column: 300}, Code: "too-long", Message: "a column far out"},
 		{Pos: finding.Position{File: rules, Line: 2}, Code: "line", Message: "a whole line"},
+		{Pos: finding.Position{File: rules, Line: 1, Column: 1}, Severity: finding.Note, Code: "good-to-know", Message: "no problem", Hint: "do nothing"},
 		typo,
 		{Pos: finding.Position{File: "gone.yaml", Line: 9, Column: 1}, Code: "gone", Message: "a source that is not there"},
 		{Pos: finding.Position{File: rules}, Code: "file", Message: "50% <of> \"a, b: c\""},
@@ -127,21 +128,6 @@ func TestRenderReportsWhatTheWriterSays(t *testing.T) {
 	for _, format := range finding.Formats() {
 		if err := finding.Render(brokenPipe{}, format, list, sources); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: %v", format, err)
-		}
-	}
-}
-
-func TestNearestFindsWhatWasMeant(t *testing.T) {
-	t.Parallel()
-	candidates := []string{"remediation", "remediationPolicy", "hostPort", "replicas", "x-y", "field"}
-	for word, want := range map[string]string{
-		"remdiation": "remediation", "hostport": "hostPort", "HostPort": "hostPort", "host_port": "hostPort",
-		"replica": "replicas", "feild": "field", "xy": "x-y", "policy": "remediationPolicy", "minReplicas": "replicas",
-		"something": "", "": "", "z": "", strings.Repeat("r", 1000): "", "field": "",
-	} {
-		got, ok := finding.Nearest(word, candidates)
-		if got != want || ok != (want != "") {
-			t.Errorf("Nearest(%.20q) = %q, %v, want %q", word, got, ok, want)
 		}
 	}
 }

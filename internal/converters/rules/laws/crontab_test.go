@@ -3,16 +3,14 @@ package laws_test
 import (
 	"encoding/json"
 	"maps"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/crontab"
-	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -20,24 +18,18 @@ import (
 // The CronTab of rules and the one in Go say the same of every object, and keep something of the same objects.
 func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 	t.Parallel()
-	const count = 5000 / fewer // of each version
+	const count = 2000 / fewer // of each version
 	byGo := crontab.Kind("rules.example.com", "v1beta1", "v1")
 	for _, e := range findExamples(t) {
-		if !strings.HasSuffix(e.name, "/crontab-rules") {
+		if e.name != "crontab-rules" {
 			continue
 		}
-		set, findings := rules.Load(e.sources, e.crds, rules.Options{})
-		if len(findings) > 0 {
-			t.Fatal(findings)
-		}
-		byRules := &set.Kinds()[0]
-		file, _ := syntax.Parse("rules.yaml", e.sources[0].Text)
-		tried := hints.Of(file.Conversions[0])
+		byRules, tried := e.suite(t).Kind, hints.Of(e.c)
 		for _, version := range []string{"v1beta1", "v1"} {
 			for path, texts := range map[string][]string{".hostPort": hostPorts(), ".host": hostPorts(), ".port": {`"80"`, `""`, `":"`, `"8:0"`}} {
 				tried[version][path] = append(tried[version][path], texts...)
 			}
-			generator, err := roundtrip.NewGenerator(e.crds[0].Version(version), tried[version])
+			generator, err := roundtrip.NewGenerator(e.crd.Version(version), tried[version])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +90,7 @@ func take(object map[string]any) string {
 	kept := ""
 	maps.DeleteFunc(annotations, func(name string, value any) bool {
 		text, ok := value.(string)
-		own := ok && strings.HasPrefix(name, converters.StashAnnotation(""))
+		own := ok && keep.IsOwn(name)
 		if own {
 			kept += text
 		}

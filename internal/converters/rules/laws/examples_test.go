@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
@@ -14,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -22,27 +22,29 @@ import (
 //
 //nolint:gochecknoglobals // flags
 var (
-	exampleObjects = flag.Uint64("example-objects", 2000/fewer, "random objects of each version that each example is held to the laws on")
+	exampleObjects = flag.Uint64("example-objects", 300/fewer, "random objects of each version that each example is held to the laws on")
 	examplesFolder = flag.String("examples", filepath.Join("..", "..", "..", "..", "examples"), "where examples are looked for")
 	lawsSeed       = flag.Uint64("laws-seed", 1, "seed of the random objects")
 )
 
-// An exampleFolder is a folder with Conversions and their CRDs, cases aside.
-type exampleFolder struct {
+// An example is a Conversion with its CRD, one of a folder, cases aside.
+type example struct {
 	name    string
 	sources []rules.Source
-	crds    []*crdschema.CRD
+	crdText []byte
+	crd     *crdschema.CRD
+	c       *syntax.Conversion
 }
 
-// findExamples returns the folders that directly hold a Conversion.
-func findExamples(t *testing.T) []exampleFolder {
-	t.Helper()
-	var all []exampleFolder
+// findExamples returns those of the folders that directly hold a Conversion.
+func findExamples(tb testing.TB) []*example {
+	tb.Helper()
+	var all []*example
 	err := filepath.WalkDir(*examplesFolder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		e := exampleFolder{name: filepath.ToSlash(strings.TrimPrefix(path, *examplesFolder))}
+		e := &example{name: filepath.Base(path)}
 		files, err := filepath.Glob(filepath.Join(path, "*.yaml"))
 		if err != nil {
 			return err
@@ -54,65 +56,74 @@ func findExamples(t *testing.T) []exampleFolder {
 			}
 			if bytes.Contains(text, []byte("kind: Conversion\n")) {
 				e.sources = append(e.sources, rules.Source{Name: file, Text: text})
+			} else {
+				e.crdText = text
 			}
-			crds, err := crdschema.Parse(file, text)
-			if err != nil {
-				t.Error(err)
-			}
-			e.crds = append(e.crds, crds...)
 		}
 		if len(e.sources) > 0 {
+			e.crd = parseCRD(tb, e.crdText)
+			file, _ := syntax.Parse(e.sources[0].Name, e.sources[0].Text)
+			e.c = file.Conversions[0]
 			all = append(all, e)
 		}
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
+	}
+	if len(all) < 13 {
+		tb.Errorf("%d examples with rules", len(all))
 	}
 	return all
+}
+
+func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
+	tb.Helper()
+	crds, err := crdschema.Parse("crd.yaml", text)
+	if err != nil || len(crds) != 1 {
+		tb.Fatalf("%d CRDs: %v", len(crds), err)
+	}
+	return crds[0]
+}
+
+// suite returns the laws of the example.
+func (e *example) suite(tb testing.TB) roundtrip.Suite {
+	tb.Helper()
+	set, findings := rules.Load(e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: builtin.Functions()})
+	if findings = append(findings, check.Check(set.Bound())...); len(findings) > 0 {
+		tb.Fatal(finding.Sort(findings))
+	}
+	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: map[string]roundtrip.Hints{}}
+	for version, paths := range hints.Of(e.c) {
+		s.Hints[version] = paths
+	}
+	for _, bound := range set.Bound().Kinds {
+		for _, d := range hints.Drops(bound) {
+			s.Drops = append(s.Drops, roundtrip.Drop(d))
+		}
+	}
+	return s
 }
 
 // Every example passes check and holds all laws.
 func TestLawsOnExamples(t *testing.T) {
 	t.Parallel()
-	examples := findExamples(t)
-	if len(examples) < 13 {
-		t.Errorf("%d examples with rules", len(examples))
-	}
-	for _, e := range examples {
-		t.Run(strings.Trim(e.name, "/"), func(t *testing.T) {
+	for _, e := range findExamples(t) {
+		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			e.holdsLaws(t)
+			s := e.suite(t)
+			s.Walks, s.Forgeries, s.Parts = true, true, true
+			hold(t, s, *exampleObjects)
 		})
 	}
 }
 
-func (e *exampleFolder) holdsLaws(t *testing.T) {
+func hold(t *testing.T, s roundtrip.Suite, count uint64) {
 	t.Helper()
-	set, findings := rules.Load(e.sources, e.crds, rules.Options{Go: builtin.Functions()})
-	for _, f := range finding.Sort(append(findings, check.Check(set.Bound())...)) {
-		t.Errorf("%s\n\t%s", f, f.Hint)
-	}
-	for i := range set.Kinds() {
-		kind := &set.Kinds()[i]
-		for _, bound := range set.Bound().Kinds {
-			if bound.CRD.GroupKind() != kind.GroupKind {
-				continue
-			}
-			suite := roundtrip.Suite{Kind: kind, Seed: *lawsSeed, CRD: bound.CRD, Stored: true, Hints: map[string]roundtrip.Hints{}}
-			for version, paths := range hints.Of(bound.Conversion) {
-				suite.Hints[version] = paths
-			}
-			for _, d := range hints.Drops(bound) {
-				suite.Drops = append(suite.Drops, roundtrip.Drop(d))
-			}
-			stats, err := suite.Fuzz(t.Context(), *exampleObjects)
-			if err != nil {
-				t.Error(err)
-			}
-			if stats.Objects < *exampleObjects && err == nil {
-				t.Errorf("%d objects were made, %d are not valid", stats.Objects, stats.Dropped)
-			}
-		}
+	stats, err := s.Fuzz(t.Context(), count)
+	if err != nil {
+		t.Error(err)
+	} else if stats.Objects < count {
+		t.Errorf("%d objects were made, %d are not valid", stats.Objects, stats.Dropped)
 	}
 }

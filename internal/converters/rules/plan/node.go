@@ -20,7 +20,6 @@ type Node struct {
 	Rules       []*Rule
 	Reads       []int // where the operands are that get the value when it is taken
 	Move        *Rule // to take the value with, when the rest is done
-	First       *First
 	Kids        []*Node
 	Others      *Node    // any other member
 	calm        []string // the members that are no others, and with which there is nothing to do
@@ -28,16 +27,14 @@ type Node struct {
 	Shifts      bool // elements of the list may stand one place further in the target
 	Elem        *Elements
 	Sub         *Program
-	Below       []*Rule // of a list: all that read elements of it by a pick
 }
 
 // Elements says how to go through a list or map.
 type Elements struct {
 	Program    *Program
 	From, To   Collection
-	Keys       []string // of a list in the source: the fields that its elements are known by, or none
-	Picked     bool     // rules pick elements of the target's list, so that it may not all be the map's on the way back
-	Bind, Name string   // the key field of a list that becomes a map, and of one that is made from a map
+	Picked     bool   // rules pick elements of the target's list, so that it may not all be the map's on the way back
+	Bind, Name string // the key field of a list that becomes a map, and of one that is made from a map
 }
 
 // A Collection is a list or a map.
@@ -124,14 +121,13 @@ func (b *builder) moved(p *Node, in *owned, to []Step, aligned bool) *Node {
 	l.straight = l.Guard == nil && !l.MayLose
 	b.operand(l)
 	b.p.Writes = append(b.p.Writes, Write{Rule: l, depth: len(l.Out[0].Steps)})
-	b.moves = append(b.moves, l)
 	if !useful {
 		p.Disposition, p.Rules = Taken, append(slices.Clone(in.rules), l)
 		p.read(append(slices.Clone(in.reads), input{l, 0}))
 		b.p.Rules = append(b.p.Rules, l)
 		return p
 	}
-	p.Move, p.Rules, p.First = l, append(slices.Clone(in.rules), l), l.first
+	p.Move, p.Rules = l, append(slices.Clone(in.rules), l)
 	return p
 }
 
@@ -141,7 +137,8 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 	if m.below == nil {
 		return b.content(p, in, target, to)
 	}
-	useful := b.named(p, in, target, to)
+	p.Check = !p.Src.SameValues(p.Dst)
+	useful := b.named(p, in, target, to) || p.Check
 	if p.Sub = b.c.build(m.below, b.src); p.Sub.trivial() {
 		p.Sub = nil
 	}
@@ -239,12 +236,11 @@ func (b *builder) named(p *Node, in, out *owned, to []Step) bool {
 // list compiles the elements of a list that no rule goes through, and those that rules pick.
 func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
 	b.picks(p, in, out, to)
-	p.Below = in.all()
 	grouped := in != nil && in.move != nil && in.move.elements != nil
 	if !grouped && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
 		rel := b.implicit(p.Src.Items(), p.Dst.Items())
 		if elem := b.c.build(rel, b.src); !elem.trivial() {
-			p.Elem = &Elements{Program: elem, Keys: b.keysOfList(p, rel, "")}
+			p.Elem = &Elements{Program: elem}
 		}
 	}
 	return len(p.Picks) > 0 || p.Shifts || p.Elem != nil
@@ -258,41 +254,6 @@ func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
 		b.c.implicit[base] = &binding.Binding{Base: base}
 	}
 	return b.c.implicit[base]
-}
-
-// keysOfList returns the fields that the elements of a list are known by: those of its schema, or what a rule says, or what the
-// elements have for the keys of the target's list.
-func (b *builder) keysOfList(p *Node, rel *binding.Binding, field string) []string {
-	if keys := p.Src.Node.ListMapKeys(); len(keys) > 0 {
-		return keys
-	}
-	if field != "" {
-		return []string{field}
-	}
-	var fields []string
-	for _, key := range p.Dst.Node.ListMapKeys() {
-		if field = b.sourceOf(rel, key); field == "" || p.Src.Items().Node.Property(field) == nil {
-			return nil
-		}
-		fields = append(fields, field)
-	}
-	return fields
-}
-
-// sourceOf returns the field of an element that becomes another one's, or none where it is computed.
-func (b *builder) sourceOf(rel *binding.Binding, name string) string {
-	source := name
-	for _, t := range rel.Rules {
-		in, out := t.Ends[b.src], t.Ends[b.dst]
-		same := func(e binding.Path) bool { return len(e.Segments) == 1 && e.Segments[0].Name == name }
-		switch {
-		case slices.ContainsFunc(out, same) && t.Hands() && len(in) == 1 && len(in[0].Segments) == 1 && t.When[0] == nil && t.When[1] == nil:
-			return in[0].Segments[0].Name
-		case slices.ContainsFunc(out, same) || slices.ContainsFunc(in, same):
-			source = ""
-		}
-	}
-	return source
 }
 
 func (b *builder) picks(p *Node, in, out *owned, to []Step) {
@@ -330,7 +291,6 @@ func (b *builder) pickedOut(p *Node, in *owned) {
 			p.Picks = append(p.Picks, k)
 		}
 	}
-	p.Below = in.all()
 }
 
 // unpaired compiles what is in a place that has no counterpart, but rules below that do.
@@ -351,7 +311,6 @@ func (b *builder) unpaired(p *Node, in *owned) {
 		}
 	}
 	b.picks(p, in, nil, nil)
-	p.Below = in.all()
 }
 
 // elementsOf compiles the elements that rules go through.
@@ -371,9 +330,7 @@ func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
 	if binding.IsMap(from) && !binding.IsMap(to) {
 		e.Name = to.Name
 	}
-	if e.Program = b.c.build(g.Binding, b.src); e.From == List {
-		e.Keys = b.keysOfList(p, g.Binding, g.Key[b.src])
-	}
+	e.Program = b.c.build(g.Binding, b.src)
 	if e.Program.trivial() && e.From == e.To {
 		p.Elem = nil
 	}

@@ -32,15 +32,13 @@ type Rule struct {
 	Syntax      *syntax.Rule
 	Transform   transform.Transform // nil: the value moves as it is
 	Backward    bool
-	Guard       transform.Guard
+	Guard       *transform.Guard
 	In, Out     []Route
 	InAt, OutAt int
-	Check       bool   // outputs may be more than the target's schema admits
-	MayLose     bool   // the way back may give something else
-	straight    bool   // the value moves as it is, whatever it is: the input is the output
-	first       *First // where the only output is
-	Branch      *Node  // of one that moves a value that another rule moves, too: what to do with its own copy
-	Unit        *Unit
+	Check       bool  // outputs may be more than the target's schema admits
+	MayLose     bool  // the way back may give something else
+	straight    bool  // the value moves as it is, whatever it is: the input is the output
+	Branch      *Node // of one that moves a value that another rule moves, too: what to do with its own copy
 }
 
 // A Route is a path from the root of a program's value. Private tells for each prefix of it that an object made there is gone
@@ -58,9 +56,6 @@ type Route struct {
 	Requires        bool // a value there has to have some field
 	Section         Section
 }
-
-// A Unit is the rules that share places: their values are restored together or not at all.
-type Unit struct{ Outs [][]Step }
 
 // A Write is an output of a rule, or a default.
 type Write struct {
@@ -102,7 +97,7 @@ func (c *compiler) build(of *binding.Binding, src binding.Side) *Program {
 		}
 	}
 	for _, g := range of.Elements {
-		if g.Has[src] && g.Has[dst] {
+		if g.Paired() {
 			b.elements(g)
 		}
 	}
@@ -122,7 +117,6 @@ type builder struct {
 	src, dst binding.Side
 	whole    bool // the value is the whole object
 	in, out  *owned
-	moves    []*Rule
 	// Of the places that are taken by a move already, what else moves them.
 	branches []move
 }
@@ -201,21 +195,6 @@ func (o *owned) without() *owned {
 }
 
 func (o *owned) below() bool { return o != nil && len(o.kids) > 0 }
-
-// all lists the rules that read the place or a part of it.
-func (o *owned) all() []*Rule {
-	if o == nil {
-		return nil
-	}
-	list := slices.Clone(o.rules)
-	if o.move != nil && o.move.rule != nil {
-		list = append(list, o.move.rule)
-	}
-	for _, k := range o.kids {
-		list = append(list, k.all()...)
-	}
-	return list
-}
 
 func routesOf(ends []binding.Path) []Route {
 	routes := make([]Route, 0, len(ends))
@@ -296,7 +275,7 @@ func (b *builder) rule(t *binding.Rule) {
 		}
 	case t.Hands():
 		o := b.in.make(l.In[0].Steps)
-		l.MayLose, l.first = guard != nil || otherGuard != nil, firstOf(out[0])
+		l.MayLose = guard != nil || otherGuard != nil
 		if o.move == nil && len(o.rules) == 0 {
 			o.owner, o.move = true, &move{rule: l, below: t.Below}
 			return
@@ -365,37 +344,4 @@ func (b *builder) finish() {
 			b.p.Computes = append(b.p.Computes, l)
 		}
 	}
-	links := slices.Concat(b.p.Rules, b.moves)
-	for _, l := range links {
-		l.Unit = &Unit{}
-	}
-	for i, l := range links {
-		for _, m := range links[:i] {
-			if l.Unit == m.Unit || !share(l, m) {
-				continue
-			}
-			joined := l.Unit
-			for _, k := range links[:i+1] {
-				if k.Unit == joined {
-					k.Unit = m.Unit
-				}
-			}
-		}
-	}
-	for _, l := range links {
-		for _, out := range l.Out {
-			if !slices.ContainsFunc(l.Unit.Outs, func(o []Step) bool { return slices.Equal(o, out.Steps) }) {
-				l.Unit.Outs = append(l.Unit.Outs, out.Steps)
-			}
-		}
-	}
-}
-
-func share(l, m *Rule) bool {
-	meet := func(a, b []Route) bool {
-		return slices.ContainsFunc(a, func(x Route) bool {
-			return slices.ContainsFunc(b, func(y Route) bool { return slices.Equal(x.Steps, y.Steps) })
-		})
-	}
-	return meet(l.In, m.In) || meet(l.Out, m.Out)
 }

@@ -2,18 +2,14 @@ package plan
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A Step goes from a value to a part of it.
 type Step struct {
 	Kind        StepKind
 	Name, Value string // the member; the key field and its text
-	Index       int
 }
 
 // A StepKind says how a step finds its part.
@@ -24,7 +20,6 @@ const (
 	ByName  StepKind = iota // a member of an object
 	ByPick                  // the element whose field name has a value
 	ByFirst                 // the first element
-	ByIndex                 // an element
 )
 
 func stepsOf(path []syntax.Segment) []Step {
@@ -42,22 +37,6 @@ func stepsOf(path []syntax.Segment) []Step {
 	return steps
 }
 
-// PathText returns the text of a path.
-func PathText(path []Step) string {
-	var text strings.Builder
-	for _, s := range path {
-		switch s.Kind {
-		case ByName:
-			text.WriteString(jsondoc.FormatPath(s.Name))
-		case ByPick:
-			text.WriteString("[" + s.Name + "=" + s.Value + "]")
-		case ByFirst, ByIndex:
-			text.WriteString("[" + strconv.Itoa(s.Index) + "]")
-		}
-	}
-	return text.String()
-}
-
 // Names returns the steps to a member of a member, and so on.
 func Names(list ...string) []Step {
 	steps := make([]Step, 0, len(list))
@@ -69,9 +48,3 @@ func Names(list ...string) []Step {
 
 // Join returns a path that goes on by some steps.
 func Join(base []Step, more ...Step) []Step { return slices.Concat(base, more) }
-
-// Overlap reports whether one path is the other, or leads to a part of it.
-func Overlap(a, b []Step) bool {
-	n := min(len(a), len(b))
-	return slices.Equal(a[:n], b[:n])
-}

@@ -92,7 +92,7 @@ func (w *writer) version(v, hub *crdschema.Version) {
 		w.comment("    ", "The same as "+hub.Name+" but for values that are copied: no rule is needed.")
 		return
 	}
-	w.comment("    ", "Keeps what no rule covers in an annotation. Without this line, webhookd check tells what that is.")
+	w.comment("    ", "Keeps what no rule covers in annotations. Without this line, webhookd check tells what that is.")
 	w.line("    unmapped: Preserve")
 	if len(matches) > 0 {
 		w.line("    rules:")

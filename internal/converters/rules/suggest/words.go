@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/crdconvert/webhookd/internal/editdistance"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // words splits a name into its words, in lower case and in the singular: keyAlgorithms is key and algorithm, URIs is uri.
@@ -108,7 +108,7 @@ func likeness(a, b []string) float64 {
 func alike(a, b []string) float64 {
 	const enoughLetters = 0.6
 	score := likeness(a, b)
-	if letters := spelling(a, b); letters >= enoughLetters {
+	if letters := didyoumean.Likeness(strings.Join(a, ""), strings.Join(b, "")); letters >= enoughLetters {
 		score = max(score, letters)
 	}
 	return score
@@ -116,14 +116,4 @@ func alike(a, b []string) float64 {
 
 func shareWord(a, b []string) bool {
 	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
-}
-
-// spelling is how much two names are the same letter by letter: 1 if they are, but for case and separators.
-func spelling(left, right []string) float64 {
-	a, b := strings.Join(left, ""), strings.Join(right, "")
-	longest := max(len(a), len(b))
-	if longest == 0 {
-		return 0
-	}
-	return 1 - float64(editdistance.Plain(a, b))/float64(longest)
 }

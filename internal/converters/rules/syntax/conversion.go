@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A document is a Conversion while it is read.
@@ -178,10 +178,7 @@ func (p *parser) unmapped(v *Version, n *yaml.Node) {
 	case Error, Preserve:
 		v.Unmapped, v.UnmappedPos = u, t.Pos
 	default:
-		hint := "write Error or Preserve"
-		if near, ok := finding.Nearest(t.Value, []string{string(Error), string(Preserve)}); ok {
-			hint = "did you mean " + near + "?"
-		}
+		hint := didyoumean.Hint(t.Value, []string{string(Error), string(Preserve)}, "write Error or Preserve")
 		p.sayAt(n, "bad-unmapped", fmt.Sprintf("unmapped cannot be %.64q", t.Value), hint)
 	}
 }
@@ -222,10 +219,8 @@ func (p *parser) checkUses(c *Conversion) {
 			continue
 		}
 		hint := "add it under spec.ruleSets"
-		if near, ok := finding.Nearest(r.Use.Value, names); ok {
-			hint = "did you mean " + near + "?"
-		} else if len(names) > 0 {
-			hint = "there are " + strings.Join(names, ", ")
+		if len(names) > 0 {
+			hint = didyoumean.Hint(r.Use.Value, names, "there are "+strings.Join(names, ", "))
 		}
 		r.Broken, missing = true, true
 		p.say(r.Use.Pos, "no-such-rule-set", fmt.Sprintf("%s uses %.64s: there is no such rule set", r, r.Use.Value), hint)

@@ -76,7 +76,7 @@ type Unmapped string
 // What unmapped may be.
 const (
 	Error    Unmapped = "Error"    // a finding; the default
-	Preserve Unmapped = "Preserve" // they are kept in the annotation
+	Preserve Unmapped = "Preserve" // they are kept in annotations
 )
 
 // A Version relates one version to the hub.

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A key of a mapping: how its value is read into a T, and what the JSON Schema says of it.
@@ -65,10 +65,7 @@ func namesOf[T any](keys []key[T]) []string {
 }
 
 func (p *parser) sayUnknownKey(n *yaml.Node, what string, known []string) {
-	hint := "the keys are " + strings.Join(known, ", ")
-	if near, ok := finding.Nearest(n.Value, known); ok {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	}
+	hint := didyoumean.Hint(n.Value, known, "the keys are "+strings.Join(known, ", "))
 	p.sayAt(n, "unknown-key", fmt.Sprintf("%s has no key %.64q", what, n.Value), hint)
 }
 

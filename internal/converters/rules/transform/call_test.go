@@ -24,18 +24,26 @@ func TestAnExpressionThatCostsTooMuchFails(t *testing.T) {
 	in := operands(t, stringsOf(80))
 	out := make([]transform.Operand, 1)
 	limits := map[string]int{}
-	for range 12 {
-		err := compiled.Forward(call.On(nil), in, out)
+	for i := range 12 {
+		err := compiled.Forward(call, in, out)
 		if err == nil || out[0].Present {
 			t.Fatalf("80 elements: %v", out)
 		}
 		limits[err.Error()]++
+		if !call.CallLimit() || call.TotalLimit() != (i >= 10) {
+			t.Errorf("after %d expressions: limits are %v, %v", i+1, call.CallLimit(), call.TotalLimit())
+		}
 	}
 	if limits["the expression costs more than 1000000 units"] != 10 || limits["the expressions for one object cost more than 10000000 units"] != 2 {
 		t.Errorf("errors are %v", limits)
 	}
-	if err := compiled.Forward(&transform.Call{Context: t.Context()}, operands(t, stringsOf(3)), out); err != nil {
-		t.Errorf("the next object: %v", err)
+	next := &transform.Call{Context: t.Context()}
+	if err := compiled.Forward(next, operands(t, stringsOf(3)), out); err != nil || next.CallLimit() || next.TotalLimit() {
+		t.Errorf("the next object: %v, limits are %v, %v", err, next.CallLimit(), next.TotalLimit())
+	}
+	next.Mute = true
+	if err := compiled.Forward(next, operands(t, stringsOf(3)), out); err == nil || out[0].Present {
+		t.Errorf("an expression that is mute gives %v, %v", out, err)
 	}
 }
 
@@ -111,7 +119,7 @@ func TestGuards(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, object, in string
-		guard            transform.Guard
+		guard            *transform.Guard
 		want, fails      bool
 	}{
 		{"when holds", `{"spec":{"kind":"A"}}`, `"yes"`, when, true, false},
@@ -125,7 +133,7 @@ func TestGuards(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			call := &transform.Call{Context: t.Context(), Object: func() []byte { return []byte(tt.object) }}
-			got, err := tt.guard(call, operands(t, tt.in))
+			got, err := tt.guard.Holds(call, operands(t, tt.in))
 			if got != tt.want || err != nil != tt.fails {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -146,7 +154,7 @@ func TestFindingsOfGuards(t *testing.T) {
 	if got := render(findings); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if holds, err := guard(&transform.Call{Context: t.Context()}, operands(t, `"x"`)); holds || err == nil {
+	if holds, err := guard.Holds(&transform.Call{Context: t.Context()}, operands(t, `"x"`)); holds || err == nil {
 		t.Error("it holds")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // An expressionCompiler compiles one expression of a rule and says what is wrong with it.
@@ -123,7 +124,7 @@ func (e *expressionCompiler) fieldHint(field string) string {
 			continue
 		}
 		names := m.object.fields()
-		if hint := nearestOf(field, names); hint != "" {
+		if hint := didyoumean.Hint(field, names, ""); hint != "" {
 			return hint
 		}
 		const many = 12
@@ -146,7 +147,7 @@ func (e *expressionCompiler) nameHint(name string) string {
 	} else if name == "self" {
 		return "the rule has no " + e.from.key + " path whose value self could be: read object"
 	}
-	if hint := nearestOf(name, names); hint != "" {
+	if hint := didyoumean.Hint(name, names, ""); hint != "" {
 		return hint
 	}
 	if i := e.from.index(name); i >= 0 {

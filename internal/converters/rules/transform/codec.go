@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -77,7 +78,7 @@ func (c *compiler) codec() Transform {
 		for i := range all {
 			names[i] = all[i].name
 		}
-		hint := nearestOf(c.rule.Codec.Value, names)
+		hint := didyoumean.Hint(c.rule.Codec.Value, names, "")
 		if hint == "" {
 			hint = "the codecs are " + list(names)
 		}
@@ -180,7 +181,7 @@ func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
 	encode, decode = way(k.encode, k.plain, plain, encoded), way(k.decode, k.encoded, encoded, plain)
 	encode.injective, decode.injective = k.encodeInjective, k.decodeInjective
 	takesNull := !plain.Nullable() || encoded == nil || encoded.Nullable()
-	whole := k.name != "DurationSeconds" || plain.Kind() == crdschema.Integer
+	whole := k.name != "DurationSeconds" || countable(plain)
 	encode.total = k.encodeTotal && whole && takesNull && plain != nil && len(encoded.Enum()) == 0
 	if plain.Kind() == crdschema.Any || plain.Kind() == crdschema.IntOrString { // of which a codec takes some
 		encode.total = encode.total && slices.Equal(k.plain, structured())

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -88,14 +87,11 @@ func decodeBool(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 // maxSeconds is what a time.Duration can be.
 const maxSeconds = math.MaxInt64 / int64(time.Second)
 
-// encodeSeconds writes a duration as Go and Kubernetes do (1m30s). More seconds than they can count stay seconds.
+// encodeSeconds writes a duration as Go and Kubernetes do (1m30s). They cannot read more seconds than they can count.
 func encodeSeconds(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 	seconds, ok := int64Of(string(text))
-	switch {
-	case !ok:
+	if !ok || seconds > maxSeconds || seconds < -maxSeconds {
 		return jsondoc.Value{}, errWrongForm
-	case seconds > maxSeconds || seconds < -maxSeconds:
-		return jsondoc.StringValue(strconv.FormatInt(seconds, 10) + "s"), nil
 	}
 	return jsondoc.StringValue((time.Duration(seconds) * time.Second).String()), nil
 }
@@ -105,15 +101,21 @@ func decodeSeconds(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 	if text[0] != '"' {
 		return jsondoc.Value{}, errWrongForm
 	}
-	s := jsondoc.Unquote(text)
-	if seconds, ok := int64Of(strings.TrimSuffix(s, "s")); ok && strings.HasSuffix(s, "s") {
-		return jsondoc.IntValue(seconds), nil
-	}
-	d, err := time.ParseDuration(s)
+	d, err := time.ParseDuration(jsondoc.Unquote(text))
 	if err != nil || d%time.Second != 0 {
 		return jsondoc.Value{}, errWrongForm
 	}
 	return jsondoc.IntValue(int64(d / time.Second)), nil
+}
+
+// countable reports whether the schema has no more seconds at a place than a time.Duration can be.
+func countable(n *crdschema.Node) bool {
+	if n.Kind() != crdschema.Integer {
+		return false
+	}
+	v := n.Structural().ValueValidation
+	return n.Format() == "int32" ||
+		v != nil && v.Minimum != nil && v.Maximum != nil && *v.Minimum >= -float64(maxSeconds) && *v.Maximum <= float64(maxSeconds)
 }
 
 // encodeQuantity writes a quantity with the largest binary suffix that it is a multiple of: 10Gi, 1000.

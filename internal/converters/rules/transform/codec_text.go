@@ -51,7 +51,7 @@ func encodeYAML(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 	return jsondoc.StringValue(string(out)), nil
 }
 
-// decodeYAML reads YAML as kubectl does; comments and layout are what the stash is for.
+// decodeYAML reads YAML as kubectl does; comments and layout are kept as the text that was there.
 func decodeYAML(text []byte, to *crdschema.Node) (jsondoc.Value, error) {
 	out, err := yaml.YAMLToJSONStrict([]byte(jsondoc.Unquote(text)))
 	if err != nil {

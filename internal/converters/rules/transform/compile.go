@@ -126,6 +126,7 @@ func (c *compiler) singles() bool { return c.field.single() && c.hub.single() }
 type oneWay struct {
 	run              func(c *Call, in, out []Operand) error
 	injective, total bool
+	reads            []Read
 }
 
 // ways are a Transform of two functions.
@@ -182,6 +183,14 @@ func (w *ways) Total(backward bool) bool {
 		return w.backward.total
 	}
 	return w.forward.total
+}
+
+// Reads implements Transform.
+func (w *ways) Reads(backward bool) []Read {
+	if backward {
+		return w.backward.reads
+	}
+	return w.forward.reads
 }
 
 func anyPresent(operands []Operand) bool {

@@ -34,26 +34,29 @@ var (
 
 // eval returns the value of the expression for an object of call and the values of the rule.
 func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
-	spent := c.cost()
-	if *spent > maxObjectCost {
+	spent := &c.spent
+	if c.Mute || spent.units > maxObjectCost {
+		spent.totalLimit = true
 		return nil, errObjectCost
 	}
-	before := *spent
+	before := spent.units
 	v, details, err := e.run(c.Context, &activation{call: c, expression: e, in: in})
 	if details != nil && details.ActualCost() != nil {
-		*spent += *details.ActualCost()
+		spent.units += *details.ActualCost()
 	}
 	if stopped := c.Context.Err(); stopped != nil {
 		return nil, fmt.Errorf("%w: %w", errStopped, stopped)
 	}
-	if err != nil {
-		err = evaluationError(err)
-		if *spent == before && errors.Is(err, errCost) {
-			*spent += maxCallCost
-		}
-		return nil, err
+	if err == nil {
+		return v, nil
 	}
-	return v, nil
+	if err = evaluationError(err); errors.Is(err, errCost) {
+		spent.callLimit = true
+		if spent.units == before {
+			spent.units += maxCallCost
+		}
+	}
+	return nil, err
 }
 
 // run evaluates the expression. CEL looks at the context in comprehensions alone, and without them need not be given it

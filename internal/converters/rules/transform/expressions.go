@@ -37,7 +37,7 @@ func (c *compiler) expression(key string, text *syntax.Text, from, to *side) one
 		return failing()
 	}
 	r := result{names: to.names(), named: to.named()}
-	return oneWay{total: total, run: func(call *Call, in, out []Operand) error {
+	return oneWay{total: total, reads: e.reads(), run: func(call *Call, in, out []Operand) error {
 		v, err := compiled.eval(call, in)
 		if err != nil {
 			return err
@@ -110,15 +110,29 @@ func putValue(v ref.Val, out *Operand, limit int) error {
 	return err
 }
 
-// A Guard tells whether a rule is for an object: in are the values of the rule on the side that is converted from. An error
+// A Guard tells whether a rule is for an object. It is immutable and safe for concurrent use with different calls.
+type Guard struct {
+	run   func(c *Call, in []Operand) (bool, error)
+	reads []Read
+}
+
+// Holds reports whether the rule is for the object: in are the values of the rule on the side that is converted from. An error
 // means that its expression fails for the values, which the caller should take for false; one after which c.Context is
-// done says nothing. A Guard is safe for concurrent use with different calls.
-type Guard func(c *Call, in []Operand) (bool, error)
+// done says nothing.
+func (g *Guard) Holds(c *Call, in []Operand) (bool, error) { return g.run(c, in) }
+
+// Reads returns what Holds reads of the object beside in. It must not be changed; a nil guard reads nothing.
+func (g *Guard) Reads() []Read {
+	if g == nil {
+		return nil
+	}
+	return g.reads
+}
 
 // CompileGuard returns the guard of a rule for one direction: `whenHub` if backward is true, else `when`; nil if the rule
 // has none. Nodes are the places of the rule's paths on the side that is converted from, root that version's schema.
 func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node) (
-	Guard, []finding.Finding,
+	*Guard, []finding.Finding,
 ) {
 	c := &compiler{env: e, rule: rule}
 	key, text, from := "when", rule.When, &side{key: "field", place: rule.Field, nodes: nodes, root: root}
@@ -128,7 +142,7 @@ func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.N
 	if text == nil {
 		return nil, nil
 	}
-	never := func(*Call, []Operand) (bool, error) { return false, errNoWay }
+	never := &Guard{run: func(*Call, []Operand) (bool, error) { return false, errNoWay }}
 	x := c.newExpression(key, text, from)
 	if x == nil {
 		return never, c.findings
@@ -142,7 +156,7 @@ func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.N
 	if compiled == nil {
 		return never, c.findings
 	}
-	return func(call *Call, in []Operand) (bool, error) {
+	return &Guard{reads: x.reads(), run: func(call *Call, in []Operand) (bool, error) {
 		v, err := compiled.eval(call, in)
 		if err != nil {
 			return false, err
@@ -151,5 +165,5 @@ func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.N
 			return bool(holds), nil
 		}
 		return false, errEvaluation
-	}, c.findings
+	}}, c.findings
 }

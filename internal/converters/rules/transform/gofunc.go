@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 var (
@@ -20,7 +21,7 @@ func (c *compiler) goFunc() Transform {
 	f, found := c.env.funcs[name]
 	if !found {
 		names := slices.Sorted(maps.Keys(c.env.funcs))
-		hint := nearestOf(name, names)
+		hint := didyoumean.Hint(name, names, "")
 		switch {
 		case len(names) == 0:
 			hint = "functions are registered in a webhookd that was built with them; this one has none"

@@ -44,6 +44,9 @@ func (t *Identity) Total(backward bool) bool {
 	return t.total[0]
 }
 
+// Reads implements Transform.
+func (t *Identity) Reads(bool) []Read { return nil }
+
 // identity pairs one path with one, or paths of the same names.
 func (c *compiler) identity() Transform {
 	t := &Identity{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // A resultChecker checks that what an expression gives fits the places that it is for. Literals and the branches of a
@@ -63,7 +64,7 @@ func (r resultChecker) named(e ast.Expr, to *side) {
 			}
 			i := to.index(name)
 			if i < 0 {
-				hint := nearestOf(name, to.names())
+				hint := didyoumean.Hint(name, to.names(), "")
 				if hint == "" {
 					hint = "the names are " + list(to.names())
 				}
@@ -115,7 +116,7 @@ func (r resultChecker) literal(e ast.Expr, node *crdschema.Node, path string) bo
 		return false
 	}
 	if !inEnum(node, text) {
-		r.sayAt(e, "value-not-in-enum", nearestOf(string(text), node.Enum()), "%s is none of the values that the schema allows (%s): %s",
+		r.sayAt(e, "value-not-in-enum", didyoumean.Hint(string(text), node.Enum(), ""), "%s is none of the values that the schema allows (%s): %s",
 			text, list(node.Enum()), path)
 	}
 	return true
@@ -131,7 +132,7 @@ func (r resultChecker) members(e ast.Expr, node *crdschema.Node, path string) {
 		}
 		member := node.Property(name)
 		if member == nil && !node.PreservesUnknown() {
-			r.sayAt(key, "no-such-field", nearestOf(name, node.Properties()), "%s has no field %q", path, name)
+			r.sayAt(key, "no-such-field", didyoumean.Hint(name, node.Properties(), ""), "%s has no field %q", path, name)
 			continue
 		}
 		r.fits(entry.AsMapEntry().Value(), member, path+"."+name)

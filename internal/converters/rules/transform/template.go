@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -106,7 +107,7 @@ func (c *compiler) part(p *pattern, parts *side, literal string, from, to int) {
 	name := t.Value[from+1 : to-1]
 	path := parts.index(name)
 	if path < 0 {
-		c.sayText(t, from+1, to-1, "no-such-part", nearestOf(name, parts.names()),
+		c.sayText(t, from+1, to-1, "no-such-part", didyoumean.Hint(name, parts.names(), ""),
 			"the template has a part {%s}, and %s names %s", name, parts.key, list(parts.names()))
 		return
 	}

@@ -33,6 +33,8 @@ type Transform interface {
 	// side, which that side's schema allows, for every in that has a value of the schema for every path: integers that are
 	// int64 and spelt as the API server does, which turns 5.0 into 5.
 	Total(backward bool) bool
+	// Reads returns what Forward, or Backward if backward is true, reads of the object beside in. It must not be changed.
+	Reads(backward bool) []Read
 }
 
 // A Call is one object that is converted, as transforms and guards see it: what bounds them, and what `object` and
@@ -43,24 +45,26 @@ type Call struct {
 	// Object returns the text of the object that the values are of. It is called once, when an expression first reads it,
 	// and may be nil for an object that is not known. The text must stay as it is while the call is in use.
 	Object func() []byte
+	// Mute has all expressions and guards fail as those do that cost too much.
+	Mute bool
 
-	spent  *uint64 // of the cost limit for one object, shared by the calls of On
+	spent  spending
 	object *celvalue.Object
 	read   bool
 }
 
-// On returns a call for another object of the same conversion, such as the one that comes out of it: it has the same
-// context, and the cost of both counts together.
-func (c *Call) On(object func() []byte) *Call {
-	return &Call{Context: c.Context, Object: object, spent: c.cost()}
+// A spending is what the expressions for one object have cost.
+type spending struct {
+	units                 uint64
+	callLimit, totalLimit bool // an expression failed for it
 }
 
-func (c *Call) cost() *uint64 {
-	if c.spent == nil {
-		c.spent = new(uint64)
-	}
-	return c.spent
-}
+// CallLimit reports whether an expression failed because it cost more than one may.
+func (c *Call) CallLimit() bool { return c.spent.callLimit }
+
+// TotalLimit reports whether an expression failed because those before it have cost what all for one object may. Which ones fail
+// for that depends on their order.
+func (c *Call) TotalLimit() bool { return c.spent.totalLimit }
 
 // A GoFunc is what `go: name` means: two functions of the operands of a rule, each side in the order of its paths. They are
 // pure, know fragments, and return as many operands as the other side has paths, all absent if nothing is present. An

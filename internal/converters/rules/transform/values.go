@@ -6,6 +6,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -79,7 +80,7 @@ func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 		c.say(value.Pos, "value-of-wrong-type", hint, "%s is %s, not %s: %s", value.JSON, kindOf(value.JSON), node.Kind(), s.path(0))
 		return
 	}
-	c.say(value.Pos, "value-not-in-enum", nearestOf(string(value.JSON), node.Enum()),
+	c.say(value.Pos, "value-not-in-enum", didyoumean.Hint(string(value.JSON), node.Enum(), ""),
 		"%s is none of the values that the schema allows (%s): %s", value.JSON, list(node.Enum()), s.path(0))
 }
 

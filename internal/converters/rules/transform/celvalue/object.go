@@ -43,13 +43,13 @@ type hiding int
 
 const (
 	hideNothing hiding = iota
-	hideStashes        // of annotations
+	hideOwn            // of annotations, those of webhookd
 	hideInMetadata
 	hideInRoot
 )
 
-// stashPrefix starts the annotations that are webhookd's own: what other versions say is no business of an expression.
-const stashPrefix = "conversion.webhookd.io/"
+// These start the names of annotations that are webhookd's own: what it keeps of other versions is not for expressions.
+const ownPrefix, ownStatusPrefix = "conversion.webhookd.io/", "status.conversion.webhookd.io/"
 
 // Root returns a whole object of a version, whose schema is node, without the annotations in which webhookd keeps what
 // other versions say. Text must be one valid JSON object.
@@ -91,15 +91,15 @@ func span(start, end int) jsondoc.Span {
 // hides reports whether a member is none to expressions. Annotations that are all hidden are no annotations.
 func (o *Object) hides(name, text []byte) bool {
 	switch o.hide {
-	case hideStashes:
-		return strings.HasPrefix(string(name), stashPrefix)
+	case hideOwn:
+		return strings.HasPrefix(string(name), ownPrefix) || strings.HasPrefix(string(name), ownStatusPrefix)
 	case hideNothing, hideInRoot:
 	case hideInMetadata:
 		if string(name) != "annotations" || text[0] != '{' {
 			return false
 		}
 		all := &Object{text: text}
-		visible := &Object{text: text, hide: hideStashes}
+		visible := &Object{text: text, hide: hideOwn}
 		return all.look() == nil && visible.look() == nil && len(all.entries) > 0 && len(visible.entries) == 0
 	}
 	return false

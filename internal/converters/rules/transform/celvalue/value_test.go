@@ -156,7 +156,7 @@ func TestFieldsAreFoundByTheSpellingOfKubernetes(t *testing.T) {
 	}
 }
 
-func TestStashesAreHidden(t *testing.T) {
+func TestKeptValuesAreHidden(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
 		{
@@ -165,6 +165,10 @@ func TestStashesAreHidden(t *testing.T) {
 			`{"metadata":{"annotations":{"a":"b"},"name":"x"},"spec":{"b":1,"a":2}}`,
 		},
 		{"alone", `{"metadata":{"annotations":{"conversion.webhookd.io/v1":"{}"}}}`, `{"metadata":{}}`},
+		{
+			"of status", `{"metadata":{"annotations":{"a":"b","status.conversion.webhookd.io/v1.status.b":"{}"}}}`,
+			`{"metadata":{"annotations":{"a":"b"}}}`,
+		},
 		{"with an escaped name", `{"metadata":{"annotations":{"conv\u0065rsion.webhookd.io/v1":"{}"}}}`, `{"metadata":{}}`},
 		{"no annotations", `{"metadata":{"annotations":{}}}`, `{"metadata":{"annotations":{}}}`},
 		{"null", `{"metadata":{"annotations":null}}`, `{"metadata":{"annotations":null}}`},

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// ruledKinds are kinds that rules make, and the CRDs that they are made with.
+type ruledKinds struct {
+	kinds []converters.Kind
+	crds  map[schema.GroupKind]*crdschema.CRD
+}
+
+// ruled returns the kinds of a set.
+func (s *ruleSet) ruled() ruledKinds {
+	r := ruledKinds{kinds: s.kinds, crds: make(map[schema.GroupKind]*crdschema.CRD, len(s.kinds))}
+	for _, kind := range s.kinds {
+		r.crds[kind.GroupKind] = s.crd(kind.GroupKind)
+	}
+	return r
+}
+
+// with returns r and the kinds that others has besides, whose names it returns as well.
+func (r ruledKinds) with(others ruledKinds) (both ruledKinds, added []string) {
+	both = ruledKinds{slices.Clone(r.kinds), make(map[schema.GroupKind]*crdschema.CRD, len(r.crds)+len(others.crds))}
+	for _, kind := range others.kinds {
+		if _, has := r.crds[kind.GroupKind]; !has {
+			both.kinds, added = append(both.kinds, kind), append(added, kind.Name())
+			both.crds[kind.GroupKind] = others.crds[kind.GroupKind]
+		}
+	}
+	for _, kind := range r.kinds {
+		both.crds[kind.GroupKind] = r.crds[kind.GroupKind]
+	}
+	return both, added
+}

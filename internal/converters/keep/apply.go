@@ -1,0 +1,312 @@
+package keep
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// returns reports whether anything of a branch returns that makes a value where there is none.
+func (b *branch) returns() bool {
+	if b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) {
+		return true
+	}
+	return slices.ContainsFunc(b.kids, (*branch).returns)
+}
+
+// changes reports whether anything of a branch changes the object.
+func (b *branch) changes() bool {
+	return b.valid || b.order != nil || slices.ContainsFunc(b.kids, (*branch).changes)
+}
+
+// apply puts back what returns at a place and below it. It reports whether the value at the place is to go: it was absent.
+func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
+	switch {
+	case r.stopped() || !b.changes():
+		return false
+	case b.valid && b.entry.kind == isValue:
+		r.replace(n, b.entry.value)
+		r.gain(b, n)
+		return false
+	case b.valid && b.entry.kind == isAbsent:
+		return true
+	case b.valid && b.entry.kind == isList:
+		r.distinctly(b, n, func() { r.applyList(b.listed, b.entry.list, n) })
+		return false
+	}
+	switch n.Kind() {
+	case jsondoc.Map:
+		return r.applyMembers(b, n, depth)
+	case jsondoc.Array:
+		r.distinctly(b, n, func() { r.applyElements(b, n, depth) })
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
+	}
+	return false
+}
+
+// distinctly edits a list. If that gives two elements the same keys, the list stays as it was.
+func (r *restorer) distinctly(b *branch, n *jsondoc.Node, edit func()) {
+	if b.where.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.where.schema, n) {
+		edit()
+		return
+	}
+	was := bytes.Clone(n.Text())
+	if edit(); !areDistinct(b.where.schema, n) {
+		r.replace(n, was)
+	}
+}
+
+func (r *restorer) replace(n *jsondoc.Node, text []byte) {
+	v, err := jsondoc.RawValue(text)
+	r.note(err)
+	if err == nil {
+		n.Replace(v)
+	}
+}
+
+// applyMembers edits an object, and reports whether it is to go: labels and annotations of which none is left.
+func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
+	gone := map[string]bool{}
+	for _, kid := range b.kids {
+		name := kid.step.Name
+		switch {
+		case kid.step.Keys != nil:
+		case kid.node != nil && kid.node.Kind() != jsondoc.Null:
+			if r.apply(kid, kid.node, depth+1) {
+				gone[name] = true
+			}
+		case kid.returns():
+			if made := r.made(kid); kid.where.fits(made) {
+				r.set(n, name, made, kid.node != nil)
+				r.gainBelow(kid, n)
+			}
+		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
+			gone[name] = true
+		}
+	}
+	if len(gone) == 0 {
+		return false
+	}
+	left := 0
+	r.note(n.Filter(func(name []byte, _ jsondoc.Member) bool {
+		if gone[string(name)] {
+			return false
+		}
+		left++
+		return true
+	}))
+	return left == 0 && b.tags
+}
+
+// gains says that a value returns where nothing was shown, and that the other version may have a place for it.
+func (b *branch) gains() bool {
+	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.where.oneSided()
+}
+
+func (r *restorer) gain(b *branch, n *jsondoc.Node) {
+	if b.gains() && r.done != nil {
+		r.done.gained[n] = true
+	}
+}
+
+// gainBelow is gain for what was made of a branch in n.
+func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
+	if b.step.Keys != nil || !b.gainsBelow() || r.done == nil {
+		return
+	}
+	m, err := n.Member(b.step.Name)
+	r.note(err)
+	r.done.gained[m] = true
+	for _, kid := range b.kids {
+		r.gainBelow(kid, m)
+	}
+}
+
+func (b *branch) gainsBelow() bool {
+	return b.gains() || slices.ContainsFunc(b.kids, (*branch).gainsBelow)
+}
+
+// made returns the text of a value that is made of what returns.
+func (r *restorer) made(b *branch) []byte {
+	if !b.valid || b.entry.kind != isList {
+		return b.render()
+	}
+	list, err := parsed([]byte("[{}]")) // the first element has lost all that the other version has of it
+	if r.note(err); err != nil {
+		return []byte("[]")
+	}
+	r.applyList(r.list(b.entry, list, b.where), b.entry.list, list)
+	return list.Text()
+}
+
+func (r *restorer) set(n *jsondoc.Node, name string, text []byte, isThere bool) {
+	v, err := jsondoc.RawValue(text)
+	if r.note(err); err != nil {
+		return
+	}
+	if isThere {
+		r.note(n.SetMember(name, v))
+		return
+	}
+	r.note(n.AppendMember(name, v))
+}
+
+// render returns the text of a value that is made of what returns.
+func (b *branch) render() []byte {
+	if b.valid && b.entry.kind == isValue && (b.step.Keys == nil || len(b.entry.value) > len("{}")) {
+		return b.entry.value
+	}
+	if b.isList() {
+		var texts [][]byte
+		for _, kid := range b.sorted() {
+			texts = append(texts, kid.render())
+		}
+		return arrayOf(texts)
+	}
+	text := []byte{'{'}
+	add := func(name string, value []byte) {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(appendString(text, name), ':'), value...)
+	}
+	for _, k := range b.step.Keys {
+		add(k.Name, []byte(k.Value))
+	}
+	for _, kid := range b.kids {
+		if kid.step.Keys == nil && kid.returns() {
+			add(kid.step.Name, kid.render())
+		}
+	}
+	return append(text, '}')
+}
+
+func (b *branch) isList() bool {
+	return slices.ContainsFunc(b.kids, func(k *branch) bool { return k.step.Keys != nil && k.returns() })
+}
+
+// sorted returns the elements of a list that return, in the order that was kept.
+func (b *branch) sorted() []*branch {
+	list := slices.DeleteFunc(slices.Clone(b.kids), func(k *branch) bool { return k.step.Keys == nil || !k.returns() })
+	if b.order == nil {
+		return list
+	}
+	at := places(b.order.order)
+	slices.SortStableFunc(list, func(x, y *branch) int { return at(x.step.Keys) - at(y.step.Keys) })
+	return list
+}
+
+// places returns a function that says where the element with some keys is in an order; those that are not stand behind.
+func places(order [][]Key) func([]Key) int {
+	at := make(map[string]int, len(order))
+	for i, keys := range order {
+		at[index(keys)] = i + 1
+	}
+	return func(keys []Key) int {
+		if i := at[index(keys)]; i > 0 {
+			return i
+		}
+		return len(order) + 1
+	}
+}
+
+func arrayOf(texts [][]byte) []byte {
+	return slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'})
+}
+
+// An item is an element of a list as it is put back: its keys, and its text.
+type item struct {
+	keys []Key
+	text []byte
+}
+
+// applyElements edits the elements of a list with keys.
+func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
+	gone := map[*jsondoc.Node]bool{}
+	var made []item
+	for _, kid := range b.kids {
+		switch {
+		case kid.step.Keys == nil:
+		case kid.node != nil:
+			gone[kid.node] = r.apply(kid, kid.node, depth+1)
+		case kid.returns():
+			if text := kid.render(); kid.where.fits(text) {
+				made = append(made, item{kid.step.Keys, text})
+			}
+		}
+	}
+	if len(gone) > 0 {
+		r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool { return !gone[m.Node()] }))
+	}
+	if len(made) == 0 && (b.order == nil || !b.inOrder) {
+		return
+	}
+	list, err := membersOf(n)
+	r.note(err)
+	r.replace(n, arrayOf(textsOf(b.arranged(list, b.others(list, made)))))
+}
+
+// others returns those of the elements that are made that are none of the list.
+func (b *branch) others(list []member, made []item) []item {
+	d := newDistinct(b.where.schema, list)
+	return slices.DeleteFunc(made, func(i item) bool { return !d.addText(i.text) })
+}
+
+// arranged returns the elements of a list with those that are made, in the order that was kept, as far as that counts.
+func (b *branch) arranged(list []member, late []item) []item {
+	var items []item
+	for _, e := range list {
+		items = append(items, item{text: e.value.Text()})
+	}
+	if b.order == nil {
+		return append(items, late...)
+	}
+	fields, _ := fieldsOf(b.order.order[0])
+	for i, e := range list {
+		items[i].keys, _ = keysOf(e.value, fields)
+	}
+	at := places(b.order.order)
+	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }
+	if b.inOrder {
+		items = append(items, late...)
+		slices.SortStableFunc(items, byOrder)
+		return items
+	}
+	slices.SortStableFunc(late, byOrder)
+	return behind(items, late, b.order.order)
+}
+
+// behind puts each late item behind the visible one that it stood behind when the order was kept.
+func behind(items, late []item, order [][]Key) []item {
+	visible := make(map[string]bool, len(items))
+	for _, i := range items {
+		visible[index(i.keys)] = true
+	}
+	last, after := "", make(map[string]string, len(order)) // the last visible element before each other one
+	for _, keys := range order {
+		if k := index(keys); visible[k] {
+			last = k
+		} else {
+			after[k] = last
+		}
+	}
+	follow := make(map[string][]item, len(late))
+	for _, l := range late {
+		k := after[index(l.keys)]
+		follow[k] = append(follow[k], l)
+	}
+	all := slices.Clone(follow[""])
+	for _, i := range items {
+		all = append(append(all, i), follow[index(i.keys)]...)
+	}
+	return all
+}
+
+func textsOf(items []item) [][]byte {
+	texts := make([][]byte, 0, len(items))
+	for _, i := range items {
+		texts = append(texts, i.text)
+	}
+	return texts
+}

@@ -1,0 +1,242 @@
+package keep
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A listed is what becomes of a list without keys that something was kept of.
+type listed struct {
+	at    []int // where each of the elements of then is now, or -1
+	parts []*branch
+	where where // of the elements
+	list  where
+	extra bool // the elements that only this version had return
+}
+
+// list finds the elements of a list that are still there, and decides what returns of what was kept of them.
+func (r *restorer) list(entry *Entry, n *jsondoc.Node, w where) *listed {
+	l := entry.list
+	list, e, err := elementsAt(n, w)
+	if r.note(err); err != nil || len(list) > maxElements {
+		return nil
+	}
+	now := make([]string, len(list))
+	for k := range list {
+		now[k] = digestText(list[k].value)
+	}
+	at, inPlace, err := moved(l.shown(now), now, r.deadline)
+	if r.note(err); err != nil {
+		return nil
+	}
+	is := make([]int, len(list)) // which element of then each of now is, or -1
+	for k := range is {
+		is[k] = -1
+	}
+	for j, k := range at {
+		picked := j == 0 && k == 0 && w.place != nil && w.place.First
+		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k].value, e(k)) {
+			continue
+		}
+		is[k] = j
+	}
+	found := &listed{at: at, where: e(-1), list: w, extra: !w.hasUnit() || r.shows(entry, nil, w)}
+	for k, j := range is {
+		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
+			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
+		}
+	}
+	return found
+}
+
+// applyList puts back what returns of a list without keys: in the elements that are still there, and behind them.
+func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
+	if found == nil {
+		return
+	}
+	for _, t := range found.parts {
+		if !t.valid || t.entry.kind != isAbsent {
+			r.apply(t, t.node, 0)
+		}
+	}
+	if n.Kind() == jsondoc.Array && found.extra {
+		r.extra(l, n, found)
+	}
+}
+
+// shown returns what the elements showed: of two digests the one that some element shows now.
+func (l *listEntry) shown(now []string) []string {
+	is := make(map[string]bool, len(now))
+	for _, digest := range now {
+		is[digest] = true
+	}
+	was := make([]string, len(l.was))
+	for i, digests := range l.was {
+		first, second, two := strings.Cut(digests, "/")
+		if was[i] = first; two && !is[first] {
+			was[i] = second
+		}
+	}
+	return was
+}
+
+// isAlike reports whether an edited element is still the one that something was kept of: half of what it showed is the same.
+func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
+	was := slices.Clone(l.alike[j])
+	total, found := len(was), 0
+	for _, field := range likeness(n, w) {
+		if i := slices.Index(was, field); i >= 0 {
+			was = slices.Delete(was, i, i+1)
+			found++
+		}
+	}
+	return total > 0 && 2*found >= total
+}
+
+// part decides what returns of what was kept of an element.
+func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
+	sub := &restorer{
+		deadline: r.deadline, memo: r.memo, done: r.done, otherVersion: r.otherVersion,
+		object: r.object, scopes: []*jsondoc.Node{n},
+	}
+	t := tree(kept)
+	sub.visit(t, n, w)
+	r.note(sub.err)
+	return t
+}
+
+// extra puts the elements that only this version had behind those that they stood behind, or that are left before these.
+func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
+	list, err := membersOf(n)
+	r.note(err)
+	d := newDistinct(found.list.schema, list)
+	follow := map[int][][]byte{} // by the index of now
+	for _, e := range l.extra {
+		if !found.where.fits(e.value) || !d.addText(e.value) {
+			continue
+		}
+		k := -1
+		for j := min(e.after, len(found.at)-1); j >= 0 && k < 0; j-- {
+			k = found.at[j]
+		}
+		follow[k] = append(follow[k], e.value)
+	}
+	if len(follow) == 0 {
+		return
+	}
+	texts := slices.Clone(follow[-1])
+	for k, e := range list {
+		texts = append(append(texts, e.value.Text()), follow[k]...)
+	}
+	r.replace(n, arrayOf(texts))
+}
+
+// moved returns where each element is now, or -1, and which of them show what they showed: those in their order, then those
+// that are elsewhere, and between the first the others as far as there are as many.
+func moved(was, now []string, d *deadline) (at []int, same []bool, err error) {
+	at, same = slices.Repeat([]int{-1}, len(was)), make([]bool, len(was))
+	from := slices.Repeat([]int{-1}, len(now))
+	join := func(i, j int) { at[i], from[j], same[i] = j, i, was[i] == now[j] }
+	inOrder, err := commonSubsequence(was, now, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, pair := range inOrder {
+		join(pair[0], pair[1])
+	}
+	free := map[string][]int{}
+	for j, text := range now {
+		if from[j] < 0 {
+			free[text] = append(free[text], j)
+		}
+	}
+	for i, text := range was {
+		if places := free[text]; at[i] < 0 && len(places) > 0 {
+			join(i, places[0])
+			free[text] = places[1:]
+		}
+	}
+	i, j := 0, 0
+	for _, pair := range append(inOrder, [2]int{len(was), len(now)}) {
+		a, b := without(at, i, pair[0]), without(from, j, pair[1])
+		if len(a) == len(b) {
+			for k := range a {
+				join(a[k], b[k])
+			}
+		}
+		i, j = pair[0]+1, pair[1]+1
+	}
+	return at, same, nil
+}
+
+// without returns which of the places from i to end are -1.
+func without(places []int, i, end int) []int {
+	var list []int
+	for ; i < end; i++ {
+		if places[i] < 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// commonSubsequence returns the places of a longest common subsequence of two lists.
+func commonSubsequence(x, y []string, d *deadline) ([][2]int, error) {
+	first, last := 0, 0
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	var same [][2]int
+	for i := range first {
+		same = append(same, [2]int{i, i})
+	}
+	between, err := longest(x[first:len(x)-last], y[first:len(y)-last], d)
+	for _, pair := range between {
+		same = append(same, [2]int{first + pair[0], first + pair[1]})
+	}
+	for i := last; i > 0; i-- {
+		same = append(same, [2]int{len(x) - i, len(y) - i})
+	}
+	return same, err
+}
+
+// maxCompared bounds how many pairs of elements are compared to find those that are in their order.
+const maxCompared = 1 << 20
+
+func longest(x, y []string, d *deadline) ([][2]int, error) {
+	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
+		return nil, nil
+	}
+	length, all := make([][]uint16, len(x)+1), make([]uint16, (len(x)+1)*(len(y)+1)) // of that of the rests
+	for i := range length {
+		length[i], all = all[:len(y)+1], all[len(y)+1:]
+	}
+	for i, text := range slices.Backward(x) {
+		if err := d.passed(len(y)); err != nil {
+			return nil, err
+		}
+		for j, other := range slices.Backward(y) {
+			if length[i][j] = max(length[i+1][j], length[i][j+1]); text == other {
+				length[i][j] = length[i+1][j+1] + 1
+			}
+		}
+	}
+	var same [][2]int
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			same = append(same, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return same, nil
+}

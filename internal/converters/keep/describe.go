@@ -1,0 +1,72 @@
+package keep
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Describe says what an annotation keeps: of which version, and a text for each value. One that keeps nothing has no texts. The
+// texts quote values and the keys of lists and maps, so they are for the owner of the object and for nobody else.
+func Describe(name, text string) (version string, lines []string) {
+	if !IsOwn(name) {
+		return "", nil
+	}
+	version, _, _ = strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
+	kept, ok := parseAnnotation(name, version, []byte(text), &jsondoc.Document{})
+	if !ok {
+		return version, nil
+	}
+	return version, describe("", kept)
+}
+
+// describe returns the texts of entries whose paths start behind another one.
+func describe(at string, kept []*Entry) []string {
+	var lines []string
+	for _, e := range kept {
+		path := at + e.path.full()
+		switch e.kind {
+		case isValue:
+			lines = append(lines, fmt.Sprintf("%s = %s", path, e.value))
+		case isAbsent:
+			lines = append(lines, path+" was absent")
+		case isOrder:
+			lines = append(lines, path+": the order of its elements")
+		case isList:
+			for _, j := range slices.Sorted(maps.Keys(e.list.parts)) {
+				lines = append(lines, describe(fmt.Sprintf("%s[%d]", path, j), e.list.parts[j])...)
+			}
+			for _, x := range e.list.extra {
+				lines = append(lines, fmt.Sprintf("%s[] = %s", path, x.value))
+			}
+		}
+	}
+	return lines
+}
+
+// full writes the path as rules do, with the keys of lists and maps.
+func (p Path) full() string {
+	var text strings.Builder
+	for _, s := range p {
+		if s.Keys == nil {
+			text.WriteString(jsondoc.FormatPath(s.Name))
+			continue
+		}
+		for i, k := range s.Keys {
+			value := k.Value
+			if strings.HasPrefix(value, `"`) {
+				value = jsondoc.Unquote([]byte(value))
+			}
+			if !isPlain(value) {
+				value = strconv.Quote(value)
+			}
+			text.WriteString("[,"[min(i, 1):][:1] + k.Name + "=" + value)
+		}
+		text.WriteByte(']')
+	}
+	return text.String()
+}

@@ -1,0 +1,140 @@
+package keep
+
+import (
+	"strconv"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A digest is the same for values that are equal as JSON once the API server has read them: the order of names and the spelling
+// of strings and numbers do not count.
+func digest(n *jsondoc.Node) uint64 {
+	switch n.Kind() {
+	case jsondoc.Map:
+		if sum, err := digestMembers(n, nil); err == nil {
+			return sum
+		}
+	case jsondoc.Array:
+		sum := hashed(offset64, []byte{'['})
+		_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
+			sum = mixed(sum*prime64 ^ digest(m.Node()))
+			return true
+		})
+		return sum
+	case jsondoc.String:
+		text, _ := n.Str()
+		return hash(`"`, text)
+	case jsondoc.Number:
+		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
+			return hash(text)
+		}
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
+	}
+	return hashed(offset64, n.Text()) // also of an object with a repeated name, which nobody looks into
+}
+
+// digestMembers is the digest of an object, whatever the order, but for the members that are left out.
+func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) {
+	sum := uint64(0)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if leaveOut == nil || !leaveOut(string(name)) {
+			sum += mixed(hashed(offset64, name) ^ mixed(digest(m.Node())))
+		}
+		return true
+	})
+	return mixed(hashed(offset64, []byte{'{'}) ^ sum), err
+}
+
+// digestText returns a digest as annotations have it.
+func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
+
+func digestString(sum uint64) string { return strconv.FormatUint(sum, 36) }
+
+// The numbers of FNV-1a, which is written out here because package hash/fnv takes memory for each digest (BenchmarkKinds in
+// converters/rules).
+const (
+	offset64 = 14695981039346656037
+	prime64  = 1099511628211
+)
+
+// hashed goes on with a hash by a text and its end.
+func hashed[T string | []byte](sum uint64, text T) uint64 {
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime64
+	}
+	return sum * prime64
+}
+
+func hash(parts ...string) uint64 {
+	sum := uint64(offset64)
+	for _, part := range parts {
+		sum = hashed(sum, part)
+	}
+	return sum
+}
+
+// mixed spreads the bits of a hash, so that sums of them differ (the finalizer of MurmurHash3).
+func mixed(sum uint64) uint64 {
+	sum = (sum ^ sum>>33) * 0xff51afd7ed558ccd
+	sum = (sum ^ sum>>33) * 0xc4ceb9fe1a85ec53
+	return sum ^ sum>>33
+}
+
+// same reports whether two values, or their absence, are equal as JSON: the order of names and the spelling of strings do not
+// count, that of numbers does.
+func same(a, b *jsondoc.Node) bool {
+	switch {
+	case a == nil || b == nil:
+		return a == b
+	case a.SameText(b):
+		return true
+	case a.Kind() != b.Kind():
+		return false
+	}
+	switch a.Kind() {
+	case jsondoc.String:
+		s, _ := a.Str()
+		t, _ := b.Str()
+		return s == t
+	case jsondoc.Map, jsondoc.Array:
+		was, err := membersOf(a)
+		now, errNow := membersOf(b)
+		return err == nil && errNow == nil && sameMembers(was, now, a.Kind() == jsondoc.Map)
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number:
+	}
+	return false
+}
+
+func sameMembers(was, now []member, named bool) bool {
+	if len(was) != len(now) {
+		return false
+	}
+	find := lookup(now)
+	for i := range was {
+		other := now[i].value
+		if named && now[i].name != was[i].name {
+			other = find(was[i].name)
+		}
+		if !same(was[i].value, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// memberOf returns what a schema has for a member of an object: a property, or the values of a map.
+func memberOf(s *crdschema.Node, name string) *crdschema.Node {
+	if p := s.Property(name); p != nil {
+		return p
+	}
+	return s.Values()
+}
+
+// memberNamed is memberOf for a name that is no string yet.
+func memberNamed(s *crdschema.Node, name []byte) *crdschema.Node {
+	if p := s.PropertyNamed(name); p != nil {
+		return p
+	}
+	return s.Values()
+}

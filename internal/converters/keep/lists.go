@@ -1,0 +1,444 @@
+package keep
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// lists compares two lists: by the keys of the elements if there are some, or else by what they show.
+func (d *differ) lists(x, g *jsondoc.Node, w where) {
+	was, now := d.list(x), d.list(g)
+	if ofWas, ofNow := keyedBoth(was, now, w.keys()); ofWas != nil {
+		d.both(w)
+		d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
+		return
+	}
+	if same(x, g) && !d.unknown {
+		return
+	}
+	if e := d.unkeyed(was, now, w); e != nil {
+		if len(e.parts) > 0 || len(e.extra) > 0 {
+			d.keepList(e, w)
+		}
+		return
+	}
+	d.keep(&Entry{value: x.Text()}, g, w)
+}
+
+// keepList keeps what is to be kept of a list without keys. If the list belongs to a unit, the elements that only x has depend on
+// it.
+func (d *differ) keepList(l *listEntry, w where) {
+	e := &Entry{kind: isList, list: l}
+	if w.hasUnit() {
+		d.keep(e, nil, w)
+		return
+	}
+	d.add(e, w)
+}
+
+// elements are those of a list, and the keys of each.
+type elements struct {
+	all  []member
+	keys [][]Key
+}
+
+// keyedBoth returns the keys of the elements of two lists by the fields that all of them have, or nil unless each element has
+// keys of its own in its list.
+func keyedBoth(was, now []member, fields []string) (ofWas, ofNow [][]Key) {
+	if fields = common(fields, was, now); len(fields) == 0 {
+		return nil, nil
+	}
+	ofWas, ofNow = distinctKeys(was, fields), distinctKeys(now, fields)
+	if ofWas == nil || ofNow == nil {
+		return nil, nil
+	}
+	return ofWas, ofNow
+}
+
+// common returns those of some fields that all elements of some lists have: the other version may not know all.
+func common(fields []string, lists ...[]member) []string {
+	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
+		return slices.ContainsFunc(lists, func(list []member) bool {
+			return slices.ContainsFunc(list, func(e member) bool {
+				_, ok := keysOf(e.value, []string{field})
+				return !ok
+			})
+		})
+	})
+}
+
+// distinctKeys returns the keys of elements, or nil unless each has its own.
+func distinctKeys(list []member, fields []string) [][]Key {
+	all, seen := make([][]Key, len(list)), make(map[string]bool, len(list))
+	for i, e := range list {
+		keys, ok := keysOf(e.value, fields)
+		if !ok || seen[index(keys)] {
+			return nil
+		}
+		all[i], seen[index(keys)] = keys, true
+	}
+	return all
+}
+
+func (d *differ) keyed(x, g elements, w where) {
+	at := make(map[string]int, len(g.all))
+	for i, keys := range g.keys {
+		at[index(keys)] = i + 1
+	}
+	var left [][]Key // of the elements that the way back gives, those that x has; then those that only x has
+	var lone []int
+	has := make(map[string]bool, len(x.all))
+	for i, e := range x.all {
+		k := index(x.keys[i])
+		has[k] = true
+		if at[k] == 0 {
+			lone = append(lone, i)
+		}
+		now, index := (*jsondoc.Node)(nil), -1
+		if at[k] > 0 {
+			now, index = g.all[at[k]-1].value, w.paired(at[k]-1, len(g.all))
+		}
+		d.element(e.value, now, x.keys[i], w, index)
+	}
+	for i, e := range g.all {
+		if has[index(g.keys[i])] {
+			left = append(left, g.keys[i])
+		} else {
+			d.element(nil, e.value, g.keys[i], w, w.paired(i, len(g.all)))
+		}
+	}
+	for i := range x.all {
+		if at[index(x.keys[i])] == 0 {
+			left = append(left, x.keys[i])
+		}
+	}
+	if len(lone) > 1 || !slices.EqualFunc(left, x.keys, slices.Equal) {
+		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, base: orderBase(g.keys)}, w)
+	}
+}
+
+// element compares two elements with the same keys, either of which may be nil; the index is that of the counterpart.
+func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
+	if d.stopped() || !d.unknown && x.SameText(g) {
+		return
+	}
+	e := w.element(len(d.path)+1, index)
+	defer d.pop(d.push(Step{Keys: keys}, g))
+	switch {
+	case x == nil && e.place.dropped():
+	case x == nil:
+		d.keep(&Entry{kind: isAbsent}, g, e)
+	case g == nil:
+		d.onlyElement(x, keys, e)
+	default:
+		d.value(x, g, e)
+	}
+}
+
+func (p *Place) dropped() bool { return p != nil && p.Dropped }
+
+// onlyElements keeps the elements of a list that the way back does not give, and reports whether they have keys.
+func (d *differ) onlyElements(list []member, w where) bool {
+	fields := common(w.keys(), list)
+	keys := distinctKeys(list, fields)
+	if len(list) == 0 || len(fields) == 0 || keys == nil {
+		return false
+	}
+	for i, e := range list {
+		d.element(e.value, nil, keys[i], w, -1)
+	}
+	if len(list) > 1 {
+		d.add(&Entry{kind: isOrder, order: keys}, w)
+	}
+	return true
+}
+
+// onlyBehindFirst keeps a list of which a rule picks the first element: that may come to have what the rule makes.
+func (d *differ) onlyBehindFirst(list []member, w where) bool {
+	if w.required() || !w.place.First || len(list) == 0 || list[0].value.Kind() != jsondoc.Map {
+		return false
+	}
+	nothing, err := parsed([]byte("{}"))
+	d.note(err)
+	l := d.unkeyed(list, []member{{value: nothing}}, w)
+	if l == nil {
+		return false
+	}
+	d.keepList(l, w)
+	return true
+}
+
+// onlyElement keeps that an element is there, and what it has beside its keys: it stays when the owner of one of these gives it up.
+func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
+	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
+	if d.coarse && !w.hasDropped() {
+		d.keep(&Entry{value: x.Text()}, nil, w)
+		return
+	}
+	if !w.place.dropped() {
+		d.keep(&Entry{value: []byte("{}")}, nil, w)
+	}
+	d.members(x, nil, w, isKey)
+}
+
+func orderBase(keys [][]Key) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	var text []byte
+	for _, k := range keys {
+		text = appendKeys(text, k)
+	}
+	return digestString(hash("order", string(text)))
+}
+
+// A listEntry is what was kept of a list without keys: of the elements that the way back gave, by what they showed.
+type listEntry struct {
+	was   []string         // digests of the elements
+	parts map[int][]*Entry // by the index in was: what was kept of an element
+	// alike has short digests of what those showed: an edited element is the same one if half of them are.
+	alike map[int][]string
+	extra []extra // the elements that the way back does not give
+}
+
+// An extra element stands behind an element that the way back gives, or at the beginning: -1.
+type extra struct {
+	after int
+	value []byte
+}
+
+// maxElements bounds for how many elements of a list it is said what they showed: a list with more is kept as a whole, and
+// returns as long as nobody has edited it.
+const maxElements = 1 << 14
+
+// maxNested bounds how many lists without keys are in each other for what their elements keep to be told apart: to read such an
+// annotation takes time in proportion to it and to how deep it is.
+const maxNested = 8
+
+// unkeyed compares two lists element by element, or returns nil where it cannot be told which is which.
+func (d *differ) unkeyed(was, now []member, w where) *listEntry {
+	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
+		return nil
+	}
+	at := d.inOrder(was, now)
+	if at == nil || !sameKeys(was, now, at, w.keys()) {
+		return nil
+	}
+	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	after, next := -1, 0
+	for j, g := range now {
+		if d.stopped() {
+			return nil
+		}
+		for ; next < at[j]; next++ {
+			l.extra = append(l.extra, extra{after, was[next].value.Text()})
+		}
+		e := w.anElement(w.paired(j, len(now)))
+		l.was = append(l.was, digestText(g.value))
+		if kept := d.part(was[at[j]].value, g.value, e); len(kept) > 0 {
+			l.parts[j], l.alike[j] = kept, likeness(g.value, e)
+		}
+		after, next = j, at[j]+1
+	}
+	for ; next < len(was); next++ {
+		l.extra = append(l.extra, extra{after, was[next].value.Text()})
+	}
+	return l
+}
+
+// sameKeys reports whether what tells elements apart is the same in those of two lists that are taken for each other.
+func sameKeys(was, now []member, at []int, fields []string) bool {
+	for j, i := range at {
+		for _, field := range fields {
+			x, err := was[i].value.Member(field)
+			g, errNow := now[j].value.Member(field)
+			if err != nil || errNow != nil || !same(x, g) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// anElement is an element of a list without keys, where paths start anew.
+func (w where) anElement(index int) where { return w.element(0, index).alone() }
+
+// alone is a place where paths start anew.
+func (w where) alone() where {
+	if w.scope, w.unitAt, w.unitScope = 0, 0, 0; !w.place.scoped() {
+		w.unit = nil
+	}
+	return w
+}
+
+func (p *Place) scoped() bool { return p != nil && p.Scope }
+
+// inOrder returns for each element that the way back gives which one of x it is: it leaves elements and parts of them out.
+func (d *differ) inOrder(was, now []member) []int {
+	at, i := make([]int, len(now)), 0
+	for j := range now {
+		for len(was) != len(now) && i < len(was) && !d.covers(was[i].value, now[j].value) {
+			i++
+		}
+		if i == len(was) {
+			return nil
+		}
+		at[j] = i
+		i++
+	}
+	return at
+}
+
+// covers reports whether all of a value is in another, elements of a list in their order.
+func (d *differ) covers(all, part *jsondoc.Node) bool {
+	switch {
+	case d.stopped():
+		return false
+	case all.Kind() == jsondoc.Map && part.Kind() == jsondoc.Map:
+		covered := true
+		err := part.Each(func(name string, value *jsondoc.Node) bool {
+			other, err := all.Member(name)
+			covered = err == nil && other != nil && d.covers(other, value)
+			return covered
+		})
+		return covered && err == nil
+	case all.Kind() == jsondoc.Array && part.Kind() == jsondoc.Array:
+		was, err := membersOf(all)
+		now, errNow := membersOf(part)
+		return err == nil && errNow == nil && d.inOrder(was, now) != nil
+	}
+	return same(all, part)
+}
+
+// maxAlike bounds how many digests say what an element is like.
+const maxAlike = 64
+
+// likeness returns short digests of what an element shows, leaf by leaf, in no order; or those of its keys, if the elements of the
+// other version have some.
+func likeness(n *jsondoc.Node, w where) []string {
+	var all []string
+	if w.place != nil && len(w.place.Keys) > 0 {
+		for _, field := range w.place.Keys {
+			if value, err := n.Member(field); err == nil && value != nil {
+				all = append(all, shortDigest(field, value))
+			}
+		}
+		if len(all) == len(w.place.Keys) {
+			return all
+		}
+	}
+	return leaves(nil, "", n)
+}
+
+func leaves(all []string, name string, n *jsondoc.Node) []string {
+	if kind := n.Kind(); kind != jsondoc.Map && kind != jsondoc.Array {
+		return append(all, shortDigest(name, n))
+	}
+	_ = n.Each(func(member string, value *jsondoc.Node) bool {
+		all = leaves(all, name+"."+member, value)
+		return len(all) < maxAlike
+	})
+	return all
+}
+
+func shortDigest(name string, n *jsondoc.Node) string {
+	const short = 5
+	text := digestString(hash(name, digestText(n)))
+	return text[:min(short, len(text))]
+}
+
+func (l *listEntry) appendJSON(dst []byte) []byte {
+	dst = appendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
+	if len(l.parts) > 0 {
+		dst = append(dst, `,"parts":{`...)
+		for i, j := range slices.Sorted(maps.Keys(l.parts)) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendString(dst, strconv.Itoa(j)), `:{"kept":`...)
+			dst = appendEntries(dst, l.parts[j], 0)
+			if len(l.alike[j]) > 0 {
+				dst = appendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
+			}
+			dst = append(dst, '}')
+		}
+		dst = append(dst, '}')
+	}
+	if len(l.extra) > 0 {
+		dst = append(dst, `,"extra":[`...)
+		for i, e := range l.extra {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(append(dst, `{"after":`...), int64(e.after), 10)
+			dst = append(append(append(dst, `,"value":`...), e.value...), '}')
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// parseList reads what appendJSON wrote, and reports whether it is that.
+func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
+	l, ok := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}, n.Kind() == jsondoc.Map
+	if within >= maxNested {
+		return nil, false
+	}
+	err := n.Each(func(name string, v *jsondoc.Node) bool {
+		switch name {
+		case "was":
+			text, is := v.Str()
+			l.was, ok = strings.Fields(text), is
+		case "parts":
+			ok = l.parseParts(v, within+1)
+		case "extra":
+			ok = l.parseExtra(v)
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return l, ok && err == nil && len(l.was) <= maxElements
+}
+
+func (l *listEntry) parseParts(n *jsondoc.Node, within int) bool {
+	ok := n.Kind() == jsondoc.Map
+	err := n.Each(func(name string, part *jsondoc.Node) bool {
+		j, err := strconv.Atoi(name)
+		ok = err == nil && part.Kind() == jsondoc.Map
+		errPart := part.Each(func(name string, v *jsondoc.Node) bool {
+			switch name {
+			case "kept":
+				l.parts[j], ok = parseEntries(v, nil, within)
+			case "alike":
+				text, is := v.Str()
+				l.alike[j], ok = strings.Fields(text), is
+			default:
+				ok = false
+			}
+			return ok
+		})
+		ok = ok && errPart == nil
+		return ok
+	})
+	return ok && err == nil
+}
+
+func (l *listEntry) parseExtra(n *jsondoc.Node) bool {
+	ok := n.Kind() == jsondoc.Array
+	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+		after, err := e.Member("after")
+		value, errValue := e.Member("value")
+		i, errNumber := strconv.Atoi(string(after.Text()))
+		ok = err == nil && errValue == nil && errNumber == nil && value != nil
+		if ok {
+			l.extra = append(l.extra, extra{i, value.Text()})
+		}
+		return ok
+	})
+	return ok && err == nil
+}

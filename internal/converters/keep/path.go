@@ -1,0 +1,175 @@
+package keep
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Step goes from a value to a part of it: to the member Name of an object, to the element of a list that has the Keys, or, in a
+// Unit, to the First element.
+type Step struct {
+	Name  string
+	Keys  []Key
+	First bool
+	// data says that the name is a user's, the key of a map: messages do not quote it.
+	data bool
+}
+
+// A Key is a field that tells the elements of a list apart, and its value as canonical JSON.
+type Key struct{ Name, Value string }
+
+// A Path leads from the root of an object, or of an element, to a value.
+type Path []Step
+
+// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values
+// deep in an object had long paths each.
+const maxSteps = 64
+
+// Names returns the path of members of objects.
+func Names(names ...string) Path {
+	path := make(Path, 0, len(names))
+	for _, name := range names {
+		path = append(path, Step{Name: name})
+	}
+	return path
+}
+
+func (s Step) equal(t Step) bool {
+	return s.Name == t.Name && s.First == t.First && slices.Equal(s.Keys, t.Keys)
+}
+
+func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, Step.equal) }
+
+// within reports whether the path leads to q, or to a part of it.
+func (p Path) within(q Path) bool { return len(q) <= len(p) && p[:len(q)].equal(q) }
+
+// String writes the path for messages, which quote neither the keys of maps nor those of lists.
+func (p Path) String() string {
+	if len(p) == 0 {
+		return "."
+	}
+	var text strings.Builder
+	for _, s := range p {
+		switch {
+		case s.Keys != nil:
+			text.WriteString("[]")
+		case s.data:
+			text.WriteString("{}")
+		default:
+			text.WriteString(jsondoc.FormatPath(s.Name))
+		}
+	}
+	return text.String()
+}
+
+// appendJSON appends the path as the array that an annotation has: a string for a member, an object for an element.
+func (p Path) appendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i, s := range p {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if s.Keys == nil {
+			dst = appendString(dst, s.Name)
+			continue
+		}
+		dst = appendKeys(dst, s.Keys)
+	}
+	return append(dst, ']')
+}
+
+// sum returns a hash of the path.
+func (p Path) sum() uint64 {
+	sum := uint64(offset64)
+	for _, s := range p {
+		sum = hashed(sum, s.Name)
+		for _, k := range s.Keys {
+			sum = hashed(hashed(sum, k.Name), k.Value)
+		}
+	}
+	return sum
+}
+
+// appendKeys appends the keys of an element as an object.
+func appendKeys(dst []byte, keys []Key) []byte {
+	for i, k := range keys {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = append(appendString(dst, k.Name), ':')
+		dst = append(dst, k.Value...)
+	}
+	return append(dst, '}')
+}
+
+func appendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }
+
+// parsePath reads what appendJSON wrote, and reports whether it is that.
+func parsePath(n *jsondoc.Node) (Path, bool) {
+	if n.Kind() != jsondoc.Array {
+		return nil, false
+	}
+	path, ok := Path{}, true
+	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+		s := Step{}
+		if s.Name, ok = e.Str(); !ok {
+			s.Keys, ok = parseKeys(e)
+		}
+		path, ok = append(path, s), ok && len(path) < maxSteps
+		return ok
+	})
+	return path, ok && err == nil
+}
+
+// maxKeys bounds by how many fields the elements of a list are told apart: each element is looked at for each of them.
+const maxKeys = 16
+
+func parseKeys(n *jsondoc.Node) ([]Key, bool) {
+	var keys []Key
+	ok := n.Kind() == jsondoc.Map
+	err := n.Each(func(name string, value *jsondoc.Node) bool {
+		text, scalar := keyText(value)
+		ok = ok && scalar && len(keys) < maxKeys
+		keys = append(keys, Key{name, text})
+		return ok
+	})
+	return keys, ok && err == nil && len(keys) > 0
+}
+
+// keyText returns the value of a key field as canonical JSON, and whether it may be one.
+func keyText(n *jsondoc.Node) (string, bool) {
+	switch n.Kind() {
+	case jsondoc.String:
+		text, _ := n.Str()
+		return string(jsondoc.StringValue(text).Text()), true
+	case jsondoc.Number:
+		text, err := jsondoc.CanonicalNumber(string(n.Text()))
+		return text, err == nil
+	case jsondoc.Bool:
+		return string(n.Text()), true
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Array, jsondoc.Map:
+	}
+	return "", false
+}
+
+// keysOf returns the keys of an element by some fields, and whether it has them all.
+func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
+	keys := make([]Key, 0, len(fields))
+	for _, field := range fields {
+		value, err := e.Member(field)
+		text, ok := keyText(value)
+		if err != nil || !ok {
+			return nil, false
+		}
+		keys = append(keys, Key{field, text})
+	}
+	return keys, true
+}
+
+// index is what two elements with the same keys have in common.
+func index(keys []Key) string {
+	if len(keys) == 1 {
+		return keys[0].Value
+	}
+	return string(appendKeys(nil, keys))
+}

@@ -1,0 +1,212 @@
+package keep
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+const (
+	// maxTotal bounds all annotations of an object together, in bytes of their names and values
+	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
+	maxTotal = 256 << 10
+	// maxAnnotations is how many annotations a version may have for an object before its values are grouped: server-side apply
+	// lists the owners of each in managedFields.
+	maxAnnotations = 200
+	// maxNamed bounds how many paths a message names.
+	maxNamed = 5
+)
+
+// Put keeps the entries of a version in the annotations of obj. It fails if all annotations together would have more than
+// the API server allows: a *TooLargeError.
+func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	annotations, err := made(obj)
+	if err != nil {
+		return err
+	}
+	groups, err := grouped(entries, newDeadline(ctx))
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		name, text := g.annotation(label(version))
+		// A name can be there only if somebody else wrote it, in a format that is not known.
+		if err := annotations.SetMember(name, jsondoc.StringValue(string(text))); err != nil {
+			return err
+		}
+	}
+	if rough, err := roughSize(annotations); rough <= maxTotal || err != nil {
+		return err
+	}
+	return checkSize(annotations, version, entries)
+}
+
+// roughSize returns the size of annotations as they are spelt, which is not less than what the API server counts.
+func roughSize(annotations *jsondoc.Node) (int, error) {
+	size := 0
+	err := annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+		size += len(name) + len(m.Value().Text())
+		return true
+	})
+	return size, err
+}
+
+// made returns the annotations of an object, which it makes if there are none.
+func made(obj *jsondoc.Object) (*jsondoc.Node, error) {
+	n, err := obj.Get("metadata", "annotations")
+	if err != nil || n.Kind() == jsondoc.Map {
+		return n, err
+	}
+	empty, err := jsondoc.RawValue([]byte("{}"))
+	if err == nil {
+		err = obj.Set(empty, "metadata", "annotations")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.Get("metadata", "annotations")
+}
+
+// checkSize fails if the API server would refuse the annotations.
+func checkSize(annotations *jsondoc.Node, version string, entries []*Entry) error {
+	total, kept := 0, 0
+	err := annotations.Each(func(name string, value *jsondoc.Node) bool {
+		text, _ := value.Str()
+		total += len(name) + len(text)
+		if IsOwn(name) {
+			kept += len(name) + len(text)
+		}
+		return true
+	})
+	if err != nil || total <= maxTotal {
+		return err
+	}
+	return &TooLargeError{jsondoc.PathError{
+		Problem: fmt.Sprintf("what only %s can say takes %d bytes of annotations, which may have %d with the %d of others: "+
+			"get the object at %s and make these fields smaller there", version, kept, maxTotal, total-kept, version),
+		Path: strings.Join(largest(entries), ", "),
+	}}
+}
+
+// A TooLargeError says that what has to be kept does not fit into the annotations of the object, which of it takes the most room,
+// and at which version that can be made smaller.
+type TooLargeError struct{ jsondoc.PathError }
+
+// largest returns the paths of the entries that take the most, those of one place once.
+func largest(entries []*Entry) []string {
+	size := map[string]int{}
+	for _, e := range entries {
+		size[e.path.String()] += len(e.appendJSON(nil, true, 0))
+	}
+	paths := make([]string, 0, len(size))
+	for path := range size {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	return paths[:min(len(paths), maxNamed)]
+}
+
+// A group is what one annotation keeps: an entry, or all that are below a path.
+type group struct {
+	path    Path
+	entries []*Entry
+}
+
+// grouped returns a group for each entry, or, where those are too many, fewer by their parents.
+func grouped(entries []*Entry, d *deadline) ([]group, error) {
+	depth, ordered := 0, false
+	for _, e := range entries {
+		depth, ordered = max(depth, len(e.path)), ordered || e.kind == isOrder
+	}
+	if len(entries) > maxAnnotations {
+		depth, err := fitting(entries, depth, d)
+		if err != nil {
+			return nil, err
+		}
+		return byPath(entries, depth, d)
+	}
+	if ordered {
+		return byPath(entries, depth, d) // an order has the path of the list, which may be kept otherwise as well
+	}
+	groups := make([]group, 0, len(entries))
+	for _, e := range entries {
+		groups = append(groups, group{e.path, []*Entry{e}})
+	}
+	return groups, nil
+}
+
+// fitting returns how many steps of the paths make groups that are not too many, or 1.
+func fitting(entries []*Entry, most int, d *deadline) (int, error) {
+	least := 1
+	for least < most {
+		depth := (least + most + 1) / 2
+		switch few, err := fewPaths(entries, depth, d); {
+		case err != nil:
+			return 0, err
+		case few:
+			least = depth
+		default:
+			most = depth - 1
+		}
+	}
+	return least, nil
+}
+
+// fewPaths reports whether the first steps of all paths are few enough for an annotation each.
+func fewPaths(entries []*Entry, depth int, d *deadline) (bool, error) {
+	paths := make(map[uint64]bool, maxAnnotations)
+	for _, e := range entries {
+		if err := d.passed(1); err != nil {
+			return false, err
+		}
+		if paths[e.path[:min(depth, len(e.path))].sum()] = true; len(paths) > maxAnnotations {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// byPath groups entries by the first steps of their paths.
+func byPath(entries []*Entry, depth int, d *deadline) ([]group, error) {
+	var groups []group
+	at := map[string]int{}
+	for _, e := range entries {
+		if err := d.passed(1); err != nil {
+			return nil, err
+		}
+		path := e.path[:min(depth, len(e.path))]
+		key := string(path.appendJSON(nil))
+		i, found := at[key]
+		if !found {
+			i = len(groups)
+			at[key], groups = i, append(groups, group{path: path})
+		}
+		groups[i].entries = append(groups[i].entries, e)
+	}
+	for i := range groups {
+		if g := &groups[i]; len(g.entries) == 1 {
+			g.path = g.entries[0].path
+		}
+	}
+	return groups, nil
+}
+
+// annotation returns the name and the text of the annotation of a group.
+func (g *group) annotation(label string) (name string, text []byte) {
+	name, simple := annotationName(label, g.path)
+	if len(g.entries) == 1 {
+		return name, g.entries[0].appendJSON(nil, !simple, 0)
+	}
+	text = appendEntries([]byte(`{"parts":`), g.entries, len(g.path))
+	if !simple {
+		text = g.path.appendJSON(append(text, `,"path":`...))
+	}
+	return name, append(text, '}')
+}

@@ -1,0 +1,192 @@
+package converters
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Unit has the places of values that are computed from one another, by version: {"v1beta1": {{"hostPort"}}, "v1": {{"host"},
+// {"port"}}} for two that are one text elsewhere. A place is a path of members.
+type Unit map[string][][]string
+
+// Lossless returns the kind with a converter that loses nothing, whatever the kind's own converter does. What that gives is
+// converted back at once; what does not come back as it was is kept in annotations, and returns with the conversion to its version
+// as long as that gives, and the object shows, what it did when the value was kept. So an edit wins over what was kept of the same
+// value, and of the same unit.
+//
+// The kind's converter needs to know nothing of it. It is called twice for each conversion, so the obligations of a Converter hold
+// for its own results, too. A kind that is lossless already, as of HubSpoke, gets more units.
+//
+// With the kind's Schemas nothing is restored that is of another type, whoever wrote the annotation. The converter must leave nothing
+// in an object that its schema lacks, but for fields that no schema has: these it copies, and they are kept as well, as the API
+// server may know them, and remove them from another version. Without Schemas any value may be anywhere.
+func Lossless(k Kind, units ...Unit) Kind {
+	c := &keeper{Converter: k.Converter, versions: k.Versions, units: units, layouts: make(map[direction]*keep.Layout, 2*len(k.Versions))}
+	if was, ok := k.Converter.(*keeper); ok {
+		c.Converter, c.units = was.Converter, slices.Concat(was.units, units)
+	}
+	for _, v := range k.Versions {
+		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
+			c.layouts[d] = &keep.Layout{
+				Schema: k.Schemas[d.from], Other: k.Schemas[d.to], OtherVersion: d.to, Root: placesOf(c.units, d), Opaque: true,
+			}
+		}
+	}
+	k.Converter = c
+	return k
+}
+
+type direction struct{ from, to string }
+
+// placesOf returns the places of units in the version that is converted from.
+func placesOf(units []Unit, d direction) *keep.Place {
+	root := &keep.Place{}
+	for _, u := range units {
+		unit := keep.NewUnit(membersOf(u[d.from]), membersOf(u[d.to]))
+		for _, path := range u[d.from] {
+			p := root
+			for _, name := range path {
+				if p.Members == nil {
+					p.Members = map[string]*keep.Place{}
+				}
+				if p.Members[name] == nil {
+					p.Members[name] = &keep.Place{}
+				}
+				p = p.Members[name]
+			}
+			p.Unit, p.Moved = unit, true
+		}
+	}
+	return root
+}
+
+func membersOf(paths [][]string) []keep.Member {
+	members := make([]keep.Member, 0, len(paths))
+	for _, path := range paths {
+		members = append(members, keep.Member{Path: keep.Names(path...)})
+	}
+	return members
+}
+
+// A keeper keeps what a converter does not give back.
+type keeper struct {
+	Converter
+
+	versions []string
+	units    []Unit
+	layouts  map[direction]*keep.Layout // of the version that is converted from, beside the other one
+	pool     sync.Pool                  // of *scratch
+}
+
+// A scratch is memory of a conversion, which the next one uses again.
+type scratch struct {
+	annotation jsondoc.Document
+	search     keep.Searcher
+}
+
+// Convert implements Converter.
+func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+	source := c.layouts[direction{from, to}]
+	if source == nil {
+		return c.Converter.Convert(ctx, obj, from, to) // which tells what it lacks
+	}
+	text, asRead := obj.Text(), obj.Untouched()
+	kept, unknown, err := c.take(ctx, obj, text, keep.Versions{From: from, To: to, All: c.versions}, source)
+	if err != nil {
+		return err
+	}
+	exact, err := c.convert(ctx, obj, from, to)
+	if err != nil || exact && !unknown && len(kept) == 0 {
+		return err
+	}
+	x := obj.Original()
+	if !asRead {
+		if x, err = jsondoc.ParseObject(text); err != nil {
+			return err
+		}
+	}
+	restored, g, err := c.restore(ctx, obj, x, kept, from, to)
+	if err != nil {
+		return err
+	}
+	entries, err := keep.Diff(ctx, x, g, obj, source, unknown, restored)
+	if err != nil {
+		return err
+	}
+	err = keep.Put(ctx, obj, from, entries)
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		ReportFrom(ctx).NoteTooLarge()
+	}
+	return err
+}
+
+// take takes what was kept from an object, whose text is given, and reports whether it has fields that no schema knows.
+func (c *keeper) take(
+	ctx context.Context, obj *jsondoc.Object, text []byte, v keep.Versions, l *keep.Layout,
+) (kept []*keep.Entry, unknown bool, err error) {
+	memory, ok := c.pool.Get().(*scratch)
+	if !ok {
+		memory = &scratch{}
+	}
+	kept, err = keep.Take(obj, v, &memory.annotation)
+	if unknown = memory.search.HasUnknown(text, l); unknown {
+		ReportFrom(ctx).NoteUnknown()
+	}
+	memory.annotation.Reset(nil)
+	c.pool.Put(memory)
+	return kept, unknown, err
+}
+
+func (c *keeper) convert(ctx context.Context, obj *jsondoc.Object, from, to string) (exact bool, err error) {
+	if f, ok := c.Converter.(Exact); ok {
+		return f(ctx, obj, from, to)
+	}
+	return false, c.Converter.Convert(ctx, obj, from, to)
+}
+
+// restore restores what was kept in what x was converted to, and returns what that is converted back to. What somebody wrote by hand
+// never makes an object fail: where it cannot be converted with what was kept, it goes without.
+func (c *keeper) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep.Entry, from, to string) (
+	restored *keep.Restored, g *jsondoc.Object, err error,
+) {
+	if len(kept) == 0 {
+		g, err = c.back(ctx, y, from, to)
+		return nil, g, err
+	}
+	without := y.Value()
+	if restored, err = keep.Restore(ctx, y, x, kept, c.layouts[direction{to, from}]); err != nil {
+		return nil, nil, err
+	}
+	if g, err = c.back(ctx, y, from, to); err == nil || ctx.Err() != nil {
+		return restored, g, err
+	}
+	y.Replace(without)
+	g, err = c.back(ctx, y, from, to)
+	return nil, g, err
+}
+
+// back returns what y, which came from a version, is converted back to.
+func (c *keeper) back(ctx context.Context, y *jsondoc.Object, from, to string) (*jsondoc.Object, error) {
+	g := y.Copy()
+	if g == nil {
+		var err error
+		if g, err = jsondoc.ParseObject(y.Text()); err != nil {
+			return nil, err
+		}
+	}
+	was, err := g.Get("apiVersion")
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := was.Str(); ok {
+		group, _, _ := strings.Cut(text, "/")
+		was.Replace(jsondoc.StringValue(group + "/" + to))
+	}
+	return g, c.Converter.Convert(ctx, g, to, from)
+}

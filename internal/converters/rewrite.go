@@ -1,0 +1,180 @@
+package converters
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A rewriter makes the text of a source that of a target: beside a node of the text it is given was and now, what source and target
+// say at that place as decoded JSON. A value that is the same in both keeps its text.
+//
+// What was does not have, the source did not represent: a field that it does not know, or a null or a zero value that its Go type
+// drops. It stays if source and target know it alike. For that there are schemas, nil where was has all that the text has.
+type rewriter struct{ source, target *crdschema.Node }
+
+// value makes n, which says was, say now.
+func (r rewriter) value(n *jsondoc.Node, was, now any) error {
+	if r.source == r.target && reflect.DeepEqual(was, now) {
+		return nil
+	}
+	switch now := now.(type) {
+	case map[string]any:
+		if was, ok := was.(map[string]any); ok && now != nil && n.Kind() == jsondoc.Map {
+			return r.members(n, was, now)
+		}
+	case []any:
+		if was, ok := was.([]any); ok && now != nil && n.Kind() == jsondoc.Array {
+			return r.elements(n, was, now)
+		}
+	}
+	if more, is := added(was, now); is {
+		return replace(n, more)
+	}
+	return nil
+}
+
+func replace(n *jsondoc.Node, v any) error {
+	value, err := render(v, n.Path())
+	if err == nil {
+		n.Replace(value)
+	}
+	return err
+}
+
+// added returns what now says that was does not, and whether that is something. A Go type says the zero of each field that has no
+// omitempty, whether the object has the field or not: this keeps such noise out of the object.
+func added(was, now any) (more any, is bool) {
+	from, _ := was.(map[string]any)
+	to, _ := now.(map[string]any)
+	if from == nil || to == nil {
+		return now, !reflect.DeepEqual(was, now)
+	}
+	members := make(map[string]any)
+	for name, v := range to {
+		old, found := from[name]
+		if !found {
+			members[name] = v
+		} else if v, is := added(old, v); is {
+			members[name] = v
+		}
+	}
+	return members, len(members) > 0
+}
+
+func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
+	list, err := entries(n)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(list))
+	for _, e := range list {
+		seen[e.name] = true
+		if err := r.member(n, e, was, now); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		v := now[name]
+		if old, found := was[name]; seen[name] {
+			continue
+		} else if found {
+			if v, found = added(old, v); !found {
+				continue
+			}
+		}
+		value, err := render(v, n.Path())
+		if err == nil {
+			err = n.SetMember(name, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member rewrites a member of the text.
+func (r rewriter) member(n *jsondoc.Node, e entry, was, now map[string]any) error {
+	old, had := was[e.name]
+	v, has := now[e.name]
+	source, known := below(r.source, e.name)
+	target, knownNow := below(r.target, e.name)
+	at := rewriter{source, target}
+	switch {
+	case has && had:
+		return at.value(e.value, old, v)
+	case has:
+		return replace(e.value, v)
+	case had || known != knownNow || source.Kind() != target.Kind() && e.value.Kind() != jsondoc.Null:
+		return n.RemoveMember(e.name)
+	case known && e.value.Kind() == jsondoc.Map:
+		return at.members(e.value, nil, nil)
+	}
+	return nil
+}
+
+// below returns what a schema has for a member of an object, and whether it knows the member.
+func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) {
+	if p := s.Property(name); p != nil {
+		return p, true
+	}
+	if v := s.Values(); v != nil {
+		return v, true
+	}
+	if s.PreservesUnknown() {
+		return s, true
+	}
+	return nil, false
+}
+
+// itemsOf returns what a schema has for the elements of a list.
+func itemsOf(s *crdschema.Node) *crdschema.Node {
+	if s.PreservesUnknown() {
+		return s
+	}
+	return s.Items()
+}
+
+// elements keeps the text of each element that was in the list before, wherever it was, and rewrites others from the one at their
+// index if that is free.
+func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
+	list, err := entries(n)
+	if err != nil {
+		return err
+	}
+	if len(list) != len(was) { // a Go type that writes its own JSON
+		return replace(n, now)
+	}
+	of := rewriter{itemsOf(r.source), itemsOf(r.target)}
+	asLong := len(was) == len(now)
+	from, used := matchElements(was, now)
+	inPlace := asLong
+	texts := make([][]byte, len(now))
+	for i := range now {
+		j := from[i]
+		if j < 0 && i < len(was) && !used[i] && (asLong || r.source == nil) {
+			j = i
+		}
+		if j < 0 {
+			v, err := render(now[i], n.Path())
+			if err != nil {
+				return err
+			}
+			texts[i] = v.Text()
+			continue
+		}
+		if err := of.value(list[j].value, was[j], now[i]); err != nil {
+			return err
+		}
+		inPlace = inPlace && i == j
+		texts[i] = list[j].value.Text()
+	}
+	if inPlace {
+		return nil
+	}
+	return replaceElements(n, texts)
+}

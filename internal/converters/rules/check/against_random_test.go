@@ -1,0 +1,196 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// Random rules, of which some go and others come: what the old ones have kept of a place that no note is about comes back.
+func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
+	t.Parallel()
+	compared, told := 0, 0
+	for seed := *firstSeed; seed < *firstSeed+*seeds && !t.Failed(); seed++ {
+		c := newRandomCase(t, seed)
+		if c == nil {
+			continue
+		}
+		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // choices that can be repeated
+		some := func() string {
+			var list []string
+			for _, i := range r.Perm(len(c.list)) {
+				if r.IntN(4) > 0 {
+					list = append(list, c.list[i])
+				}
+			}
+			return conversionOf("Preserve", list)
+		}
+		was, is := some(), some()
+		old, now := c.load(was), c.load(is)
+		if old == nil || now == nil {
+			continue
+		}
+		notes := check.Against(old.Bound(), now.Bound())
+		compared, told = compared+1, told+len(notes)
+		e := &exchange{t: t, crd: c.crd, old: &old.Kinds()[0], now: &now.Kinds()[0], notes: notes}
+		if problem := e.untold(seed); problem != "" {
+			t.Errorf("seed %d: %.3000s\nold %s\nnew %s\n%s", seed, problem, after(was, "v1beta1\n"), after(is, "v1beta1\n"), after(c.schema, "names:"))
+		}
+	}
+	if !t.Failed() && compared < int(*seeds)/4 || told < compared/2 {
+		t.Errorf("%d pairs of Conversions and %d notes: the test has lost its power", compared, told)
+	}
+}
+
+// load returns a set with the rules, or nil if they cannot be used.
+func (c *randomCase) load(rules string) *engine.Set {
+	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
+	if len(found) > 0 {
+		return nil
+	}
+	return set
+}
+
+// An exchange is one of rules, while objects are stored.
+type exchange struct {
+	t        *testing.T
+	crd      *crdschema.CRD
+	old, now *converters.Kind
+	notes    []finding.Finding
+}
+
+// untold returns a change of what was kept that no note is about, or nothing.
+func (e *exchange) untold(seed uint64) string {
+	const objects = 20
+	for _, from := range e.crd.Versions {
+		g, err := roundtrip.NewGenerator(from, nil)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		for i := range uint64(objects) {
+			object := g.Object(seed, i)
+			if object == nil || bytes.Contains(object, []byte("null")) { // which few places take, and which is kept without a word
+				continue
+			}
+			for _, stored := range e.crd.Versions {
+				if stored == from {
+					continue
+				}
+				there := e.converted(e.old, object, from, stored)
+				if there == nil {
+					continue
+				}
+				bare := e.decoded(there)
+				delete(bare, "metadata")
+				was, is := e.converted(e.old, there, stored, from), e.converted(e.now, there, stored, from)
+				before := specOf(e.decoded(was))
+				kept := changedPaths(nil, ".spec", before, specOf(e.decoded(e.converted(e.old, e.encoded(bare), stored, from))))
+				for _, path := range changedPaths(nil, ".spec", before, specOf(e.decoded(is))) {
+					if slices.Contains(kept, path) && !slices.ContainsFunc(e.notes, func(f finding.Finding) bool { return saysOf(f.Message, from.Name, path) }) {
+						return fmt.Sprintf("%s of %s (-before +after):\n%.1000s\nby way of %.2000s", path, from.Name,
+							cmp.Diff(before, specOf(e.decoded(is))), there)
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// converted returns an object as the API server has it once it was converted: pruned and defaulted; nil for one of which too much
+// would have to be kept.
+func (e *exchange) converted(kind *converters.Kind, object []byte, from, to *crdschema.Version) []byte {
+	e.t.Helper()
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := kind.Convert(e.t.Context(), obj, from.Name, to.Name); err != nil {
+		return nil
+	}
+	is := e.decoded(obj.Text())
+	is["apiVersion"] = kind.Group + "/" + to.Name
+	to.Prune(is)
+	to.Default(is)
+	return e.encoded(is)
+}
+
+func (e *exchange) decoded(text []byte) map[string]any {
+	e.t.Helper()
+	var obj map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &obj); err != nil {
+		e.t.Fatal(err)
+	}
+	return obj
+}
+
+func (e *exchange) encoded(obj map[string]any) []byte {
+	e.t.Helper()
+	text, err := json.Marshal(obj)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return text
+}
+
+func specOf(obj map[string]any) any { return obj["spec"] }
+
+// step is one of a path.
+var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
+
+// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is in it.
+func saysOf(message, version, path string) bool {
+	places, _, found := strings.Cut(message, " of "+version+": ")
+	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {
+		steps, said := stepText.FindAllString(path, -1), stepText.FindAllString(place, -1)
+		for i := range min(len(steps), len(said)) {
+			if steps[i] != said[i] && said[i][0] != '{' && (said[i][0] != '[' || steps[i][0] != '[') {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// changedPaths adds the paths at which two values differ.
+func changedPaths(paths []string, path string, a, b any) []string {
+	x, isObject := a.(map[string]any)
+	y, isToo := b.(map[string]any)
+	if isObject && isToo {
+		all := maps.Clone(x)
+		maps.Copy(all, y)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			paths = changedPaths(paths, path+"."+strings.NewReplacer(".", "_", "[", "_", "{", "_").Replace(name), x[name], y[name])
+		}
+		return paths
+	}
+	list, isList := a.([]any)
+	other, isToo := b.([]any)
+	if isList && isToo && len(list) == len(other) {
+		for i := range list {
+			paths = changedPaths(paths, fmt.Sprintf("%s[%d]", path, i), list[i], other[i])
+		}
+		return paths
+	}
+	if !cmp.Equal(a, b) {
+		paths = append(paths, path)
+	}
+	return paths
+}

@@ -1,0 +1,106 @@
+package check_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	engine "github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// againstFolder has a folder for each case: old.yaml and new.yaml are rules, crd.yaml is the CRD, old-crd.yaml the one of the old
+// rules where it is another one, and want.txt what is said. What seen.yaml says is seen of objects holds package rules.
+const againstFolder = "testdata/against"
+
+// bound binds one file of a case to one of its CRDs. There must be nothing wrong with it.
+func bound(t *testing.T, folder, rules, crd string) *binding.Set {
+	t.Helper()
+	crds, err := crdschema.Parse(crd, read(t, folder, crd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, findings := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: rules, Text: read(t, folder, rules)})
+	for _, f := range findings {
+		t.Errorf("%s: %s", folder, f)
+	}
+	return set.Bound()
+}
+
+// oldCRD returns the name of the CRD of the old rules.
+func oldCRD(folder string) string {
+	const own = "old-crd.yaml"
+	if _, err := os.Stat(filepath.Join(folder, own)); err == nil {
+		return own
+	}
+	return "crd.yaml"
+}
+
+// TestAgainst compares the rules of each folder with the old ones. That of a folder whose name starts with "clean" says nothing.
+func TestAgainst(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(againstFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{}
+	for _, e := range entries {
+		folder := filepath.Join(againstFolder, e.Name())
+		notes := check.Against(bound(t, folder, "old.yaml", oldCRD(folder)), bound(t, folder, "new.yaml", "crd.yaml"))
+		var got bytes.Buffer
+		sources := map[string][]byte{"old.yaml": read(t, folder, "old.yaml"), "new.yaml": read(t, folder, "new.yaml")}
+		if err := finding.Render(&got, finding.Text, notes, sources); err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(filepath.Join(folder, "want.txt"), got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(read(t, folder, "want.txt")), got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.Name(), diff)
+		}
+		if strings.HasPrefix(e.Name(), "clean") != (len(notes) == 0) {
+			t.Errorf("%s has %d notes", e.Name(), len(notes))
+		}
+		for _, n := range notes {
+			codes[n.Code] = true
+			if !n.IsNote() {
+				t.Errorf("%s: not a note: %s", e.Name(), n)
+			}
+		}
+	}
+	const least = 10
+	if len(codes) < least {
+		t.Errorf("%d different notes, want %d at least", len(codes), least)
+	}
+}
+
+// Rules say nothing against themselves.
+func TestAgainstItself(t *testing.T) {
+	t.Parallel()
+	folders, err := filepath.Glob("../../../../examples/*/rules.yaml")
+	if err != nil || len(folders) < 10 {
+		t.Fatal(len(folders), err)
+	}
+	for _, file := range folders {
+		folder := filepath.Dir(file)
+		crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		again, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		for _, n := range check.Against(set.Bound(), again.Bound()) {
+			t.Error(n)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What is filled in is told from what somebody wrote, in the rules and in the schemas.
+func TestDefaultsHideNoEdit(t *testing.T) {
+	t.Parallel()
+	defaultRows().hold(t)
+}
+
+// What cannot be converted is kept, whatever it is that a converter cannot do.
+func TestLimitsLoseNothing(t *testing.T) {
+	t.Parallel()
+	limitRows().hold(t)
+}
+
+func defaultRows() rows {
+	const schema = "{spec: {note: string, strategy: {type: string, surge: integer}}}"
+	within := func(key string) world {
+		return two(schema, schema, "- {field: .spec.strategy, hub: .spec.strategy, "+key+": {type: RollingUpdate, surge: 1}}\n"+
+			"- {field: .spec.strategy.type, hub: .spec.strategy.type, hubDefault: RollingUpdate}")
+	}
+	const whole, part = `{spec: {strategy: {type: RollingUpdate, surge: 1}}}`, `{spec: {strategy: {type: RollingUpdate}}}`
+	port := two("{spec: {host: string, port: integer}}", "{spec: {host: string, port: string}}",
+		`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`)
+	sizes := two("{spec: {note: string, l: [{name: string}, name]}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
+	return rows{
+		"a default that fills in an object stays one while nobody edits it": {world: within("default"), steps: []step{
+			create("v1", `{spec: {}}`), shows("v1beta1", whole), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x}}`),
+		}},
+		"a removal in an object that a default filled in is seen": {world: within("default"), steps: []step{
+			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {surge: null}}}`), shows("v1beta1", part),
+			edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {note: x, strategy: {type: RollingUpdate}}}`),
+		}},
+		"and one of what another default would fill in": {world: within("default"), steps: []step{
+			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {type: null}}}`), shows("v1beta1", `{spec: {strategy: {surge: 1}}}`),
+		}},
+		"and a value in it": {world: within("default"), steps: []step{
+			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {surge: 2}}}`),
+			shows("v1", `{spec: {strategy: {type: RollingUpdate, surge: 2}}}`),
+		}},
+		"a removal at the hub in an object that a default filled in there is seen": {world: within("hubDefault"), steps: []step{
+			create("v1beta1", `{spec: {}}`), edit("v1", `{spec: {strategy: {surge: null}}}`), shows("v1", part),
+			edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x, strategy: {type: RollingUpdate}}}`),
+		}},
+		"and a value in it there": {world: within("hubDefault"), steps: []step{
+			create("v1beta1", `{spec: {}}`), edit("v1", `{spec: {strategy: {surge: 2}}}`), edit("v1beta1", `{spec: {note: x}}`),
+			shows("v1", `{spec: {note: x, strategy: {type: RollingUpdate, surge: 2}}}`),
+		}},
+
+		"what was absent stays absent while the default is what it was": {world: port, steps: []step{
+			create("v1beta1", `{spec: {host: a}}`), edit("v1", `{spec: {host: b}}`), shows("v1beta1", `{spec: {host: b}}`),
+			shows("v1", `{spec: {host: b, port: "80"}}`), edit("v1", `{spec: {port: "81"}}`), shows("v1beta1", `{spec: {host: b, port: 81}}`),
+		}},
+		"what was absent gives way beside a default of the schema": {
+			world: two("{spec: {host: string, port: integer}}", `{spec: {host: string, port: 'string = "80"'}}`,
+				`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`),
+			steps: []step{
+				create("v1beta1", `{spec: {host: a}}`), shows("v1beta1", `{spec: {host: a}}`), edit("v1", `{spec: {port: "81"}}`),
+				shows("v1beta1", `{spec: {host: a, port: 81}}`), edit("v1beta1", `{spec: {host: b}}`), shows("v1", `{spec: {host: b, port: "81"}}`),
+			},
+		},
+		"what was absent is absent still after an edit and its undoing": {world: port, steps: []step{
+			create("v1beta1", `{spec: {host: a}}`), edit("v1", `{spec: {port: "81"}}`), edit("v1beta1", `{spec: {port: null}}`),
+			shows("v1", `{spec: {host: a, port: "80"}}`), shows("v1beta1", `{spec: {host: a}}`),
+		}},
+
+		"what the schema fills in is not kept": {world: sizes, steps: []step{
+			create("v1", `{spec: {note: x}}`), keepsNothing, shows("v1", `{spec: {note: x, size: 1}}`),
+		}},
+		"what is written as the schema would fill it in is not kept, either": {world: sizes, steps: []step{
+			create("v1", `{spec: {note: x, size: 1, l: [{name: n, a: 1}]}}`), keepsNothing,
+			shows("v1", `{spec: {note: x, size: 1, l: [{name: n, a: 1}]}}`),
+		}},
+		"what is beside it is kept": {world: sizes, steps: []step{
+			create("v1", `{spec: {size: 2, box: {b: x}, l: [{name: n, a: 2}, {name: m}]}}`), edit("v1beta1", `{spec: {note: x}}`),
+			shows("v1", `{spec: {note: x, size: 2, box: {a: 1, b: x}, l: [{name: n, a: 2}, {name: m, a: 1}]}}`),
+		}},
+		"an object of which all is filled in is kept": {world: sizes, steps: []step{
+			create("v1", `{spec: {box: {}}}`), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x, size: 1, box: {a: 1}}}`),
+		}},
+	}
+}
+
+func limitRows() rows {
+	seconds := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}",
+		"- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}")
+	all := rows{}
+	for _, n := range []string{"9223372037", "-9223372037", "9223372036854775807", "-9223372036854775808"} {
+		all[n+" seconds, which Go cannot read"] = row{world: seconds, steps: []step{
+			create("v1", `{spec: {timeoutSeconds: `+n+`}}`), shows("v1beta1", `{spec: {}}`),
+			edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x, timeoutSeconds: `+n+`}}`),
+			edit("v1beta1", `{spec: {timeout: 1h0m0s}}`), shows("v1", `{spec: {note: x, timeoutSeconds: 3600}}`),
+		}}
+	}
+	for _, text := range []string{"9223372037s", "2562047h47m17s", "9999999999h", "9223372036.9s"} {
+		all[text+", which Go cannot read"] = row{world: seconds, steps: []step{
+			create("v1beta1", `{spec: {timeout: `+text+`}}`), shows("v1", `{spec: {}}`),
+			edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {note: x, timeout: `+text+`}}`),
+			edit("v1", `{spec: {timeoutSeconds: 60}}`), shows("v1beta1", `{spec: {note: x, timeout: 1m0s}}`),
+		}}
+	}
+	for _, n := range []string{"9223372036", "-9223372036", "0"} {
+		all[n+" seconds, which Go can read"] = row{world: seconds, steps: []step{
+			create("v1", `{spec: {timeoutSeconds: `+n+`}}`), edit("v1beta1", `{spec: {note: x}}`),
+			shows("v1", `{spec: {note: x, timeoutSeconds: `+n+`}}`), edit("v1", `{spec: {note: z}}`), keepsNothing,
+		}}
+	}
+	for kind, key := range map[string]string{"with keys": ", name", "without keys": ""} {
+		dear := dearWorld(key)
+		all["a cost limit in the middle of a list "+kind] = row{world: dear, steps: []step{
+			create("v1beta1", elements(150, "a: XY")), allOrNothing("v1", "b"), edit("v1", `{spec: {note: x}}`), shows("v1beta1", elements(150, "a: XY", "note: x")),
+		}}
+		all["when the first of them goes "+kind] = row{world: dear, steps: []step{
+			create("v1beta1", elements(150, "a: XY")), editList("v1", func(list []any) []any { return list[1:] }),
+			elementsSay("v1beta1", "a", "XY", 149),
+		}}
+		all["when one comes before them "+kind] = row{world: dear, steps: []step{
+			create("v1beta1", elements(150, "a: XY")),
+			editList("v1", func(list []any) []any { return append([]any{map[string]any{"name": "new"}}, list...) }),
+			elementsSay("v1beta1", "a", "XY", 150),
+		}}
+		all["of a list that has grown "+kind] = row{world: dear, steps: []step{
+			create("v1beta1", elements(90, "a: XY")), edit("v1", elements(150, "b: xy")), edit("v1beta1", `{spec: {note: x}}`),
+			shows("v1", elements(150, "b: xy", "note: x")),
+		}, storage: "v1"}
+		all["and what only one version has in it "+kind] = row{world: dear, steps: []step{
+			create("v1", elements(150, "b: xy, only: o")), allOrNothing("v1beta1", "a"), edit("v1beta1", `{spec: {note: x}}`),
+			shows("v1", elements(150, "b: xy, only: o", "note: x")),
+		}}
+	}
+	return all
+}
+
+// dearWorld is one in which the expressions of 100 elements cost what those of an object may.
+func dearWorld(key string) world {
+	dear := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
+	return two("{spec: {note: string, l: [{name: string, a: string}"+key+"]}}",
+		"{spec: {note: string, l: [{name: string, b: string, only: string}"+key+"]}}",
+		`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+dear+` : self.lowerAscii()', fromHub: '`+dear+` : self.upperAscii()'}`)
+}
+
+func elements(n int, fields string, beside ...string) string {
+	list := make([]string, 0, n)
+	for i := range n {
+		list = append(list, fmt.Sprintf("{name: n%d, %s}", i, fields))
+	}
+	return `{spec: {` + strings.Join(append(beside, "l: ["+strings.Join(list, ", ")+"]"), ", ") + `}}`
+}
+
+// editList changes .spec.l as it is read at a version.
+func editList(version string, change func(list []any) []any) step {
+	return func(w *walk) {
+		w.t.Helper()
+		obj := w.read(version)
+		list, _ := childOf(obj, "spec")["l"].([]any)
+		childOf(obj, "spec")["l"] = change(list)
+		w.write(version, obj)
+	}
+}
+
+// elementsSay says that so many elements have a value of a field at a version.
+func elementsSay(version, field, value string, want int) step {
+	return func(w *walk) {
+		w.t.Helper()
+		list, _ := childOf(w.read(version), "spec")["l"].([]any)
+		has := 0
+		for _, e := range list {
+			if e, _ := e.(map[string]any); e[field] == value {
+				has++
+			}
+		}
+		if has != want && !w.blind {
+			w.t.Fatalf("step %d: %d of %d elements have .%s %s at %s, want %d", w.at, has, len(list), field, value, version, want)
+		}
+	}
+}
+
+// allOrNothing says that all elements have a field at a version, or none.
+func allOrNothing(version, field string) step {
+	return func(w *walk) {
+		w.t.Helper()
+		list, _ := childOf(w.read(version), "spec")["l"].([]any)
+		has := 0
+		for _, e := range list {
+			if e, _ := e.(map[string]any); e[field] != nil {
+				has++
+			}
+		}
+		if has != 0 && has != len(list) && !w.blind {
+			w.t.Fatalf("step %d: %d of %d elements have a .%s at %s, want all or none", w.at, has, len(list), field, version)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the schema of a version fills in is not kept. It is shown all the same where the object is stored at another version: the
+// API server fills in nothing behind a conversion.
+func TestDefaultsOfOneVersionAreShown(t *testing.T) {
+	t.Parallel()
+	w := two("{spec: {note: string, l: [{name: string}, name], n: string}}", `{spec: {note: string, size: 'integer = 1', pair: 'integer = 2',
+		box: {a: 'integer = 1', b: string}, all: {c: 'integer = 3'}, l: [{name: string, a: 'integer = 4'}, name],
+		m: {'*': {a: 'integer = 5'}}, own: [{a: 'integer = 6', b: string}], n: string, gone: 'integer = 7'}}`,
+		"- {field: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: nobody reads it}\n- {hub: .spec.size}")
+	given := two("{spec: {note: string}}", "{spec: {note: string, m: {'*': 'integer = 3'}, l: ['integer = 4']}}", "")
+	two := w.by(w.rules["v1beta1"]+"\n- {field: .spec.other, hub: .spec.pair, codec: IntString}").with("v1beta1", "{spec: {other: string}}")
+	const uid = "metadata: {uid: u}"
+	const filled = `size: 1, pair: 2, gone: 7`
+	rows{
+		"of what is created there": {world: w, steps: []step{
+			create("v1", `{`+uid+`, spec: {}}`), keepsNothing, showsAsItIs("v1", `{spec: {`+filled+`}}`),
+		}},
+		"and of what is created at the other version": {world: w, steps: []step{
+			create("v1beta1", `{`+uid+`, spec: {l: [{name: x}]}}`), keepsNothing,
+			showsAsItIs("v1", `{spec: {l: [{name: x, a: 4}], `+filled+`}}`), edit("v1", `{spec: {note: y}}`), keepsNothing,
+			showsAsItIs("v1beta1", `{spec: {note: y, l: [{name: x}]}}`),
+		}},
+		"beside what was kept": {world: w, steps: []step{
+			create("v1", `{`+uid+`, spec: {box: {b: x}, l: [{name: x, a: 0}, {name: y}], m: {k: {}}, own: [{b: z}], size: 9}}`),
+			edit("v1beta1", `{spec: {note: y}}`),
+			showsAsItIs("v1", `{spec: {note: y, box: {a: 1, b: x}, l: [{name: x, a: 0}, {name: y, a: 4}], m: {k: {a: 5}}, own: [{a: 6, b: z}],
+				size: 9, pair: 2, gone: 7}}`),
+		}},
+		"and what looks like one, where none is filled in: an entry of a map, an element": {
+			world: given, steps: []step{
+				create("v1", `{`+uid+`, spec: {m: {k: 3}, l: [4]}}`), edit("v1beta1", `{spec: {note: y}}`),
+				showsAsItIs("v1", `{spec: {note: y, m: {k: 3}, l: [4]}}`),
+			},
+		},
+		"but not of what is absent with what it is in": {world: w, steps: []step{
+			create("v1", `{`+uid+`}`), showsAsItIs("v1", `{}`),
+		}},
+		"nor of what the other version says that there is none": {world: two, steps: []step{
+			create("v1beta1", `{`+uid+`, spec: {}}`), showsAsItIs("v1", `{spec: {size: 1, gone: 7}}`),
+		}, storage: "v1beta1"},
+	}.hold(t)
+}
+
+// A fragment of server-side apply has no uid. Who applies it would come to own what is filled in.
+func TestFragmentsGetNoDefaults(t *testing.T) {
+	t.Parallel()
+	kind := two("{spec: {note: string}}", `{spec: {note: string, size: 'integer = 1'}}`, "").kind(t)
+	for object, want := range map[string]string{
+		head("v1beta1", `,"spec":{"note":"x"}`):                                                 head("v1", `,"spec":{"note":"x"}`),
+		`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"uid":""},"spec":{}}`:   `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"uid":""},"spec":{}}`,
+		`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"uid":null},"spec":{}}`: `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"uid":null},"spec":{}}`,
+		`{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"uid":"u"},"spec":{}}`:  `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"uid":"u"},"spec":{"size":1}}`,
+	} {
+		if diff := cmp.Diff(decodedJSON(t, want), decodedJSON(t, convert(t, kind, object, "v1beta1", "v1"))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", object, diff)
+		}
+	}
+}
+
+// A conversion over the hub shows what the version says that was asked for: what the hub would fill in is none of it.
+func TestDefaultsOfTheHubStayThere(t *testing.T) {
+	t.Parallel()
+	w := world{schemas: map[string]string{
+		"v1alpha1": "{spec: {note: string}}", "v1beta1": "{spec: {note: string, size: integer}}", "v1": "{spec: {note: string, size: 'integer = 1'}}",
+	}}
+	rows{
+		"nothing is filled in on the way": {world: w, storage: "v1alpha1", steps: []step{
+			create("v1beta1", `{metadata: {uid: u}, spec: {note: x}}`), showsAsItIs("v1beta1", `{spec: {note: x}}`),
+			showsAsItIs("v1", `{spec: {note: x, size: 1}}`),
+		}},
+	}.hold(t)
+}
+
+// showsAsItIs is shows without what the API server fills in when the object is written.
+func showsAsItIs(version, members string) step {
+	return func(w *walk) {
+		w.t.Helper()
+		got, want := visible(w.read(version)), fromYAML(w.t, members)
+		delete(got, "metadata")
+		if diff := cmp.Diff(want, got); diff != "" && !w.blind {
+			w.t.Fatalf("step %d: at %s (-want +got):\n%s\nstored: %.2000s", w.at, version, diff, encoded(w.t, w.stored))
+		}
+	}
+}

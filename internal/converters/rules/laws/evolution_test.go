@@ -1,0 +1,275 @@
+package laws_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/internal/converters/rules"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// fewObjects is how many objects of each version a change of rules or CRDs is held to the laws on.
+const fewObjects = 20
+
+// What was kept before an example had one of its rules, in place of which it kept what is unmapped, is not lost when it has it: L11.
+// Neither is it if the field of the rule was not there before.
+func TestGrowthOfExamples(t *testing.T) {
+	t.Parallel()
+	grown := 0
+	for _, e := range findExamples(t) {
+		most := grown + 6
+		for v, version := range e.c.Versions {
+			for i, rule := range version.Rules {
+				if !e.isNew(version.Name, rule) {
+					continue
+				}
+				for _, without := range []string{"", rule.Field.Paths[0].Path.Text} {
+					before := e.before(t, v, i, without)
+					if before == nil || grown == most {
+						continue
+					}
+					grown++
+					t.Run(fmt.Sprintf("%s %s %s %s", e.name, version.Name, rule, without), func(t *testing.T) {
+						t.Parallel()
+						s, next := before.suite(t), e.suite(t)
+						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+						s.Walks = true
+						hold(t, s, fewObjects/fewer+1)
+					})
+				}
+			}
+		}
+	}
+	if grown < 15 {
+		t.Errorf("only %d rules were added", grown)
+	}
+}
+
+// isNew is true of a rule of two places that the other version does not have: without it, nothing is copied.
+func (e *example) isNew(version string, rule *syntax.Rule) bool {
+	if rule.Field == nil || rule.Hub == nil || len(rule.Field.Paths) != 1 || len(rule.Hub.Paths) != 1 || rule.Use != nil {
+		return false
+	}
+	field, hub := names(rule.Field.Paths[0].Path.Text), names(rule.Hub.Paths[0].Path.Text)
+	return field != nil && hub != nil && nodeOf(e.crd.Version(version), hub) == nil && nodeOf(e.crd.Version(e.c.Hub), field) == nil
+}
+
+// names returns the names of a path below the spec that is made of them alone.
+func names(path string) []string {
+	if !strings.HasPrefix(path, ".spec.") || strings.ContainsAny(path, "[{") {
+		return nil
+	}
+	return strings.Split(path[1:], ".")
+}
+
+func nodeOf(v *crdschema.Version, path []string) *crdschema.Node {
+	n := v.Root
+	for _, name := range path {
+		n = n.Property(name)
+	}
+	return n
+}
+
+// before returns the example without a rule, and without its field if that is wanted, or nil if that is nothing that loads.
+func (e *example) before(t *testing.T, version, rule int, field string) *example {
+	t.Helper()
+	b := &example{name: e.name, crd: e.crd}
+	doc := parseYAML(t, e.sources[0].Text)
+	v := at(t, doc, "spec", "versions", version)
+	list := at(t, v, "rules")
+	list.Content = slices.Delete(list.Content, rule, rule+1)
+	remove(v, "unmapped")
+	add(t, v, "unmapped: Preserve")
+	b.sources = []rules.Source{{Name: e.sources[0].Name, Text: textOf(t, doc)}}
+	if path := names(field); path != nil {
+		n := e.crd.Version(e.c.Versions[version].Name).Root
+		for _, name := range path {
+			if n = n.Property(name); n == nil {
+				return nil // a schema does not name it
+			}
+		}
+		crd := parseYAML(t, e.crdText)
+		remove(e.properties(t, crd, e.c.Versions[version].Name, path[:len(path)-1]...), path[len(path)-1])
+		b.crd = parseCRD(t, textOf(t, crd))
+	}
+	file, findings := syntax.Parse(b.sources[0].Name, b.sources[0].Text)
+	set, more := rules.Load(b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
+	if len(findings)+len(more) > 0 || len(check.Check(set.Bound())) > 0 {
+		return nil
+	}
+	b.c = file.Conversions[0]
+	return b
+}
+
+// So it is when the hub is turned round: what kept the fields of v1 in v1beta1 reads them there.
+func TestTheHubIsTurnedRound(t *testing.T) {
+	t.Parallel()
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+		group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [
+		{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+			timeout: {type: string}, mode: {type: string, enum: [A, B, C]}, old: {type: integer}, l: {type: array, items: {type: string}}}}}}}},
+		{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+			timeoutSeconds: {type: integer}, mode: {type: string, enum: [A, B]}, new: {type: string}, l: {type: array, items: {type: string}}}}}}}}]}}`
+	const head = "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n"
+	turned := func(text string) *example {
+		file, findings := syntax.Parse("rules.yaml", []byte(head+text))
+		if len(findings) > 0 {
+			t.Fatal(findings)
+		}
+		return &example{
+			sources: []rules.Source{{Name: "rules.yaml", Text: []byte(head + text)}}, crd: parseCRD(t, []byte(crd)), c: file.Conversions[0],
+		}
+	}
+	s := turned(`  hub: v1beta1
+  versions:
+  - name: v1
+    unmapped: Preserve
+    rules:
+    - {field: .spec.timeoutSeconds, hub: .spec.timeout, codec: DurationSeconds}
+    - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B}, hubValues: {C: B}}
+`).suite(t)
+	next := turned(`  hub: v1
+  versions:
+  - name: v1beta1
+    unmapped: Preserve
+    rules:
+    - {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
+    - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
+`).suite(t)
+	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+	s.Walks = true
+	hold(t, s, 10*fewObjects/fewer)
+}
+
+// A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not lost: L12.
+func TestSkewOfExamples(t *testing.T) {
+	t.Parallel()
+	for _, e := range findExamples(t) {
+		for _, version := range e.crd.Versions {
+			t.Run(e.name+" "+version.Name, func(t *testing.T) {
+				t.Parallel()
+				skewed(t, e, e.suite(t), version.Name)
+			})
+		}
+	}
+}
+
+// The same for kinds in Go.
+func TestSkewOfCompiledInKinds(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(*examplesFolder, "crds", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &example{crdText: text, crd: parseCRD(t, text)}
+		for _, kind := range builtin.Kinds() {
+			if kind.GroupKind != e.crd.GroupKind() || kind.Schemas[kind.Hub].PreservesUnknown() {
+				continue // or it leaves all fields that it does not know to the CRD
+			}
+			held++
+			for _, version := range kind.Versions {
+				t.Run(kind.Name()+" "+version, func(t *testing.T) {
+					t.Parallel()
+					skewed(t, e, roundtrip.Suite{Kind: &kind, Seed: *lawsSeed, Stored: true}, version)
+				})
+			}
+		}
+	}
+	if held < 1 {
+		t.Errorf("only %d kinds", held)
+	}
+}
+
+func skewed(t *testing.T, e *example, s roundtrip.Suite, version string) {
+	t.Helper()
+	const gained = "gained: {type: object, properties: {a: {type: string}, l: {type: array, items: {type: integer}}}}"
+	crd := parseYAML(t, e.crdText)
+	add(t, e.properties(t, crd, version), gained)
+	add(t, e.properties(t, crd, version, "spec"), gained)
+	s.CRD, s.Walks = parseCRD(t, textOf(t, crd)), true
+	s.Gained = []roundtrip.Gain{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
+	hold(t, s, 3*fewObjects/fewer+1)
+}
+
+// properties are those of an object of a version's schema, in the text of the CRD.
+func (e *example) properties(t *testing.T, crd *yaml.Node, version string, path ...string) *yaml.Node {
+	t.Helper()
+	i := slices.IndexFunc(e.crd.Versions, func(v *crdschema.Version) bool { return v.Name == version })
+	n := at(t, crd, "spec", "versions", i, "schema", "openAPIV3Schema", "properties")
+	for _, name := range path {
+		n = at(t, n, name, "properties")
+	}
+	return n
+}
+
+// at returns what names and indexes lead to.
+func at(t *testing.T, n *yaml.Node, steps ...any) *yaml.Node {
+	t.Helper()
+	for _, step := range steps {
+		i, ok := step.(int)
+		if name, isName := step.(string); isName {
+			i = keyOf(n, name) + 1
+			ok = i > 0
+		}
+		if !ok || i >= len(n.Content) {
+			t.Fatalf("nothing at %v of %v", step, steps)
+		}
+		n = n.Content[i]
+	}
+	return n
+}
+
+// keyOf returns the index of a name in a mapping, or -1.
+func keyOf(n *yaml.Node, name string) int {
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func remove(n *yaml.Node, name string) {
+	if i := keyOf(n, name); i >= 0 {
+		n.Content = slices.Delete(n.Content, i, i+2)
+	}
+}
+
+func add(t *testing.T, n *yaml.Node, text string) {
+	t.Helper()
+	n.Content = append(n.Content, parseYAML(t, []byte(text)).Content...)
+}
+
+func parseYAML(t *testing.T, text []byte) *yaml.Node {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Content[0]
+}
+
+func textOf(t *testing.T, n *yaml.Node) []byte {
+	t.Helper()
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,189 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// dear is an expression that costs a hundredth of what those for an object may, and then gives what follows it.
+func dear(then string) string {
+	return `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? "" : ` + then
+}
+
+// noted converts an object, and returns what was noticed beside the result.
+func noted(t *testing.T, kind *converters.Kind, object, from, to string) (string, converters.Report) {
+	t.Helper()
+	text, report, err := tryNoted(t, kind, object, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, report
+}
+
+func tryNoted(t *testing.T, kind *converters.Kind, object, from, to string) (string, converters.Report, error) {
+	t.Helper()
+	obj, err := jsondoc.ParseObject([]byte(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report converters.Report
+	if err := kind.Convert(converters.WithReport(t.Context(), &report), obj, from, to); err != nil {
+		return "", report, err
+	}
+	if err := obj.Set(jsondoc.StringValue("example.com/"+to), "apiVersion"); err != nil {
+		t.Fatal(err)
+	}
+	return string(obj.Text()), report, nil
+}
+
+// dearObject has elements with a, and with c, which no expression converts.
+func dearObject(n int) string {
+	list := make([]string, 0, n)
+	for i := range n {
+		list = append(list, fmt.Sprintf(`{"name":"n%d","a":"XY","c":"90s"}`, i))
+	}
+	return `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"n","annotations":{"theirs":"x"}},` +
+		`"spec":{"z":"Z","l":[` + strings.Join(list, ",") + `]}}`
+}
+
+// The limit for all expressions of an object is reached at some element of a list. Then none of the expressions counts, neither that
+// of the elements before it nor one of a rule beside the list, and all that they were given is kept. What needs no expression is
+// converted as ever.
+func TestACostLimitIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	const beside = "\n- {field: '.spec.l[].c', hub: '.spec.l[].seconds', codec: DurationSeconds}" +
+		"\n- {field: .spec.z, hub: .spec.y, toHub: 'self + \"!\"', fromHub: 'self'}"
+	for name, test := range map[string]struct {
+		rule              string
+		thereFor, backFor bool // whether the limit is that of the conversion there, and of the one back
+	}{
+		"of an expression": {`toHub: '` + dear("self.lowerAscii()") + `', fromHub: self.upperAscii()`, true, false},
+		"of a guard":       {`when: '(` + dear(`"x"`) + `) == "x"'`, true, false},
+		"of the way back":  {`toHub: self.lowerAscii(), fromHub: '` + dear("self.upperAscii()") + `'`, false, true},
+		"of both ways": { // where nothing has come of the first, the second has nothing to do
+			`toHub: '` + dear("self.lowerAscii()") + `', fromHub: '` + dear("self.upperAscii()") + `'`, true, false,
+		},
+		"of the guard of the way back": {`whenHub: '(` + dear(`"x"`) + `) == "x"'`, false, true},
+	} {
+		for _, keys := range []string{"", ", name"} {
+			t.Run(name+keys, func(t *testing.T) {
+				t.Parallel()
+				kind := pair{
+					beta:  "{spec: {z: string, l: [{name: string, a: string, c: string}" + keys + "]}}",
+					v1:    "{spec: {y: string, l: [{name: string, b: string, seconds: integer}" + keys + "]}}",
+					rules: "- {field: '.spec.l[].a', hub: '.spec.l[].b', " + test.rule + "}" + beside,
+				}.kind(t)
+				for n, reached := range map[int]bool{90: false, 150: true} {
+					object := dearObject(n)
+					there, report := noted(t, kind, object, "v1beta1", "v1")
+					if diff := cmp.Diff(converters.Report{CostLimit: reached && test.thereFor}, report); diff != "" {
+						t.Errorf("%d elements, noted there (-want +got):\n%s", n, diff)
+					}
+					want := map[string]int{`"b"`: n, `"seconds":90`: n, `"y":"Z!"`: 1, `"theirs":"x"`: 1}
+					if reached && test.thereFor {
+						want[`"b"`], want[`"y":"Z!"`] = 0, 0
+					}
+					bare, _ := bareAndKept(t, there)
+					has := map[string]int{}
+					for field := range want {
+						has[field] = strings.Count(bare, field)
+					}
+					if diff := cmp.Diff(want, has); diff != "" {
+						t.Errorf("%d elements (-want +got):\n%s", n, diff)
+					}
+					back, report := noted(t, kind, there, "v1", "v1beta1")
+					if diff := cmp.Diff(decodedJSON(t, object), decodedJSON(t, back)); diff != "" {
+						t.Errorf("%d elements do not come back (-want +got):\n%.2000s", n, diff)
+					}
+					if diff := cmp.Diff(converters.Report{CostLimit: reached && test.backFor}, report); diff != "" {
+						t.Errorf("%d elements, noted on the way back (-want +got):\n%s", n, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The same, where the API server fills in a default before it stores the object, for which the way back is looked at once more.
+func TestACostLimitBesideDefaultsLosesNothing(t *testing.T) {
+	t.Parallel()
+	way := func(of string) string { return `'` + dear(of) + `'` }
+	of := func(toHub, fromHub string) world {
+		return two("{spec: {note: string, l: [{name: string, a: string}, name]}}",
+			"{spec: {note: string, size: integer = 1, l: [{name: string, b: 'string = \"none\"'}, name]}}",
+			`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: `+toHub+`, fromHub: `+fromHub+`}`)
+	}
+	steps := []step{
+		create("v1beta1", elements(150, "a: XY")), edit("v1", `{spec: {note: x}}`), shows("v1beta1", elements(150, "a: XY", "note: x")),
+		edit("v1", `{spec: {size: 2}}`), shows("v1beta1", elements(150, "a: XY", "note: x")),
+	}
+	rows{
+		"there":     {world: of(way("self.lowerAscii()"), "self.upperAscii()"), steps: steps},
+		"back":      {world: of("self.lowerAscii()", way("self.upperAscii()")), steps: steps},
+		"both ways": {world: of(way("self.lowerAscii()"), way("self.upperAscii()")), steps: steps},
+	}.hold(t)
+}
+
+// One expression may cost a tenth of that: what it was given is kept, and others count.
+func TestACostLimitOfOneExpressionIsNoted(t *testing.T) {
+	t.Parallel()
+	kind := pair{
+		beta: "{spec: {a: string, z: string}}", v1: "{spec: {n: integer, y: string}}",
+		rules: "- {field: .spec.a, hub: .spec.n, toHub: 'self.indexOf(self + \"!\")', fromHub: 'string(self)'}\n" +
+			"- {field: .spec.z, hub: .spec.y, toHub: self, fromHub: self}",
+	}.kind(t)
+	for n, reached := range map[int]bool{100: false, 20_000: true} {
+		object := head("v1beta1", `,"spec":{"z":"z","a":"`+strings.Repeat("x", n)+`"}`)
+		there, report := noted(t, kind, object, "v1beta1", "v1")
+		if diff := cmp.Diff(converters.Report{CostLimit: reached}, report); diff != "" {
+			t.Errorf("%d characters, noted (-want +got):\n%s", n, diff)
+		}
+		if strings.Contains(there, `"n":-1`) == reached || !strings.Contains(there, `"y":"z"`) {
+			t.Errorf("%d characters: %.300s", n, there)
+		}
+		if back := convert(t, kind, there, "v1", "v1beta1"); cmp.Diff(decodedJSON(t, object), decodedJSON(t, back)) != "" {
+			t.Errorf("%d characters come back as %.300s", n, back)
+		}
+	}
+}
+
+func TestWhatAConversionNotices(t *testing.T) {
+	t.Parallel()
+	w := pair{beta: "{spec: {a: string}}", v1: "{spec: {a: string, owner: string, o: {'+': any}}}"}
+	kind := w.kind(t)
+	for name, test := range map[string]struct {
+		object string
+		want   converters.Report
+		fails  bool
+	}{
+		"nothing":                      {`,"spec":{"a":"x","owner":"me"}`, converters.Report{}, false},
+		"a field that no version has":  {`,"spec":{"a":"x","fresh":"x"}`, converters.Report{UnknownFields: true}, false},
+		"a field that may be anything": {`,"spec":{"a":"x","o":{"fresh":"x"}}`, converters.Report{}, false},
+		"too much":                     {`,"spec":{"owner":"` + noise(300<<10) + `"}`, converters.Report{TooLarge: true}, true},
+		"all":                          {`,"spec":{"fresh":"` + noise(300<<10) + `"}`, converters.Report{UnknownFields: true, TooLarge: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, got, err := tryNoted(t, kind, head("v1", test.object), "v1", "v1beta1")
+			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != test.fails {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// Whoever asks for no report gets the same result.
+func TestNobodyHasToAskWhatAConversionNotices(t *testing.T) {
+	t.Parallel()
+	kind := pair{beta: "{spec: {a: string}}", v1: "{spec: {a: string, owner: string}}"}.kind(t)
+	convert(t, kind, head("v1", `,"spec":{"fresh":"x"}`), "v1", "v1beta1")
+	if _, err := tryConvert(t, kind, head("v1", `,"spec":{"owner":"`+noise(300<<10)+`"}`), "v1", "v1beta1"); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,92 @@
+package transform
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+)
+
+// call traces the call of a function. Those that hand on their arguments, or a part of them, are listed; all others read them.
+func (t *tracer) call(e ast.Expr) *traced {
+	call := e.AsCall()
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	values := make([]*traced, len(args))
+	for i, arg := range args {
+		values[i] = t.trace(arg)
+	}
+	if traced, known := t.handedOn(e, call.FunctionName(), args, values); known {
+		return traced
+	}
+	for _, v := range values {
+		t.use(v)
+	}
+	return nil
+}
+
+// handedOn traces a function that does not read all of its arguments.
+func (t *tracer) handedOn(e ast.Expr, function string, args []ast.Expr, values []*traced) (v *traced, known bool) {
+	optional := len(args) > 0 && t.typeOf(args[0]).TypeName() == "optional_type"
+	kind := t.typeOf(e).Kind()
+	switch {
+	case function == operators.Conditional && len(args) == 3:
+		t.use(values[0])
+		return values[1].or(values[2]), true
+	case (function == operators.Index || function == operators.OptIndex) && len(args) == 2:
+		return t.index(args, values), true
+	case function == operators.OptSelect && len(args) == 2:
+		if name, ok := stringOf(args[1]); ok {
+			return t.member(values[0], name), true
+		}
+	case function == operators.In && len(args) == 2 && t.typeOf(args[1]).Kind() == types.MapKind:
+		if name, ok := stringOf(args[0]); ok {
+			t.member(values[1], name)
+			return nil, true
+		}
+		t.use(values[0])
+		t.elements(values[1], t.typeOf(args[1]))
+		return nil, true
+	case function == "size" && len(args) == 1 && (t.typeOf(args[0]).Kind() == types.MapKind || t.typeOf(args[0]).Kind() == types.ListKind):
+		t.elements(values[0], t.typeOf(args[0]))
+		return nil, true
+	case function == operators.Add && len(args) == 2 && kind == types.ListKind:
+		return &traced{inside: t.elements(values[0], t.typeOf(e)).or(t.elements(values[1], t.typeOf(e)))}, true
+	case function == "cel.@mapInsert" && len(args) == 2:
+		return &traced{inside: t.elements(values[0], t.typeOf(args[0])).or(t.elements(values[1], t.typeOf(args[1])))}, true
+	case function == "cel.@mapInsert" && len(args) == 3:
+		t.use(values[1])
+		return &traced{inside: t.elements(values[0], t.typeOf(args[0])).or(values[2])}, true
+	case (function == "dyn" || function == "optional.of") && len(args) == 1,
+		function == "value" && len(args) == 1 && optional,
+		function == operators.NotStrictlyFalse && len(args) == 1:
+		return values[0], true
+	case function == "hasValue" && len(args) == 1 && optional, function == "optional.none" && len(args) == 0:
+		return nil, true
+	case (function == "or" || function == "orValue") && len(args) == 2 && optional:
+		return values[0].or(values[1]), true
+	}
+	return nil, false
+}
+
+// index traces m["k"], l[0], and what is known only when the expression runs: then it may be any element.
+func (t *tracer) index(args []ast.Expr, values []*traced) *traced {
+	if name, ok := stringOf(args[1]); ok {
+		return t.member(values[0], name)
+	}
+	t.use(values[1])
+	if values[0] == nil {
+		return nil
+	}
+	if args[1].Kind() != ast.LiteralKind || args[1].AsLiteral() != types.IntZero {
+		return t.elements(values[0], t.typeOf(args[0]))
+	}
+	var first traced
+	for _, p := range values[0].places {
+		first.places = append(first.places, p.step(syntax.Segment{Kind: syntax.First}, p.node.Items()))
+	}
+	return values[0].inside.or(t.lookedUp(first))
+}

@@ -1,0 +1,76 @@
+// Package didyoumean finds what somebody meant to write. It takes time by the product of the lengths of two words, so that it
+// looks at none that is long.
+package didyoumean
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// longest bounds words in bytes.
+const longest = 64
+
+// Hint asks whether the nearest of the candidates was meant, or is another hint if none is near.
+func Hint(word string, candidates []string, other string) string {
+	if near, ok := Nearest(word, candidates); ok {
+		return "did you mean " + near + "?"
+	}
+	return other
+}
+
+// Nearest returns the candidate that word was most likely meant to be: the same but for case and separators, a few letters
+// away, or one that is a part of it or has it as a part. It returns false if none is near, or if word is a candidate itself.
+func Nearest(word string, candidates []string) (string, bool) {
+	if word == "" || len(word) > longest || slices.Contains(candidates, word) {
+		return "", false
+	}
+	folded := fold(word)
+	best, bestDistance := "", max(1, len(folded)/3)+1
+	for _, c := range candidates {
+		if len(c) > longest {
+			continue
+		}
+		if d := distance(folded, fold(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	if best == "" {
+		best = part(folded, candidates)
+	}
+	return best, best != ""
+}
+
+// part returns the longest candidate that is a part of the word; else the first one that begins with it, or the only one that
+// it is a part of.
+func part(word string, candidates []string) string {
+	const shortest = 3
+	var inside, begins string
+	var around []string
+	for _, c := range candidates {
+		switch folded := fold(c); {
+		case len(c) > longest || min(len(word), len(folded)) < shortest:
+		case strings.Contains(word, folded) && len(c) > len(inside):
+			inside = c
+		case strings.HasPrefix(folded, word) && begins == "":
+			begins = c
+		case strings.Contains(folded, word):
+			around = append(around, c)
+		}
+	}
+	if inside == "" && begins == "" && len(around) == 1 {
+		return around[0]
+	}
+	return cmp.Or(inside, begins)
+}
+
+// fold writes fooBar, foo_bar, foo-bar and FooBar the same.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}

@@ -1,0 +1,36 @@
+package didyoumean
+
+// distance is Damerau's and Levenshtein's: the number of letters to insert, leave out or replace. A swap of two neighbours counts
+// as one as well, each letter at most once. It works by bytes.
+func distance(a, b string) int {
+	var older []int // the row before row
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := row[j]
+			if a[i] != b[j] {
+				cost++
+			}
+			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], older[j-1]+1)
+			}
+		}
+		older, row = row, next
+	}
+	return row[len(b)]
+}
+
+// Likeness is 1 for words that are the same but for case and separators, and less the more letters differ, down to 0.
+func Likeness(a, b string) float64 {
+	a, b = fold(a), fold(b)
+	if a == b {
+		return 1
+	}
+	return 1 - float64(distance(a, b))/float64(max(len(a), len(b)))
+}

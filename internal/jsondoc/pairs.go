@@ -1,0 +1,95 @@
+package jsondoc
+
+import "bytes"
+
+// Pairs calls visit for each name that two objects have members of, in the order of a and then of what only b has, until visit
+// returns false; a value that is not there is nil, and either object may be nil. Pairs of the same text are left out, unless
+// all is set. It costs time in proportion to both objects. It fails if one of them has two members of one name.
+func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error {
+	if err := a.look(); err != nil {
+		return err
+	}
+	if err := b.look(); err != nil {
+		return err
+	}
+	inA, inB := finder{of: a}, finder{of: b}
+	matched, next := 0, 0
+	for i := range a.count() {
+		name := a.nameOf(i)
+		j := inB.near(next, name)
+		if j < 0 {
+			if !visit(string(name), a.member(i), nil) {
+				return nil
+			}
+			continue
+		}
+		matched, next = matched+1, j+1
+		if (all || !a.sameMember(i, b, j)) && !visit(string(name), a.member(i), b.member(j)) {
+			return nil
+		}
+	}
+	for j := 0; j < b.count() && matched < b.count(); j++ {
+		if name := b.nameOf(j); inA.near(j, name) < 0 && !visit(string(name), nil, b.member(j)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (n *Node) count() int {
+	if n == nil {
+		return 0
+	}
+	return len(n.members)
+}
+
+// sameMember reports whether two members have the same text, as SameText does.
+func (n *Node) sameMember(i int, other *Node, j int) bool {
+	a, b := &n.members[i], &other.members[j]
+	if a.value != nil && a.value.changed || b.value != nil && b.value.changed {
+		return false
+	}
+	return bytes.Equal(n.textOf(a), other.textOf(b))
+}
+
+func (n *Node) textOf(m *member) []byte {
+	if m.value != nil {
+		return n.doc.bytes(m.value.at)
+	}
+	return n.doc.bytes(m.piece())
+}
+
+// A finder finds members by their names.
+type finder struct {
+	of    *Node
+	index map[string]int // of a large object, once it was needed
+}
+
+// fewPairs are looked through one after the other (BenchmarkBigMap in converters/rules).
+const fewPairs = 32
+
+// near returns where the member of a name is, or -1. It is mostly the one at next.
+func (f *finder) near(next int, name []byte) int {
+	n := f.of.count()
+	if next < n && bytes.Equal(f.of.nameOf(next), name) {
+		return next
+	}
+	if n <= fewPairs {
+		for i := range n {
+			if bytes.Equal(f.of.nameOf(i), name) {
+				return i
+			}
+		}
+		return -1
+	}
+	if f.index == nil {
+		f.index = make(map[string]int, n)
+		for i := range n {
+			f.index[string(f.of.nameOf(i))] = i
+		}
+	}
+	if i, found := f.index[string(name)]; found {
+		return i
+	}
+	return -1
+}

@@ -1,0 +1,230 @@
+package roundtrip
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// hides is L10. An object of a version shows state now; what it keeps of another version, and what became result there, was kept
+// of kept.source when it showed kept.state. Where the way back without kept values differs for the two states, the result shows it
+// as it is now; and converted once more without kept values, so does what comes of it. It returns where that is not so, and the
+// version of that place.
+func (s *suite) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (gap, string) {
+	bare := func(object map[string]any, from, to string) map[string]any {
+		text, err := s.convert(ctx, encode(visible(copied(object))), from, to)
+		if err != nil {
+			return nil // L7
+		}
+		return visible(s.view(to, text))
+	}
+	now, was := bare(state, from, to), bare(kept.state, from, to)
+	if now == nil || was == nil || equal(now, was) {
+		return gap{}, ""
+	}
+	shown := visible(copied(result))
+	s.admit(to, shown)
+	if diff := hidden(s.root(to, from), sight{now, was, shown, kept.source}, ""); diff.path != "" {
+		return diff, to
+	}
+	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
+	if now == nil || was == nil || shown == nil {
+		return gap{}, ""
+	}
+	return hidden(s.root(from, to), sight{now, was, shown, bare(kept.source, to, from)}, ""), from
+}
+
+// A sight is four views of one place: what the visible fields say now, and what they said when something was kept; what is shown,
+// and what it was kept of.
+type sight struct{ now, was, shown, source any }
+
+// A spot is a place of a version, and the place of the same path in the other version: either may be nil.
+type spot struct{ n, other *crdschema.Node }
+
+func (s *suite) root(version, other string) spot {
+	return spot{s.schema(version).Root, s.schema(other).Root}
+}
+
+func (p spot) member(name string) spot { return spot{memberOf(p.n, name), memberOf(p.other, name)} }
+func (p spot) items() spot             { return spot{p.n.Items(), p.other.Items()} }
+
+func memberOf(n *crdschema.Node, name string) *crdschema.Node {
+	if p := n.Property(name); p != nil {
+		return p
+	}
+	return n.Values()
+}
+
+// listInBoth says that the elements are those of the other version, and not some that rules make.
+func (p spot) listInBoth() bool { return p.other.Kind() == crdschema.Array }
+
+// absence is the value of what is not there.
+type absence struct{}
+
+// hidden returns the first place at which now and was differ and shown does not have what now has. What a schema fills in where
+// nothing was is nothing.
+func hidden(p spot, s sight, path string) gap {
+	if equal(s.now, s.was) {
+		return gap{}
+	}
+	gone := s.now == any(absence{})
+	if _, ok := s.shown.(map[string]any); ok && (isMap(s.now) || gone && isMap(s.was) && !equal(s.shown, map[string]any{})) {
+		return hiddenMember(p, s, path)
+	}
+	if _, ok := s.shown.([]any); ok && (isList(s.now) || gone && isList(s.was) && !equal(s.shown, []any{})) {
+		return hiddenElement(p, s, path)
+	}
+	if equal(s.now, s.shown) || s.was == any(absence{}) && p.n != nil && equal(s.now, p.n.Structural().Default.Object) {
+		return gap{}
+	}
+	return newGap(path, s.now, s.shown)
+}
+
+func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
+func isList(v any) bool { _, ok := v.([]any); return ok }
+
+func newGap(path string, a, b any) gap {
+	if path == "" {
+		path = "."
+	}
+	return gap{path, a, b, a != absence{}, b != absence{}}
+}
+
+func hiddenMember(p spot, s sight, path string) gap {
+	now, _ := s.now.(map[string]any)
+	was, _ := s.was.(map[string]any)
+	for _, name := range names(now, was) {
+		if diff := hidden(p.member(name), s.member(name), path+jsondoc.FormatPath(name)); diff.path != "" {
+			return diff
+		}
+	}
+	return gap{}
+}
+
+func (s sight) member(name string) sight {
+	return sight{member(s.now, name), member(s.was, name), member(s.shown, name), member(s.source, name)}
+}
+
+// member returns a member of an object, or absence.
+func member(object any, name string) any {
+	fields, _ := object.(map[string]any)
+	if value, found := fields[name]; found {
+		return value
+	}
+	return absence{}
+}
+
+// maxAligned bounds the lists without keys of which elements are compared.
+const maxAligned = 64
+
+func hiddenElement(p spot, s sight, path string) gap {
+	if keyed := (sight{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
+		now, _ := keyed.now.(map[string]any)
+		was, _ := keyed.was.(map[string]any)
+		for _, key := range names(now, was) {
+			e := keyed.member(key)
+			if left, ok := e.shown.(map[string]any); ok && e.now == any(absence{}) && len(left) > len(p.n.ListMapKeys()) {
+				e.was = withoutKeys(p.n, e.was) // it has parts that only this version has, and so the keys
+			}
+			if diff := hidden(p.items(), e, path+"["+key+"]"); diff.path != "" {
+				return diff
+			}
+		}
+		return gap{}
+	}
+	now, _ := s.now.([]any)
+	was, _ := s.was.([]any)
+	shown, _ := s.shown.([]any)
+	source, _ := s.source.([]any)
+	if len(now)+len(was)+len(shown) > maxAligned {
+		return gap{}
+	}
+	// The elements are there in their order, and between them no others than those that nobody saw. If all have been edited in their
+	// places, the order may be one that was kept.
+	next, ordered, left := 0, !inPlace(was, now), slices.Clone(shown)
+	for i, e := range now {
+		if !ordered {
+			next = 0
+		}
+		for next < len(left) && !isElement(p, e, was, left[next]) {
+			next++
+		}
+		if next == len(left) {
+			return newGap(fmt.Sprintf("%s[%d]", path, i), e, s.shown)
+		}
+		left = slices.Delete(left, next, next+1)
+	}
+	if p.listInBoth() && len(shown) > len(now)+max(0, len(source)-len(was)) {
+		return newGap(path, s.now, s.shown)
+	}
+	return gap{}
+}
+
+// byKey returns the elements of a list by their keys, or nil for a list whose elements these do not tell apart.
+func byKey(n *crdschema.Node, v any) any {
+	list, ok := v.([]any)
+	if n.ListType() != "map" || !ok && v != any(absence{}) {
+		return nil
+	}
+	all := make(map[string]any, len(list))
+	for _, e := range list {
+		all[identity(n, e)] = e
+	}
+	if len(all) < len(list) {
+		return nil
+	}
+	return all
+}
+
+func withoutKeys(n *crdschema.Node, element any) any {
+	e, _ := element.(map[string]any)
+	e = maps.Clone(e)
+	for _, key := range n.ListMapKeys() {
+		delete(e, key)
+	}
+	return e
+}
+
+// inPlace reports whether the elements of a list may all be those that were there, in their order.
+func inPlace(was, now []any) bool {
+	return slices.EqualFunc(was, now, alike)
+}
+
+// isElement reports whether what is shown may be an element of a list without keys: it hides no edit of one that was there. If
+// none had anything in common with it, the element is new, and nothing can have been kept of it.
+func isElement(p spot, e any, was []any, shown any) bool {
+	fresh := true
+	for _, before := range was {
+		if alike(e, before) {
+			if fresh = false; hidden(p.items(), sight{e, before, shown, nil}, "").path == "" {
+				return true
+			}
+		}
+	}
+	if p.listInBoth() {
+		return fresh && equal(e, shown)
+	}
+	return hidden(p.items(), sight{e, absence{}, shown, nil}, "").path == ""
+}
+
+// alike reports whether two values have something in common; so do all values that have nothing.
+func alike(a, b any) bool {
+	x, okX := a.(map[string]any)
+	y, okY := b.(map[string]any)
+	if !okX || !okY {
+		return equal(a, b)
+	}
+	if len(x) == 0 || len(y) == 0 {
+		return true
+	}
+	for name, value := range x {
+		if other, found := y[name]; found && alike(value, other) {
+			return true
+		}
+	}
+	return false
+}

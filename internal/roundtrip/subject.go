@@ -1,0 +1,213 @@
+package roundtrip
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// class is how much of a law holds for an object.
+type class int
+
+const (
+	// whole objects are what the API server stores: pruned and valid. Without schemas, all are.
+	whole class = iota
+	// partial ones are whole ones of which something is left out that is required.
+	partial
+	// wild ones are others: with nulls or unknown fields. They must convert, and that is all.
+	wild
+)
+
+// A subject is one object that is held to the laws.
+type subject struct {
+	*suite
+	ctx     context.Context //nolint:containedctx // lives as long as one call
+	object  []byte
+	version string
+	class   class
+	// refused says that the API server takes its labels or annotations from nobody.
+	refused bool
+	// keeps says that the object brought kept values along.
+	keeps bool
+	// foreign says that these are not its own: what they have may be nothing that the API server would store.
+	foreign bool
+	// state is what the API server would make of the object; for one that keeps something, without that.
+	state map[string]any
+	// there is what the object was converted to, by version.
+	there map[string][]byte
+}
+
+// subject returns nil and a violation for what is no object of the kind.
+func (s *suite) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
+	t := s.newSubject(ctx, object)
+	var err error
+	if t.version, err = versionOf(object); err == nil && s.CRD != nil && s.schema(t.version) == nil {
+		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
+	}
+	if err != nil {
+		return nil, t.violation(lawTotal, "", "%v", err)
+	}
+	source := s.read(object)
+	t.refused = badEntry(source) != ""
+	t.state = copied(source)
+	if schema := s.schema(t.version); schema != nil {
+		schema.Prune(t.state)
+		if !equal(t.state, source) {
+			t.class = wild
+		}
+		schema.Default(t.state)
+		if t.refused || overwritten(source, t.state) {
+			t.class = wild
+		}
+		if t.class == whole {
+			t.class = classOf(schema.Validate(t.state))
+		}
+	}
+	t.clean()
+	return t, nil
+}
+
+// wholeSubject is the subject of an object that is known to be whole.
+func (s *suite) wholeSubject(ctx context.Context, version string, state map[string]any) *subject {
+	t := s.newSubject(ctx, encode(state))
+	t.version, t.state = version, state
+	t.refused = s.CRD == nil && badEntry(state) != ""
+	t.clean()
+	return t
+}
+
+func (s *suite) newSubject(ctx context.Context, object []byte) *subject {
+	return &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
+}
+
+func (t *subject) clean() {
+	if t.keeps = len(keptIn(t.state, "")) > 0; t.keeps {
+		visible(t.state)
+	} else {
+		tidy(t.state)
+	}
+}
+
+// overwritten reports whether defaults took the place of nulls.
+func overwritten(source, state any) bool {
+	switch source := source.(type) {
+	case nil:
+		return state != nil
+	case map[string]any:
+		fields, _ := state.(map[string]any)
+		for name, value := range source {
+			if overwritten(value, fields[name]) {
+				return true
+			}
+		}
+	case []any:
+		items, _ := state.([]any)
+		for i, item := range source {
+			if i < len(items) && overwritten(item, items[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func classOf(problems field.ErrorList) class {
+	found := whole
+	for _, problem := range problems {
+		if found = partial; problem.Type != field.ErrorTypeRequired {
+			return wild
+		}
+	}
+	return found
+}
+
+// fails is L7 for a conversion that fails. What does not fit into annotations is refused, and nothing else is said of such an object.
+func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		t.class = wild
+		return nil
+	}
+	return t.violation(lawTotal, to, format, args...)
+}
+
+func (t *subject) violation(law, to, format string, args ...any) *ViolationError {
+	return &ViolationError{Law: law, From: t.version, To: to, Problem: fmt.Sprintf(format, args...), Object: t.object, Seed: t.Seed}
+}
+
+// convert does what the server does with one object: convert it and set its apiVersion.
+func (s *suite) convert(ctx context.Context, object []byte, from, to string) (result []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	obj, done, err := s.documents.open(object)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if err := s.Kind.Convert(ctx, obj, from, to); err != nil {
+		return nil, err
+	}
+	if from != to {
+		if err := obj.Set(jsondoc.StringValue(s.Kind.Group+"/"+to), "apiVersion"); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Clone(obj.Text()), nil
+}
+
+// check holds the object to all laws in all directions.
+func (t *subject) check() *ViolationError {
+	if v := t.identity(); v != nil {
+		return v
+	}
+	for _, to := range t.versions() {
+		if to == t.version {
+			continue
+		}
+		if v := t.direction(to); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// direction holds the object to the laws of its conversion to one version.
+func (t *subject) direction(to string) *ViolationError {
+	source := bytes.Clone(t.object)
+	there, err := t.convert(t.ctx, t.object, t.version, to)
+	if err != nil {
+		return t.fails(to, err, "%v", err)
+	}
+	if !bytes.Equal(source, t.object) {
+		return t.violation(lawSource, t.version, "the converter wrote into the text that it was given")
+	}
+	again, err := t.convert(t.ctx, t.object, t.version, to)
+	if err != nil || !bytes.Equal(there, again) {
+		return t.violation(lawDeterministic, to, "got %s, then %s (%v)", there, again, err)
+	}
+	t.there[to] = there
+	if v := t.metadata(to, there); v != nil {
+		return v
+	}
+	result := t.read(there)
+	if path := badEntry(result); path != "" && !t.refused && t.class != wild {
+		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
+	}
+	if v := t.returns(to, there); v != nil || t.class == wild {
+		return v
+	}
+	for _, law := range []func(string, map[string]any) *ViolationError{t.pruned, t.complete, t.overHub, t.blind} {
+		if v := law(to, result); v != nil {
+			return v
+		}
+	}
+	return nil
+}

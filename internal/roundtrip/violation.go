@@ -1,0 +1,65 @@
+package roundtrip
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A ViolationError is a law that does not hold. Its message quotes the object, so it is for the author of a converter and not
+// for a server's log.
+type ViolationError struct {
+	// Law names the law, From and To the versions.
+	Law, From, To string
+	// Problem says what happened.
+	Problem string
+	// Path is the first place that differs, of the version At; Was and Is are the JSON texts of what should be there and what
+	// is, "" for absent. All of them are empty if nothing is compared.
+	Path, At, Was, Is string
+	// Object is the object, made as small as the violation allows; Walk is what happens to it, nil if it is just converted.
+	Object []byte
+	Walk   *Walk
+	// Seed is the suite's. Index is that of the object in a run of Fuzz.
+	Seed, Index uint64
+}
+
+// Error implements error.
+func (v *ViolationError) Error() string {
+	walk := ""
+	if v.Walk != nil {
+		walk = "walk: " + strings.Join(v.Walk.Lines(), "; ") + "\n"
+	}
+	return fmt.Sprintf("law %s does not hold: %s -> %s: %s\nobject: %s\n%sseed: %d", v.Law, v.From, v.To, v.Problem, v.Object, walk, v.Seed)
+}
+
+// differs adds the place at which two objects of a version differ.
+func (v *ViolationError) differs(at string, diff gap) *ViolationError {
+	v.Problem = diff.path + " differs: " + v.Problem
+	v.Path, v.At = diff.path, at
+	if diff.inA {
+		v.Was = string(encode(diff.a))
+	}
+	if diff.inB {
+		v.Is = string(encode(diff.b))
+	}
+	return v
+}
+
+// Names of laws, as messages have them.
+const (
+	lawTotal         = "L7 total"
+	lawDeterministic = "L8 deterministic"
+	lawMetadata      = "metadata"
+	lawRoundTrip     = "L1 round trip"
+	lawEdit          = "L2 edit"
+	lawVisible       = "L3 visible"
+	lawHub           = "L4 hub"
+	lawIdentity      = "L5 identity"
+	lawPruned        = "L6 nothing to prune"
+	lawHidden        = "L10 nothing hidden"
+	lawGrowth        = "L11 growth"
+	lawSkew          = "L12 skew"
+	lawWellFormed    = "L13 well formed"
+	lawParts         = "L15 parts"
+	lawSource        = "source"
+	lawComplete      = "complete"
+)

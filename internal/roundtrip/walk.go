@@ -1,0 +1,421 @@
+package roundtrip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Walk is what happens to one object on an API server: it is created, and steps follow. After each, what was written last is
+// read as it was written (L1, L2), and no version hides it (L10).
+type Walk struct {
+	// Object is created, at its version; Storage is the version that the API server stores it at first.
+	Object  []byte
+	Storage string
+	Steps   []Step
+}
+
+// A Step is a write at a version, with changes or without, which may make nothing else of the object; or that the API server
+// stores another version from then on; or that the kind and its CRD grow.
+type Step struct {
+	Version string
+	Changes []Change
+	Storage string
+	Grow    bool
+}
+
+// A Change puts a value, or nothing, where a path leads to: names of members, and indexes of elements. An API server where that
+// place is in nothing leaves it out.
+type Change struct {
+	Path   []any
+	Value  any
+	Remove bool
+}
+
+// Lines tells the walk, a line for each step.
+func (w *Walk) Lines() []string {
+	version, _ := versionOf(w.Object)
+	lines := append(make([]string, 0, 1+len(w.Steps)), fmt.Sprintf("create at %s, stored at %s", version, w.Storage))
+	for _, step := range w.Steps {
+		lines = append(lines, step.String())
+	}
+	return lines
+}
+
+// String tells the step.
+func (s Step) String() string {
+	switch {
+	case s.Storage != "":
+		return "store at " + s.Storage
+	case s.Grow:
+		return "the kind and its CRD grow"
+	case len(s.Changes) == 0:
+		return "write at " + s.Version + " without a change"
+	}
+	changes := make([]string, 0, len(s.Changes))
+	for _, c := range s.Changes {
+		changes = append(changes, c.String())
+	}
+	return "edit at " + s.Version + ": " + strings.Join(changes, ", ")
+}
+
+// String tells the change.
+func (c Change) String() string {
+	var path strings.Builder
+	for _, step := range c.Path {
+		if name, ok := step.(string); ok {
+			path.WriteString(jsondoc.FormatPath(name))
+		} else {
+			fmt.Fprintf(&path, "[%v]", step)
+		}
+	}
+	if c.Remove {
+		return "no " + path.String()
+	}
+	return path.String() + " = " + string(encode(c.Value))
+}
+
+// apply does the change where there is a place for it.
+func (c Change) apply(object any) {
+	for _, step := range c.Path[:len(c.Path)-1] {
+		switch at := object.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			object = at[name]
+		case []any:
+			if i, ok := step.(int); ok && i < len(at) {
+				object = at[i]
+			}
+		}
+	}
+	if fields, ok := object.(map[string]any); ok {
+		name, _ := c.Path[len(c.Path)-1].(string)
+		if delete(fields, name); !c.Remove {
+			fields[name] = copied(c.Value)
+		}
+	}
+}
+
+// Walk holds the kind to the laws on a walk. It needs the schemas of the versions.
+func (s Suite) Walk(ctx context.Context, w *Walk) error {
+	b, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	if s.CRD == nil {
+		return errors.New("no schemas to walk by, set CRD")
+	}
+	if found := b.replay(ctx, w); found != nil {
+		return found
+	}
+	return nil
+}
+
+// A server is what an API server has of one object. It does with it what a real one does, but for fields that belong to metadata.
+type server struct {
+	*suite
+	ctx     context.Context //nolint:containedctx // lives as long as one walk
+	walk    *Walk
+	storage string
+	// object is what is stored, at a version.
+	object  map[string]any
+	version string
+	// bases are what kept values of a version were kept against.
+	bases map[string]base
+	// grown says that the next generation converts.
+	grown bool
+	// written is what has to be read, by version: what was edited last, and what was written since without a change.
+	written map[string]map[string]any
+	// before is what a version showed before its last edit.
+	before map[string]map[string]any
+}
+
+// A base is what a version showed when values of another one were kept in it, and of what object these were.
+type base struct {
+	version string
+	state   map[string]any
+	source  map[string]any
+}
+
+func (s *suite) server(ctx context.Context, object []byte, storage string) *server {
+	return &server{suite: s, ctx: ctx, walk: &Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
+}
+
+// randomWalk makes a walk of count steps from an object, of random choices.
+func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, count int) *ViolationError {
+	s.stats.walks.Add(1)
+	versions := s.versions()
+	w := s.server(ctx, object, versions[r.IntN(len(versions))])
+	v := w.create()
+	for range count {
+		if v != nil {
+			break
+		}
+		step := Step{Version: versions[r.IntN(len(versions))]}
+		n := r.IntN(8)
+		if n == 0 {
+			step = Step{Storage: step.Version}
+		} else if n == 2 && w.next != nil {
+			step = Step{Grow: true}
+		}
+		v = w.step(step, func(state map[string]any) []Change {
+			if n == 1 {
+				return nil
+			}
+			return w.changes(r, step.Version, state)
+		})
+	}
+	return v
+}
+
+// replay makes a walk once more.
+func (s *suite) replay(ctx context.Context, walk *Walk) *ViolationError {
+	w := s.server(ctx, walk.Object, walk.Storage)
+	v := w.create()
+	for _, step := range walk.Steps {
+		if v != nil {
+			break
+		}
+		v = w.step(step, func(map[string]any) []Change { return step.Changes })
+	}
+	return v
+}
+
+func (w *server) create() *ViolationError {
+	t, v := w.subject(w.ctx, w.walk.Object)
+	if v != nil || t.class != whole || t.keeps {
+		return v
+	}
+	return w.put(t.version, w.view(t.version, t.object), nil, true)
+}
+
+// step makes a step, whose changes are chosen when it is known what the version shows.
+func (w *server) step(step Step, choose func(state map[string]any) []Change) *ViolationError {
+	if w.object == nil {
+		return nil
+	}
+	w.walk.Steps = append(w.walk.Steps, step)
+	switch {
+	case step.Storage != "":
+		w.storage = step.Storage
+		return nil
+	case step.Grow:
+		return w.grow()
+	}
+	state, bases, v := w.get(step.Version)
+	if v != nil {
+		return v
+	}
+	w.admit(step.Version, state)
+	changes := choose(state)
+	w.walk.Steps[len(w.walk.Steps)-1].Changes = changes
+	for _, c := range changes {
+		c.apply(state)
+	}
+	return w.put(step.Version, state, bases, len(changes) > 0)
+}
+
+// grow has the next generation convert from now on. It shows what was written, and perhaps more.
+func (w *server) grow() *ViolationError {
+	if w.next == nil {
+		return nil
+	}
+	w.suite, w.grown = w.next, true
+	for of, b := range w.bases {
+		b.state = copied(b.state)
+		w.admit(b.version, b.state)
+		w.bases[of] = b
+	}
+	for _, version := range w.versions() {
+		want := w.written[version]
+		if want == nil {
+			continue
+		}
+		got, _, v := w.get(version)
+		if v != nil {
+			return v
+		}
+		w.admit(version, got)
+		if diff := lost(w.undropped(want, version, w.versions()...), visible(got), ""); diff.path != "" && !w.says(version, diff.path) {
+			return w.violation(lawGrowth, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
+		}
+	}
+	w.written = map[string]map[string]any{}
+	return nil
+}
+
+// changes makes random edits of what a version shows. Parts of other objects come into it, as little as one of them, and some of
+// what it has shown before.
+func (w *server) changes(r *rand.Rand, version string, state map[string]any) []Change {
+	pool := w.pools[version]
+	if len(pool) == 0 {
+		return nil
+	}
+	for range 4 {
+		edited := copied(state)
+		var changes []Change
+		for range 1 + r.IntN(3) {
+			other := pool[r.IntN(len(pool))]
+			if was := w.before[version]; was != nil && r.IntN(4) == 0 {
+				other = was
+			}
+			if c, ok := transplant(r, edited, copied(other)); ok {
+				changes = append(changes, c)
+			}
+		}
+		w.admit(version, edited)
+		if len(w.schema(version).Validate(edited)) == 0 {
+			w.before[version] = copied(state)
+			return changes
+		}
+	}
+	return nil
+}
+
+// get is what a client reads at a version, which has no defaults but those of the version that is stored.
+func (w *server) get(version string) (map[string]any, map[string]base, *ViolationError) {
+	state := copied(w.object)
+	w.admit(w.version, state)
+	return w.converted(state, w.bases, w.version, version)
+}
+
+// put is that a client writes an object at a version. What is not valid is refused.
+func (w *server) put(version string, state map[string]any, bases map[string]base, edited bool) (v *ViolationError) {
+	w.admit(version, state)
+	if len(w.schema(version).Validate(state)) > 0 {
+		return nil
+	}
+	if edited {
+		w.written = map[string]map[string]any{}
+	}
+	w.written[version] = visible(copied(state))
+	asked := version
+	before, v := w.gained(version)
+	if v != nil {
+		return v
+	}
+	if w.object, w.bases, v = w.converted(state, bases, version, w.storage); v != nil {
+		return v
+	}
+	w.version = w.storage
+	for _, version := range w.versions() {
+		got, _, v := w.get(version)
+		if v != nil {
+			return v
+		}
+		for g, was := range before {
+			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && !w.unplaced(g, asked, state) {
+				return w.violation(lawSkew, version, w.version, "stored %s", encode(w.object)).differs(version, newGap(g.Path, was, is))
+			}
+		}
+		if want := w.written[version]; want != nil {
+			w.admit(version, got)
+			if v := w.returned(version, want, visible(got), edited); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// says reports whether the object has something at a path of a version without kept values. What was kept there before rules
+// tied the path to a place that had a value of its own is another one.
+func (w *server) says(version, path string) bool {
+	text, err := w.convert(w.ctx, encode(visible(copied(w.object))), w.version, version)
+	if err != nil {
+		return false
+	}
+	value, placed := Gain{version, path}.of(w.read(text))
+	return placed && value != any(absence{})
+}
+
+// unplaced reports whether a write at a version removed the object that a gain is in, as that version has it.
+func (w *server) unplaced(g Gain, version string, state map[string]any) bool {
+	_, was := g.of(w.before[version])
+	_, is := g.of(state)
+	return was && !is
+}
+
+// gained returns what gains are there that a write at a version cannot mean.
+func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
+	values := map[Gain]any{}
+	for _, g := range w.Gained {
+		if g.Version == version || w.object == nil {
+			continue
+		}
+		state, _, v := w.get(g.Version)
+		if v != nil {
+			return nil, v
+		}
+		if value, _ := g.of(state); value != any(absence{}) {
+			values[g] = value
+		}
+	}
+	return values, nil
+}
+
+// returned is L1 and L2: what was written is read, but for what any version drops.
+func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
+	diff := w.compare(want, got, version, w.versions()...)
+	if w.grown {
+		diff = lost(w.undropped(want, version, w.versions()...), got, "") // what was kept before may come where the user wrote nothing
+	}
+	if diff.path == "" || w.grown && w.says(version, diff.path) {
+		return nil
+	}
+	law := lawRoundTrip
+	switch {
+	case w.isGain(version, diff.path):
+		law = lawSkew
+	case edited && len(w.walk.Steps) > 0:
+		law = lawEdit
+	}
+	return w.violation(law, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
+}
+
+// converted has an object converted, and pruned as the API server does it with the result. It says what that version's kept
+// values are kept against from then on.
+func (w *server) converted(object map[string]any, bases map[string]base, from, to string) (map[string]any, map[string]base, *ViolationError) {
+	if from == to {
+		return object, bases, nil
+	}
+	text, err := w.convert(w.ctx, encode(object), from, to)
+	if err != nil {
+		return nil, nil, w.violation(lawTotal, from, to, "%v: %s", err, encode(object))
+	}
+	result := w.read(text)
+	w.schema(to).Prune(result)
+	hub := w.Kind.Hub
+	if b, found := bases[to]; found && b.version == from && (from == hub || to == hub) {
+		if diff, at := w.hides(w.ctx, from, to, object, b, result); diff.path != "" {
+			return nil, nil, w.violation(lawHidden, from, to, "of %s came %s", encode(object), text).differs(at, diff)
+		}
+	}
+	seen := copied(result)
+	w.schema(to).Default(seen)
+	bases = maps.Clone(bases)
+	if bases == nil {
+		bases = map[string]base{}
+	}
+	delete(bases, to)
+	delete(bases, from)
+	if from == hub || to == hub { // else values are kept against what the hub shows in between
+		bases[from] = base{to, visible(seen), visible(copied(object))}
+	} else {
+		delete(bases, hub)
+	}
+	return result, bases, nil
+}
+
+func (w *server) violation(law, from, to, format string, args ...any) *ViolationError {
+	walk := &Walk{w.walk.Object, w.walk.Storage, slices.Clone(w.walk.Steps)}
+	return &ViolationError{
+		Law: law, From: from, To: to, Problem: fmt.Sprintf(format, args...), Object: walk.Object, Seed: w.Seed, Walk: walk,
+	}
+}

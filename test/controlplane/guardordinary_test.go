@@ -1,0 +1,395 @@
+package controlplane_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/crdguard"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// manifests does with kubectl what people do with manifests: one without kept values, and one with those of last week. Neither
+// loses nor reverts anything; where it is refused, the message says what to do, and that helps.
+func (g *guarded) manifests(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1"} {
+		t.Run(version, func(t *testing.T) {
+			other := otherOf(version)
+			name := "exported-" + g.Storage + "-" + version
+			g.make(t, name)
+			client := g.kubectl(t, g.editor)
+			exported := g.get(t, version, name)
+			client.Write(t, "export.yaml", manifestOf(t, exported, exported.GetAnnotations()))
+			client.Write(t, "bare.yaml", manifestOf(t, exported, nil))
+			g.patch(t, g.At(other), name, fmt.Sprintf(`{"spec":{%q:"newer"}}`, ownField(other)))
+			g.patch(t, g.At(other), name, fmt.Sprintf(`{"status":{%q:"newer"}}`, ownField(other)), "status")
+			want := g.own(t, name)
+			for _, command := range []string{
+				"replace -f export.yaml", "replace -f bare.yaml", "apply -f export.yaml",
+				"apply --server-side --force-conflicts -f export.yaml", "apply --server-side --force-conflicts -f bare.yaml",
+			} {
+				before := g.get(t, version, name)
+				out, err := client.Try(t, strings.Fields(command)...)
+				passes := g.mode == crdguard.Restore || strings.Contains(command, "--server-side") && strings.Contains(command, "bare")
+				if passes != (err == nil) || !passes && !strings.Contains(out, "take them out of the manifest and use kubectl apply") {
+					t.Errorf("kubectl %s: %v\n%s", command, err, out)
+				}
+				if diff := cmp.Diff(want, g.own(t, name)); diff != "" {
+					t.Errorf("kubectl %s (-before +after):\n%s", command, diff)
+				}
+				if after := g.get(t, version, name); !passes && after.GetResourceVersion() != before.GetResourceVersion() {
+					t.Errorf("kubectl %s was refused and has written", command)
+				}
+			}
+			client.Shell(t, "webhookd convert -f export.yaml --strip | kubectl apply -f -", webhookFolder(t))
+			client.Shell(t, "webhookd convert -f export.yaml --strip | kubectl apply -f -", webhookFolder(t))
+			if diff := cmp.Diff(want, g.own(t, name)); diff != "" {
+				t.Errorf("apply what is stripped (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// exportPage does what docs/how-to/export-manifests.md says of a manifest that has been applied with its kept values, and sees what
+// is written there.
+func (g *guarded) exportPage(t *testing.T) {
+	page := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "export-manifests.md")))
+	const name, apply = "pump", "apply -f export.yaml"
+	client := g.kubectl(t, g.editor)
+	client.Write(t, "pump.yaml", "{apiVersion: guard.example.com/v1beta1, kind: Machine, metadata: {name: pump}, spec: {size: 1}}")
+	client.Run(t, "apply", "-f", "pump.yaml")
+	g.patch(t, g.At("v1"), name, `{"spec":{"v1Only":"old"}}`)
+	exported := g.get(t, "v1beta1", name)
+	client.Write(t, "export.yaml", manifestOf(t, exported, map[string]string{specKey("v1"): exported.GetAnnotations()[specKey("v1")]}))
+	client.Run(t, strings.Fields(apply)...)
+	g.patch(t, g.At("v1"), name, `{"spec":{"v1Only":"new"}}`)
+
+	got := prompt + apply + "\n" + client.Fails(t, strings.Fields(apply)...)
+	if len(page["console"]) != 1 || page["console"][0] != got {
+		t.Errorf("what is seen is not what the page has:\n%s\npage: %q", got, page["console"])
+	}
+	client.Shell(t, "webhookd convert -f export.yaml --strip > stripped.yaml", webhookFolder(t))
+	if out, err := client.Try(t, "apply", "-f", "stripped.yaml"); err == nil {
+		t.Errorf("kubectl has forgotten what it had applied:\n%s", out)
+	}
+	client.Shell(t, page["sh"][len(page["sh"])-1], webhookFolder(t))
+	if got := g.own(t, name)["v1"]; got != "new " {
+		t.Errorf("what v1 alone says: %s", got)
+	}
+}
+
+// manifestOf is an object as people export it, with some annotations.
+func manifestOf(t *testing.T, obj *unstructured.Unstructured, annotations map[string]string) string {
+	t.Helper()
+	exported := &unstructured.Unstructured{Object: map[string]any{"spec": obj.Object["spec"], "status": obj.Object["status"]}}
+	exported.SetGroupVersionKind(obj.GroupVersionKind())
+	exported.SetName(obj.GetName())
+	exported.SetAnnotations(annotations)
+	text, err := yaml.Marshal(exported.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ordinary does at both versions what clients do that change no kept value.
+func (g *guarded) ordinary(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1"} {
+		t.Run(version, func(t *testing.T) {
+			name := "ordinary-" + g.Storage + "-" + version
+			g.make(t, name)
+			o := ordinary{guarded: g, version: version, name: name, own: g.own(t, name)}
+			t.Run("edits", o.edits)
+			t.Run("dry runs", o.dryRuns)
+			t.Run("writes that change nothing", o.noOps)
+			t.Run("server-side apply", o.applies)
+			t.Run("finalizers", o.finalizers)
+		})
+	}
+}
+
+// An ordinary client works at a version on one object.
+type ordinary struct {
+	*guarded
+
+	version, name string
+	own           map[string]string
+}
+
+// unharmed compares what one version alone says with what it was.
+func (o ordinary) unharmed(t *testing.T) {
+	t.Helper()
+	if diff := cmp.Diff(o.own, o.guarded.own(t, o.name)); diff != "" {
+		t.Errorf("what one version alone says (-before +after):\n%s", diff)
+	}
+}
+
+func (o ordinary) edits(t *testing.T) {
+	client, admin := o.as(t, o.editor, o.version), o.At(o.version)
+	obj := o.get(t, o.version, o.name)
+	setAnnotation(obj, "mine", "a")
+	obj.SetLabels(map[string]string{"mine": "a"})
+	if err := unstructured.SetNestedField(obj.Object, int64(2), "spec", "size"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Update(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
+		t.Fatalf("update: %v", err)
+	}
+	o.unharmed(t)
+	o.patch(t, client, o.name, `{"metadata":{"annotations":{"mine":null},"labels":{"mine":"b"}},"spec":{"size":3}}`)
+	o.unharmed(t)
+	obj = o.get(t, o.version, o.name)
+	if err := unstructured.SetNestedField(obj.Object, "no", "status", "ready"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.UpdateStatus(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
+		t.Errorf("update the status: %v", err)
+	}
+	o.patch(t, admin, o.name, `{"status":{"replicas":2}}`, "status")
+	o.patch(t, admin, o.name, `{"spec":{"replicas":2}}`, "scale")
+	o.unharmed(t)
+	for _, version := range []string{"v1", "v1beta1"} {
+		obj := o.get(t, version, o.name)
+		size, _, _ := unstructured.NestedInt64(obj.Object, "spec", "size")
+		replicas, _, _ := unstructured.NestedInt64(obj.Object, "spec", "replicas")
+		ready, _, _ := unstructured.NestedString(obj.Object, "status", "ready")
+		if size != 3 || replicas != 2 || ready != "no" || obj.GetLabels()["mine"] != "b" || obj.GetAnnotations()["mine"] != "" {
+			t.Errorf("at %s: size %d, replicas %d, ready %s, %v", version, size, replicas, ready, obj.GetLabels())
+		}
+	}
+}
+
+// dryRuns writes nothing, and answers what it would write.
+func (o ordinary) dryRuns(t *testing.T) {
+	client := o.as(t, o.editor, o.version)
+	before := o.get(t, o.version, o.name)
+	got, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{"spec":{"size":9}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before.GetAnnotations(), got.GetAnnotations()); diff != "" {
+		t.Errorf("annotations of the dry run (-before +answer):\n%s", diff)
+	}
+	forged := fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, statusKey(otherOf(o.version)))
+	got, err = client.Patch(t.Context(), o.name, types.MergePatchType, []byte(forged), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	o.refused(t, err, statusKey(otherOf(o.version)))
+	if err == nil {
+		if diff := cmp.Diff(before.GetAnnotations(), got.GetAnnotations()); diff != "" {
+			t.Errorf("annotations that the dry run would remove (-before +answer):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); diff != "" {
+		t.Errorf("a dry run has written (-before +after):\n%s", diff)
+	}
+}
+
+// noOps writes what is there already.
+func (o ordinary) noOps(t *testing.T) {
+	client := o.as(t, o.editor, o.version)
+	read := o.get(t, o.version, o.name)
+	writes := map[string]func() error{
+		"update": func() error {
+			_, err := client.Update(t.Context(), read.DeepCopy(), metav1.UpdateOptions{})
+			return err
+		},
+		"patch": func() error {
+			_, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
+			return err
+		},
+		"status": func() error {
+			_, err := o.At(o.version).UpdateStatus(t.Context(), read.DeepCopy(), metav1.UpdateOptions{})
+			return err
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(writes)) {
+		o.writesNothing(t, name, writes[name])
+	}
+	if o.mode == crdguard.Validate {
+		return
+	}
+	writes = map[string]func() error{
+		"update without annotations": func() error {
+			bare := o.get(t, o.version, o.name)
+			bare.SetAnnotations(nil)
+			_, err := client.Update(t.Context(), bare, metav1.UpdateOptions{})
+			return err
+		},
+		"patch annotations away": func() error {
+			_, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`), metav1.PatchOptions{})
+			return err
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(writes)) {
+		// The API server looks who owns what before the policy puts back what the request takes away. So once, whoever set a field of
+		// the other version stops owning it.
+		before := o.get(t, o.version, o.name)
+		if err := writes[name](); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		after := o.get(t, o.version, o.name)
+		for _, obj := range []*unstructured.Unstructured{before, after} {
+			obj.SetManagedFields(nil)
+			obj.SetResourceVersion("")
+		}
+		if diff := cmp.Diff(before.Object, after.Object); diff != "" {
+			t.Errorf("%s has written (-before +after):\n%s", name, diff)
+		}
+		o.writesNothing(t, name+" again", writes[name])
+	}
+	o.unharmed(t)
+}
+
+// writesNothing holds that a write is none.
+func (o ordinary) writesNothing(t *testing.T, name string, write func() error) {
+	t.Helper()
+	before := o.get(t, o.version, o.name)
+	if err := write(); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); diff != "" {
+		t.Errorf("%s has written (-before +after):\n%s", name, diff)
+	}
+}
+
+// applies has two managers apply at two versions, again and again.
+func (o ordinary) applies(t *testing.T) {
+	apply := func(version, manager, fields string, force bool) error {
+		obj := o.Object(t, version, o.name, fields)
+		_, err := o.as(t, o.editor, version).Apply(t.Context(), o.name, obj, metav1.ApplyOptions{FieldManager: manager, Force: force})
+		return err
+	}
+	other := otherOf(o.version)
+	mine, theirs := fmt.Sprintf(`{spec: {size: 5, %s: applied}}`, ownField(o.version)), `{metadata: {labels: {theirs: a}}, spec: {replicas: 5}}`
+	for range 2 {
+		if err := apply(o.version, "mine", mine, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := apply(other, "theirs", theirs, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := o.get(t, o.version, o.name).GetResourceVersion()
+	if err := apply(o.version, "mine", mine, false); err != nil {
+		t.Errorf("apply again: %v", err)
+	}
+	if err := apply(other, "theirs", theirs, false); err != nil {
+		t.Errorf("apply again at the other version: %v", err)
+	}
+	if after := o.get(t, o.version, o.name).GetResourceVersion(); after != before {
+		t.Errorf("an apply of what is there has written: %s, then %s", before, after)
+	}
+	if err := apply(other, "theirs", `{spec: {size: 6}}`, false); !apierrors.IsConflict(err) {
+		t.Errorf("apply what another manager has: %v", err)
+	}
+	want := maps.Clone(o.own)
+	want[o.version] = "applied " + strings.Fields(o.own[o.version])[1]
+	if diff := cmp.Diff(want, o.guarded.own(t, o.name)); diff != "" {
+		t.Errorf("what one version alone says, applied (-want +got):\n%s", diff)
+	}
+	// What is given up goes: only one version has it, and only one manager did.
+	if err := apply(o.version, "mine", `{spec: {size: 5}}`, false); err != nil {
+		t.Fatal(err)
+	}
+	want[o.version] = " " + strings.Fields(o.own[o.version])[1]
+	if diff := cmp.Diff(want, o.guarded.own(t, o.name)); diff != "" {
+		t.Errorf("what one version alone says, given up (-want +got):\n%s", diff)
+	}
+}
+
+// finalizers keep an object until they are removed.
+func (o ordinary) finalizers(t *testing.T) {
+	client := o.as(t, o.editor, o.version)
+	o.patch(t, client, o.name, `{"metadata":{"finalizers":["example.com/wait"]}}`)
+	if err := client.Delete(t.Context(), o.name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if o.get(t, o.version, o.name).GetDeletionTimestamp() == nil {
+		t.Error("not deleted")
+	}
+	o.patch(t, o.as(t, o.editor, otherOf(o.version)), o.name, `{"metadata":{"finalizers":null}}`)
+	if _, err := client.Get(t.Context(), o.name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+// controllers has the garbage collector delete what belongs to an object that goes, at once and in the foreground.
+func (g *guarded) controllers(t *testing.T) {
+	for _, policy := range []string{"background", "foreground"} {
+		owner, owned := "owner-"+policy, "owned-"+policy
+		g.make(t, owner)
+		g.make(t, owned)
+		reference := metav1.OwnerReference{
+			APIVersion: g.Group + "/v1beta1", Kind: g.Kind, Name: owner, UID: g.get(t, "v1", owner).GetUID(), BlockOwnerDeletion: new(true),
+		}
+		obj := g.get(t, "v1beta1", owned)
+		obj.SetOwnerReferences([]metav1.OwnerReference{reference})
+		if _, err := g.At("v1beta1").Update(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		g.admin.Run(t, "-n", g.namespace, "delete", "--cascade="+policy, "--wait=false", g.Name, owner)
+		scenario.Eventually(t, "the garbage collector to delete "+owned, func() bool {
+			_, owns := g.At("v1").Get(t.Context(), owner, metav1.GetOptions{})
+			_, is := g.At("v1").Get(t.Context(), owned, metav1.GetOptions{})
+			return apierrors.IsNotFound(owns) && apierrors.IsNotFound(is)
+		})
+	}
+}
+
+// keysOfOthers holds that keys are anybody's that are not those of kept values of a version of the CRD: what is left of a
+// version that has been removed has to go.
+func (g *guarded) keysOfOthers(t *testing.T) {
+	const name = "others"
+	g.make(t, name)
+	keys := []string{"conversion.webhookd.io/v1alpha1.spec.old", "status.conversion.webhookd.io/v1alpha1.status.old", "conversion.webhookd.io/note", "webhookd.io/v1.spec"}
+	for _, version := range []string{"v1", "v1beta1"} {
+		editor := g.as(t, g.editor, version)
+		set, remove := make([]string, len(keys)), make([]string, len(keys))
+		for i, key := range keys {
+			set[i], remove[i] = fmt.Sprintf(`%q:"a"`, key), fmt.Sprintf(`%q:null`, key)
+		}
+		for _, texts := range [][]string{set, remove} {
+			list := strings.Join(texts, ",")
+			g.patch(t, editor, name, `{"metadata":{"annotations":{`+list+`},"labels":{`+list+`}}}`)
+			obj := g.get(t, version, name)
+			for _, key := range keys {
+				for what, values := range map[string]map[string]string{"annotation": obj.GetAnnotations(), "label": obj.GetLabels()} {
+					if got := values[key]; (got == "a") != (&texts[0] == &set[0]) {
+						t.Errorf("%s %s at %s: %q", what, key, version, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// allowedGroup lets one group change kept values, and no other.
+func (g *guarded) allowedGroup(t *testing.T) {
+	const name = "allowed"
+	g.make(t, name)
+	forged := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, specKey("v1"), keptValue("restored"))
+	g.admin.Shell(t, "kubectl get crd "+g.Name+" -o yaml | webhookd crd guard annotations -f - --mode "+string(g.mode)+
+		" --allow-group system:serviceaccounts:"+g.namespace+" | kubectl apply -f -", webhookFolder(t))
+	editor := g.as(t, g.editor, "v1beta1")
+	scenario.Eventually(t, "the group to be allowed", func() bool {
+		_, err := editor.Patch(t.Context(), name, types.MergePatchType, []byte(forged), metav1.PatchOptions{})
+		return err == nil && strings.HasPrefix(g.own(t, name)["v1"], "restored ")
+	})
+	_, err := g.as(t, g.plane.Token(plane.Admin), "v1beta1").Patch(t.Context(), name, types.MergePatchType,
+		[]byte(strings.ReplaceAll(forged, "restored", "forged")), metav1.PatchOptions{})
+	g.refused(t, err, specKey("v1"))
+	if got := g.own(t, name)["v1"]; !strings.HasPrefix(got, "restored ") {
+		t.Errorf("the administrator is in no group that may change it: %s", got)
+	}
+}
