@@ -8,16 +8,12 @@ import (
 // A Searcher looks for fields that no schema knows. It keeps its memory for the next search; one at a time may use it.
 type Searcher struct {
 	scan     jsondoc.Scanner
-	at       searched
+	layout   *Layout
+	schema   *crdschema.Node // of the place that is looked at
+	path     [][]byte        // to that place; nil for an element
 	found    bool
 	elements func() error
 	member   func(name []byte) error
-}
-
-// A searched is a place that is looked at.
-type searched struct {
-	schema, other *crdschema.Node
-	place         *Place
 }
 
 // HasUnknown reports whether an object of the layout's version has fields that neither version's schema knows. The schemas are
@@ -34,7 +30,7 @@ func (s *Searcher) HasUnknown(text []byte, l *Layout) bool {
 		s.member = s.visit
 		s.elements = s.value
 	}
-	s.scan, s.at, s.found = scan, searched{l.Schema, l.Other, l.Root}, false
+	s.scan, s.layout, s.schema, s.path, s.found = scan, l, l.Schema, s.path[:0], false
 	_ = s.scan.Members(func(name []byte) error {
 		if isHeadName(name) {
 			_, err := s.scan.Skip()
@@ -43,6 +39,7 @@ func (s *Searcher) HasUnknown(text []byte, l *Layout) bool {
 		return s.visit(name)
 	})
 	s.scan = jsondoc.Scanner{}
+	clear(s.path[:cap(s.path)]) // of the text
 	return s.found
 }
 
@@ -52,53 +49,48 @@ func isHeadName(name []byte) bool {
 
 // visit looks at a member of the object that is looked at.
 func (s *Searcher) visit(name []byte) error {
-	of := s.at
-	if s.found {
+	of := s.schema
+	next := memberNamed(of, name)
+	if s.found || next == nil || next.Scalar() {
+		s.found = s.found || next == nil && !of.PreservesUnknown() && !s.isElsewhere(name)
 		_, err := s.scan.Skip()
 		return err
 	}
-	place := of.place.memberNamed(name)
-	next := searched{schema: memberNamed(of.schema, name), place: place}
-	switch {
-	case next.schema == nil && of.schema.PreservesUnknown():
-		_, err := s.scan.Skip()
-		return err
-	case place.moved():
-		next.other = place.Other
-	default:
-		next.other = memberNamed(of.other, name)
-		if next.schema == nil && next.other == nil && !of.other.PreservesUnknown() && (place == nil || place.Unit == nil) {
-			s.found = true
-		}
-	}
-	s.at = next
+	s.schema, s.path = next, append(s.path, name)
 	err := s.value()
-	s.at = of
+	s.schema, s.path = of, s.path[:len(s.path)-1]
 	return err
 }
 
 // value looks at the value at the place.
 func (s *Searcher) value() error {
-	n := s.at.schema
+	n := s.schema
 	switch kind := s.scan.Kind(); {
-	case s.found || n == nil:
+	case s.found:
 	case kind == jsondoc.Map && n.Kind() != crdschema.Any:
 		return s.scan.Members(s.member)
-	case kind == jsondoc.Array && n.Items() != nil:
-		of := s.at
-		each := of.place.each()
-		next := searched{schema: n.Items(), other: of.other.Items(), place: each}
-		if each.moved() {
-			next.other = each.Other
-		}
-		if next.schema.Scalar() {
-			break
-		}
-		s.at = next
+	case kind == jsondoc.Array && n.Items() != nil && !n.Items().Scalar():
+		s.schema, s.path = n.Items(), append(s.path, nil)
 		err := s.scan.Elements(s.elements)
-		s.at = of
+		s.schema, s.path = n, s.path[:len(s.path)-1]
 		return err
 	}
 	_, err := s.scan.Skip()
 	return err
+}
+
+// isElsewhere reports whether the other version has a member of the place, or a rule something to do with it.
+func (s *Searcher) isElsewhere(name []byte) bool {
+	was, other, place := (*crdschema.Node)(nil), s.layout.Other, s.layout.Root
+	for _, step := range append(s.path, name) {
+		if was = other; step == nil {
+			place, other = place.each(), other.Items()
+		} else {
+			place, other = place.memberNamed(step), memberNamed(other, step)
+		}
+		if place.moved() {
+			other = place.Other
+		}
+	}
+	return place.moved() || place != nil && place.Unit != nil || other != nil || was.PreservesUnknown()
 }

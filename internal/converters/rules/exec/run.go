@@ -140,12 +140,14 @@ func (r *run) compute(l *plan.Rule, ops []transform.Operand) {
 	}
 }
 
-// fitting reports whether an output is one of the target's schema, or of its metadata. What is computed has to be whole as well; a
-// value that is only moved may be one of a fragment.
+// fitting reports whether an output is one of the target's schema, or of its metadata. What is computed is, and has to be whole as
+// well; a value that is only moved may be one of a fragment.
 func (r *run) fitting(l *plan.Rule, i int, text []byte) bool {
 	out := &l.Out[i]
-	return out.Section.Takes(text) && transform.Admits(out.Place.Node, text) &&
-		(l.Transform == nil || !out.Requires || !transform.Lacks(out.Place.Node, text))
+	if l.Transform == nil {
+		return out.Section.Takes(text) && transform.Admits(out.Place.Node, text)
+	}
+	return out.Section.Takes(text) && !(out.Requires && transform.Lacks(out.Place.Node, text))
 }
 
 func (r *run) allowed(l *plan.Rule, in []transform.Operand) bool {

@@ -71,10 +71,11 @@ func (e *expressionCompiler) program() *expression {
 	e.checkCost()
 	made, err := safe(e.env, e.ast)
 	if err == nil {
+		cost, light := lightCost(made)
 		var program cel.Program
-		if program, err = e.env.Program(made, programOptions()...); err == nil {
+		if program, err = e.env.Program(made, programOptions(light)...); err == nil {
 			return &expression{
-				program: program, loops: loops(made), self: e.from.namedNodes(), named: e.from.named(), root: e.from.root,
+				program: program, loops: loops(made), cost: cost, self: e.from.namedNodes(), named: e.from.named(), root: e.from.root,
 			}
 		}
 	}

@@ -71,7 +71,11 @@ const (
 	maxResult     = 1 << 20    // bytes
 )
 
-func programOptions() []cel.ProgramOption {
+// programOptions are those of an expression, whose cost is counted unless it is light.
+func programOptions(light bool) []cel.ProgramOption {
+	if light {
+		return []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
+	}
 	return []cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
 		cel.CostLimit(maxCallCost),

@@ -18,7 +18,8 @@ import (
 // An expression is a compiled expression of CEL.
 type expression struct {
 	program cel.Program
-	loops   bool // only comprehensions are stopped on the way
+	loops   bool   // only comprehensions are stopped on the way
+	cost    uint64 // where it is not counted
 	self    []NamedNode
 	named   bool
 	root    *crdschema.Node
@@ -43,6 +44,8 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 	v, details, err := e.run(c.Context, &activation{call: c, expression: e, in: in})
 	if details != nil && details.ActualCost() != nil {
 		spent.units += *details.ActualCost()
+	} else {
+		spent.units += e.cost
 	}
 	if stopped := c.Context.Err(); stopped != nil {
 		return nil, fmt.Errorf("%w: %w", errStopped, stopped)
