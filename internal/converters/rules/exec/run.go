@@ -147,7 +147,7 @@ func (r *run) fitting(l *plan.Rule, i int, text []byte) bool {
 	if l.Transform == nil {
 		return out.Section.Takes(text) && transform.Admits(out.Place.Node, text)
 	}
-	return out.Section.Takes(text) && !(out.Requires && transform.Lacks(out.Place.Node, text))
+	return out.Section.Takes(text) && (!out.Requires || !transform.Lacks(out.Place.Node, text))
 }
 
 func (r *run) allowed(l *plan.Rule, in []transform.Operand) bool {
