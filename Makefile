@@ -74,7 +74,7 @@ fi
 endef
 
 # Targets of some hundred executions a second, of which a short run does a tenth.
-SLOW_FUZZ := FuzzAnnotations|FuzzConvert|FuzzExpression|FuzzForged|FuzzForgedValues|FuzzLog|FuzzReads|FuzzReload|FuzzReview|FuzzRoundTrip|FuzzRules
+SLOW_FUZZ := FuzzAnswer|FuzzAnnotations|FuzzConvert|FuzzExpression|FuzzForged|FuzzForgedValues|FuzzLog|FuzzReads|FuzzReload|FuzzReview|FuzzRoundTrip|FuzzRules
 
 # $(call fuzz,TIME,TIME OF SLOW TARGETS) fuzzes every target there is, one after the other. A worker minimises what it finds
 # in few steps, so that a run bounded by executions is bounded in time too.
