@@ -22,7 +22,7 @@ import (
 //
 //nolint:gochecknoglobals // flags
 var (
-	exampleObjects = flag.Uint64("example-objects", 300/fewer, "random objects of each version that each example is held to the laws on")
+	exampleObjects = flag.Uint64("example-objects", 150/fewer, "random objects of each version that each example is held to the laws on")
 	examplesFolder = flag.String("examples", filepath.Join("..", "..", "..", "..", "examples"), "where examples are looked for")
 	lawsSeed       = flag.Uint64("laws-seed", 1, "seed of the random objects")
 )
