@@ -186,6 +186,15 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	return nil
 }
 
+// Len returns how many members the object has, or how many elements the array, and 0 for other values and for what [Node.Each] fails
+// for.
+func (n *Node) Len() int {
+	if n.look() != nil {
+		return 0
+	}
+	return n.count()
+}
+
 // Filter keeps those members of the object, or elements of the array, for which keep returns true: it is called for each, in
 // their order. The name, which an element does not have, and the member are good until keep returns. It fails if two members
 // have one name, and does nothing for other values. Keep may edit the values, but not add or remove members of n.

@@ -309,7 +309,7 @@ type member struct {
 }
 
 func membersOf(n *jsondoc.Node) ([]member, error) {
-	var list []member
+	list := make([]member, 0, n.Len())
 	err := n.Each(func(name string, value *jsondoc.Node) bool {
 		list = append(list, member{name, value})
 		return true

@@ -148,15 +148,18 @@ func (v *conversion) convert() error {
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
 	}
-	mayLose, err := v.forth(text)
+	var x *jsondoc.Object
+	if asRead {
+		x = v.obj.Original()
+	}
+	mayLose, err := v.forth(shown{of: x, text: text})
 	if err != nil {
 		return err
 	}
 	if !mayLose && !unknown && len(kept) == 0 {
 		return nil
 	}
-	x := v.obj.Original()
-	if !asRead {
+	if x == nil {
 		if x, err = v.scratch.open(text); err != nil {
 			return err
 		}
@@ -185,9 +188,9 @@ func (v *conversion) convert() error {
 	return err
 }
 
-// forth makes F(x) of the object, whose text is x, and reports whether G may not give x back.
-func (v *conversion) forth(text []byte) (mayLose bool, err error) {
-	mayLose, err = v.run(v.there, v.obj, v.From, shown{text: text}, false)
+// forth makes F(x) of the object, and reports whether G may not give x back.
+func (v *conversion) forth(is shown) (mayLose bool, err error) {
+	mayLose, err = v.run(v.there, v.obj, v.From, is, false)
 	call := &v.scratch.run.call
 	if call.CallLimit() || call.TotalLimit() {
 		converters.ReportFrom(v.ctx).NoteCostLimit()
@@ -195,7 +198,7 @@ func (v *conversion) forth(text []byte) (mayLose bool, err error) {
 	if !errors.Is(err, errTotalLimit) {
 		return mayLose, err
 	}
-	x, err := jsondoc.RawValue(text)
+	x, err := jsondoc.RawValue(is.text)
 	if err != nil {
 		return false, err
 	}
@@ -203,7 +206,7 @@ func (v *conversion) forth(text []byte) (mayLose bool, err error) {
 	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
 		return false, err
 	}
-	_, err = v.run(v.there, v.obj, v.From, shown{text: text}, true)
+	_, err = v.run(v.there, v.obj, v.From, is, true)
 	return true, err
 }
 
@@ -283,50 +286,4 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 		return true, errTotalLimit
 	}
 	return r.mayLose, r.err
-}
-
-// A shown is the object that expressions see. That they see any is rare.
-type shown struct {
-	text           []byte
-	of             *jsondoc.Object // whose text it is, if that is not there
-	group, version string
-}
-
-// see returns what expressions see: all but the annotations that webhookd keeps there.
-func (s *shown) see() []byte {
-	text := s.text
-	if text == nil && s.of != nil {
-		text = s.of.Text()
-	}
-	return visible(text, s.group+"/"+s.version)
-}
-
-// visible returns what expressions see of an object: all but the annotations that webhookd keeps there.
-func visible(text []byte, apiVersion string) []byte {
-	obj, err := jsondoc.ParseObject(text)
-	if err != nil {
-		return text
-	}
-	r := &run{}
-	if was, _ := r.member(obj.Node, "apiVersion").Str(); was != apiVersion && was != "" {
-		r.note(obj.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
-	}
-	r.tidy(r.member(obj.Node, "metadata"))
-	if r.err != nil {
-		return text
-	}
-	return obj.Text()
-}
-
-// tidy removes from metadata what does not count: annotations of webhookd, labels and annotations that are null or empty.
-func (r *run) tidy(metadata *jsondoc.Node) {
-	for _, field := range []string{"annotations", "labels"} {
-		all := r.member(metadata, field)
-		if all.Kind() == jsondoc.Map {
-			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(string(name)) }))
-		}
-		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
-			r.note(metadata.RemoveMember(field))
-		}
-	}
 }

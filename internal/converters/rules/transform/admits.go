@@ -88,7 +88,7 @@ func elementsFit(items *crdschema.Node, text []byte) bool {
 
 func inEnum(n *crdschema.Node, text []byte) bool {
 	enum := n.Enum()
-	if len(enum) == 0 {
+	if len(enum) == 0 || slices.Contains(enum, string(text)) {
 		return true
 	}
 	key := valueKey(text)
