@@ -25,14 +25,17 @@ func (o *Object) Copy() *Object {
 	return &Object{root}
 }
 
-// copyOf copies a node at a depth, and what is below it as far as it was edited.
+// copyOf copies a node at a depth, and what is below it as far as it was edited or looked into, so that the copy need not be scanned
+// again (BenchmarkKinds in converters/rules).
 func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 	c := d.node(Node{parent: parent, at: n.at, changed: n.changed, copied: n.changed})
 	if !n.changed && parent != nil {
 		if n.moved && d.mayBeDeep(n.at, depth) {
 			return nil
 		}
-		return c
+		if n.members == nil {
+			return c
+		}
 	}
 	first := len(d.members)
 	d.members = append(d.members, n.members...)
@@ -42,7 +45,7 @@ func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 		m := &c.members[i]
 		was := m.value
 		switch m.value = nil; {
-		case was != nil && (was.changed || was.moved):
+		case was != nil && (was.changed || was.moved || was.members != nil):
 			if m.value = d.copyOf(was, c, depth+1); m.value == nil {
 				return nil
 			}

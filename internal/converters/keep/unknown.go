@@ -51,7 +51,7 @@ func isHeadName(name []byte) bool {
 func (s *Searcher) visit(name []byte) error {
 	of := s.schema
 	next := memberNamed(of, name)
-	if s.found || next == nil || next.Scalar() {
+	if s.found || next == nil || next.Scalar() || next.Values().Scalar() {
 		s.found = s.found || next == nil && !of.PreservesUnknown() && !s.isElsewhere(name)
 		_, err := s.scan.Skip()
 		return err
