@@ -97,7 +97,7 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 		return c.Converter.Convert(ctx, obj, from, to) // which tells what it lacks
 	}
 	text, asRead := obj.Text(), obj.Untouched()
-	kept, unknown, err := c.take(ctx, obj, text, keep.Versions{From: from, To: to, All: c.versions}, source)
+	kept, unknown, err := c.take(ctx, obj, keep.Versions{From: from, To: to, All: c.versions}, source)
 	if err != nil {
 		return err
 	}
@@ -126,16 +126,16 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	return err
 }
 
-// take takes what was kept from an object, whose text is given, and reports whether it has fields that no schema knows.
+// take takes what was kept from an object, and reports whether it has fields that no schema knows.
 func (c *keeper) take(
-	ctx context.Context, obj *jsondoc.Object, text []byte, v keep.Versions, l *keep.Layout,
+	ctx context.Context, obj *jsondoc.Object, v keep.Versions, l *keep.Layout,
 ) (kept []*keep.Entry, unknown bool, err error) {
 	memory, ok := c.pool.Get().(*scratch)
 	if !ok {
 		memory = &scratch{}
 	}
 	kept, err = keep.Take(obj, v, &memory.annotation)
-	if unknown = memory.search.HasUnknown(text, l); unknown {
+	if unknown = memory.search.HasUnknown(obj, l); unknown {
 		ReportFrom(ctx).NoteUnknown()
 	}
 	memory.annotation.Reset(nil)

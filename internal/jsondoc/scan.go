@@ -61,6 +61,14 @@ func NewScanner(text []byte, maxDepth int) (Scanner, error) {
 	return s, s.err
 }
 
+// Reset puts the scanner at the start of another text, as NewScanner does, and keeps its memory.
+func (s *Scanner) Reset(text []byte, maxDepth int) error {
+	names, err := s.names[:0], error(nil)
+	*s, err = NewScanner(text, maxDepth)
+	s.names = names
+	return err
+}
+
 // Text returns the bytes of a span.
 func (s *Scanner) Text(at Span) []byte { return s.text[at.Start:at.End:at.End] }
 

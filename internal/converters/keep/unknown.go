@@ -12,35 +12,36 @@ type Searcher struct {
 	schema   *crdschema.Node // of the place that is looked at
 	path     [][]byte        // to that place; nil for an element
 	found    bool
+	field    func(name []byte, m jsondoc.Member) bool
 	elements func() error
 	member   func(name []byte) error
 }
 
 // HasUnknown reports whether an object of the layout's version has fields that neither version's schema knows. The schemas are
-// older than those of the API server then, which would have removed them. Text is that of the object.
-func (s *Searcher) HasUnknown(text []byte, l *Layout) bool {
+// older than those of the API server then, which would have removed them.
+func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
 	}
-	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	if err != nil {
-		return false
+	if s.member == nil { // once for all searches (BenchmarkConvert in converters/rules)
+		s.field, s.member, s.elements = s.begin, s.visit, s.value
 	}
-	if s.member == nil { // once for all searches (BenchmarkKinds in converters/rules)
-		s.member = s.visit
-		s.elements = s.value
-	}
-	s.scan, s.layout, s.schema, s.path, s.found = scan, l, l.Schema, s.path[:0], false
-	_ = s.scan.Members(func(name []byte) error {
-		if isHeadName(name) {
-			_, err := s.scan.Skip()
-			return err
-		}
-		return s.visit(name)
-	})
-	s.scan = jsondoc.Scanner{}
+	s.layout, s.schema, s.path, s.found = l, l.Schema, s.path[:0], false
+	_ = obj.Filter(s.field) // it keeps all; metadata, which may be most of the object, is not looked at
+	_ = s.scan.Reset(nil, jsondoc.MaxDepth)
 	clear(s.path[:cap(s.path)]) // of the text
 	return s.found
+}
+
+// begin looks at a field of the object.
+func (s *Searcher) begin(name []byte, m jsondoc.Member) bool {
+	if isHeadName(name) || s.found {
+		return true
+	}
+	if s.scan.Reset(m.Value().Text(), jsondoc.MaxDepth) == nil {
+		_ = s.visit(name)
+	}
+	return true
 }
 
 func isHeadName(name []byte) bool {

@@ -144,22 +144,23 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	unknown := v.scratch.search.HasUnknown(text, v.source)
+	unknown := v.scratch.search.HasUnknown(v.obj, v.source)
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
 	}
-	var x *jsondoc.Object
+	is := shown{text: text}
 	if asRead {
-		x = v.obj.Original()
+		is.from = v.obj
 	}
-	mayLose, err := v.forth(shown{of: x, text: text})
+	mayLose, err := v.forth(is)
 	if err != nil {
 		return err
 	}
 	if !mayLose && !unknown && len(kept) == 0 {
 		return nil
 	}
-	if x == nil {
+	x := v.obj.Original()
+	if !asRead {
 		if x, err = v.scratch.open(text); err != nil {
 			return err
 		}
