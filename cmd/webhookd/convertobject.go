@@ -101,7 +101,7 @@ func parse(text []byte) (*jsondoc.Object, schema.GroupVersionKind, error) {
 	}
 	gv, err := schema.ParseGroupVersion(texts[0])
 	if err != nil {
-		return nil, none, errors.New("not GROUP/VERSION, mend it: .apiVersion")
+		return nil, none, errors.New("not GROUP/VERSION, fix it: .apiVersion")
 	}
 	return object, gv.WithKind(texts[1]), nil
 }

@@ -32,7 +32,7 @@ func (p place) unread(path string, err error) error {
 	case failed.Path == path:
 		remedy = ", " + p.remedy
 	case errors.Is(failed, fs.ErrNotExist): // and yet it is in its folder
-		remedy = ", mend the link or remove it"
+		remedy = ", fix the link or remove it"
 	}
 	return fmt.Errorf("cannot read %s: %w%s: %s", p.what, failed.Err, remedy, cmp.Or(failed.Path, `""`))
 }

@@ -22,7 +22,7 @@ func TestUnread(t *testing.T) {
 	))
 	want := `cannot read rules: no such file or directory, name them: dir
 cannot read rules: not a directory, name them: dir
-cannot read rules: no such file or directory, mend the link or remove it: dir/a.yaml
+cannot read rules: no such file or directory, fix the link or remove it: dir/a.yaml
 cannot read rules: permission denied, give webhookd the right to read it: dir/b.yaml
 cannot read rules: input/output error: dir/c.yaml
 file has more than 2 bytes, split it: dir/d.yaml`

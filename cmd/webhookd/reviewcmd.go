@@ -79,7 +79,7 @@ func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
 	return nil
 }
 
-// tellPanic shows a panic to whoever is to mend the converter.
+// tellPanic shows a panic to whoever is to fix the converter.
 func (p *program) tellPanic(r review.Panic) {
 	fmt.Fprintf(p.stderr, "webhookd: converter panicked: %s %s -> %s: %s\n%s", r.Pair.Kind, r.Pair.From, r.Pair.To, r.Type, r.Stack)
 }

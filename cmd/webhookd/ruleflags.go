@@ -167,7 +167,7 @@ func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
 		p.tellBelow(f, &set)
 		return nil, hintError{
 			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")),
-			"mend them, or see webhookd check --help",
+			"fix them, or see webhookd check --help",
 		}
 	case len(f.rules) > 0 && len(set.conversions) == 0:
 		return nil, noConversion(f.rules)

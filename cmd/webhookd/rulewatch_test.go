@@ -128,7 +128,7 @@ func TestRuleWatch(t *testing.T) {
 		"only findings at the start": {
 			steps: []ruleStep{
 				{"start", map[string]string{"g.yaml": wrong}, []string{rulesAsTheyGo}, nil, brokenRules},
-				{"mended", map[string]string{"g.yaml": gadget}, []string{rulesLoaded}, []string{"Gadget"}, ""},
+				{"fixed", map[string]string{"g.yaml": gadget}, []string{rulesLoaded}, []string{"Gadget"}, ""},
 			},
 			read: []int{1, 0},
 		},

@@ -341,15 +341,15 @@ func TestHubSpokeFailsWhereTheTypeDoesNotFit(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{
 			name: "an object that does not fit the type", in: `{"spec":{"pause":"secret"}}`,
-			want: "does not fit the Go type bool, mend the object or the type: .spec.Common.pause",
+			want: "cannot be decoded into the Go type bool, correct the object or the type: .spec.Common.pause",
 		},
 		{
 			name: "a number that does not fit the type", in: `{"spec":{"items":[{"size":1.5}]}}`,
-			want: "does not fit the Go type int64, mend the object or the type: .spec.Common.items.size",
+			want: "cannot be decoded into the Go type int64, correct the object or the type: .spec.Common.items.size",
 		},
 		{
 			name: "a quantity that is none", in: `{"spec":{"memory":"secret"}}`,
-			want: "does not fit the Go type converters_test.spoke, mend the object or the type: .",
+			want: "cannot be decoded into the Go type converters_test.spoke, correct the object or the type: .",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

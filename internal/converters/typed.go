@@ -90,22 +90,22 @@ func typeError(text []byte, into any) error {
 	fresh := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 	var mismatch *json.UnmarshalTypeError
 	if err := json.Unmarshal(text, fresh); errors.As(err, &mismatch) {
-		return fmt.Errorf("does not fit the Go type %s, mend the object or the type: .%s", mismatch.Type, mismatch.Field)
+		return fmt.Errorf("cannot be decoded into the Go type %s, correct the object or the type: .%s", mismatch.Type, mismatch.Field)
 	}
-	return &jsondoc.PathError{Problem: fmt.Sprintf("does not fit the Go type %s, mend the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
+	return &jsondoc.PathError{Problem: fmt.Sprintf("cannot be decoded into the Go type %s, correct the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
 }
 
 // treeOf returns what v says, numbers as their literals. Of metadata that is labels and annotations, which a conversion may change.
 func treeOf(v metav1.Object) (map[string]any, error) {
 	text, err := encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("converter set what JSON cannot say, mend the converter: %T", v)
+		return nil, fmt.Errorf("converter set what JSON cannot say, fix the converter: %T", v)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var tree map[string]any
 	if err := d.Decode(&tree); err != nil || tree == nil {
-		return nil, fmt.Errorf("go type does not encode as an object, mend the type: %T", v)
+		return nil, fmt.Errorf("go type does not encode as an object, fix the type: %T", v)
 	}
 	delete(tree, "apiVersion")
 	delete(tree, "kind")

@@ -31,7 +31,7 @@ func FromUnstructured(fn func(ctx context.Context, u *unstructured.Unstructured,
 			return err
 		}
 		if u.Object == nil {
-			return &jsondoc.PathError{Problem: "converter removed the whole object, mend the converter", Path: obj.Path()}
+			return &jsondoc.PathError{Problem: "converter removed the whole object, fix the converter", Path: obj.Path()}
 		}
 		if apiVersion, found := old["apiVersion"]; found {
 			u.Object["apiVersion"] = apiVersion

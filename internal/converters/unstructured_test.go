@@ -149,11 +149,11 @@ func TestFromUnstructuredFails(t *testing.T) {
 	}{
 		{name: "its own error", in: `{}`, want: "refused", change: func(*unstructured.Unstructured) error { return errRefused }},
 		{name: "a number that no float64 holds", in: `{"a":1e999}`, want: "has a number too big for a float64, make it smaller or a string: ."},
-		{name: "no object left", in: `{}`, want: "converter removed the whole object, mend the converter: .", change: func(u *unstructured.Unstructured) error {
+		{name: "no object left", in: `{}`, want: "converter removed the whole object, fix the converter: .", change: func(u *unstructured.Unstructured) error {
 			u.Object = nil
 			return nil
 		}},
-		{name: "not a number", in: `{"spec":{"a":1}}`, want: "converter set what JSON cannot say, mend the converter: .spec.a", change: func(u *unstructured.Unstructured) error {
+		{name: "not a number", in: `{"spec":{"a":1}}`, want: "converter set what JSON cannot say, fix the converter: .spec.a", change: func(u *unstructured.Unstructured) error {
 			return unstructured.SetNestedField(u.Object, math.NaN(), "spec", "a")
 		}},
 		{name: "a repeated name in what changed", in: `{"spec":{"s":1,"s":2}}`, want: "duplicate name: .spec", change: func(u *unstructured.Unstructured) error {

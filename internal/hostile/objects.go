@@ -60,7 +60,7 @@ const (
 	otherGroup     = "group is not that of desiredAPIVersion, send objects of one group: .apiVersion"
 	noKind         = "object without a kind, set it: .kind"
 	unknownKind    = "no converter for this kind, add rules for it or compile one in: .kind"
-	badMetadata    = "is not an object, mend the stored object: .metadata"
+	badMetadata    = "is not an object, fix the stored object: .metadata"
 )
 
 func versionsOfObjects() []objectCase {

@@ -72,7 +72,7 @@ func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	if found && source[0] == '{' {
 		before = c.doc.Value(at)
 	} else if found && string(source) != "null" {
-		return &jsondoc.PathError{Problem: "is not an object, mend the stored object", Path: ".metadata"}
+		return &jsondoc.PathError{Problem: "is not an object, fix the stored object", Path: ".metadata"}
 	}
 	return restoreMetadata(obj, before, meta)
 }

@@ -177,24 +177,24 @@ func TestGuardAllows(t *testing.T) {
 // Labels and annotations that a converter changed must be what the API server takes; its user reads which key is wrong.
 func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 	t.Parallel()
-	const mend = ", mend the converter: "
+	const fix = ", fix the converter: "
 	tests := map[string]struct {
 		convert converters.Func
 		want    []string
 	}{
-		"label value too long": {set(`"`+strings.Repeat("canary", 11)+`"`, "metadata", "labels", "app"), []string{"converter set what is not valid (must be no more than 63 bytes)" + mend + ".metadata.labels.app"}},
-		"label value of words": {set(`"canary canary"`, "metadata", "labels", "app"), []string{"converter set what is not valid (a valid label must be", mend + ".metadata.labels.app"}},
-		"label key":            {set(`"x"`, "metadata", "labels", "a b/c"), []string{"converter set what is not valid (prefix part", mend + `.metadata.labels["a b/c"]`}},
-		"label key empty":      {set(`"x"`, "metadata", "labels", ""), []string{"name part must be non-empty", mend + `.metadata.labels[""]`}},
-		"label of a number":    {set(`7777`, "metadata", "labels", "app"), []string{"converter set a number for a string" + mend + ".metadata.labels.app"}},
-		"label null":           {set(`null`, "metadata", "labels", "app"), []string{"converter set null for a string" + mend + ".metadata.labels.app"}},
-		"labels of an array":   {set(`["canary"]`, "metadata", "labels"), []string{"converter set an array for a map of strings" + mend + ".metadata.labels"}},
-		"labels of a string":   {set(`"canary"`, "metadata", "labels"), []string{"converter set a string for a map of strings" + mend + ".metadata.labels"}},
-		"annotation key":       {set(`"x"`, "metadata", "annotations", "a/b/c"), []string{"converter set what is not valid (a valid label key must consist of", mend + `.metadata.annotations["a/b/c"]`}},
-		"annotation of a list": {set(`["canary"]`, "metadata", "annotations", "k"), []string{"converter set an array for a string" + mend + ".metadata.annotations.k"}},
+		"label value too long": {set(`"`+strings.Repeat("canary", 11)+`"`, "metadata", "labels", "app"), []string{"converter set what is not valid (must be no more than 63 bytes)" + fix + ".metadata.labels.app"}},
+		"label value of words": {set(`"canary canary"`, "metadata", "labels", "app"), []string{"converter set what is not valid (a valid label must be", fix + ".metadata.labels.app"}},
+		"label key":            {set(`"x"`, "metadata", "labels", "a b/c"), []string{"converter set what is not valid (prefix part", fix + `.metadata.labels["a b/c"]`}},
+		"label key empty":      {set(`"x"`, "metadata", "labels", ""), []string{"name part must be non-empty", fix + `.metadata.labels[""]`}},
+		"label of a number":    {set(`7777`, "metadata", "labels", "app"), []string{"converter set a number for a string" + fix + ".metadata.labels.app"}},
+		"label null":           {set(`null`, "metadata", "labels", "app"), []string{"converter set null for a string" + fix + ".metadata.labels.app"}},
+		"labels of an array":   {set(`["canary"]`, "metadata", "labels"), []string{"converter set an array for a map of strings" + fix + ".metadata.labels"}},
+		"labels of a string":   {set(`"canary"`, "metadata", "labels"), []string{"converter set a string for a map of strings" + fix + ".metadata.labels"}},
+		"annotation key":       {set(`"x"`, "metadata", "annotations", "a/b/c"), []string{"converter set what is not valid (a valid label key must consist of", fix + `.metadata.annotations["a/b/c"]`}},
+		"annotation of a list": {set(`["canary"]`, "metadata", "annotations", "k"), []string{"converter set an array for a string" + fix + ".metadata.annotations.k"}},
 		"annotations too large": {
 			set(`"`+strings.Repeat("canary", 256<<10/6+1)+`"`, "metadata", "annotations", "k"),
-			[]string{"converter set too much (annotations size 262151 is larger than limit 262144)" + mend + ".metadata.annotations"},
+			[]string{"converter set too much (annotations size 262151 is larger than limit 262144)" + fix + ".metadata.annotations"},
 		},
 		"old and new invalid": {set(`"x"`, "metadata", "annotations", "-"), []string{`.metadata.annotations["-"]`}},
 		"repeated key":        {set(`{"k":"1","k":"2"}`, "metadata", "annotations"), []string{"duplicate name: .metadata.annotations"}},

@@ -62,10 +62,10 @@ func TestObjectsFailed(t *testing.T) {
 		"uid twice in metadata":      {widget(`"metadata":{"uid":"a","\u0075id":"b"}`), duplicate},
 		"name twice at that version": {`{"apiVersion":"example.com/v1","kind":"Widget","spec":1,"spec":2}`, duplicate},
 
-		"metadata of a string":  {widget(`"metadata":"a"`), "is not an object, mend the stored object: .metadata"},
-		"metadata of an array":  {widget(`"metadata":[]`), "is not an object, mend the stored object: .metadata"},
-		"metadata of a number":  {widget(`"metadata":0`), "is not an object, mend the stored object: .metadata"},
-		"metadata of a boolean": {widget(`"metadata":false`), "is not an object, mend the stored object: .metadata"},
+		"metadata of a string":  {widget(`"metadata":"a"`), "is not an object, fix the stored object: .metadata"},
+		"metadata of an array":  {widget(`"metadata":[]`), "is not an object, fix the stored object: .metadata"},
+		"metadata of a number":  {widget(`"metadata":0`), "is not an object, fix the stored object: .metadata"},
+		"metadata of a boolean": {widget(`"metadata":false`), "is not an object, fix the stored object: .metadata"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -25,9 +25,9 @@ const (
 )
 
 var (
-	errStuck = errors.New("converter did not return before the deadline of the request, mend it")
+	errStuck = errors.New("converter did not return before the deadline of the request, fix it")
 	errFull  = errors.New(strconv.Itoa(maxStuck) +
-		" conversions of this kind have never returned, mend the converter and restart webhookd")
+		" conversions of this kind have never returned, fix the converter and restart webhookd")
 	errOvertaken = errors.New("the review has been answered")
 )
 

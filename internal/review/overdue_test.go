@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	stuckText = "converter did not return before the deadline of the request, mend it"
-	fullText  = "8 conversions of this kind have never returned, mend the converter and restart webhookd"
+	stuckText = "converter did not return before the deadline of the request, fix it"
+	fullText  = "8 conversions of this kind have never returned, fix the converter and restart webhookd"
 )
 
 // A stuckServer has a handler whose converter does not return those objects whose text has "stuck" in it.

@@ -10,7 +10,7 @@ import (
 )
 
 // errPanicked is what the user reads of a panic; the log has the stack.
-var errPanicked = errors.New("converter panicked, see the log of webhookd for the stack and mend the converter")
+var errPanicked = errors.New("converter panicked, see the log of webhookd for the stack and fix the converter")
 
 // panicked tells the hook of a panic and returns what the user reads of it.
 func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {

@@ -86,7 +86,7 @@ func TestPanicIsAFailure(t *testing.T) {
 			hooks := review.Hooks{Panicked: func(_ context.Context, p review.Panic) { told = append(told, p) }}
 			r := newReviewer(t, convert, hooks)
 			got := ask(t, r, request(named("a"), named("panic"), named("fail"), named("panic")))
-			const text = "converter panicked, see the log of webhookd for the stack and mend the converter"
+			const text = "converter panicked, see the log of webhookd for the stack and fix the converter"
 			got.wantFailed(t, "3 of 4 objects", "objects[1] Widget default/panic v1beta1 -> v1: "+text, "objects[2] Widget default/fail v1beta1 -> v1: reason: .path",
 				"objects[3] Widget default/panic v1beta1 -> v1: "+text)
 			if len(told) != 2 {

@@ -68,7 +68,7 @@ func invalidEntry(name, key string, value *jsondoc.Node) []string {
 func invalidString(what string, path ...string) error {
 	path = append([]string{"metadata"}, path...)
 	path[len(path)-1] = clip(path[len(path)-1], maxName)
-	return &jsondoc.PathError{Problem: "converter " + what + ", mend the converter", Path: jsondoc.FormatPath(path...)}
+	return &jsondoc.PathError{Problem: "converter " + what + ", fix the converter", Path: jsondoc.FormatPath(path...)}
 }
 
 // problems gathers errors, as many as a message has room for.

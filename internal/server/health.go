@@ -18,7 +18,7 @@ const checkTimeout = 2 * time.Second
 var errDraining = errors.New("the server is shutting down")
 
 // A health answers the probes. Readiness says whether this replica should get reviews, liveness only
-// that the process can answer: restarting it would not mend a certificate.
+// that the process can answer: restarting it would not fix a certificate.
 type health struct {
 	checks []Check
 }

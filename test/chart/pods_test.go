@@ -89,7 +89,7 @@ func hardening(p pod) []string {
 	say(p.Spec.SecurityContext.RunAsUser == nil, "has no user by number")
 	say(c.Resources.Limits.Memory().IsZero() || !c.Resources.Limits.Memory().Equal(*c.Resources.Requests.Memory()), "memory is not what is requested")
 	say(p.of == "server" && (c.StartupProbe == nil || c.ReadinessProbe == nil || c.LivenessProbe == nil), "has no probe")
-	say(p.of == "server" && (asks(c.StartupProbe) != "/livez" || asks(c.LivenessProbe) != "/livez"), "is restarted for what a restart cannot mend")
+	say(p.of == "server" && (asks(c.StartupProbe) != "/livez" || asks(c.LivenessProbe) != "/livez"), "is restarted for what a restart cannot fix")
 	say(p.of == "server" && asks(c.ReadinessProbe) != "/readyz", "gets reviews that it cannot answer")
 	return problems
 }

@@ -29,7 +29,7 @@ func lanes() []lane {
 			{
 				name: "too-slow", crd: kind("Doodad"), stored: `{size: 1}`, other: `{size: 1}`, honest: true,
 				breaks:  kindThat("Doodad", waits), // and if it is slow to see that its time is up, webhookd answers without it
-				or:      `converter did not return before the deadline of the request, mend it`,
+				or:      `converter did not return before the deadline of the request, fix it`,
 				instead: "deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s",
 				metric:  []string{"webhookd_objects_total", "result", "failed"},
 			},

@@ -112,7 +112,7 @@ func failures() []failure {
 		{
 			name: "panic", gk: madeUp("Panicking"), in: at("Panicking", "v1"), to: "v2",
 			want: failed("v1", "Panicking") + "objects[0] Panicking default/a v1 -> v2: converter panicked, " +
-				"see the log of webhookd for the stack and mend the converter",
+				"see the log of webhookd for the stack and fix the converter",
 		},
 		{
 			name: "metadata changed", gk: madeUp("Renaming"), in: at("Renaming", "v1"), to: "v2",
@@ -124,7 +124,7 @@ func failures() []failure {
 			want: failed("v1", "Mislabelling") + "objects[0] Mislabelling default/a v1 -> v2: " +
 				"converter set what is not valid (a valid label must be an empty string or consist of alphanumeric characters, " +
 				"'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " +
-				"'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')), mend the converter: " +
+				"'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')), fix the converter: " +
 				".metadata.labels.app",
 		},
 		{
@@ -132,7 +132,7 @@ func failures() []failure {
 			want: failed("v1", "Misannotating") + "objects[0] Misannotating default/a v1 -> v2: " +
 				"converter set what is not valid (name part must consist of alphanumeric characters, '-', '_' or '.', and must " +
 				"start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " +
-				"validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')), mend the converter: " +
+				"validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')), fix the converter: " +
 				`.metadata.annotations["no name"]`,
 		},
 		{

@@ -29,7 +29,7 @@ func Unconvertible(t *testing.T, e *Env) {
 	}
 	inNew, inOld := broken{r, "v1beta1"}, broken{r, "v1alpha1"}
 	for _, b := range []broken{inNew, inOld} {
-		b.put(t, "mended-"+b.storedAt, 1)
+		b.put(t, "fixed-"+b.storedAt, 1)
 		b.put(t, "removed-"+b.storedAt, 2)
 	}
 	inNew.seen(t, "v1alpha1")
@@ -60,7 +60,7 @@ func Unconvertible(t *testing.T, e *Env) {
 }
 
 // broken is objects that cannot be converted from the version that they are stored at to another: one
-// to mend and one to delete.
+// to fix and one to delete.
 type broken struct {
 	r        *Resource
 	storedAt string
@@ -78,8 +78,8 @@ func (b broken) put(t *testing.T, name string, number int) {
 // seen looks at what users see at a version that needs a conversion.
 func (b broken) seen(t *testing.T, version string) {
 	t.Helper()
-	const remedy = "does not fit the Go type int64, mend the object or the type: .spec.storageGB"
-	name := "mended-" + b.storedAt
+	const remedy = "cannot be decoded into the Go type int64, correct the object or the type: .spec.storageGB"
+	name := "fixed-" + b.storedAt
 	why := "conversion webhook for example.com/" + b.storedAt + ", Kind=Database failed: objects[0] Database " +
 		b.r.Namespace + "/" + name + " " + b.storedAt + " -> " + version + ": " + remedy
 
@@ -110,9 +110,9 @@ func (b broken) seen(t *testing.T, version string) {
 // repair puts right what was wrong, where no conversion is needed.
 func (b broken) repair(t *testing.T) {
 	t.Helper()
-	mend := []byte(`{"spec":{"storageGB":30}}`)
-	if _, err := b.r.At(b.storedAt).Patch(t.Context(), "mended-"+b.storedAt, types.MergePatchType, mend, metav1.PatchOptions{}); err != nil {
-		t.Errorf("mend the object at %s: %v", b.storedAt, err)
+	fix := []byte(`{"spec":{"storageGB":30}}`)
+	if _, err := b.r.At(b.storedAt).Patch(t.Context(), "fixed-"+b.storedAt, types.MergePatchType, fix, metav1.PatchOptions{}); err != nil {
+		t.Errorf("fix the object at %s: %v", b.storedAt, err)
 	}
 	if err := b.r.At(b.storedAt).Delete(t.Context(), "removed-"+b.storedAt, metav1.DeleteOptions{}); err != nil {
 		t.Errorf("delete the object at %s: %v", b.storedAt, err)
@@ -122,8 +122,8 @@ func (b broken) repair(t *testing.T) {
 // repaired looks at the objects again.
 func (b broken) repaired(t *testing.T, version string) {
 	t.Helper()
-	if _, err := b.r.At(version).Get(t.Context(), "mended-"+b.storedAt, metav1.GetOptions{}); err != nil {
-		t.Errorf("get what was mended at %s: %v", version, err)
+	if _, err := b.r.At(version).Get(t.Context(), "fixed-"+b.storedAt, metav1.GetOptions{}); err != nil {
+		t.Errorf("get what was fixed at %s: %v", version, err)
 	}
 	if _, err := b.r.At(version).Get(t.Context(), "removed-"+b.storedAt, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("get what was deleted at %s: %v", version, err)

@@ -126,7 +126,7 @@ func TestP2ConverterNeverReturns(t *testing.T) {
 	for range 2 * stuck {
 		d, err := call()
 		slowest = max(slowest, d)
-		if !contains(err, "have never returned, mend the converter") {
+		if !contains(err, "have never returned, fix the converter") {
 			t.Errorf("one more call after %s: %v", d, err)
 		}
 	}
