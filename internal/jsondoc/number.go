@@ -6,6 +6,24 @@ import (
 	"strconv"
 )
 
+// IsNumber reports whether text, which is JSON, is a number.
+func IsNumber(text []byte) bool {
+	return len(text) > 0 && (text[0] == '-' || '0' <= text[0] && text[0] <= '9')
+}
+
+// IsInteger reports whether text, which is JSON, is a whole number, however it is spelt: 3, 3.0 and 3e0 are.
+func IsInteger(text []byte) bool {
+	if !IsNumber(text) {
+		return false
+	}
+	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return true
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	const most = 1<<53 - 1 // more is a float64 to the API server's validation (github.com/go-openapi/swag/conv.IsFloat64AJSONInteger)
+	return err == nil && f == math.Trunc(f) && math.Abs(f) <= most
+}
+
 // CanonicalNumber returns a JSON number as the API server stores it, which decodes it first (k8s.io/apimachinery/pkg/util/json):
 // an int64 that is spelt as one, or else the shortest text of a float64. So 1.0 is 1, 0.50 is 0.5, and 9007199254740993 stays.
 // It fails for what is beyond a float64.

@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -47,17 +45,18 @@ func ofType(s *crdschema.Node, text []byte) bool {
 	case crdschema.Object, crdschema.Map:
 		return text[0] == '{' && membersFit(s, text)
 	case crdschema.Array:
-		return text[0] == '[' && elementsFit(s.Items(), text) && distinctFit(s, text)
+		return text[0] == '[' && jsondoc.AllElements(text, func(value []byte) bool { return ofType(s.Items(), value) }) &&
+			distinctFit(s, text)
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
-		return isInteger(text)
+		return jsondoc.IsInteger(text)
 	case crdschema.Number:
-		return isNumber(text)
+		return jsondoc.IsNumber(text)
 	case crdschema.Boolean:
 		return text[0] == 't' || text[0] == 'f'
 	case crdschema.IntOrString:
-		return text[0] == '"' || isInteger(text)
+		return text[0] == '"' || jsondoc.IsInteger(text)
 	case crdschema.Any:
 		return text[0] != '{' || membersFit(s, text)
 	}
@@ -66,51 +65,8 @@ func ofType(s *crdschema.Node, text []byte) bool {
 
 func isNull(text []byte) bool { return text[0] == 'n' }
 
-func isNumber(text []byte) bool {
-	if text[0] != '-' && (text[0] < '0' || text[0] > '9') {
-		return false
-	}
-	_, err := jsondoc.CanonicalNumber(string(text))
-	return err == nil
-}
-
-func isInteger(text []byte) bool {
-	if !isNumber(text) {
-		return false
-	}
-	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		return true
-	}
-	f, err := strconv.ParseFloat(string(text), 64)
-	const most = 1<<53 - 1 // more is a float64 to the API server's validation
-	return err == nil && f == math.Trunc(f) && math.Abs(f) <= most
-}
-
 func membersFit(s *crdschema.Node, text []byte) bool {
-	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	fits := true
-	if err == nil {
-		err = scan.Members(func(name []byte) error {
-			at, err := scan.Skip()
-			text := scan.Text(at)
-			fits = fits && err == nil && (isNull(text) || ofType(memberOf(s, string(name)), text))
-			return err
-		})
-	}
-	return fits && err == nil
-}
-
-func elementsFit(s *crdschema.Node, text []byte) bool {
-	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	fits := true
-	if err == nil {
-		err = scan.Elements(func() error {
-			at, err := scan.Skip()
-			fits = fits && err == nil && ofType(s, scan.Text(at))
-			return err
-		})
-	}
-	return fits && err == nil
+	return jsondoc.AllMembers(text, func(name, value []byte) bool { return isNull(value) || ofType(memberNamed(s, name), value) })
 }
 
 // distinctFit reports whether no two elements of a list are the same to the API server.

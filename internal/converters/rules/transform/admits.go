@@ -30,19 +30,19 @@ func ofKind(n *crdschema.Node, text []byte) bool {
 	case crdschema.Object:
 		return text[0] == '{' && membersFit(n, text)
 	case crdschema.Map:
-		return text[0] == '{' && eachFits(text, func(string) *crdschema.Node { return n.Values() })
+		return text[0] == '{' && jsondoc.AllMembers(text, func(_, value []byte) bool { return Admits(n.Values(), value) })
 	case crdschema.Array:
-		return text[0] == '[' && elementsFit(n.Items(), text)
+		return text[0] == '[' && jsondoc.AllElements(text, func(value []byte) bool { return Admits(n.Items(), value) })
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
-		return isInteger(text)
+		return jsondoc.IsInteger(text)
 	case crdschema.Number:
-		return isNumber(text)
+		return jsondoc.IsNumber(text)
 	case crdschema.Boolean:
 		return text[0] == 't' || text[0] == 'f'
 	case crdschema.IntOrString:
-		return text[0] == '"' || isInteger(text)
+		return text[0] == '"' || jsondoc.IsInteger(text)
 	case crdschema.Any:
 		return text[0] != '{' || membersFit(n, text)
 	}
@@ -51,39 +51,10 @@ func ofKind(n *crdschema.Node, text []byte) bool {
 
 // membersFit checks an object member by member.
 func membersFit(n *crdschema.Node, text []byte) bool {
-	known := true
-	fits := eachFits(text, func(name string) *crdschema.Node {
-		member := n.Property(name)
-		known = known && (member != nil || n.PreservesUnknown())
-		return member
+	return jsondoc.AllMembers(text, func(name, value []byte) bool {
+		member := n.PropertyNamed(name)
+		return (member != nil || n.PreservesUnknown()) && Admits(member, value)
 	})
-	return fits && known
-}
-
-func eachFits(text []byte, node func(name string) *crdschema.Node) bool {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	fits := true
-	if err == nil {
-		err = s.Members(func(name []byte) error {
-			at, err := s.Skip()
-			fits = fits && err == nil && Admits(node(string(name)), s.Text(at))
-			return err
-		})
-	}
-	return fits && err == nil
-}
-
-func elementsFit(items *crdschema.Node, text []byte) bool {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	fits := true
-	if err == nil {
-		err = s.Elements(func() error {
-			at, err := s.Skip()
-			fits = fits && err == nil && Admits(items, s.Text(at))
-			return err
-		})
-	}
-	return fits && err == nil
 }
 
 func inEnum(n *crdschema.Node, text []byte) bool {

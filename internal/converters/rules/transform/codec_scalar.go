@@ -48,7 +48,7 @@ func decodeInt(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
 
 // encodeNumber writes a number as the API server spells it, so that storing it changes nothing.
 func encodeNumber(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
-	if !isNumber(text) {
+	if !jsondoc.IsNumber(text) {
 		return jsondoc.Value{}, errWrongForm
 	}
 	number, err := jsondoc.CanonicalNumber(string(text))

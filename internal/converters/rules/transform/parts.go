@@ -14,9 +14,9 @@ func textOf(n *crdschema.Node, text []byte) (string, error) {
 		return jsondoc.Unquote(text), nil
 	case text[0] == 't', text[0] == 'f':
 		return string(text), nil
-	case isNumber(text) && n.Kind() == crdschema.Number:
+	case jsondoc.IsNumber(text) && n.Kind() == crdschema.Number:
 		return jsondoc.CanonicalNumber(string(text))
-	case isNumber(text):
+	case jsondoc.IsNumber(text):
 		if _, ok := int64Of(string(text)); ok {
 			return string(text), nil
 		}

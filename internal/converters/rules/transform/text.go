@@ -2,7 +2,6 @@ package transform
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,24 +9,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
-
-// isNumber reports whether valid JSON text is a number.
-func isNumber(text []byte) bool {
-	return len(text) > 0 && (text[0] == '-' || '0' <= text[0] && text[0] <= '9')
-}
-
-// isInteger reports whether valid JSON text is a whole number, however it is spelt: 3, 3.0 and 3e0 are.
-func isInteger(text []byte) bool {
-	if !isNumber(text) {
-		return false
-	}
-	if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		return true
-	}
-	f, err := strconv.ParseFloat(string(text), 64)
-	const most = 1<<53 - 1 // more is a float64 to the API server's validation (github.com/go-openapi/swag/conv.IsFloat64AJSONInteger)
-	return err == nil && f == math.Trunc(f) && math.Abs(f) <= most
-}
 
 // int64Of returns the integer that the text is, if that is how it is spelt: -0, 3.0 and what is no int64 are none.
 func int64Of(text string) (int64, bool) {
@@ -38,7 +19,7 @@ func int64Of(text string) (int64, bool) {
 // validNumber reports whether the text is a number as JSON spells it.
 func validNumber(text string) bool {
 	v, err := jsondoc.RawValue([]byte(text))
-	return err == nil && isNumber(v.Text()) && len(v.Text()) == len(text)
+	return err == nil && jsondoc.IsNumber(v.Text()) && len(v.Text()) == len(text)
 }
 
 // valueKey returns a text that is the same for two values if they are: strings whatever their escapes, objects whatever
