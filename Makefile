@@ -36,7 +36,7 @@ MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 RACE_MODULES := $(filter-out ./test/chart,$(MODULES))
 
 # All packages of a module but those whose tests only start processes.
-race-packages = $$($(GO) list ./... | grep -vE '/(internal/hostile|oracle/faults)$$')
+race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults)$$')
 
 # $(call in-modules,COMMANDS) runs them in the folder of every module that has packages, or of those of the second argument.
 define in-modules

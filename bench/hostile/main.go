@@ -1,4 +1,4 @@
-// Command hostile plays the hostile requests of webhookd's own tests (internal/hostile, sets A1 to A7) against conversion
+// Command hostile plays the hostile requests of webhookd's own tests (test/hostile, sets A1 to A7) against conversion
 // handlers in this process, and prints how many of the answers are right.
 //
 // An answer is right if it is what the protocol asks for, whatever its words:
@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // TestWebhookdIsRight plays all but the large requests against webhookd. A score that it cannot reach would be no measure.

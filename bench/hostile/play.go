@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // patience is how long an answer may take: what kube-apiserver waits.

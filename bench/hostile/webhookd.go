@@ -6,7 +6,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
 )

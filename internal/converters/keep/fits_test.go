@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -79,44 +80,22 @@ func TestWhatIsMadeFits(t *testing.T) {
 // testSchema has a place of each kind.
 func testSchema(t *testing.T) *crdschema.Node {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", []byte(`
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  names: {kind: Thing, plural: things}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              s: {type: string}
-              "null": {type: string, nullable: true}
-              i: {type: integer}
-              "n": {type: number}
-              either: {x-kubernetes-int-or-string: true}
-              o: {type: object, properties: {s: {type: string}, l: {type: array, items: {type: string}}}}
-              values: {type: object, additionalProperties: {type: string}}
-              l: {type: array, items: {type: string}}
-              nulls: {type: array, items: {type: string, nullable: true}}
-              set: {type: array, items: {type: string}, x-kubernetes-list-type: set}
-              keyed:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [k, d]
-                items: {type: object, required: [k], properties: {k: {type: string}, d: {type: string, default: x}}}
-              any: {x-kubernetes-preserve-unknown-fields: true}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crds[0].Version("v1").Root
+	return crdschematest.Roots(t, `
+s: {type: string}
+"null": {type: string, nullable: true}
+i: {type: integer}
+"n": {type: number}
+either: {x-kubernetes-int-or-string: true}
+o: {type: object, properties: {s: {type: string}, l: {type: array, items: {type: string}}}}
+values: {type: object, additionalProperties: {type: string}}
+l: {type: array, items: {type: string}}
+nulls: {type: array, items: {type: string, nullable: true}}
+set: {type: array, items: {type: string}, x-kubernetes-list-type: set}
+keyed:
+  type: array
+  x-kubernetes-list-type: map
+  x-kubernetes-list-map-keys: [k, d]
+  items: {type: object, required: [k], properties: {k: {type: string}, d: {type: string, default: x}}}
+any: {x-kubernetes-preserve-unknown-fields: true}
+`)[0]
 }

@@ -6,42 +6,22 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 )
 
-const crd = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              text: {type: string}
-              list: {type: array, items: {type: object, properties: {name: {type: string}, port: {type: integer}}}}
-              words: {type: array, items: {type: string}}
-              map: {type: object, additionalProperties: {type: boolean}}
-              any: {x-kubernetes-preserve-unknown-fields: true}
-              open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {known: {type: number}}}
-              elements: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+const spec = `
+text: {type: string}
+list: {type: array, items: {type: object, properties: {name: {type: string}, port: {type: integer}}}}
+words: {type: array, items: {type: string}}
+map: {type: object, additionalProperties: {type: boolean}}
+any: {x-kubernetes-preserve-unknown-fields: true}
+open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {known: {type: number}}}
+elements: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
 func root(t *testing.T) binding.Place {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", []byte(crd))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return binding.Place{Node: crds[0].Version("v1").Root, Known: true}
+	return binding.Place{Node: crdschematest.Roots(t, spec)[0], Known: true}
 }
 
 func TestPathsFindTheirPlaces(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -18,36 +19,8 @@ type schemas struct{ field, hub string }
 // parse returns the roots of both versions.
 func (s schemas) parse(tb testing.TB) (field, hub *crdschema.Node) {
 	tb.Helper()
-	version := func(name, properties string, storage bool) string {
-		text := fmt.Sprintf(`
-  - name: %s
-    served: true
-    storage: %v
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-`, name, storage)
-		for line := range strings.Lines(properties) {
-			text += "              " + strings.TrimLeft(line, "\t")
-		}
-		return text
-	}
-	crds, err := crdschema.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  names: {kind: Thing, plural: things}
-  scope: Namespaced
-  versions:`+version("v1", s.field, true)+version("v2", s.hub, false)))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return crds[0].Version("v1").Root, crds[0].Version("v2").Root
+	roots := crdschematest.Roots(tb, s.field, s.hub)
+	return roots[0], roots[1]
 }
 
 // at returns the place of a path of plain fields and lists.

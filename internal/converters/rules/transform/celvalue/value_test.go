@@ -16,6 +16,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -24,29 +25,7 @@ const limit = 1 << 20
 // node returns the schema of a field of a CRD whose spec has the properties.
 func node(t *testing.T, property, schema string) *crdschema.Node {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  names: {kind: Thing, plural: things}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              `+property+": "+schema+"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crds[0].Versions[0].Root.Property("spec").Property(property)
+	return crdschematest.Roots(t, property+": "+schema)[0].Property("spec").Property(property)
 }
 
 func TestScalarsBecomeTheTypesThatTheSchemaNames(t *testing.T) {

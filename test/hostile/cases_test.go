@@ -8,7 +8,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // TestFigures holds the sets to the numbers of cases that they are said to have.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // The ways in which the webhookd of a case is started.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // TestCorpus puts each text of the corpus into four places of a review. Whatever the text is, the answer is a review that

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // maxOutput is more than webhookd says of any file, in bytes.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // A connection is one to webhookd, on which this test says every byte.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // patience is how long a test waits for what should happen at once.

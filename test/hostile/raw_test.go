@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/hostile"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // TestRawRequests writes bytes to TLS connections and holds what comes back against the cases of A8, with counters, log
