@@ -105,6 +105,7 @@ func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 			counted.Rejected(code)
 			logger.Debug("request rejected", zap.Int("code", code))
 		},
+		CutOff: counted.CutOff,
 		Panicked: func(valueType string, stack []byte) {
 			counted.Panicked(valueType, stack)
 			logger.Error("handler panicked", zap.String("panic", valueType), zap.ByteString("stack", stack))

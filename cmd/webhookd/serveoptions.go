@@ -29,6 +29,7 @@ func serverOptions(c config.Config) server.Options {
 	limits.SmallBodyBytes = int64(c.SmallBody)
 	limits.SmallBodyShare = c.SmallBodyShare
 	limits.InFlightRequests = c.MaxInFlight
+	limits.Connections = c.MaxConnections
 	limits.QueueWait = c.QueueWait
 	limits.ConnectionAge = c.ConnectionAge
 	return server.Options{

@@ -39,6 +39,7 @@ type Config struct {
 	SmallBodyShare   int           `mapstructure:"small-body-share"`    // percent of MaxInFlightBytes
 	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
 	MaxInFlight      int           `mapstructure:"max-in-flight"`       // requests at once; 0: no limit
+	MaxConnections   int           `mapstructure:"max-connections"`     // 0: from MaxInFlightBytes
 	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free, before a 429 that has to come in time for kube-apiserver's last retry
 	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 

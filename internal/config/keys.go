@@ -128,10 +128,10 @@ func loadKeys() []Key {
 		},
 		{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes of all request bodies held at once; more wait for queue-wait, then are answered 429",
+			Usage: "bytes that connections and request bodies take at once; a body that finds no room waits for queue-wait, then is answered 429",
 		},
 		{
-			Name: "small-body", Kind: Size, Default: "1Mi", Min: "1Ki", Max: "64Mi",
+			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
 			Usage: "largest body that may use the small-body-share",
 		},
 		{
@@ -142,6 +142,10 @@ func loadKeys() []Key {
 			Name: "max-in-flight", Kind: Count, Default: "0", Min: "200", Max: "1000000", Zero: "no limit",
 			Why:   "one list of kube-apiserver sends many requests at once",
 			Usage: "requests at once; more are answered 429",
+		},
+		{
+			Name: "max-connections", Kind: Count, Default: "0", Min: "64", Max: "1000000", Zero: "as many as a third of max-in-flight-bytes has room for, at 48Ki each",
+			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle for longest",
 		},
 		{
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is within
@@ -177,7 +181,7 @@ func connectionKeys() []Key {
 		},
 		{
 			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second that a body must bring from its sixth second on, so that a slow one does not keep its share of max-in-flight-bytes",
+			Usage: "bytes a second that a body must bring from its sixth second on, and at least what brings all of it in half of body-timeout",
 		},
 		{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",

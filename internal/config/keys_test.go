@@ -17,7 +17,7 @@ func TestDefault(t *testing.T) {
 	want := config.Config{
 		Listen: ":9443", AdminListen: ":8080", Path: "/crdconvert",
 		TLSMinVersion: config.TLS13, TLSPollInterval: 5 * time.Second, ClientNames: []string{},
-		MaxBody: 128 << 20, SmallBody: 1 << 20, SmallBodyShare: 25, QueueWait: time.Second,
+		MaxBody: 128 << 20, SmallBody: 64 << 10, SmallBodyShare: 25, QueueWait: time.Second,
 		RequestTimeout: 30 * time.Second, HeaderTimeout: 5 * time.Second, MaxHeader: 32 << 10,
 		BodyTimeout: 30 * time.Second, MinBodyRate: 1 << 10, WriteGrace: 10 * time.Second,
 		IdleTimeout: 120 * time.Second, ConnectionAge: 10 * time.Minute,
@@ -102,6 +102,7 @@ func TestBounds(t *testing.T) {
 		"small-body":          {"1023", "65Mi"},
 		"small-body-share":    {"-1", "91"},
 		"max-in-flight":       {"1", "1000001"},
+		"max-connections":     {"63", "1000001"},
 		"queue-wait":          {"-1ns", "10001ms"},
 		"memory-limit":        {"1Mi", "17Ti"},
 		"request-timeout":     {"1999ms", "30001ms"},

@@ -37,6 +37,7 @@ func samples() map[string]sample {
 		"small-body":          {file: "2Ki", env: "1Ki", flag: "1Mi"},
 		"small-body-share":    {file: "0", env: "90", flag: "25"},
 		"max-in-flight":       {file: "200", env: "300", flag: "0"},
+		"max-connections":     {file: "200", env: "300", flag: "0"},
 		"queue-wait":          {file: "0s", env: "1500ms", flag: "2s"},
 		"memory-limit":        {file: "512Mi", env: "1536Mi", flag: "0"},
 		"request-timeout":     {file: "10s", env: "20s", flag: "30s"},

@@ -190,12 +190,12 @@ func TestProblems(t *testing.T) {
 		},
 		"sizes that contradict each other": {
 			in{
-				file: "max-body: 512Ki\nmemory-limit: 64Mi\n",
+				file: "max-body: 512Ki\nsmall-body: 1Mi\nmemory-limit: 64Mi\n",
 				env:  []string{"WEBHOOKD_MAX_IN_FLIGHT_BYTES=64Mi"},
 			},
 			[]string{
-				`small-body (default): larger than max-body (file webhookd.yaml:1): write at most its size`,
-				`max-in-flight-bytes (env WEBHOOKD_MAX_IN_FLIGHT_BYTES): not below memory-limit (file webhookd.yaml:2): write 60 % of that or less`,
+				`small-body (file webhookd.yaml:2): larger than max-body (file webhookd.yaml:1): write at most its size`,
+				`max-in-flight-bytes (env WEBHOOKD_MAX_IN_FLIGHT_BYTES): not below memory-limit (file webhookd.yaml:3): write 60 % of that or less`,
 			},
 		},
 		"budget below one body": {

@@ -58,39 +58,55 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// read returns the whole body in a buffer of its size.
+const (
+	// firstRead is what a body is given room for to begin with, in bytes: most have no more.
+	firstRead = 4 << 10
+	// readGrowth is by how much the room grows each time that it is used up. A client holds no more than this many times what
+	// it has sent, and what is copied on the way is a seventh of the body.
+	readGrowth = 8
+)
+
+// read returns the whole body in a buffer that has grown with it: what a client promises costs nothing.
 func (h *handler) read(req *http.Request) ([]byte, error) {
-	if req.ContentLength < 0 {
-		return h.readChunked(req.Body)
-	}
-	body := h.bodies.get(int(req.ContentLength))
-	if _, err := io.ReadFull(req.Body, body); err != nil {
+	size := int(req.ContentLength) // negative: it does not tell
+	room := firstRead
+	body := h.bodies.get(atMost(room, size))[:0]
+	for len(body) != size {
+		if len(body) == room {
+			room *= readGrowth
+			body = h.larger(body, atMost(room, size))
+		}
+		n, err := req.Body.Read(body[len(body):atMost(room, size)])
+		body = body[:len(body)+n]
+		if err == nil || len(body) == size {
+			continue
+		}
+		if errors.Is(err, io.EOF) && size < 0 {
+			break
+		}
 		h.bodies.put(body)
 		return nil, err
 	}
 	return body, nil
 }
 
-// readChunked reads a body that does not tell its size; the API server always does.
-func (h *handler) readChunked(from io.Reader) ([]byte, error) {
-	body := h.bodies.get(bufferUnit)[:0]
-	for {
-		if len(body) == cap(body) {
-			larger := h.bodies.get(2 * cap(body))[:len(body)]
-			copy(larger, body)
-			h.bodies.put(body)
-			body = larger
-		}
-		n, err := from.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if errors.Is(err, io.EOF) {
-			return body, nil
-		}
-		if err != nil {
-			h.bodies.put(body)
-			return nil, err
-		}
+// atMost returns n, or size where that is known and less.
+func atMost(n, size int) int {
+	if size >= 0 {
+		return min(n, size)
 	}
+	return n
+}
+
+// larger returns body in a buffer of the given size.
+func (h *handler) larger(body []byte, size int) []byte {
+	if cap(body) >= size {
+		return body
+	}
+	larger := h.bodies.get(size)[:len(body)]
+	copy(larger, body)
+	h.bodies.put(body)
+	return larger
 }
 
 // write sends the answer with its length, so that it goes out in one piece and not in chunks.

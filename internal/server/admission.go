@@ -10,7 +10,7 @@ import (
 type admission struct {
 	gate  *gate
 	hooks *Hooks
-	share lease
+	share *share
 }
 
 type admissionKey struct{}
@@ -24,7 +24,7 @@ func Reserve(ctx context.Context, bytes int64) error {
 	if !ok {
 		return nil
 	}
-	total := a.share.total() + bytes
+	total := a.share.bytes + bytes
 	if total > a.gate.largest() {
 		a.hooks.rejected(http.StatusRequestEntityTooLarge)
 		return footprintError{}
@@ -34,18 +34,21 @@ func Reserve(ctx context.Context, bytes int64) error {
 
 // grow makes the share total bytes in all.
 func (a *admission) grow(ctx context.Context, total int64) error {
-	share, err := a.gate.grow(ctx, a.share, total)
+	err := a.gate.grow(ctx, a.share, total)
+	if err == nil {
+		return nil
+	}
 	if over, ok := errors.AsType[overloadError](err); ok {
 		a.hooks.shed(string(over))
 	}
-	if err != nil {
-		return overloadError(ShedBytes)
-	}
-	a.share = share
-	return nil
+	return overloadError(ShedBytes)
 }
 
-func (a *admission) release() { a.gate.release(a.share) }
+func (a *admission) release() {
+	if a.share != nil {
+		a.gate.release(a.share)
+	}
+}
 
 // A footprintError says that one review needs more memory than there may be for all.
 type footprintError struct{}

@@ -13,6 +13,7 @@ type answer struct {
 	server  *Server
 	request *http.Request
 	begun   bool
+	failed  bool // the code says so
 }
 
 func (a *answer) begin() {
@@ -29,6 +30,7 @@ func (a *answer) begin() {
 func (a *answer) WriteHeader(code int) {
 	if code >= http.StatusOK {
 		a.begin()
+		a.failed = code >= http.StatusBadRequest
 	}
 	a.ResponseWriter.WriteHeader(code)
 }

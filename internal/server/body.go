@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,29 +8,82 @@ import (
 	"time"
 )
 
-// firstChunk is what a body of unknown length is given to begin with.
-const firstChunk = 64 << 10
-
-// A watchedBody is a request body that has to come fast enough. It reports, once, that it could not be read: the answer is
-// the webhook handler's, but it gets no review to tell of, so nobody else would count it.
-type watchedBody struct {
+// A body is that of a review. It takes its share of the byte budget as it comes, has to come fast enough, and reports, once,
+// that it could not be read: the answer is the webhook handler's, but it gets no review to tell of, so nobody else would count it.
+type body struct {
 	io.ReadCloser
 
-	hooks  *Hooks
-	pace   pace
-	failed bool
+	request *deadlineContext // whose body it is, and whose share
+	size    int64            // of all of it, or where that is unknown the most that it may have
+	pace    pace
+	arrived func() // called once all of it has come
+	refused func() // called where there is no room for more
+	read    int64
+	failure error
+	unheard bool // it was refused, and its client is still sending
+	done    bool
 }
 
-// Read passes on what the body says.
-func (b *watchedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == nil || errors.Is(err, io.EOF) {
-		b.pace.advance(n, err != nil)
-	} else if !b.failed {
-		b.failed = true
-		b.hooks.rejected(unreadCode(err))
+// Read asks for the room that there is in p, and fills it. It fails with an [overloadError] where there is none, or where the
+// body was too slow while another request waited; with an *http.MaxBytesError beyond the limit; and with
+// [os.ErrDeadlineExceeded] where the body comes too slowly at any time.
+func (b *body) Read(p []byte) (int, error) {
+	if len(p) == 0 || b.failure != nil {
+		return 0, b.failure
 	}
-	return n, err
+	if err := b.reserve(int64(len(p))); err != nil {
+		b.failure = err
+		b.refused()
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	b.request.share.transfer.done.Add(int64(n))
+	if errors.Is(err, io.EOF) || err == nil && b.pace.complete(b.read) {
+		b.finish()
+		return n, err
+	}
+	if err == nil {
+		b.pace.follow(b.read)
+	}
+	b.failure = b.because(err)
+	return n, b.failure
+}
+
+// reserve asks for room for n bytes more.
+func (b *body) reserve(n int64) error {
+	share := b.request.share
+	if want := min(b.read+n, b.size); want > share.bytes {
+		asked := time.Now()
+		if err := b.request.grow(b.request, want); err != nil {
+			return err
+		}
+		b.pace.pause(time.Since(asked)) // that time is not its client's
+	}
+	return nil
+}
+
+func (b *body) finish() {
+	if b.done {
+		return
+	}
+	b.done = true
+	if b.arrived != nil {
+		b.arrived()
+	}
+	b.pace.end()
+}
+
+// because returns what the body says where reading it has come to err, or to nil.
+func (b *body) because(err error) error {
+	switch {
+	case b.request.share.transfer.interrupted.Load():
+		b.request.hooks.shed(ShedSlow)
+		return overloadError(ShedSlow)
+	case err != nil:
+		b.request.hooks.rejected(unreadCode(err))
+	}
+	return err
 }
 
 // unreadCode returns what [Options].Webhook answers where reading the body fails with err.
@@ -43,47 +95,4 @@ func unreadCode(err error) int {
 		return http.StatusRequestTimeout
 	}
 	return http.StatusBadRequest
-}
-
-// A chunkedBody is a request body without a Content-Length. It reserves its share of the byte budget as it grows.
-type chunkedBody struct {
-	ctx       context.Context //nolint:containedctx // Read has no parameter for it
-	admission *admission
-	body      *watchedBody // limited to limit bytes
-	limit     int64
-	read      int64
-	room      int64 // that is reserved
-	refused   error
-}
-
-// Read fails with an *http.MaxBytesError beyond the limit and with an overloadError when the
-// budget is used up.
-func (b *chunkedBody) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	if err := b.reserve(); err != nil {
-		return 0, err
-	}
-	// At the limit one more byte is asked for: only that tells the end from an excess.
-	room := max(b.room-b.read, 1)
-	n, err := b.body.Read(p[:min(int64(len(p)), room)])
-	b.read += int64(n)
-	return n, err
-}
-
-// Close closes the body.
-func (b *chunkedBody) Close() error { return b.body.Close() }
-
-func (b *chunkedBody) reserve() error {
-	if b.refused != nil || b.read < b.room || b.room >= b.limit {
-		return b.refused
-	}
-	more := min(b.room, b.limit-b.room)
-	asked := time.Now()
-	if b.refused = b.admission.grow(b.ctx, b.admission.share.total()+more); b.refused == nil {
-		b.room += more
-		b.body.pace.pause(time.Since(asked)) // that time is not its client's
-	}
-	return b.refused
 }

@@ -183,16 +183,16 @@ func TestChunkedBodyIsShed(t *testing.T) {
 	s := start(t, func(o *server.Options) {
 		o.Webhook = hold
 		tightLimits(&o.Limits)
-		o.Limits.MaxBodyBytes = 300 << 10
+		o.Limits.MaxBodyBytes = 260 << 10
 		o.Hooks.Shed, o.Hooks.Rejected = sheds.add, rejects.add
 	})
 	client := newClient(t)
 	var wg sync.WaitGroup
 	for range 2 {
-		wg.Go(func() { post(t, client, s.url(), strings.NewReader("hold"+strings.Repeat(" ", 290<<10))) })
+		wg.Go(func() { post(t, client, s.url(), strings.NewReader("hold"+strings.Repeat(" ", 250<<10))) })
 		<-held
 	}
-	got := post(t, client, s.url(), chunked(strings.Repeat("x", 290<<10)))
+	got := post(t, client, s.url(), chunked(strings.Repeat("x", 250<<10)))
 	if got.code != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {
 		t.Errorf("code %d, want 429", got.code)
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -10,157 +9,134 @@ import (
 	"time"
 )
 
-// A conn is a connection of the webhook listener below TLS.
-//
-// It lets a new connection wait for its first request as long as one between two requests may.
-// net/http applies ReadHeaderTimeout from the end of the handshake on; but Go's client, and so
-// kube-apiserver, opens connections ahead and keeps those that it did not need at once. If the server
-// closes such a connection after five seconds, just as the client comes to use it, then a conversion
-// fails. The timeout counts from the first byte instead, which is what it is there to bound.
+// handshakeBytes bounds what a client may send before its handshake is done. A ClientHello of Go's with a certificate of a
+// client takes less than 4 KiB.
+const handshakeBytes = 16 << 10
+
+var errHandshakeTooLarge = errors.New("client sent more than 16 KiB in its handshake")
+
+// A conn is a connection of a listener, below TLS. It bounds the wait for a request and the arrival of its header by the bytes that
+// come. Of the first request net/http cannot: its ReadHeaderTimeout runs from the end of the handshake on. Go's client, and so
+// kube-apiserver, opens connections ahead; if the server closed such a connection after five seconds, just as the client comes to
+// use it, a conversion would fail.
 type conn struct {
 	net.Conn
 
-	expires time.Time // see connage.go
 	limits  *Limits
+	conns   *conns
+	expires time.Time // see connage.go
 
-	// Only the goroutine that serves the connection changes these, and not once the first request
-	// has begun, when others come to read.
-	phase   phase
-	waiting time.Time     // since when it has waited for the first byte
-	header  time.Time     // the deadline that net/http set then
-	waited  time.Duration // how long it did
+	reading   readDeadline
+	idle      idleState
+	handshake handshake
 
-	reading, writing lazyDeadline
-	record           record      // that is being read, while handshaking
-	rest             rest        // see rest.go
-	gone             func(*conn) // called when it is closed
+	// Guarded by conns.mu; see conns.go.
+	standing standing
+	answered bool // a review
+	cutOff   bool // to make room
 
-	mu          sync.Mutex // TLS writes from the goroutine that reads, too
-	corked      *[]byte    // see cork.go; nil: nothing is gathered
-	corkedUntil time.Time
-	failed      error // the first error of a gathered write
+	mu     sync.Mutex // TLS writes from the goroutine that reads, too
+	corked *[]byte    // see cork.go; nil: nothing is gathered
+	failed error      // the first error of a gathered write
+	sent   func(n int)
 }
 
-type phase int
-
-const (
-	handshaking phase = iota
-	handshaken
-	firstWait   // for a byte of the first request
-	firstHeader // of the first request is being read
-	serving
-)
-
 // newConn returns the state of c, which was accepted now.
-func newConn(c net.Conn, l *Limits, gone func(*conn)) *conn {
-	own := &conn{
-		Conn: newSocket(c), expires: expiry(time.Now(), l.ConnectionAge), limits: l, gone: gone,
-		reading: lazyDeadline{set: c.SetReadDeadline}, writing: lazyDeadline{set: c.SetWriteDeadline},
-	}
-	own.rest = rest{header: l.ReadHeaderTimeout, reading: &own.reading}
+func newConn(c net.Conn, l *Limits, conns *conns) *conn {
+	own := &conn{Conn: c, limits: l, conns: conns, expires: expiry(time.Now(), l.ConnectionAge), reading: readDeadline{socket: c}}
+	own.idle = idleState{header: l.ReadHeaderTimeout, most: l.IdleTimeout, reading: &own.reading}
 	return own
 }
 
 // Close closes the connection.
 func (c *conn) Close() error {
-	defer c.gone(c)
+	defer c.conns.remove(c)
 	return c.Conn.Close()
 }
 
-// SetReadDeadline knows by the order of calls what net/http means: it clears the deadline after the
-// handshake, then sets ReadHeaderTimeout and, once it has the header, ReadTimeout, both counted from
-// the end of the handshake.
+// SetReadDeadline sets net/http's deadline, once the first request has come. Reads obey the server's own as well.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	switch c.phase {
-	case handshaking:
-		if t.IsZero() {
-			c.phase = handshaken
-		}
-	case handshaken:
-		c.phase = firstWait
-		c.waiting, c.header = time.Now(), t
-		c.rest.begin(c.waiting)
-		t = c.waiting.Add(c.limits.IdleTimeout)
-	case firstWait, firstHeader: // where the request came along with the handshake, nothing was read
-		c.phase = serving
-		t = t.Add(c.waited)
-	case serving:
+	if !c.idle.hadRequest() {
+		return nil
 	}
-	return c.reading.want(t)
+	return c.reading.setHTTP(t)
 }
-
-// SetWriteDeadline sets the deadline of writes.
-func (c *conn) SetWriteDeadline(t time.Time) error { return c.writing.want(t) }
 
 // SetDeadline sets both deadlines.
 func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// Read starts the time for the first request's header at its first byte.
-//
-// Until then TLS is given one record at a time: what it had read beyond the handshake would be the beginning of a header that
-// nobody saw arrive, and that could wait for its end as long as an idle connection.
-func (c *conn) Read(p []byte) (n int, err error) {
-	if c.phase == handshaking {
-		p = p[:min(len(p), c.record.room())]
-		defer func() { c.record.took(p[:n]) }()
+// Read reads what has come, and starts the time of a request's header at its first byte.
+func (c *conn) Read(p []byte) (int, error) {
+	room, err := c.handshake.room(len(p))
+	if err != nil {
+		return 0, err
 	}
-	err = c.reading.do(func() (err error) {
-		n, err = c.Conn.Read(p)
-		return err
-	})
-	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.rest.ended() {
+	p = p[:room]
+	n, err := c.Conn.Read(p)
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
 		// A deadline that strikes does so without a look at what has arrived.
 		if n, err = arrived(c.Conn, p), nil; n == 0 {
 			err = io.EOF
 		}
 	}
 	if n > 0 {
-		c.rest.stir()
-	}
-	if c.phase == firstWait && n > 0 {
-		c.phase = firstHeader
-		c.waited = time.Since(c.waiting)
-		if err == nil {
-			err = c.reading.want(c.header.Add(c.waited))
-		}
+		c.handshake.read(c, p[:n])
+		c.idle.stir()
 	}
 	return n, err
 }
 
 // send writes all of p to the socket.
-func (c *conn) send(p []byte) (n int, err error) {
-	err = c.writing.do(func() error {
-		more, err := c.Conn.Write(p[n:])
-		n += more
-		return err
-	})
+func (c *conn) send(p []byte) (int, error) {
+	c.handshake.answers(c)
+	if c.sent == nil {
+		return c.Conn.Write(p)
+	}
+	c.sent(0)
+	n, err := c.Conn.Write(p)
+	c.sent(n)
 	return n, err
 }
 
-// A record is how far a TLS record has been read (RFC 8446, section 5.1).
-type record struct {
-	header [5]byte
-	read   int // of the header
-	left   int // of what is behind it
+// interrupt ends reading a request, or else writing its answer, at once.
+func (c *conn) interrupt(writing bool) {
+	if past := time.Unix(1, 0); writing {
+		_ = c.SetWriteDeadline(past)
+	} else {
+		c.reading.setOwn(past)
+	}
 }
 
-// room returns how many bytes belong to the record at the most.
-func (r *record) room() int {
-	if r.left > 0 {
-		return r.left
-	}
-	return len(r.header) - r.read
+// A readDeadline is the earlier one of net/http's and the server's own. Safe for concurrent use.
+type readDeadline struct {
+	socket interface{ SetReadDeadline(t time.Time) error }
+
+	mu        sync.Mutex
+	http, own time.Time // zero: none
 }
 
-// took goes on behind p, which is no longer than room.
-func (r *record) took(p []byte) {
-	if r.left > 0 {
-		r.left -= len(p)
-		return
+func (d *readDeadline) setHTTP(t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.http = t
+	return d.set()
+}
+
+// setOwn makes t the server's deadline. What is wrong with the socket, the next Read says.
+func (d *readDeadline) setOwn(t time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.own = t
+	_ = d.set()
+}
+
+// set tells the socket. Callers hold mu.
+func (d *readDeadline) set() error {
+	t := d.http
+	if t.IsZero() || !d.own.IsZero() && d.own.Before(t) {
+		t = d.own
 	}
-	if r.read += copy(r.header[r.read:], p); r.read == len(r.header) {
-		r.read, r.left = 0, int(binary.BigEndian.Uint16(r.header[3:]))
-	}
+	return d.socket.SetReadDeadline(t)
 }

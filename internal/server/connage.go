@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -24,20 +23,16 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// connOf returns the conn below a connection that net/http serves, or nil.
-func connOf(c net.Conn) *conn {
-	t, ok := c.(*tls.Conn)
-	if !ok {
-		return nil
-	}
-	own, _ := t.NetConn().(*conn)
-	return own
+// connOfRequest returns the connection that r came on, or nil.
+func connOfRequest(r *http.Request) *conn {
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	return c
 }
 
 // connExpired reports whether r came on a connection that is to end.
 func connExpired(r *http.Request, now time.Time) bool {
-	c, ok := r.Context().Value(connKey{}).(*conn)
-	return ok && !c.expires.IsZero() && now.After(c.expires)
+	c := connOfRequest(r)
+	return c != nil && !c.expires.IsZero() && now.After(c.expires)
 }
 
 // expiry returns when a connection made now is to end: never (zero) for age 0.

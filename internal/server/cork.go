@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 	"sync"
-	"time"
 )
 
 // net/http hands an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of at most 16 KiB. Each is a
@@ -26,35 +25,61 @@ func (p *corks) get() *[]byte {
 	return &b
 }
 
-// serveCorked calls the webhook handler and sends its answer in as few writes as there can be.
-func (s *Server) serveCorked(w http.ResponseWriter, r *http.Request) {
-	c, ok := r.Context().Value(connKey{}).(*conn)
-	asksFirst := r.Header["Expect"] != nil // and waits for 100 Continue, which a cork would hold back
-	if !ok || asksFirst || r.ContentLength < corkAbove {
-		s.opts.Webhook.ServeHTTP(w, r)
-		return
+// put takes a buffer back; nil is none.
+func (p *corks) put(b *[]byte) {
+	if b != nil {
+		p.pool.Put(b)
 	}
-	deadline, _ := r.Context().Deadline()
-	c.cork(s.corks.get(), deadline)
-	defer func() { s.corks.pool.Put(c.uncork()) }()
-	s.opts.Webhook.ServeHTTP(w, r)
-	_ = http.NewResponseController(w).Flush() // not after a panic, which is answered instead
 }
 
-// cork has writes gathered in buffer, until the deadline: what is written after it may be the answer for a handler that does
-// not return, and so does not end the cork.
-func (c *conn) cork(buffer *[]byte, until time.Time) {
+// corkAnswer has the answer on c gathered, where memory for that is left. Its request of size bytes has come whole.
+func (s *Server) corkAnswer(c *conn, share *share, size int64) {
+	if size >= corkAbove && s.gate.growNow(share, corkSize) {
+		c.cork(s.corks.get())
+	}
+}
+
+// serveOn calls the webhook handler for a request on c, and sends what is gathered of its answer.
+func (s *Server) serveOn(c *conn, share *share, w http.ResponseWriter, r *http.Request) {
+	c.watch(func(n int) { s.gate.left(share, n) })
+	defer func() {
+		s.corks.put(c.uncork())
+		c.watch(nil)
+	}()
+	s.opts.Webhook.ServeHTTP(w, r)
+	if c.isCorked() {
+		_ = http.NewResponseController(w).Flush() // not after a panic, which is answered instead
+	}
+}
+
+// watch has f called with the bytes that each write has sent, and with 0 before the first one.
+func (c *conn) watch(f func(n int)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.corked, c.corkedUntil = buffer, until
+	c.sent = f
 }
 
-// uncork writes what was gathered and returns the buffer.
+// cork has writes gathered in buffer.
+func (c *conn) cork(buffer *[]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.corked = buffer
+}
+
+func (c *conn) isCorked() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.corked != nil
+}
+
+// uncork writes what was gathered and returns the buffer, or nil where there is none.
 func (c *conn) uncork() *[]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	buffer := c.corked
-	c.flush()
+	if buffer != nil {
+		c.flush()
+	}
 	c.corked = nil
 	return buffer
 }
@@ -64,20 +89,13 @@ func (c *conn) uncork() *[]byte {
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.corked == nil {
-		if c.failed != nil {
-			return 0, c.failed
-		}
-		return c.send(p)
-	}
-	late := time.Now().After(c.corkedUntil)
-	if late || len(*c.corked)+len(p) > corkSize {
+	if c.corked != nil && len(*c.corked)+len(p) > corkSize {
 		c.flush()
 	}
-	if c.failed != nil {
+	switch {
+	case c.failed != nil:
 		return 0, c.failed
-	}
-	if late {
+	case c.corked == nil:
 		return c.send(p)
 	}
 	*c.corked = append(*c.corked, p...)

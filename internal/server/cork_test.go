@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -50,7 +48,7 @@ func TestCorkGathersWrites(t *testing.T) {
 			t.Parallel()
 			out, pool := &sink{}, corks{}
 			c := &conn{Conn: out}
-			c.cork(pool.get(), time.Now().Add(time.Hour))
+			c.cork(pool.get())
 			var sent []byte
 			for i, n := range tt.writes {
 				piece := bytes.Repeat([]byte{byte('a' + i)}, n)
@@ -78,7 +76,7 @@ func TestCorkTellsALateError(t *testing.T) {
 	broken := errors.New("broken pipe")
 	pool := corks{}
 	c := &conn{Conn: &sink{err: broken}}
-	c.cork(pool.get(), time.Now().Add(time.Hour))
+	c.cork(pool.get())
 	if _, err := c.Write([]byte("gathered")); err != nil {
 		t.Fatalf("a gathered write fails: %v", err)
 	}
@@ -86,26 +84,4 @@ func TestCorkTellsALateError(t *testing.T) {
 	if _, err := c.Write([]byte("next")); !errors.Is(err, broken) {
 		t.Errorf("the next write says %v, want %v", err, broken)
 	}
-}
-
-// What is written after the deadline is not held back for a handler that may never return.
-func TestCorkEndsWithTheDeadline(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		out, pool := &sink{}, corks{}
-		c := &conn{Conn: out}
-		c.cork(pool.get(), time.Now().Add(time.Second))
-		write := func(text string) {
-			if _, err := c.Write([]byte(text)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		write("in ")
-		write("time")
-		<-time.After(2 * time.Second)
-		write("late")
-		if diff := cmp.Diff([]int{len("in time"), len("late")}, out.sizes()); diff != "" {
-			t.Error(diff)
-		}
-	})
 }

@@ -101,7 +101,7 @@ func TestEndOfConnections(t *testing.T) {
 		"less than a header": func(e *ending) {
 			e.until(drained - time.Millisecond)
 			e.used.send("P")
-			e.closes(e.used, drained+server.DefaultLimits().ReadHeaderTimeout)
+			e.closes(e.used, drained-time.Millisecond+server.DefaultLimits().ReadHeaderTimeout)
 		},
 		"opened in the last moment": func(e *ending) {
 			e.until(drained - time.Millisecond)

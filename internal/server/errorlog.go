@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,6 +62,11 @@ func (l *errorLog) take() (suppressed int, ok bool) {
 	l.quietUntil = now.Add(logInterval)
 	suppressed, l.suppressed = l.suppressed, 0
 	return suppressed, true
+}
+
+// handshakeFailed takes a failed handshake.
+func (l *errorLog) handshakeFailed(client net.Addr, err error) {
+	l.logger().Printf("http: TLS handshake error from %s: %v", client, err)
 }
 
 func (l *errorLog) isOwn(line []byte) bool {

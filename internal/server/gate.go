@@ -9,72 +9,73 @@ import (
 	"time"
 )
 
-// A gate bounds the requests in progress and the bytes of their bodies.
+// A gate bounds the requests in progress and the bytes that they hold. A request holds what has come of its body, not what it
+// promises, and asks for more as more comes.
 //
-// Bodies are of two classes, for almost all of kube-apiserver's calls carry one object of a few KB.
-// Large ones leave a reserve of the budget alone. Small ones may take all that is free, but no more
-// than the reserve while a large one waits, so neither class starves the other. Within a class it is
-// first come, first served.
+// Bodies are of two classes, for almost all of kube-apiserver's calls carry one object of a few KB. Large ones leave a reserve
+// of the budget alone. Small ones may take all that is free, but no more than the reserve while a large one waits, so neither
+// class starves the other. Within a class it is first come, first served; and a large body leaves alone what the oldest one
+// still needs, so that they cannot all stop half way. While a request waits, slow ones give way: see transfer.
 type gate struct {
-	budget      int64 // bytes, for both classes together
+	budget      int64 // bytes, for both classes and the connections together
 	reserve     int64 // bytes of the budget that large bodies leave alone
 	smallBody   int64 // size of the largest small body
 	maxRequests int   // 0: no bound
 	wait        time.Duration
+	connections func() int64 // bytes that they take
 
-	mu      sync.Mutex
-	held    lease // the sum over all requests
-	arrival uint64
-	queues  [2]list.List // of *waiter, by class, in order of arrival
+	mu        sync.Mutex
+	held      holdings
+	arrival   uint64
+	queues    [2]list.List // of *waiter, by class, in order of arrival
+	transfers list.List    // of *share: the bodies that are coming and the answers that are leaving, in order of arrival
 }
 
-// A lease is what a request holds of the gate, or all requests together.
-type lease struct {
+// holdings are what all requests hold together.
+type holdings struct {
 	requests int
 	bytes    [2]int64 // by class; one request's bytes are all in one class
 }
+
+func (h holdings) total() int64 { return h.bytes[small] + h.bytes[large] }
 
 const (
 	small = 0
 	large = 1
 )
 
-func (l lease) total() int64 { return l.bytes[small] + l.bytes[large] }
-
-func (l lease) class() int {
-	if l.bytes[large] > 0 {
-		return large
-	}
-	return small
-}
-
-// replaced returns the sum l with one request's share changed from have to want.
-func (l lease) replaced(have, want lease) lease {
-	l.requests += want.requests - have.requests
-	for class := range l.bytes {
-		l.bytes[class] += want.bytes[class] - have.bytes[class]
-	}
-	return l
+// A share is what one request holds. Its fields are the gate's.
+type share struct {
+	requests int // 0 or 1
+	bytes    int64
+	class    int
+	promised int64 // size of the body; unknown: 0
+	arrival  uint64
+	transfer transfer
 }
 
 // A waiter is a request that waits to have its share changed.
 type waiter struct {
-	have, want lease
-	arrival    uint64
-	granted    chan struct{}
+	share   *share
+	growing bool // it holds something
+	want    int64
+	granted chan struct{}
 }
 
-// An overloadError says what there was too little of: [ShedBytes] or [ShedRequests].
+// An overloadError says what there was too little of: [ShedBytes] or [ShedRequests]; or that the request gave way: [ShedSlow].
 type overloadError string
 
-func (overloadError) Error() string {
+func (e overloadError) Error() string {
+	if e == ShedSlow {
+		return "webhookd is overloaded, and this request came too slowly to wait for; try again"
+	}
 	return "webhookd is overloaded: requests in flight take all the room there is; try again"
 }
 
 // StatusCode returns the HTTP code to answer.
 func (overloadError) StatusCode() int { return http.StatusTooManyRequests }
 
-func newGate(l *Limits) *gate {
+func newGate(l *Limits, connections func() int64) *gate {
 	reserve := l.InFlightBytes * int64(l.SmallBodyShare) / 100
 	return &gate{
 		budget:      l.InFlightBytes,
@@ -82,127 +83,212 @@ func newGate(l *Limits) *gate {
 		smallBody:   min(l.SmallBodyBytes, reserve),
 		maxRequests: l.InFlightRequests,
 		wait:        l.QueueWait,
+		connections: connections,
 	}
 }
 
 // largest returns the size of the largest body that can ever be admitted.
 func (g *gate) largest() int64 { return g.budget - g.reserve }
 
-// share returns the lease of one request with a body of n bytes.
-func (g *gate) share(n int64) lease {
-	l := lease{requests: 1}
-	if n <= g.smallBody {
-		l.bytes[small] = n
-	} else {
-		l.bytes[large] = n
+// classOf returns the class of a share of n bytes: that of its body, where its size is known.
+func (g *gate) classOf(s *share, n int64) int {
+	if s.promised > 0 {
+		n = s.promised
 	}
-	return l
+	if n <= g.smallBody {
+		return small
+	}
+	return large
 }
 
-// acquire admits one request with a body of n bytes, which must not exceed largest, waiting for its
-// turn if need be. It returns an overloadError when the turn does not come in time or before ctx's
-// deadline, and ctx's error when ctx is canceled.
-func (g *gate) acquire(ctx context.Context, n int64) (lease, error) {
-	want := g.share(n)
-	return want, g.change(ctx, lease{}, want)
+// acquire admits one request with a body of promised bytes, of which it holds n to begin with, waiting for its turn if need be.
+// Neither may exceed largest. It returns an overloadError when the turn does not come in time or before ctx's deadline, and
+// ctx's error when ctx is canceled.
+func (g *gate) acquire(ctx context.Context, promised, n int64) (*share, error) {
+	s := &share{promised: promised}
+	if err := g.change(ctx, s, n); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // grow changes an admitted request's share to n bytes in all. On an error it keeps what it has.
-func (g *gate) grow(ctx context.Context, have lease, n int64) (lease, error) {
-	want := g.share(n)
-	if err := g.change(ctx, have, want); err != nil {
-		return have, err
+func (g *gate) grow(ctx context.Context, s *share, n int64) error { return g.change(ctx, s, n) }
+
+// growNow adds n bytes to a share if it need not wait for them, and reports whether it did.
+func (g *gate) growNow(s *share, n int64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.fits(g.held, s, s.bytes+n) {
+		return false
 	}
-	return want, nil
+	g.grant(s, s.bytes+n)
+	return true
 }
 
 // release gives a request's share back.
-func (g *gate) release(have lease) {
+func (g *gate) release(s *share) {
 	g.mu.Lock()
-	g.held = g.held.replaced(have, lease{})
-	g.admitWaiting()
-	g.mu.Unlock()
+	defer g.mu.Unlock()
+	g.drop(s)
 }
 
-func (g *gate) change(ctx context.Context, have, want lease) error {
-	growing := have.requests > 0
-	queue := &g.queues[want.class()]
+// drop does so. Callers hold mu.
+func (g *gate) drop(s *share) {
+	g.stop(s)
+	g.held = g.held.without(s)
+	s.requests, s.bytes = 0, 0
+	g.admitWaiting()
+}
+
+// without returns h without what s holds.
+func (h holdings) without(s *share) holdings {
+	h.requests -= s.requests
+	h.bytes[s.class] -= s.bytes
+	return h
+}
+
+// grant makes the share of s n bytes. Callers hold mu.
+func (g *gate) grant(s *share, n int64) {
+	g.held = g.held.without(s)
+	s.requests, s.bytes, s.class = 1, n, g.classOf(s, n)
+	g.held.requests++
+	g.held.bytes[s.class] += n
+}
+
+func (g *gate) change(ctx context.Context, s *share, n int64) error {
 	g.mu.Lock()
-	if (queue.Len() == 0 || growing) && g.fits(have, want) {
-		g.held = g.held.replaced(have, want)
+	queue, growing := &g.queues[g.classOf(s, n)], s.requests > 0
+	if !growing {
+		g.arrival++
+		s.arrival = g.arrival
+	}
+	if (queue.Len() == 0 || growing) && g.fits(g.held, s, n) {
+		g.grant(s, n)
 		if growing {
 			g.admitWaiting() // it may have left the class of small bodies
 		}
 		g.mu.Unlock()
 		return nil
 	}
-	g.arrival++
-	w := &waiter{have: have, want: want, arrival: g.arrival, granted: make(chan struct{})}
-	var place *list.Element
-	if growing {
-		// It holds memory already: the sooner it is through, the sooner that is free again.
-		place = queue.PushFront(w)
-	} else {
-		place = queue.PushBack(w)
-	}
+	w := &waiter{share: s, growing: growing, want: n, granted: make(chan struct{})}
+	place := enqueue(queue, w)
+	s.transfer.pause(time.Now())
 	g.mu.Unlock()
 	return g.await(ctx, queue, place, w)
 }
 
+// enqueue puts w behind the waiters whose requests came before: who holds memory already goes before who does not.
+func enqueue(queue *list.List, w *waiter) *list.Element {
+	for e := queue.Back(); e != nil; e = e.Prev() {
+		if e.Value.(*waiter).share.arrival < w.share.arrival { //nolint:forcetypeassert // nothing else is ever put in
+			return queue.InsertAfter(w, e)
+		}
+	}
+	return queue.PushFront(w)
+}
+
+// pressureInterval is how often a request that waits looks for slow ones to give way.
+const pressureInterval = 50 * time.Millisecond
+
 // await returns when w was granted, has waited too long or is no longer wanted.
 func (g *gate) await(ctx context.Context, queue *list.List, place *list.Element, w *waiter) error {
-	timer := time.NewTimer(g.wait)
+	timer, pressure := time.NewTimer(g.wait), time.NewTicker(pressureInterval)
 	defer timer.Stop()
-	var gaveUp error
-	select {
-	case <-w.granted:
-		return nil
-	case <-ctx.Done():
-		if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) { // else it has waited too long as well
-			gaveUp = err
+	defer pressure.Stop()
+	for {
+		select {
+		case <-w.granted:
+			return nil
+		case <-pressure.C:
+			g.press(queue, place, w)
+			continue
+		case <-ctx.Done():
+		case <-timer.C:
 		}
-	case <-timer.C:
+		return g.giveUp(ctx, queue, place, w)
 	}
+}
 
+// press has slow requests give way to w, the first of its queue.
+func (g *gate) press(queue *list.List, place *list.Element, w *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if queue.Front() == place {
+		g.giveWay(w, time.Now())
+		g.admitWaiting() // connections may have gone
+	}
+}
+
+// giveUp ends the wait of w.
+func (g *gate) giveUp(ctx context.Context, queue *list.List, place *list.Element, w *waiter) error {
+	canceled := ctx.Err()
+	if errors.Is(canceled, context.DeadlineExceeded) { // it has waited too long as well
+		canceled = nil
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
 	case <-w.granted: // in the meantime
-		if gaveUp == nil {
-			return nil
+		if canceled != nil && !w.growing {
+			g.drop(w.share)
 		}
-		g.held = g.held.replaced(w.want, w.have)
+		return canceled
 	default:
-		if gaveUp == nil {
-			gaveUp = g.shortage(w)
-		}
-		queue.Remove(place)
 	}
-	g.admitWaiting() // others may have waited behind this one only
-	return gaveUp
+	queue.Remove(place)
+	w.share.transfer.resume(time.Now())
+	defer g.admitWaiting() // others may have waited behind this one only
+	if canceled != nil {
+		return canceled
+	}
+	return g.shortage(w)
 }
 
-// fits reports whether one request's share can change from have to want. Callers hold mu.
-func (g *gate) fits(have, want lease) bool {
-	after := g.held.replaced(have, want)
+// fits reports whether the share of s can be n bytes beside what is held. Callers hold mu.
+func (g *gate) fits(held holdings, s *share, n int64) bool {
+	held = held.without(s)
+	class := g.classOf(s, n)
+	held.requests++
+	held.bytes[class] += n
+	room := g.budget - g.connections()
 	switch {
-	case g.crowded(after):
+	case g.crowded(held):
 		return false
-	case after.total() > g.budget, after.bytes[large] > g.largest():
+	case n <= s.bytes:
+		return true
+	case held.total() > room:
 		return false
-	case want.class() == small && g.queues[large].Len() > 0:
-		return after.bytes[small] <= g.reserve
+	case class == large:
+		return held.bytes[large]+g.neededByTheOldest(s) <= room-g.reserve
+	case g.queues[large].Len() > 0:
+		return held.bytes[small] <= g.reserve
 	}
 	return true
 }
 
-func (g *gate) crowded(after lease) bool {
-	return g.maxRequests > 0 && after.requests > g.maxRequests
+// neededByTheOldest returns how many bytes the large body that came first still needs, unless it is that of s.
+func (g *gate) neededByTheOldest(s *share) int64 {
+	for e := g.transfers.Front(); e != nil; e = e.Next() {
+		oldest := e.Value.(*share) //nolint:forcetypeassert // nothing else is ever put in
+		if oldest.class != large || oldest.transfer.leaving || oldest.transfer.interrupted.Load() {
+			continue
+		}
+		if oldest == s || oldest.arrival > s.arrival {
+			return 0
+		}
+		return max(0, oldest.promised-oldest.bytes)
+	}
+	return 0
+}
+
+func (g *gate) crowded(held holdings) bool {
+	return g.maxRequests > 0 && held.requests > g.maxRequests
 }
 
 // shortage says what w waits for. Callers hold mu.
 func (g *gate) shortage(w *waiter) error {
-	if g.crowded(g.held.replaced(w.have, w.want)) {
+	if !w.growing && g.maxRequests > 0 && g.held.requests >= g.maxRequests {
 		return overloadError(ShedRequests)
 	}
 	return overloadError(ShedBytes)
@@ -216,7 +302,7 @@ func (g *gate) admitWaiting() {
 
 func (g *gate) admitOne() bool {
 	first, second := &g.queues[small], &g.queues[large]
-	if a, b := head(first), head(second); a != nil && b != nil && b.arrival < a.arrival {
+	if a, b := head(first), head(second); a != nil && b != nil && b.share.arrival < a.share.arrival {
 		first, second = second, first
 	}
 	return g.admitHead(first) || g.admitHead(second)
@@ -224,11 +310,12 @@ func (g *gate) admitOne() bool {
 
 func (g *gate) admitHead(queue *list.List) bool {
 	w := head(queue)
-	if w == nil || !g.fits(w.have, w.want) {
+	if w == nil || !g.fits(g.held, w.share, w.want) {
 		return false
 	}
 	queue.Remove(queue.Front())
-	g.held = g.held.replaced(w.have, w.want)
+	g.grant(w.share, w.want)
+	w.share.transfer.resume(time.Now())
 	close(w.granted)
 	return true
 }
@@ -240,24 +327,16 @@ func head(queue *list.List) *waiter {
 	return nil
 }
 
-// Stats is a snapshot of what is in progress.
-type Stats struct {
-	// Requests is the number of reviews in progress, Waiting of those among them that wait for their
-	// share, or for a larger one.
-	Requests, Waiting int
-	// Bytes is the size of the bodies in flight, BytesLimit the budget for them.
-	Bytes, BytesLimit int64
-}
-
 func (g *gate) stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Stats{Requests: g.held.requests, Bytes: g.held.total(), BytesLimit: g.budget}
 	for class := range g.queues {
 		for e := g.queues[class].Front(); e != nil; e = e.Next() {
-			w := e.Value.(*waiter) //nolint:forcetypeassert // nothing else is ever put in
 			s.Waiting++
-			s.Requests += w.want.requests - w.have.requests // one that grows counts already
+			if !e.Value.(*waiter).growing { //nolint:forcetypeassert // nothing else is ever put in
+				s.Requests++
+			}
 		}
 	}
 	return s

@@ -16,12 +16,14 @@ func testGate(maxRequests int) *gate {
 	return newGate(&Limits{
 		InFlightBytes: 100, SmallBodyBytes: 10, SmallBodyShare: 25,
 		InFlightRequests: maxRequests, QueueWait: 2 * time.Second,
-	})
+	}, noConnections)
 }
+
+func noConnections() int64 { return 0 }
 
 // queued is a request that asked the gate and may still wait.
 type queued struct {
-	share lease
+	share *share
 	err   error
 	after time.Duration // from the start of the wait
 	done  bool
@@ -31,7 +33,7 @@ type queued struct {
 func ask(ctx context.Context, g *gate, n int64) *queued {
 	q, start := new(queued), time.Now()
 	go func() {
-		q.share, q.err = g.acquire(ctx, n)
+		q.share, q.err = g.acquire(ctx, n, n)
 		q.after, q.done = time.Since(start), true
 	}()
 	synctest.Wait()
@@ -166,7 +168,7 @@ func TestGateStarvesNobody(t *testing.T) {
 		client := func(n int64, work time.Duration) {
 			for ctx.Err() == nil {
 				start := time.Now()
-				share, err := g.acquire(ctx, n)
+				share, err := g.acquire(ctx, n, n)
 				mu.Lock()
 				if err == nil {
 					served[n]++
@@ -258,23 +260,21 @@ func TestGateGrowth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := testGate(0)
-		share, err := g.acquire(t.Context(), 8)
+		share, err := g.acquire(t.Context(), 0, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if share, err = g.grow(t.Context(), share, 30); err != nil {
+		if err := g.grow(t.Context(), share, 30); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(lease{requests: 1, bytes: [2]int64{large: 30}}, share, cmp.AllowUnexported(lease{})); diff != "" {
-			t.Errorf("share (-want +got):\n%s", diff)
+		if diff := cmp.Diff(holdings{requests: 1, bytes: [2]int64{large: 30}}, g.held, cmp.AllowUnexported(holdings{})); diff != "" {
+			t.Errorf("what is held (-want +got):\n%s", diff)
 		}
 		other := ask(t.Context(), g, 40)
 		waiting := ask(t.Context(), g, 20)
 		growing := make(chan error, 1)
 		go func() {
-			var err error
-			share, err = g.grow(t.Context(), share, 60)
-			growing <- err
+			growing <- g.grow(t.Context(), share, 60)
 		}()
 		synctest.Wait()
 		g.release(other.share)
@@ -283,7 +283,7 @@ func TestGateGrowth(t *testing.T) {
 		}
 		wantWaiting(t, "one that came before but holds nothing", waiting)
 		advance(time.Second)
-		if _, err := g.grow(t.Context(), share, 76); !errors.Is(err, overloadError(ShedBytes)) {
+		if err := g.grow(t.Context(), share, 76); !errors.Is(err, overloadError(ShedBytes)) {
 			t.Errorf("error %v, want %v", err, overloadError(ShedBytes))
 		}
 		g.release(share)
@@ -303,7 +303,7 @@ func TestGateStats(t *testing.T) {
 		first := ask(t.Context(), g, 60)
 		others := []*queued{ask(t.Context(), g, 40), ask(t.Context(), g, 50)}
 		wantStats(t, g, Stats{Requests: 3, Waiting: 2, Bytes: 60, BytesLimit: 100})
-		go func() { first.share, first.err = g.grow(t.Context(), first.share, 76) }()
+		go func() { first.err = g.grow(t.Context(), first.share, 76) }()
 		synctest.Wait()
 		wantStats(t, g, Stats{Requests: 3, Waiting: 3, Bytes: 60, BytesLimit: 100})
 
@@ -325,15 +325,15 @@ func TestGateUnderRace(t *testing.T) {
 	g := newGate(&Limits{
 		InFlightBytes: 1000, SmallBodyBytes: 50, SmallBodyShare: 25,
 		InFlightRequests: 20, QueueWait: time.Millisecond,
-	})
+	}, noConnections)
 	var wg sync.WaitGroup
 	for worker := range 32 {
 		wg.Go(func() {
 			for i := range 300 {
 				n := int64((worker*37 + i*101) % 700)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
-				if share, err := g.acquire(ctx, n); err == nil {
-					share, _ = g.grow(ctx, share, n+40)
+				if share, err := g.acquire(ctx, 0, n); err == nil {
+					_ = g.grow(ctx, share, n+40)
 					if s := g.stats(); s.Bytes > s.BytesLimit || s.Requests-s.Waiting > 20 {
 						t.Errorf("the gate holds too much: %+v", s)
 					}

@@ -3,7 +3,7 @@ package server
 // Hooks are called as things happen, so that metrics and logs need no import here. Each may be nil,
 // must be quick and must be safe for concurrent use.
 type Hooks struct {
-	// Shed reports a request answered 429 and why: [ShedBytes] or [ShedRequests].
+	// Shed reports a request answered 429 and why: [ShedBytes], [ShedRequests] or [ShedSlow].
 	Shed func(reason string)
 	// Rejected reports any other request on the webhook listener that the server refused itself, or
 	// whose body it could not read to the end, with the HTTP code of the answer.
@@ -11,6 +11,10 @@ type Hooks struct {
 	// Panicked reports a panic that left the webhook handler: the Go type of the value, because the
 	// value may quote an object, and the stack.
 	Panicked func(valueType string, stack []byte)
+	// CutOff reports a connection of the webhook listener that was closed to make room for another, and what its client had
+	// shown of itself: "silent" (sent nothing), "greeting" (its handshake was not done), "fresh" (never had a review answered),
+	// "resting" (had, and waited for its next request) or "bringing" (was sending it).
+	CutOff func(standing string)
 	// Draining reports that the server has begun to stop.
 	Draining func()
 }
@@ -21,6 +25,8 @@ const (
 	ShedBytes = "bytes"
 	// ShedRequests says that too many requests were in flight.
 	ShedRequests = "requests"
+	// ShedSlow says that the request's body came too slowly while others waited.
+	ShedSlow = "slow"
 )
 
 func (h *Hooks) shed(reason string) {
@@ -38,6 +44,12 @@ func (h *Hooks) rejected(code int) {
 func (h *Hooks) panicked(valueType string, stack []byte) {
 	if h.Panicked != nil {
 		h.Panicked(valueType, stack)
+	}
+}
+
+func (h *Hooks) cutOff(s standing) {
+	if h.CutOff != nil {
+		h.CutOff(s.String())
 	}
 }
 

@@ -1,78 +1,161 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
 const (
-	// glance is how long it is waited for what the kernel should have already. It is longer than a busy machine needs to go
-	// from setting the deadline to the system call.
-	glance = 50 * time.Millisecond
+	// acceptGrace is how long it is waited for what the kernel should have already. It is longer than a busy machine needs to
+	// go from setting the deadline to the system call.
+	acceptGrace = 50 * time.Millisecond
 	// lastAccepts bounds the time in which connections are accepted that came before the listener closed.
 	lastAccepts = time.Second
 )
 
-// A listener makes each connection that it accepts a conn. It closes without a loss: net/http would close it over the
-// connections that are complete but not accepted, whose clients may have sent a request.
+// A listener accepts connections, makes room for them, and does their TLS handshakes: net/http gets what is ready for a
+// request. It closes without a loss: net/http would close it over the connections that are complete but not accepted, whose
+// clients may have sent a request.
 type listener struct {
 	net.Listener
 
+	ctx    context.Context //nolint:containedctx // of handshakes: Accept has no parameter for it
 	limits *Limits
 	conns  *conns
+	tls    *tls.Config   // nil: plain HTTP
+	turns  chan struct{} // see handshake
+	failed func(client net.Addr, err error)
 
-	retiring atomic.Pointer[time.Time] // since when
-	close    func() error              // once
-	closed   chan struct{}
+	ready    chan net.Conn // for net/http
+	errs     chan error    // of Accept
+	retiring atomic.Pointer[time.Time]
+	accepted chan struct{} // closed when no connection is accepted any more
+	over     chan struct{} // closed when net/http takes no more
+	close    func() error  // once
 }
 
-func newListener(l net.Listener, limits *Limits, conns *conns) *listener {
-	closed := make(chan struct{})
-	return &listener{Listener: l, limits: limits, conns: conns, closed: closed, close: sync.OnceValue(func() error {
-		defer close(closed)
-		return l.Close()
-	})}
+// listen returns a listener that accepts from l at once. Failed handshakes are reported to failed.
+func listen(ctx context.Context, l net.Listener, config *tls.Config, limits *Limits, conns *conns, failed func(net.Addr, error)) *listener {
+	own := &listener{
+		Listener: l, ctx: ctx, limits: limits, conns: conns, turns: handshakeTurns(), failed: failed,
+		ready: make(chan net.Conn), errs: make(chan error), accepted: make(chan struct{}), over: make(chan struct{}),
+	}
+	if config != nil {
+		own.tls = withTurns(config) //nolint:contextcheck // a handshake has the context of its connection
+	}
+	own.close = sync.OnceValue(func() error {
+		defer close(own.over)
+		return ignoreClosed(l.Close())
+	})
+	go own.run() //nolint:contextcheck // ctx is the listener's
+	return own
 }
 
-// Accept waits for the next connection. While the listener retires, it returns those that are there, and then
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// run accepts connections until the listener retires or is closed.
+func (l *listener) run() {
+	defer close(l.accepted)
+	for {
+		c, err := l.acceptOne()
+		if err == nil {
+			l.admit(c)
+			continue
+		}
+		if errors.Is(err, http.ErrServerClosed) {
+			return
+		}
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			l.conns.makeRoom()
+		}
+		select {
+		case l.errs <- err: // net/http logs it and comes back after a while, or ends
+		case <-l.over:
+			return
+		}
+	}
+}
+
+// acceptOne waits for the next connection. While the listener retires, it returns those that are there, and then
 // http.ErrServerClosed.
-func (l *listener) Accept() (net.Conn, error) {
+func (l *listener) acceptOne() (net.Conn, error) {
 	c, err := l.Listener.Accept()
-	if since := l.retiring.Load(); err != nil && since != nil {
-		c, err = l.acceptUntil(since.Add(lastAccepts))
+	since := l.retiring.Load()
+	if err == nil || since == nil {
+		return c, err
 	}
-	if err != nil {
-		return nil, err // as it is: net/http asks it whether to try again
-	}
-	own := newConn(c, l.limits, l.conns.remove)
-	l.conns.add(own)
-	return own, nil
-}
-
-func (l *listener) acceptUntil(end time.Time) (net.Conn, error) {
 	now := time.Now()
-	if now.After(end) || l.setDeadline(now.Add(glance)) != nil {
+	if now.After(since.Add(lastAccepts)) || l.setDeadline(now.Add(acceptGrace)) != nil {
 		return nil, http.ErrServerClosed
 	}
-	c, err := l.Listener.Accept()
-	if err != nil {
+	if c, err = l.Listener.Accept(); err != nil {
 		return nil, http.ErrServerClosed
 	}
 	return c, nil
 }
 
-// retire closes the listener once the connections are accepted that came before. It returns when Accept is called no more.
+// admit makes room for c and hands it on, or closes it where there is no room to make.
+func (l *listener) admit(c net.Conn) {
+	own := newConn(c, l.limits, l.conns)
+	if !l.conns.add(own) {
+		_ = c.Close()
+		return
+	}
+	go l.handOn(own)
+}
+
+// handOn gives c to net/http once it is ready for a request.
+func (l *listener) handOn(c *conn) {
+	ready, err := net.Conn(c), error(nil)
+	if l.tls == nil {
+		c.conns.move(c, fresh)
+		c.idle.begin(time.Now())
+	} else if ready, err = l.shake(c); err != nil {
+		if !c.conns.wasCutOff(c) {
+			l.failed(c.RemoteAddr(), err)
+		}
+		return
+	}
+	select {
+	case l.ready <- ready:
+	case <-l.over:
+		_ = ready.Close()
+	}
+}
+
+// Accept waits for a connection that is ready for a request. It returns http.ErrServerClosed after Close.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.ready:
+		return c, nil
+	case err := <-l.errs:
+		return nil, err // as it is: net/http asks it whether to try again
+	case <-l.over:
+		return nil, http.ErrServerClosed
+	}
+}
+
+// retire closes the socket once the connections are accepted that came before.
 func (l *listener) retire() {
 	now := time.Now()
 	l.retiring.Store(&now)
-	if l.setDeadline(now) != nil { // else it wakes Accept
+	if l.setDeadline(now) != nil { // else it wakes the accepting goroutine
 		_ = l.Close()
 	}
-	<-l.closed
+	<-l.accepted
+	_ = l.Listener.Close()
 }
 
 func (l *listener) setDeadline(t time.Time) error {

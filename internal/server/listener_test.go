@@ -34,8 +34,8 @@ func dialTCP(t *testing.T, addr net.Addr) net.Conn {
 // TestRetiringListenerLosesNoConnection holds that what the kernel has accepted is served, however late the server comes to it.
 func TestRetiringListenerLosesNoConnection(t *testing.T) {
 	t.Parallel()
-	limits, open := DefaultLimits(), conns{}
-	l := newListener(listenTCP(t), &limits, &open)
+	limits, open := DefaultLimits(), newConns(0, nil)
+	l := listen(t.Context(), listenTCP(t), nil, &limits, open, nil)
 	const clients = 20
 	for range clients {
 		dialTCP(t, l.Addr())
@@ -55,13 +55,13 @@ func TestRetiringListenerLosesNoConnection(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = c.Close() })
 	}
+	<-retired
+	if err := l.Close(); err != nil { // as net/http does when it shuts down
+		t.Error(err)
+	}
 	if _, err := l.Accept(); !errors.Is(err, http.ErrServerClosed) {
 		t.Errorf("error %v, want %v", err, http.ErrServerClosed)
 	}
-	if err := l.Close(); err != nil { // as net/http does after that error
-		t.Error(err)
-	}
-	<-retired
 	if len(open.open) != clients {
 		t.Errorf("%d connections are counted, want %d", len(open.open), clients)
 	}
@@ -76,25 +76,24 @@ func TestWhatHasArrivedIsReadBeforeTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConn(accepted, &limits, func(*conn) {})
-	c.phase = serving
+	c := newConn(accepted, &limits, newConns(0, nil))
 	t.Cleanup(func() { _ = c.Close() })
 	if _, err := peer.Write([]byte("ab")); err != nil {
 		t.Fatal(err)
 	}
 	long := time.Now().Add(-time.Hour)
-	wantRead := func(text string, want error) {
+	wantRead := func(since time.Time, text string, want error) {
 		t.Helper()
-		c.rest.begin(long)
+		c.idle.begin(since)
 		p := make([]byte, 1)
 		if n, err := c.Read(p); string(p[:n]) != text || !errors.Is(err, want) {
 			t.Errorf("read %q, %v; want %q, %v", p[:n], err, text, want)
 		}
 	}
-	wantRead("a", nil) // and so the other has arrived
-	c.rest.end(long)
-	wantRead("b", nil)
-	wantRead("", io.EOF)
+	wantRead(time.Now(), "a", nil) // and so the other has arrived
+	c.idle.end(long)
+	wantRead(long, "b", nil)
+	wantRead(long, "", io.EOF)
 }
 
 // TestConnectionsEndOneAfterTheOther holds how long that takes.
@@ -102,16 +101,16 @@ func TestConnectionsEndOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	limits := DefaultLimits()
 	for n, want := range map[int]time.Duration{0: 0, 1: 0, 100: 99 * betweenEnds, 10_000: allEnds} {
-		var open conns
+		open := newConns(0, nil)
 		var latest time.Time
 		began := time.Now()
 		for range n {
-			open.add(newConn(&sink{}, &limits, open.remove))
+			open.add(newConn(&sink{}, &limits, open))
 		}
 		none := open.end()
 		for c := range open.open {
-			if c.rest.earliest.After(latest) {
-				latest = c.rest.earliest
+			if c.idle.earliest.After(latest) {
+				latest = c.idle.earliest
 			}
 		}
 		if took := latest.Sub(began); n > 0 && (took < want*99/100 || took > want+time.Since(began)) {

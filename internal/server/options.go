@@ -122,6 +122,9 @@ type Limits struct {
 	// "context deadline exceeded": queue-wait.
 	QueueWait time.Duration
 
+	// Connections bounds the open connections of the webhook listener; one more closes the connection that is least likely an
+	// API server's. 0: as many as a third of InFlightBytes has room for, at 48 KiB each: max-connections.
+	Connections int
 	// ConnectionAge is the age, plus or minus 20 %, at which a connection is ended with the answer
 	// to its next request, so that clients spread over new replicas. 0: never: connection-age.
 	ConnectionAge time.Duration
@@ -140,7 +143,7 @@ func DefaultLimits() Limits {
 		MinBodyRate:       1 << 10,
 		Timeout:           30 * time.Second,
 		MaxBodyBytes:      128 << 20,
-		SmallBodyBytes:    1 << 20,
+		SmallBodyBytes:    64 << 10,
 		SmallBodyShare:    25,
 		QueueWait:         time.Second,
 		ConnectionAge:     10 * time.Minute,
@@ -174,8 +177,19 @@ func (o *Options) complete() error {
 	if o.Limits.InFlightBytes == 0 {
 		o.Limits.InFlightBytes = defaultInFlightBytes(debug.SetMemoryLimit(-1))
 	}
+	if o.Limits.Connections == 0 {
+		o.Limits.Connections = int(max(o.Limits.InFlightBytes/3/connBytes, leastConnections))
+	}
 	return errors.Join(o.validate(), o.Limits.validate())
 }
+
+const (
+	// connBytes is what an open connection takes, with the TLS record and the header of a request that is coming
+	// (TestR11 of test/oracle/faults).
+	connBytes = 48 << 10
+	// leastConnections are enough for a few API servers, however little memory there is.
+	leastConnections = 64
+)
 
 // defaultInFlightBytes leaves 40 % of the memory limit for answers, converters and the runtime.
 func defaultInFlightBytes(memoryLimit int64) int64 {
@@ -225,6 +239,7 @@ func (l *Limits) validate() error {
 		{"small-body-share", int64(l.SmallBodyShare), 0, 90},
 		{"max-in-flight", int64(l.InFlightRequests), 0, math.MaxInt64},
 		{"queue-wait", int64(l.QueueWait), 0, math.MaxInt64},
+		{"max-connections", int64(l.Connections), 0, math.MaxInt32},
 		{"connection-age", int64(l.ConnectionAge), 0, math.MaxInt64},
 		{"tcp keep-alive", int64(l.KeepAlive), 1, math.MaxInt64},
 	} {

@@ -9,64 +9,58 @@ import (
 const paceGrace = 5 * time.Second
 
 // A pace makes the deadline of reading a body follow what has come of it, so that one which trickles is given up long
-// before ReadTimeout. Its zero value lets a body take all the time that net/http gives it.
+// before ReadTimeout.
 type pace struct {
-	conn    *conn
-	rate    int64         // bytes a second; 0: any
+	conn    *conn         // nil: the body has all the time there is
+	rate    float64       // bytes a second; 0: any
 	started time.Time     // later by the pauses that there were
 	whole   time.Duration // that it may take
-	end     time.Time     // of the request, and so of its body
-	left    int64         // of its bytes; negative: not known
-	read    int64
+	until   time.Time     // end of the request, and so of its body
+	size    int64         // negative: not known
 }
 
 // pace returns that of the body of r, which is wanted from now on and not beyond the request's deadline, and sets its first
-// deadline in place of net/http's.
+// deadline. Half of ReadTimeout has to be enough for it at its speed.
 func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
-	c, ok := r.Context().Value(connKey{}).(*conn)
-	if !ok || r.ContentLength == 0 {
+	c := connOfRequest(r)
+	if c == nil || r.ContentLength == 0 {
 		return pace{}
 	}
-	p := pace{conn: c, rate: l.MinBodyRate, started: now, whole: l.ReadTimeout, end: deadline, left: r.ContentLength}
-	p.follow()
+	p := pace{conn: c, rate: float64(l.MinBodyRate), started: now, whole: l.ReadTimeout, until: deadline, size: r.ContentLength}
+	if l.MinBodyRate > 0 {
+		p.rate = max(p.rate, float64(p.size)/(l.ReadTimeout/2).Seconds())
+	}
+	p.follow(0)
 	return p
 }
 
-// advance moves the deadline on after n bytes more. When the body is complete there is none: net/http goes on reading, to
-// learn whether the client leaves, and takes a deadline for that.
-func (p *pace) advance(n int, end bool) {
-	if p.conn == nil {
-		return
+// complete reports whether n bytes are all.
+func (p *pace) complete(n int64) bool { return p.conn != nil && n == p.size }
+
+// end lifts the deadline: net/http goes on reading, to learn whether the client leaves.
+func (p *pace) end() {
+	if p.conn != nil {
+		p.conn.reading.setOwn(time.Time{})
 	}
-	p.read += int64(n)
-	if p.left -= int64(n); end || p.left == 0 {
-		_ = p.conn.reading.want(time.Time{})
-		p.conn = nil
-		return
-	}
-	p.follow()
 }
 
 // pause leaves out d, in which nobody wanted the body.
-func (p *pace) pause(d time.Duration) {
+func (p *pace) pause(d time.Duration) { p.started = p.started.Add(d) }
+
+// follow sets the deadline that goes with what has been read.
+func (p *pace) follow(read int64) {
 	if p.conn == nil {
 		return
 	}
-	p.started = p.started.Add(d)
-	p.follow()
-}
-
-// follow sets the deadline that goes with what has been read.
-func (p *pace) follow() {
 	t := p.started.Add(p.whole)
 	if p.rate > 0 {
-		paced := p.started.Add(paceGrace + time.Duration(float64(p.read)/float64(p.rate)*float64(time.Second)))
+		paced := p.started.Add(paceGrace + time.Duration(float64(read)/p.rate*float64(time.Second)))
 		if paced.Before(t) {
 			t = paced
 		}
 	}
-	if t.After(p.end) {
-		t = p.end
+	if t.After(p.until) {
+		t = p.until
 	}
-	_ = p.conn.reading.want(t) // what is wrong with the socket, the next Read says
+	p.conn.reading.setOwn(t)
 }

@@ -26,33 +26,55 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	if !s.acceptable(w, r) {
 		return
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = min(firstChunk, s.maxBody)
-	}
 	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
 	defer ctx.stop()
-	share, err := s.gate.acquire(ctx, size) //nolint:contextcheck // the parent of ctx is the request's
+	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r)) //nolint:contextcheck // the parent of ctx is the request's
 	if err != nil {
 		s.shed(w, r, err)
 		return
 	}
 	ctx.admission = admission{s.gate, &s.opts.Hooks, share}
 	defer ctx.release()
-	r = r.WithContext(ctx) //nolint:contextcheck // the parent of ctx is the request's
-	// The time in which the body waited for its share is not its client's.
-	paced := s.opts.Limits.pace(r, time.Now(), deadline)
-	if r.ContentLength >= 0 {
-		// net/http reads no more than Content-Length, so the body is limited as it is.
-		r.Body = &watchedBody{ReadCloser: r.Body, hooks: &s.opts.Hooks, pace: paced}
-		s.serveCorked(w, r)
+	s.handle(ctx, w, r.WithContext(ctx)) //nolint:contextcheck // the parent of ctx is the request's
+}
+
+// firstShare returns what a request holds before anything of its body has come.
+func (s *Server) firstShare(r *http.Request) int64 {
+	if r.ContentLength < 0 {
+		return min(tracked, s.maxBody)
+	}
+	return min(r.ContentLength, tracked)
+}
+
+// handle calls the webhook handler with a body that takes its share of memory as it comes.
+func (s *Server) handle(ctx *deadlineContext, w http.ResponseWriter, r *http.Request) {
+	now := time.Now() // the time in which the body waited for its share is not its client's
+	review := &body{ReadCloser: r.Body, request: ctx, size: r.ContentLength, pace: s.opts.Limits.pace(r, now, ctx.deadline)}
+	if r.ContentLength < 0 {
+		review.ReadCloser, review.size = http.MaxBytesReader(bare(w), r.Body, s.maxBody), s.maxBody
+	}
+	review.refused = func() { review.unheard = answerFirst(w, r) }
+	r.Body = review
+	defer func() {
+		if review.unheard {
+			s.hearOut(w, review.ReadCloser)
+		}
+	}()
+	c := connOfRequest(r)
+	if c == nil { // the handler is used without the server's listener
+		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
-	r.Body = &chunkedBody{
-		ctx: ctx, admission: &ctx.admission, limit: s.maxBody, room: size,
-		body: &watchedBody{ReadCloser: http.MaxBytesReader(bare(w), r.Body, s.maxBody), hooks: &s.opts.Hooks, pace: paced},
+	s.gate.arrive(ctx.share, now, c.interrupt)
+	review.arrived = func() {
+		s.gate.arrived(ctx.share)
+		s.conns.move(c, converting)
+		s.corkAnswer(c, ctx.share, r.ContentLength)
 	}
-	s.opts.Webhook.ServeHTTP(w, r)
+	s.serveOn(c, ctx.share, w, r)
+	if a, ok := w.(*answer); ok && !a.failed {
+		s.conns.answer(c)
+	}
 }
 
 // acceptable refuses what can be refused without reading the body.
@@ -104,12 +126,23 @@ func (s *Server) shed(w http.ResponseWriter, r *http.Request, err error) {
 	if over, ok := errors.AsType[overloadError](err); ok {
 		s.opts.Hooks.shed(string(over))
 	}
-	// A client that is still sending when its connection ends may see no answer, and kube-apiserver asks again after a 429 but
-	// not after a reset. So the answer goes out first, and then the body has some time to come to its end.
-	control := http.NewResponseController(w)
-	heard := r.Header["Expect"] == nil && control.EnableFullDuplex() == nil
+	heard := answerFirst(w, r)
 	apistatus.WriteOverloaded(w, overloadError("").Error())
-	if heard && control.Flush() == nil && control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
-		_, _ = io.CopyN(io.Discard, r.Body, s.maxBody)
+	if heard {
+		s.hearOut(w, r.Body)
+	}
+}
+
+// answerFirst lets an answer go out before the body has come, and reports whether it can. A client that is still sending when its
+// connection ends may see no answer, and kube-apiserver asks again after a 429 but not after a reset.
+func answerFirst(w http.ResponseWriter, r *http.Request) bool {
+	return r.Header["Expect"] == nil && http.NewResponseController(w).EnableFullDuplex() == nil
+}
+
+// hearOut sends the answer, and gives a body that nobody wants some time to come to its end.
+func (s *Server) hearOut(w http.ResponseWriter, body io.Reader) {
+	control := http.NewResponseController(w)
+	if control.Flush() == nil && control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
+		_, _ = io.CopyN(io.Discard, body, s.maxBody)
 	}
 }

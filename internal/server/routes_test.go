@@ -326,7 +326,7 @@ func TestOverloadReachesSlowClient(t *testing.T) {
 	const size = 1 << 20
 	s := start(t, func(o *server.Options) { o.Limits.InFlightBytes, o.Limits.QueueWait = 2*size, 0 })
 	holder := dialRaw(t, s.Addr())
-	holder.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1))
+	holder.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1) + strings.Repeat(" ", size-1))
 	eventually(t, "a full gate", func() bool { return s.Stats().Bytes == size })
 
 	c := dialRaw(t, s.Addr())

@@ -37,10 +37,10 @@ type Server struct {
 	draining  atomic.Bool
 	listening chan struct{}
 	listen    func(ctx context.Context, network, address string) (net.Listener, error)
-	conns     conns
+	conns     *conns // of the webhook listener
 	// Written before listening is closed.
 	webhookListener *listener
-	adminListener   net.Listener
+	adminListener   *listener
 }
 
 // New returns a Server that [Server.Run] starts, or an error that names every option that is missing
@@ -49,9 +49,11 @@ func New(opts Options) (*Server, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	g := newGate(&opts.Limits)
+	open := newConns(opts.Limits.Connections, opts.Hooks.cutOff)
+	g := newGate(&opts.Limits, func() int64 { return int64(open.count()) * connBytes })
 	s := &Server{
 		opts:      opts,
+		conns:     open,
 		gate:      g,
 		errors:    newErrorLog(opts.ErrorLog),
 		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
@@ -74,7 +76,10 @@ func (s *Server) checks() []Check {
 	}}}
 	if s.opts.ExpectedCertificate != nil {
 		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.opts.SelfCheckInterval,
-			func(localAddr string) { s.errors.own.Store(&localAddr) })
+			func(localAddr string) {
+				s.errors.own.Store(&localAddr)
+				s.conns.exempt.Store(&localAddr)
+			})
 		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
 	}
 	return append(checks, s.opts.Checks...)
@@ -87,7 +92,11 @@ func (s *Server) Handler() http.Handler { return s.webhook }
 func (s *Server) AdminHandler() http.Handler { return s.admin }
 
 // Stats returns what is in progress now.
-func (s *Server) Stats() Stats { return s.gate.stats() }
+func (s *Server) Stats() Stats {
+	stats := s.gate.stats()
+	stats.Connections, stats.ConnectionsLimit = s.conns.count(), s.opts.Limits.Connections
+	return stats
+}
 
 // Draining reports whether the server has begun to stop.
 func (s *Server) Draining() bool { return s.draining.Load() }
@@ -140,7 +149,7 @@ func (s *Server) Run(ctx context.Context) error {
 	webhook, admin := s.webhookServer(ctx), s.adminServer(ctx)
 	failures := make(chan error, 2)
 	var wg sync.WaitGroup
-	wg.Go(func() { failures <- served("webhook", "listen", webhook.ServeTLS(s.webhookListener, "", "")) })
+	wg.Go(func() { failures <- served("webhook", "listen", webhook.Serve(s.webhookListener)) })
 	if s.adminListener != nil {
 		wg.Go(func() { failures <- served("admin", "admin-listen", admin.Serve(s.adminListener)) })
 	}
@@ -176,12 +185,13 @@ func served(name, key string, err error) error {
 
 func (s *Server) webhookServer(ctx context.Context) *http.Server {
 	srv := s.httpServer(ctx, s.webhook)
-	srv.TLSConfig = s.opts.TLS.Clone()
-	srv.TLSConfig.NextProtos = []string{"http/1.1"}
-	srv.ConnContext, srv.ConnState = withConn, connState
 	srv.WriteTimeout = s.opts.Limits.Timeout + s.opts.Limits.WriteGrace
 	return srv
 }
+
+// adminConnections is how many connections there may be to the admin listener: those of kubelet's probes, of Prometheus, and of
+// who looks at a profile.
+const adminConnections = 64
 
 // adminWriteTimeout leaves room for a CPU profile of the usual 30 s.
 const adminWriteTimeout = 2 * time.Minute
@@ -201,10 +211,10 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:                      h,
 		Protocols:                    protocols,
-		ReadHeaderTimeout:            l.ReadHeaderTimeout,
-		ReadTimeout:                  l.ReadTimeout,
-		IdleTimeout:                  l.IdleTimeout,
+		ReadHeaderTimeout:            l.ReadHeaderTimeout, // other deadlines of reads are conn's
 		MaxHeaderBytes:               l.MaxHeaderBytes,
+		ConnContext:                  withConn,
+		ConnState:                    connState,
 		DisableGeneralOptionsHandler: true, // it answers `OPTIONS *` with an empty 200
 		ErrorLog:                     s.errors.logger(),
 		// The end of ctx starts the drain; it must not end the requests in progress.
@@ -219,17 +229,22 @@ func (s *Server) bind(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("cannot bind the webhook listener: %w: listen", err)
 	}
+	var admin net.Listener
 	if s.opts.AdminListen != "" {
-		s.adminListener, adminErr = s.listen(ctx, "tcp", s.opts.AdminListen)
+		admin, adminErr = s.listen(ctx, "tcp", s.opts.AdminListen)
 		if adminErr != nil {
 			adminErr = fmt.Errorf("cannot bind the admin listener: %w: admin-listen", adminErr)
 		}
 	}
 	if err = errors.Join(err, adminErr); err == nil {
-		s.webhookListener = newListener(webhook, &s.opts.Limits, &s.conns)
+		ctx = context.WithoutCancel(ctx)
+		s.webhookListener = listen(ctx, webhook, s.opts.TLS, &s.opts.Limits, s.conns, s.errors.handshakeFailed)
+		if admin != nil {
+			s.adminListener = listen(ctx, admin, nil, &s.opts.Limits, newConns(adminConnections, func(standing) {}), nil)
+		}
 		return nil
 	}
-	for _, l := range []net.Listener{webhook, s.adminListener} {
+	for _, l := range []net.Listener{webhook, admin} {
 		if l != nil {
 			_ = l.Close()
 		}

@@ -1,6 +1,0 @@
-//go:build race
-
-package server
-
-// raceDetector is whether this is a build for the race detector.
-const raceDetector = true
