@@ -62,8 +62,8 @@ const (
 	// firstRead is what a body is given room for to begin with, in bytes: most have no more.
 	firstRead = 4 << 10
 	// readGrowth is by how much the room grows each time that it is used up. A client holds no more than this many times what
-	// it has sent, and what is copied on the way is a seventh of the body.
-	readGrowth = 8
+	// it has sent, and what is copied on the way is a third of the body.
+	readGrowth = 4
 )
 
 // read returns the whole body in a buffer that has grown with it: what a client promises costs nothing.

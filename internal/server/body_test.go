@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -107,6 +108,20 @@ func TestOverload(t *testing.T) {
 	wg.Wait()
 	if again := post(t, client, s.url(), strings.NewReader(strings.Repeat(" ", 500<<10))); again.code != http.StatusOK {
 		t.Errorf("afterwards: %d, want 200", again.code)
+	}
+}
+
+// TestAPromiseTakesNoMemory holds that a body counts by what has come of it.
+func TestAPromiseTakesNoMemory(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *server.Options) { o.Limits.InFlightBytes = 100 << 20 })
+	for _, size := range []int{1 << 20, 34 << 20, 60 << 20} {
+		c := dialRaw(t, s.Addr())
+		c.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n{", 1))
+	}
+	eventually(t, "three requests", func() bool { return s.Stats().Requests == 3 })
+	if got := s.Stats(); got.Bytes > 64<<10 || got.Connections != 3 {
+		t.Errorf("three bodies of which a byte has come take %d bytes, on %d connections", got.Bytes, got.Connections)
 	}
 }
 

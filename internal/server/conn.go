@@ -32,8 +32,9 @@ type conn struct {
 
 	// Guarded by conns.mu; see conns.go.
 	standing standing
-	answered bool // a review
-	cutOff   bool // to make room
+	stood    time.Time // since when, during the handshake
+	answered bool      // a review
+	cutOff   bool      // to make room
 
 	mu     sync.Mutex // TLS writes from the goroutine that reads, too
 	corked *[]byte    // see cork.go; nil: nothing is gathered

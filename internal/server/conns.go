@@ -14,7 +14,8 @@ import (
 // there is no room for another, one of them goes. Who has had a review answered is more likely to be an API server than who has
 // not, and goes later; of those who have shown as much, the one goes first that has had its standing for the longest time.
 //
-// Connections whose handshake is not done have a quarter of the room: there they go for each other, and not for those that are.
+// Connections whose handshake is not done have half of the room: there they go for each other, once they have made the server wait
+// for a while, and not for those that are.
 type conns struct {
 	limit   int                    // 0: none
 	evicted func(s standing)       // called for each that is cut off
@@ -48,7 +49,10 @@ func (s standing) String() string {
 
 // Who goes first, where a handshake has no room, and where nothing has.
 func greetings() []standing   { return []standing{silent, greeting} }
-func connections() []standing { return []standing{fresh, resting, bringing, silent, greeting} }
+func connections() []standing { return []standing{fresh, resting, bringing} }
+
+// greetGrace is how long a handshake may wait for its client before the connection makes room for another.
+const greetGrace = 500 * time.Millisecond
 
 func newConns(limit int, evicted func(standing)) *conns {
 	return &conns{limit: limit, evicted: evicted, open: map[*conn]*list.Element{}, changed: make(chan struct{}, 1)}
@@ -61,7 +65,7 @@ func (s *conns) add(c *conn) bool {
 		s.mu.Lock()
 		full, crowded := s.full()
 		if !full && !crowded {
-			s.open[c] = s.ranks[silent].PushBack(c)
+			s.open[c], c.stood = s.ranks[silent].PushBack(c), time.Now()
 			s.mu.Unlock()
 			return true
 		}
@@ -76,7 +80,10 @@ func (s *conns) add(c *conn) bool {
 		if !wait {
 			return false
 		}
-		<-s.changed
+		select {
+		case <-s.changed:
+		case <-time.After(greetGrace / 10):
+		}
 	}
 }
 
@@ -86,7 +93,7 @@ func (s *conns) full() (full, crowded bool) {
 		return false, false
 	}
 	handshakes := s.ranks[silent].Len() + s.ranks[greeting].Len() + s.ranks[computing].Len()
-	return len(s.open) >= s.limit, handshakes >= max(1, s.limit/4)
+	return len(s.open) >= s.limit, handshakes >= max(1, s.limit/2)
 }
 
 // makeRoom cuts off one connection.
@@ -107,6 +114,9 @@ func (s *conns) cut(order []standing) *conn {
 			c := e.Value.(*conn) //nolint:forcetypeassert // nothing else is ever put in
 			if own := s.exempt.Load(); own != nil && c.RemoteAddr().String() == *own {
 				continue
+			}
+			if standing <= greeting && time.Since(c.stood) < greetGrace {
+				break
 			}
 			s.ranks[standing].Remove(e)
 			s.open[c], c.cutOff = nil, true
@@ -148,6 +158,7 @@ func (s *conns) place(c *conn, to standing) {
 	}
 	s.ranks[c.standing].Remove(e)
 	if c.standing <= computing {
+		c.stood = time.Now()
 		s.tellChange()
 	}
 	c.standing = to

@@ -72,7 +72,7 @@ func TestSlowClients(t *testing.T) {
 }
 
 // TestSlowBody holds that a body which brings less than MinBodyRate is given up after six seconds (I05), and one that brings
-// more has its time; and that a converter may then take longer than the body might.
+// more has its time, if that is enough for its size; and that a converter may then take longer than the body might.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,6 +99,7 @@ func TestSlowBody(t *testing.T) {
 		code        int
 		least, most time.Duration
 	}{
+		"slow for its size":     {s, 150_000, 60 * time.Millisecond, http.StatusRequestTimeout, 5 * time.Second, 15 * time.Second},
 		"too slow":              {s, 10000, 200 * time.Millisecond, http.StatusRequestTimeout, 5 * time.Second, 15 * time.Second},
 		"fast enough":           {s, 1100, 60 * time.Millisecond, http.StatusOK, 6 * time.Second, 20 * time.Second},
 		"then a slow converter": {patient, 50, time.Millisecond, http.StatusOK, 2 * time.Second, 15 * time.Second},

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"cmp"
 	"container/list"
-	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -13,19 +11,21 @@ import (
 type transfer struct {
 	done        atomic.Int64 // bytes; the rest is the gate's
 	size        int64        // of all of it
-	began       time.Time    // later by its pauses
-	paused      time.Time    // since when; zero: it is not
-	leaving     bool         // it is an answer
+	looked      time.Time    // when its pace was taken last, later by its pauses
+	doneThen    int64
+	slow        bool      // it was then
+	paused      time.Time // since when; zero: it is not
+	leaving     bool      // it is an answer
 	interrupted atomic.Bool
 	interrupt   func(leaving bool)
 	place       *list.Element // among the gate's transfers; nil: it is not tracked
 }
 
 const (
-	// slowGrace is how long a transfer is not judged.
-	slowGrace = 250 * time.Millisecond
-	// slowest is how long a transfer may take for all of it where another request waits.
-	slowest = 5 * time.Second
+	// paceInterval is the time over which the pace of a transfer is taken.
+	paceInterval = 250 * time.Millisecond
+	// slowest is how long a transfer may take for all of it, at its pace, where another request waits.
+	slowest = 20 * time.Second
 	// tracked is the size of the smallest body that is worth watching.
 	tracked = 4 << 10
 )
@@ -37,7 +37,7 @@ func (g *gate) arrive(s *share, now time.Time, interrupt func(leaving bool)) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s.transfer.size, s.transfer.began, s.transfer.interrupt = s.promised, now, interrupt
+	s.transfer.size, s.transfer.looked, s.transfer.interrupt = s.promised, now, interrupt
 	s.transfer.place = g.track(s)
 }
 
@@ -72,8 +72,8 @@ func (g *gate) left(s *share, n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t.place == nil && !t.leaving {
-		t.leaving, t.began = true, time.Now()
-		t.done.Store(0)
+		t.leaving, t.looked = true, time.Now()
+		t.doneThen, t.slow = t.done.Load(), false
 		t.place = g.track(s)
 	}
 }
@@ -91,44 +91,41 @@ func (t *transfer) pause(now time.Time) { t.paused = now }
 
 func (t *transfer) resume(now time.Time) {
 	if !t.paused.IsZero() {
-		t.began, t.paused = t.began.Add(now.Sub(t.paused)), time.Time{}
+		t.looked, t.paused = t.looked.Add(now.Sub(t.paused)), time.Time{}
 	}
 }
 
-// pace returns the bytes a second that there have been, and whether that is slow.
-func (s *share) pace(now time.Time) (rate float64, slow bool) {
+// isSlow reports whether the transfer of s was slow when its pace was taken last. It may be taken now.
+func (s *share) isSlow(now time.Time) bool {
 	t := &s.transfer
-	took := now.Sub(t.began)
-	if !t.paused.IsZero() || took < slowGrace {
-		return 0, false
+	if took := now.Sub(t.looked); t.paused.IsZero() && took >= paceInterval {
+		done := t.done.Load()
+		pace := float64(done-t.doneThen) / took.Seconds()
+		t.slow = pace < float64(max(t.size, s.bytes))/slowest.Seconds()
+		t.looked, t.doneThen = now, done
 	}
-	rate = float64(t.done.Load()) / took.Seconds()
-	return rate, rate < float64(max(t.size, s.bytes))/slowest.Seconds()
+	return t.slow && t.paused.IsZero()
 }
 
-// giveWay interrupts slow transfers, the slowest first, until w would fit without them. Callers hold mu.
+// giveWay interrupts transfers until w would fit without them: slow ones, and where w has waited for long, those that came after it.
+// The last one that came goes first. Callers hold mu.
 func (g *gate) giveWay(w *waiter, now time.Time) {
-	type candidate struct {
-		share *share
-		rate  float64
-	}
-	var slow []candidate
 	held := g.held
 	for e := g.transfers.Front(); e != nil; e = e.Next() {
-		s := e.Value.(*share) //nolint:forcetypeassert // nothing else is ever put in
-		if s.transfer.interrupted.Load() {
+		if s := e.Value.(*share); s.transfer.interrupted.Load() { //nolint:forcetypeassert // nothing else is ever put in
 			held = held.without(s) // it is about to go
-		} else if rate, isSlow := s.pace(now); isSlow && s != w.share {
-			slow = append(slow, candidate{s, rate})
 		}
 	}
-	slices.SortFunc(slow, func(a, b candidate) int { return cmp.Compare(a.rate, b.rate) })
-	for _, c := range slow {
-		if g.fits(held, w.share, w.want) {
-			return
+	long := w.growing && now.Sub(w.share.transfer.paused) > g.wait/2
+	for e := g.transfers.Back(); e != nil && !g.fits(held, w.share, w.want); e = e.Prev() {
+		s := e.Value.(*share) //nolint:forcetypeassert // nothing else is ever put in
+		if s == w.share || s.transfer.interrupted.Load() {
+			continue
 		}
-		held = held.without(c.share)
-		c.share.transfer.interrupted.Store(true)
-		c.share.transfer.interrupt(c.share.transfer.leaving)
+		if s.isSlow(now) || long && s.arrival > w.share.arrival && s.class == large {
+			held = held.without(s)
+			s.transfer.interrupted.Store(true)
+			s.transfer.interrupt(s.transfer.leaving)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func scaledList[E any](pr, night []E) []E {
 const (
 	root     = "../../.."
 	hostile  = "webhookd-hostile"
+	echo     = "bare-echo"
 	rulePoll = "const rulesPoll = 5 * time.Second"
 )
 
@@ -79,7 +80,9 @@ func build(ctx context.Context, dir string) error {
 	if err := os.WriteFile(hastyFile, []byte(hasty), 0o600); err != nil {
 		return err
 	}
+	echoServer := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, echo), "./testdata/echo") //nolint:gosec // the test's own
 	return errors.Join(
+		echoServer.Run(),
 		process.Build(ctx, root, filepath.Join(dir, "webhookd"), nil),
 		process.Build(ctx, root, filepath.Join(dir, hostile), map[string]string{
 			"internal/converters/builtin/builtin.go": "testdata/hostile/builtin.go",
