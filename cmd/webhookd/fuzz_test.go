@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/convertertest"
@@ -115,7 +116,7 @@ func newWitness(tb testing.TB) *witness {
 	}
 	w := &witness{log: &bytes.Buffer{}}
 	m := metrics.New(metrics.Build{})
-	hooks := reviewHooks(m, newReviewLog(newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel)))
+	hooks := reviewHooks(m, newReviewLog(newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel), config.LogAllReviews))
 	w.handler, w.metrics = review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, hooks)), m.Handler()
 	return w
 }
