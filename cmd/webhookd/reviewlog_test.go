@@ -151,6 +151,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		s.Shed(server.ShedBytes)
 		s.Rejected(404)
 		s.Panicked("string", []byte("stack"))
+		s.HandshakeFailed(server.HandshakeClosed, "http: TLS handshake error from 10.0.0.1:1: EOF")
 		s.Draining()
 	})
 	got := make([]string, 0, len(lines))
@@ -171,6 +172,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		"debug request shed",
 		"debug request rejected",
 		"error handler panicked",
+		"debug TLS handshake failed",
 		"info draining",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -68,6 +68,7 @@ func everything(t *testing.T) *metrics.Metrics {
 
 	s := m.Server()
 	s.Shed(server.ShedBytes)
+	s.HandshakeFailed(server.HandshakeCertificateRefused, "http: TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
 	s.Rejected(http.StatusUnsupportedMediaType)
 	s.Panicked("string", nil)
 	s.Draining()

@@ -12,6 +12,7 @@ import (
 // serverMetrics are what the listeners report.
 type serverMetrics struct {
 	shed, rejected *prometheus.CounterVec
+	handshakes     *prometheus.CounterVec
 	panics         prometheus.Counter
 	draining       prometheus.Gauge
 }
@@ -22,6 +23,9 @@ func newServerMetrics() serverMetrics {
 			"Requests answered 429, by what there was too much of: bytes or requests in flight.", "reason"),
 		rejected: counters("rejected_total",
 			"Requests answered with another HTTP error instead of a review, by code.", "code"),
+		handshakes: counters("tls_handshake_errors_total",
+			"TLS handshakes that failed, by reason: certificate_refused where the client does not trust the certificate that is served; "+
+				"closed, reset and timeout are clients that went away.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace,
 			Name:      "handler_panics_total",
@@ -32,11 +36,14 @@ func newServerMetrics() serverMetrics {
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests} {
 		m.shed.WithLabelValues(reason)
 	}
+	for _, reason := range server.HandshakeReasons() {
+		m.handshakes.WithLabelValues(reason)
+	}
 	return m
 }
 
 func (m *serverMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.shed, m.rejected, m.panics, m.draining}
+	return []prometheus.Collector{m.shed, m.rejected, m.handshakes, m.panics, m.draining}
 }
 
 func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
@@ -47,10 +54,11 @@ func (m *serverMetrics) reviewRejected() { m.reject(http.StatusBadRequest) }
 // Server returns the hooks that count what the listeners report.
 func (m *Metrics) Server() server.Hooks {
 	return server.Hooks{
-		Shed:     func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
-		Rejected: m.server.reject,
-		Panicked: func(string, []byte) { m.server.panics.Inc() },
-		Draining: func() { m.server.draining.Set(1) },
+		Shed:            func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
+		Rejected:        m.server.reject,
+		Panicked:        func(string, []byte) { m.server.panics.Inc() },
+		HandshakeFailed: func(reason, _ string) { m.server.handshakes.WithLabelValues(reason).Inc() },
+		Draining:        func() { m.server.draining.Set(1) },
 	}
 }
 

@@ -11,6 +11,9 @@ type Hooks struct {
 	// Panicked reports a panic that left the webhook handler: the Go type of the value, because the
 	// value may quote an object, and the stack.
 	Panicked func(valueType string, stack []byte)
+	// HandshakeFailed reports a TLS handshake that failed: the reason, one of [HandshakeReasons], and what net/http says of it,
+	// which may be long and quote the client.
+	HandshakeFailed func(reason, text string)
 	// Draining reports that the server has begun to stop.
 	Draining func()
 }
@@ -38,6 +41,12 @@ func (h *Hooks) rejected(code int) {
 func (h *Hooks) panicked(valueType string, stack []byte) {
 	if h.Panicked != nil {
 		h.Panicked(valueType, stack)
+	}
+}
+
+func (h *Hooks) handshakeFailed(reason, text string) {
+	if h.HandshakeFailed != nil {
+		h.HandshakeFailed(reason, text)
 	}
 }
 

@@ -53,7 +53,7 @@ func New(opts Options) (*Server, error) {
 	s := &Server{
 		opts:      opts,
 		gate:      g,
-		errors:    newErrorLog(opts.ErrorLog),
+		errors:    newErrorLog(opts.ErrorLog, &opts.Hooks),
 		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
 		listening: make(chan struct{}),
 		listen:    (&net.ListenConfig{KeepAlive: opts.Limits.KeepAlive}).Listen,
