@@ -33,6 +33,7 @@ func (s *service) announce() {
 		zap.String("path", c.Path),
 		zap.String("adminListen", admin),
 		zap.Array("kinds", kinds(s.rules.registry().Kinds())),
+		zap.String("rulesDigest", s.rules.digest()),
 		zap.String("version", s.build.Version),
 		zap.String("revision", s.build.Revision),
 		zap.String("goVersion", s.build.GoVersion),

@@ -19,6 +19,7 @@ const configPoll = 5 * time.Second
 type configWatch struct {
 	loaded   config.Loaded
 	level    zap.AtomicLevel
+	want     func(config.LogReviews)
 	logger   *zap.Logger
 	reloaded func(error) // counts a change
 
@@ -63,11 +64,21 @@ func (w *configWatch) reload() {
 	}
 	w.failure = ""
 	w.reloaded(nil)
-	w.loaded = next
+	wanted := next.Config.LogReviews
+	var changed []string
+	var values []zap.Field
 	before, after := w.level.Level(), zapLevel(next.Config.LogLevel)
-	fields := []zap.Field{zap.Strings("needRestart", restart)}
 	if after != before {
-		fields = append(fields, zap.Strings("changed", []string{"log-level"}), zap.Stringer("logLevel", after))
+		changed, values = append(changed, "log-level"), append(values, zap.Stringer("logLevel", after))
+	}
+	if wanted != w.loaded.Config.LogReviews {
+		changed, values = append(changed, "log-reviews"), append(values, zap.String("logReviews", string(wanted)))
+		w.want(wanted)
+	}
+	w.loaded = next
+	fields := []zap.Field{zap.Strings("needRestart", restart)}
+	if len(changed) > 0 {
+		fields = append(append(fields, zap.Strings("changed", changed)), values...)
 	}
 	// The line is told at the more talkative of the two levels.
 	w.level.SetLevel(min(before, after))

@@ -26,6 +26,7 @@ func TestConfigWatch(t *testing.T) {
 	level := zap.NewAtomicLevel()
 	var reloads []bool
 	var levels []zapcore.Level
+	var wanted []config.LogReviews
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
 		const first = "log-level: info\n"
 		write(first)
@@ -35,6 +36,7 @@ func TestConfigWatch(t *testing.T) {
 		}
 		w := &configWatch{
 			loaded: loaded, level: level, logger: logger, text: []byte(first),
+			want:     func(which config.LogReviews) { wanted = append(wanted, which) },
 			reloaded: func(err error) { reloads = append(reloads, err == nil) },
 		}
 		look := func() {
@@ -54,6 +56,10 @@ func TestConfigWatch(t *testing.T) {
 		look()
 		write("log-level: warn\n")
 		look()
+		write("log-level: warn\nlog-reviews: all\n")
+		look()
+		write("log-level: info\n")
+		look()
 	})
 	for _, line := range lines {
 		delete(line, "errors")
@@ -69,16 +75,27 @@ func TestConfigWatch(t *testing.T) {
 			"level": "info", "msg": "configuration file read again",
 			"changed": []any{"log-level"}, "logLevel": "warn", "needRestart": []any{},
 		},
+		{
+			"level": "info", "msg": "configuration file read again",
+			"changed": []any{"log-reviews"}, "logReviews": "all", "needRestart": []any{},
+		},
+		{
+			"level": "info", "msg": "configuration file read again", "needRestart": []any{},
+			"changed": []any{"log-level", "log-reviews"}, "logLevel": "info", "logReviews": "failures",
+		},
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]bool{true, false, false, true}, reloads); diff != "" {
+	if diff := cmp.Diff([]bool{true, false, false, true, true, true}, reloads); diff != "" {
 		t.Errorf("counted: %s", diff)
 	}
-	wantLevels := []zapcore.Level{zapcore.InfoLevel, zapcore.DebugLevel, zapcore.DebugLevel, zapcore.DebugLevel, zapcore.WarnLevel}
+	wantLevels := []zapcore.Level{zapcore.InfoLevel, zapcore.DebugLevel, zapcore.DebugLevel, zapcore.DebugLevel, zapcore.WarnLevel, zapcore.WarnLevel, zapcore.InfoLevel}
 	if diff := cmp.Diff(wantLevels, levels); diff != "" {
 		t.Errorf("levels: %s", diff)
+	}
+	if diff := cmp.Diff([]config.LogReviews{config.LogAllReviews, config.LogFailedReviews}, wanted); diff != "" {
+		t.Errorf("reviews: %s", diff)
 	}
 }
 

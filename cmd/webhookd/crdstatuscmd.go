@@ -42,7 +42,8 @@ names; where webhookd itself has answered, it knows best.
 
 With --rules and --crd, give the files that webhookd has: the schemas of each CRD are compared with webhookd's copy of it,
 and what only one of them has is named, version by version. A copy that is too old costs no field, but no rule is about
-what it lacks. Descriptions and validations do not count.
+what it lacks. Descriptions and validations do not count. The digest of these files is printed, too: a replica that serves
+the same has it in its metric webhookd_rules_info.
 
 With --service, CRDs that point at something else are shown and not judged. The exit code is 1 if anything is wrong.
 
@@ -112,6 +113,9 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	}
 	s.Dial = s.Dial || inCluster
 	report := statusReport{CRDs: []crdwire.Status{}}
+	if len(o.ruled.rules) > 0 {
+		report.RulesDigest = set.ruled().digest()
+	}
 	for _, crd := range crds {
 		if len(o.names) > 0 && !slices.Contains(o.names, crd.Name) {
 			continue
@@ -178,6 +182,8 @@ type statusReport struct {
 	CRDs     []crdwire.Status `json:"crds"`
 	LeftOut  int              `json:"leftOut"` // with one version and no webhook
 	Findings int              `json:"findings"`
+	// RulesDigest identifies the rules and CRDs that were given, as the server's metric does; empty without rules.
+	RulesDigest string `json:"rulesDigest,omitempty"`
 }
 
 func (p *program) writeStatus(r *statusReport, output string) error {
@@ -192,6 +198,9 @@ func (p *program) writeStatus(r *statusReport, output string) error {
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(&out, "%s with one version and no webhook\n", count(r.LeftOut, "CRD"))
+	}
+	if r.RulesDigest != "" {
+		fmt.Fprintf(&out, "rules and CRDs have the digest %s; replicas that serve them have it in webhookd_rules_info\n", r.RulesDigest)
 	}
 	_, err := io.WriteString(p.stdout, out.String())
 	return err

@@ -83,7 +83,7 @@ func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
 	addresses := <-log.addresses
 	client := insecureClient(t)
 
-	// Each makes a line of more than 1 KiB.
+	// Each makes a line of 1 KiB.
 	name := strings.Repeat("n", 240)
 	objects := strings.Repeat(`{"apiVersion":"example.com/v1beta1","kind":"K","metadata":{"name":"`+name+`"}},`, 5)
 	failing := strings.Replace(emptyReview, "[]", "["+strings.TrimSuffix(objects, ",")+"]", 1)

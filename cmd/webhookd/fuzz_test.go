@@ -13,12 +13,15 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/convertertest"
@@ -36,7 +39,8 @@ const (
 )
 
 // FuzzLog answers any body with each kind of converter and each way to fail. The log gets one line of JSON for it, with the fields
-// that there are, and one for each panic. No value of an object stands in the log, in a metric or in a message (invariant I11).
+// that there are, and one for each panic. A line has no more than maxLine bytes, its stack aside, and neither has one of what net/http
+// says of the body. No value of an object stands in the log, in a metric or in a message (invariant I11).
 func FuzzLog(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/conversionreviews/*.request.json")
 	if err != nil || len(files) < 40 {
@@ -59,11 +63,15 @@ func FuzzLog(f *testing.F) {
 	}
 	f.Add(reviewOf("data.example.com/v1", `{"apiVersion":"data.example.com/v1alpha1","kind":"Cache","metadata":{"name":"a"},"spec":{"ttl":"90s","memory":"1Gi",`+
 		`"port":"x","loadFactor":"0.75","persistent":"maybe","disabled":1,"evictAt":85,"cpu":"500m","replicas":{"min":2,"max":"5"}}}`), uint16(300))
+	f.Add(bytes.Repeat([]byte("\x00\xff\u2028\"é"), 500), uint16(7))
+	many := strings.Repeat(`{"apiVersion":"example.com/v1beta1","kind":"Nothing","metadata":{"name":"`+strings.Repeat("n", 253)+`"}},`, 8)
+	f.Add(reviewOf("example.com/v1", strings.TrimSuffix(many, ",")), uint16(900))
 	w := newWitness(f)
 	f.Fuzz(func(t *testing.T, body []byte, at uint16) {
 		if len(body) > 1<<12 {
 			return
 		}
+		w.checkText(t, string(body))
 		if marked, ok := mark(body); ok {
 			w.check(t, marked)
 		}
@@ -84,6 +92,7 @@ type witness struct {
 	handler http.Handler
 	metrics http.Handler
 	log     *bytes.Buffer
+	logger  *zap.Logger
 	reviews int
 }
 
@@ -115,7 +124,8 @@ func newWitness(tb testing.TB) *witness {
 	}
 	w := &witness{log: &bytes.Buffer{}}
 	m := metrics.New(metrics.Build{})
-	hooks := reviewHooks(m, newReviewLog(newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel)))
+	w.logger = newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel)
+	hooks := reviewHooks(m, newReviewLog(w.logger, config.LogAllReviews))
 	w.handler, w.metrics = review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, hooks)), m.Handler()
 	return w
 }
@@ -136,10 +146,9 @@ func (w *witness) check(t *testing.T, body []byte) {
 	w.handler.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert", bytes.NewReader(body)))
 	reviews, panics := 0, 0
 	for line := range strings.Lines(w.log.String()) {
-		fields := map[string]any{}
-		strict, err := kjson.UnmarshalStrict([]byte(line), &fields)
-		if err != nil || len(strict) > 0 || !strings.HasSuffix(line, "}\n") || strings.ContainsFunc(line[:len(line)-1], unicode.IsControl) {
-			t.Fatalf("not a line of JSON: %v %v %q", err, strict, line)
+		fields := fieldsOf(t, line)
+		if strings.ContainsFunc(line[:len(line)-1], unicode.IsControl) {
+			t.Fatalf("a control character in a line: %q", line)
 		}
 		for name, value := range fields {
 			if !slices.Contains(logFields(), name) || name != "uid" && hasCanary(fmt.Sprint(value)) {
@@ -168,10 +177,42 @@ func (w *witness) check(t *testing.T, body []byte) {
 	}
 }
 
+// checkText logs what a client may have made up as net/http does, and as an error.
+func (w *witness) checkText(t *testing.T, text string) {
+	t.Helper()
+	w.log.Reset()
+	errorLog(w.logger).Print("TLS handshake error from 10.0.0.1:1: " + text)
+	w.logger.Warn(text, zap.String("error", text), zap.Int("objects", len(text)))
+	lines := slices.Collect(strings.Lines(w.log.String()))
+	if len(lines) != 2 {
+		t.Fatalf("%d lines: %q", len(lines), lines)
+	}
+	for _, line := range lines {
+		fieldsOf(t, line)
+	}
+}
+
+// fieldsOf reads a line of the log, which has one JSON object and is short.
+func fieldsOf(t *testing.T, line string) map[string]any {
+	t.Helper()
+	fields := map[string]any{}
+	strict, err := kjson.UnmarshalStrict([]byte(line), &fields)
+	if err != nil || len(strict) > 0 || !strings.HasSuffix(line, "}\n") || strings.ContainsFunc(line[:len(line)-1], isLowControl) || !utf8.ValidString(line) {
+		t.Fatalf("not a line of JSON: %v %v %q", err, strict, line)
+	}
+	if fields["stack"] == nil && len(line) > maxLine {
+		t.Fatalf("%d bytes: %s", len(line), line)
+	}
+	return fields
+}
+
+// isLowControl is true of what JSON has to escape in strings.
+func isLowControl(r rune) bool { return r < ' ' }
+
 // logFields are those that docs/reference/logs.md has for reviews.
 func logFields() []string {
 	return []string{
-		"ts", "level", "msg", "uid", "kind", "from", "to", "objects", "failed", "bytesIn", "bytesOut", "durationMicros", "error", "panic", "stack",
+		"ts", "level", "msg", "uid", "kind", "from", "to", "objects", "failed", "bytesIn", "bytesOut", "durationMicros", "error", "panic", "stack", "cut",
 	}
 }
 

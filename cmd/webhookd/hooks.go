@@ -110,6 +110,10 @@ func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 			counted.Panicked(valueType, stack)
 			logger.Error("handler panicked", zap.String("panic", valueType), zap.ByteString("stack", stack))
 		},
+		HandshakeFailed: func(reason, text string) {
+			counted.HandshakeFailed(reason, text)
+			logger.Debug("TLS handshake failed", zap.String("reason", reason), zap.String("error", text))
+		},
 		Draining: func() {
 			counted.Draining()
 			logger.Info("draining")

@@ -10,7 +10,7 @@ import (
 )
 
 // newLogger returns a logger that writes one JSON object a line to w. Its fields are described in
-// docs/reference/logs.md; none ever holds content of an object.
+// docs/reference/logs.md; none ever holds content of an object. A line has maxLine bytes at the most.
 func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",
@@ -23,7 +23,7 @@ func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 		},
 		EncodeDuration: zapcore.StringDurationEncoder,
 	})
-	return zap.New(zapcore.NewCore(encoder, w, level))
+	return zap.New(zapcore.NewCore(shortEncoder{encoder}, w, level))
 }
 
 // zapLevel translates the level of the configuration, whose names are zap's.

@@ -3,23 +3,50 @@ package main
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// A reviewLog writes a line for each review. Its fields are reused.
+// slowReview is how long a review takes at least that has a line though it did not fail. WebhookdAPIServerConversionsSlow has
+// the same limit.
+const slowReview = time.Second
+
+// A reviewLog writes lines of reviews: one for each that is wanted, and a summary of all. Its fields are reused.
 type reviewLog struct {
 	logger *zap.Logger
+	wanted atomic.Pointer[config.LogReviews]
+	totals reviewTotals
 	fields sync.Pool
 }
 
-func newReviewLog(logger *zap.Logger) *reviewLog {
+func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
 	l := &reviewLog{logger: logger}
+	l.want(wanted)
 	l.fields.New = func() any { return new([10]zapcore.Field) }
 	return l
+}
+
+// want sets which reviews have a line from now on.
+func (l *reviewLog) want(wanted config.LogReviews) { l.wanted.Store(&wanted) }
+
+// take counts a review for the summary, and reports whether it has a line.
+func (l *reviewLog) take(r *review.Result) bool {
+	wanted := *l.wanted.Load()
+	if wanted == config.LogNoReviews {
+		return false
+	}
+	l.totals.add(r)
+	level, _ := outcome(r)
+	if wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
+		return false
+	}
+	return l.logger.Core().Enabled(level)
 }
 
 // outcome returns the level and the message of a review's line.
@@ -33,7 +60,11 @@ func outcome(r *review.Result) (zapcore.Level, string) {
 	return zapcore.InfoLevel, "review done"
 }
 
-func (l *reviewLog) reviewDone(_ context.Context, r review.Result) { l.write(&r) }
+func (l *reviewLog) reviewDone(_ context.Context, r review.Result) {
+	if l.take(&r) {
+		l.write(&r)
+	}
+}
 
 func (l *reviewLog) write(r *review.Result) {
 	level, message := outcome(r)

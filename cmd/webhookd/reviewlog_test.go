@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -84,7 +85,7 @@ func TestReviewLines(t *testing.T) {
 			t.Parallel()
 			r := exampleResult()
 			tt.change(&r)
-			got := logged(t, zapcore.InfoLevel, func(l *zap.Logger) { newReviewLog(l).reviewDone(t.Context(), r) })
+			got := logged(t, zapcore.InfoLevel, func(l *zap.Logger) { newReviewLog(l, config.LogAllReviews).reviewDone(t.Context(), r) })
 			if diff := cmp.Diff([]map[string]any{tt.want}, got); diff != "" {
 				t.Error(diff)
 			}
@@ -98,7 +99,7 @@ func TestLevelsHoldBackReviews(t *testing.T) {
 	failed.Message = "no port"
 	for level, want := range map[zapcore.Level]int{zapcore.InfoLevel: 2, zapcore.WarnLevel: 1, zapcore.ErrorLevel: 0} {
 		lines := logged(t, level, func(l *zap.Logger) {
-			log := newReviewLog(l)
+			log := newReviewLog(l, config.LogAllReviews)
 			log.reviewDone(t.Context(), exampleResult())
 			log.reviewDone(t.Context(), failed)
 		})
@@ -112,7 +113,7 @@ func TestLevelsHoldBackReviews(t *testing.T) {
 func TestReviewLinesAreIndependent(t *testing.T) {
 	t.Parallel()
 	lines := logged(t, zapcore.InfoLevel, func(l *zap.Logger) {
-		log := newReviewLog(l)
+		log := newReviewLog(l, config.LogAllReviews)
 		failed := exampleResult()
 		failed.Message = "no port"
 		log.reviewDone(t.Context(), failed)
@@ -132,7 +133,7 @@ func TestHooksReachTheLog(t *testing.T) {
 	t.Parallel()
 	lines := logged(t, zapcore.DebugLevel, func(l *zap.Logger) {
 		m := metrics.New(metrics.Build{})
-		r := reviewHooks(m, newReviewLog(l))
+		r := reviewHooks(m, newReviewLog(l, config.LogAllReviews))
 		r.ReviewDone(t.Context(), exampleResult())
 		r.ObjectsDone(review.Objects{Pair: exampleResult().Pair})
 		r.ObjectsDone(review.Objects{Pair: exampleResult().Pair, CostLimited: 3})
@@ -150,6 +151,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		s.Shed(server.ShedBytes)
 		s.Rejected(404)
 		s.Panicked("string", []byte("stack"))
+		s.HandshakeFailed(server.HandshakeClosed, "TLS handshake error from 10.0.0.1:1: EOF")
 		s.Draining()
 	})
 	got := make([]string, 0, len(lines))
@@ -170,6 +172,7 @@ func TestHooksReachTheLog(t *testing.T) {
 		"debug request shed",
 		"debug request rejected",
 		"error handler panicked",
+		"debug TLS handshake failed",
 		"info draining",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -177,18 +180,22 @@ func TestHooksReachTheLog(t *testing.T) {
 	}
 }
 
-// BenchmarkHooks is what counting and logging add to one review of one object, as serve wires them:
-// 1.2 us.
+// BenchmarkHooks is what counting and logging add to one review of one object, as serve wires them.
 func BenchmarkHooks(b *testing.B) {
-	out := newLogWriter(io.Discard)
-	defer out.close()
-	hooks := reviewHooks(metrics.New(metrics.Build{}), newReviewQueue(newReviewLog(newLogger(out, zapcore.InfoLevel)), out))
-	r, durations := exampleResult(), []time.Duration{20 * time.Microsecond}
-	ctx := context.WithoutCancel(b.Context())
-	b.ReportAllocs()
-	for b.Loop() {
-		hooks.ObjectsDone(review.Objects{Pair: r.Pair, Durations: durations})
-		hooks.ReviewDone(ctx, r)
+	for _, wanted := range []config.LogReviews{config.LogFailedReviews, config.LogAllReviews, config.LogNoReviews} {
+		b.Run("log-reviews="+string(wanted), func(b *testing.B) {
+			out := newLogWriter(io.Discard)
+			defer out.close()
+			log := newReviewLog(newLogger(out, zapcore.InfoLevel), wanted)
+			hooks := reviewHooks(metrics.New(metrics.Build{}), newReviewQueue(log, out))
+			r, durations := exampleResult(), []time.Duration{20 * time.Microsecond}
+			ctx := context.WithoutCancel(b.Context())
+			b.ReportAllocs()
+			for b.Loop() {
+				hooks.ObjectsDone(review.Objects{Pair: r.Pair, Durations: durations})
+				hooks.ReviewDone(ctx, r)
+			}
+		})
 	}
 }
 
@@ -199,7 +206,7 @@ func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 		out := newPipe()
 		w := newLogWriter(out)
 		defer w.close()
-		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel)), w)
+		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel), config.LogAllReviews), w)
 		r := exampleResult()
 		r.At = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 		queue.reviewDone(t.Context(), r)
@@ -214,7 +221,7 @@ func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 func TestReviewsBeyondTheQueueAreDropped(t *testing.T) {
 	t.Parallel()
 	stuck := &logWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // nobody writes
-	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel)), stuck)
+	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel), config.LogAllReviews), stuck)
 	for range queueBound + 2 {
 		queue.reviewDone(t.Context(), exampleResult())
 	}

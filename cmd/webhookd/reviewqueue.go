@@ -34,7 +34,7 @@ func newReviewQueue(log *reviewLog, out *logWriter) *reviewQueue {
 }
 
 func (q *reviewQueue) reviewDone(_ context.Context, r review.Result) {
-	if level, _ := outcome(&r); !q.log.logger.Core().Enabled(level) {
+	if !q.log.take(&r) {
 		return
 	}
 	q.mu.Lock()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,13 +12,14 @@ import (
 
 // ruledKinds are kinds that rules make, and the CRDs that they are made with.
 type ruledKinds struct {
-	kinds []converters.Kind
-	crds  map[schema.GroupKind]*crdschema.CRD
+	kinds   []converters.Kind
+	crds    map[schema.GroupKind]*crdschema.CRD
+	digests map[schema.GroupKind]digest
 }
 
 // ruled returns the kinds of a set.
 func (s *ruleSet) ruled() ruledKinds {
-	r := ruledKinds{kinds: s.kinds, crds: make(map[schema.GroupKind]*crdschema.CRD, len(s.kinds))}
+	r := ruledKinds{kinds: s.kinds, crds: make(map[schema.GroupKind]*crdschema.CRD, len(s.kinds)), digests: s.digests()}
 	for _, kind := range s.kinds {
 		r.crds[kind.GroupKind] = s.crd(kind.GroupKind)
 	}
@@ -26,11 +28,17 @@ func (s *ruleSet) ruled() ruledKinds {
 
 // with returns r and the kinds that others has besides, whose names it returns as well.
 func (r ruledKinds) with(others ruledKinds) (both ruledKinds, added []string) {
-	both = ruledKinds{slices.Clone(r.kinds), make(map[schema.GroupKind]*crdschema.CRD, len(r.crds)+len(others.crds))}
+	both = ruledKinds{
+		slices.Clone(r.kinds), make(map[schema.GroupKind]*crdschema.CRD, len(r.crds)+len(others.crds)), maps.Clone(r.digests),
+	}
+	if both.digests == nil {
+		both.digests = map[schema.GroupKind]digest{}
+	}
 	for _, kind := range others.kinds {
 		if _, has := r.crds[kind.GroupKind]; !has {
 			both.kinds, added = append(both.kinds, kind), append(added, kind.Name())
 			both.crds[kind.GroupKind] = others.crds[kind.GroupKind]
+			both.digests[kind.GroupKind] = others.digests[kind.GroupKind]
 		}
 	}
 	for _, kind := range r.kinds {

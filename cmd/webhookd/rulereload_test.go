@@ -113,7 +113,11 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 					reloaded.look()
 				}
 			})
-			was, is := conversions(t, opened(t, c)), conversions(t, reloaded)
+			fresh := opened(t, c)
+			if same := fresh.digest() == reloaded.digest(); same != (len(tt.differs) == 0) {
+				t.Errorf("digest %s, that of a fresh start is %s", reloaded.digest(), fresh.digest())
+			}
+			was, is := conversions(t, fresh), conversions(t, reloaded)
 			var differs []string
 			for kind := range is {
 				if was[kind] != is[kind] {

@@ -45,13 +45,14 @@ type servedRules struct {
 	lack     error
 	rules    []textFile // the last good ones
 	ruled    ruledKinds
+	digest   string // of ruled; empty where no rules are set
 	copies   map[*converters.Kind]*crdCopy
 }
 
 // ruleCounts are what metrics tell of rules.
 type ruleCounts interface {
 	RulesRead(findings int)
-	RulesServed(kinds int)
+	RulesServed(kinds int, digest string)
 }
 
 // openRules returns a watch with the registry that the files make. It fails where they cannot be read.
@@ -76,6 +77,9 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 
 // registry returns what is to be served now.
 func (w *ruleWatch) registry() *converters.Registry { return w.current.Load().registry }
+
+// digest identifies the rules and CRDs that are served now; it is empty where no rules are set.
+func (w *ruleWatch) digest() string { return w.current.Load().digest }
 
 // ready says what a replica lacks that should get reviews. One without any kind of its rules would take the place of those
 // that have them.
@@ -143,7 +147,7 @@ func (w *ruleWatch) change(set *ruleSet) {
 	}
 	now := w.registry().Kinds()
 	if len(set.kinds) > 0 {
-		w.logger.Info("rules loaded", zap.Array("kinds", kinds(now)))
+		w.logger.Info("rules loaded", zap.Array("kinds", kinds(now)), zap.String("rulesDigest", w.digest()))
 	}
 	if gone := without(before.registry.Kinds(), now); len(gone) > 0 {
 		w.logger.Warn("kinds are no longer converted, their rules are gone", zap.Strings("kinds", gone))
@@ -166,7 +170,7 @@ func (w *ruleWatch) keep(before *servedRules, set *ruleSet, problems []finding.F
 		return err
 	}
 	if len(changed) > 0 {
-		w.logger.Info("schemas loaded", zap.Strings("kinds", changed))
+		w.logger.Info("schemas loaded", zap.Strings("kinds", changed), zap.String("rulesDigest", w.digest()))
 	}
 	if w.failed(message, problems, stackOf(set.panicked)...) && len(left) > 0 {
 		w.logger.Warn("kinds keep the schemas that they had, the CRDs on disk have none for them", zap.Strings("kinds", left))
@@ -194,10 +198,11 @@ func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
 		return nil, err
 	}
 	next.copies, changed = copiesOf(next.registry, &next.ruled, w.current.Load())
-	w.current.Store(next)
 	if w.rules != "" {
-		w.counted.RulesServed(len(next.ruled.kinds))
+		next.digest = next.ruled.digest()
+		w.counted.RulesServed(len(next.ruled.kinds), next.digest)
 	}
+	w.current.Store(next)
 	return changed, nil
 }
 

@@ -58,10 +58,15 @@ spec:
 }
 
 // ruleTally writes down what metrics are told.
-type ruleTally struct{ read, kinds []int }
+type ruleTally struct {
+	read, kinds []int
+	digests     []string
+}
 
 func (r *ruleTally) RulesRead(findings int) { r.read = append(r.read, findings) }
-func (r *ruleTally) RulesServed(kinds int)  { r.kinds = append(r.kinds, kinds) }
+func (r *ruleTally) RulesServed(kinds int, digest string) {
+	r.kinds, r.digests = append(r.kinds, kinds), append(r.digests, digest)
+}
 
 // A ruleStep is a state of the folder of rules, as it is looked at three times, and what comes of it.
 type ruleStep struct {

@@ -113,7 +113,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	if err != nil {
 		return nil, err
 	}
-	reviews := newReviewQueue(newReviewLog(logger), out)
+	reviews := newReviewQueue(newReviewLog(logger, c.LogReviews), out)
 	hooks := reviewHooks(m, reviews)
 	hooks.UnknownFields = rules.unknownFields
 	m.WatchCRDs(rules.outdated)
@@ -135,7 +135,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 	return &service{
 		loaded: loaded, build: p.build, memory: memory, logger: logger, reviews: reviews, messages: out,
 		rules: rules, source: source, server: srv,
-		watch: &configWatch{loaded: loaded, level: level, logger: logger, reloaded: m.ConfigReloaded},
+		watch: &configWatch{loaded: loaded, level: level, want: reviews.log.want, logger: logger, reloaded: m.ConfigReloaded},
 	}, nil
 }
 
@@ -151,6 +151,7 @@ func (s *service) run(ctx context.Context) error {
 	})
 	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
+	wg.Go(func() { s.reviews.log.run(background) })
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():
@@ -163,6 +164,7 @@ func (s *service) run(ctx context.Context) error {
 	wg.Wait()
 	if err == nil {
 		s.reviews.drain() // so that the last line is the last
+		s.reviews.log.summarize()
 		s.logger.Info("stopped")
 	}
 	return err

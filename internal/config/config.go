@@ -55,8 +55,9 @@ type Config struct {
 	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes; by default 0 with SelfSigned
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
 
-	LogLevel LogLevel `mapstructure:"log-level"` // may change while running
-	PProf    bool     `mapstructure:"pprof"`     // serve /debug/pprof to loopback peers
+	LogLevel   LogLevel   `mapstructure:"log-level"`   // may change while running
+	LogReviews LogReviews `mapstructure:"log-reviews"` // may change while running
+	PProf      bool       `mapstructure:"pprof"`       // serve /debug/pprof to loopback peers
 }
 
 // Default returns the configuration that holds where nothing is set. It passes
@@ -79,4 +80,17 @@ const (
 	LogInfo  LogLevel = "info"
 	LogWarn  LogLevel = "warn"
 	LogError LogLevel = "error"
+)
+
+// LogReviews says which reviews get a line of the log.
+type LogReviews string
+
+// The choices that the key log-reviews takes.
+const (
+	// LogFailedReviews is for those that failed, and those that took long.
+	LogFailedReviews LogReviews = "failures"
+	// LogAllReviews is for each.
+	LogAllReviews LogReviews = "all"
+	// LogNoReviews is for none, and for no summary of them either.
+	LogNoReviews LogReviews = "none"
 )

@@ -221,6 +221,11 @@ func diagnosisKeys() []Key {
 			Usage:   "lowest level that is logged",
 		},
 		{
+			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
+			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
+			Usage:   "reviews that are logged one by one: failures and those that take a second or more, all, or none; unless it is none, each kind also has a summary line a minute",
+		},
+		{
 			Name: "pprof", Kind: Bool, Default: "false",
 			Usage: "serve /debug/pprof at admin-listen, to loopback peers only",
 		},

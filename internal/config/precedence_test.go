@@ -51,6 +51,7 @@ func samples() map[string]sample {
 		"drain-delay":         {file: "0s", env: "5m", flag: "15s"},
 		"shutdown-timeout":    {file: "1s", env: "10m", flag: "30s"},
 		"log-level":           {file: "debug", env: "warn", flag: "info"},
+		"log-reviews":         {file: "none", env: "all", flag: "failures"},
 		"pprof":               {file: "true", env: "true", flag: "false"},
 	}
 }

@@ -16,6 +16,7 @@ func TestReload(t *testing.T) {
 		in      in
 		file    string
 		level   config.LogLevel
+		reviews config.LogReviews // failures where it is empty
 		restart []string
 		err     string
 	}{
@@ -30,6 +31,9 @@ func TestReload(t *testing.T) {
 		},
 		"log level set by a flag": {
 			in: in{file: first, args: []string{"--log-level=warn"}}, file: strings.Replace(first, "info", "debug", 1), level: config.LogWarn,
+		},
+		"reviews that are logged": {
+			in: in{file: first}, file: first + "log-reviews: all\n", level: config.LogInfo, reviews: config.LogAllReviews,
 		},
 		"other keys": {
 			in: in{file: first}, file: "client-ca-file: /ca.crt\nclient-names: [a, b]\nlisten: :1\nlog-level: error\n",
@@ -74,6 +78,9 @@ func TestReload(t *testing.T) {
 			}
 			want := before.Config
 			want.LogLevel = tt.level
+			if tt.reviews != "" {
+				want.LogReviews = tt.reviews
+			}
 			if diff := cmp.Diff(want, next.Config); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}

@@ -20,6 +20,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	m.Review().GuardRefused(review.Pair{}, ".kind")
 	m.Review().Panicked(t.Context(), review.Panic{})
 	m.Server().Rejected(404)
+	m.RulesServed(1, "0123456789ab")
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {
 		t.Fatal(err)

@@ -68,6 +68,7 @@ func everything(t *testing.T) *metrics.Metrics {
 
 	s := m.Server()
 	s.Shed(server.ShedBytes)
+	s.HandshakeFailed(server.HandshakeCertificateRefused, "TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
 	s.Rejected(http.StatusUnsupportedMediaType)
 	s.Panicked("string", nil)
 	s.Draining()
@@ -77,6 +78,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	c.ClientCAReloaded(1)
 	c.Failed(errors.New("no certificate"))
 	c.WatchFailed(errors.New("no inotify"))
+	m.RulesServed(2, "0123456789ab")
+	m.RulesServed(3, "ba9876543210")
+	m.RulesServed(3, "ba9876543210")
 	m.ConfigReloaded(nil)
 	m.ConfigReloaded(errors.New("unknown key"))
 	return m
@@ -134,6 +138,10 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_rejected_total{code="400"} 1`,
 		`webhookd_rejected_total{code="415"} 1`,
 		`webhookd_handler_panics_total 1`,
+		`webhookd_tls_handshake_errors_total{reason="certificate_refused"} 1`,
+		`webhookd_tls_handshake_errors_total{reason="closed"} 0`,
+		`webhookd_rules_kinds 3`,
+		`webhookd_rules_info{digest="ba9876543210"} 1`,
 		`webhookd_draining 1`,
 		`webhookd_requests_in_flight 3`,
 		`webhookd_requests_waiting 1`,
@@ -153,6 +161,9 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("not scraped: %s", want)
 		}
+	}
+	if strings.Contains(text, "0123456789ab") {
+		t.Error("the digest of rules that are no longer served is scraped")
 	}
 	if t.Failed() {
 		t.Log(text)

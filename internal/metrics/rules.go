@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -8,6 +10,27 @@ import (
 type rulesMetrics struct {
 	reloads                  *prometheus.CounterVec
 	failing, findings, kinds prometheus.Gauge
+	served                   *servedDigest
+}
+
+// servedDigest is a gauge of one series at the most.
+type servedDigest struct {
+	*prometheus.GaugeVec
+
+	mu  sync.Mutex
+	now string
+}
+
+// set has the series of a digest take the place of the one before.
+func (s *servedDigest) set(digest string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if digest == s.now {
+		return
+	}
+	s.DeleteLabelValues(s.now)
+	s.WithLabelValues(digest).Set(1)
+	s.now = digest
 }
 
 func newRulesMetrics() rulesMetrics {
@@ -19,6 +42,11 @@ func newRulesMetrics() rulesMetrics {
 			"1 while the rules on disk cannot be used, or not all of them, and the last good ones are served, else 0."),
 		findings: gauge("rules_findings", "Findings in the rules on disk; the log has them."),
 		kinds:    gauge("rules_kinds", "Kinds that are converted by rules."),
+		served: &servedDigest{GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace,
+			Name:      "rules_info",
+			Help:      "Always 1; the label identifies the rules and CRDs that are served, and is the same in each replica that serves the same.",
+		}, []string{"digest"})},
 	}
 	for _, result := range []string{resultSuccess, resultFailure} {
 		m.reloads.WithLabelValues(result)
@@ -27,7 +55,7 @@ func newRulesMetrics() rulesMetrics {
 }
 
 func (m *rulesMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.reloads, m.failing, m.findings, m.kinds}
+	return []prometheus.Collector{m.reloads, m.failing, m.findings, m.kinds, m.served}
 }
 
 // RulesRead counts a change of the rules that was noticed. With findings they are not taken over.
@@ -42,5 +70,8 @@ func (m *Metrics) RulesRead(findings int) {
 	m.rules.reloads.WithLabelValues(resultSuccess).Inc()
 }
 
-// RulesServed tells how many kinds are converted by rules.
-func (m *Metrics) RulesServed(kinds int) { m.rules.kinds.Set(float64(kinds)) }
+// RulesServed tells how many kinds are converted by rules, and the digest of what they are converted by.
+func (m *Metrics) RulesServed(kinds int, digest string) {
+	m.rules.kinds.Set(float64(kinds))
+	m.rules.served.set(digest)
+}

@@ -11,9 +11,9 @@ import (
 
 // serverMetrics are what the listeners report.
 type serverMetrics struct {
-	shed, rejected, cutOff *prometheus.CounterVec
-	panics                 prometheus.Counter
-	draining               prometheus.Gauge
+	shed, rejected, cutOff, handshakes *prometheus.CounterVec
+	panics                             prometheus.Counter
+	draining                           prometheus.Gauge
 }
 
 func newServerMetrics() serverMetrics {
@@ -24,6 +24,9 @@ func newServerMetrics() serverMetrics {
 			"Requests answered with another HTTP error instead of a review, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
 			"Connections closed to make room for others, by what their clients had shown: silent, greeting (its handshake was not done), fresh (never had a review answered), resting or bringing (had one, and waited for their next request or were sending it).", "standing"),
+		handshakes: counters("tls_handshake_errors_total",
+			"TLS handshakes that failed, by reason: certificate_refused where the client does not trust the certificate that is served; "+
+				"closed, reset and timeout are clients that went away.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace,
 			Name:      "handler_panics_total",
@@ -34,11 +37,14 @@ func newServerMetrics() serverMetrics {
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
 		m.shed.WithLabelValues(reason)
 	}
+	for _, reason := range server.HandshakeReasons() {
+		m.handshakes.WithLabelValues(reason)
+	}
 	return m
 }
 
 func (m *serverMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.shed, m.rejected, m.cutOff, m.panics, m.draining}
+	return []prometheus.Collector{m.shed, m.rejected, m.cutOff, m.handshakes, m.panics, m.draining}
 }
 
 func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
@@ -49,11 +55,12 @@ func (m *serverMetrics) reviewRejected() { m.reject(http.StatusBadRequest) }
 // Server returns the hooks that count what the listeners report.
 func (m *Metrics) Server() server.Hooks {
 	return server.Hooks{
-		Shed:     func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
-		Rejected: m.server.reject,
-		CutOff:   func(standing string) { m.server.cutOff.WithLabelValues(standing).Inc() },
-		Panicked: func(string, []byte) { m.server.panics.Inc() },
-		Draining: func() { m.server.draining.Set(1) },
+		Shed:            func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
+		Rejected:        m.server.reject,
+		CutOff:          func(standing string) { m.server.cutOff.WithLabelValues(standing).Inc() },
+		Panicked:        func(string, []byte) { m.server.panics.Inc() },
+		HandshakeFailed: func(reason, _ string) { m.server.handshakes.WithLabelValues(reason).Inc() },
+		Draining:        func() { m.server.draining.Set(1) },
 	}
 }
 

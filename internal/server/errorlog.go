@@ -5,71 +5,101 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// An errorLog passes on what net/http logs. What clients can bring about (failed handshakes, mostly)
-// comes at most once a second; failed accepts always, for net/http itself waits between them.
+// An errorLog passes on what net/http logs. Failed handshakes are told to a hook. They are logged at most once a minute for
+// each reason, and not at all where the client only went away. Other lines that clients can bring about come at most once a
+// second, and failed accepts always, for net/http itself waits between them.
 type errorLog struct {
-	next *log.Logger // nil: dropped
-	now  func() time.Time
+	next   *log.Logger // nil: dropped
+	failed func(reason, text string)
+	now    func() time.Time
 	// own is the address that the self check last dialled from. Where clients need a certificate
 	// it has none, and its failure says nothing.
 	own atomic.Pointer[string]
 
-	mu         sync.Mutex
-	quietUntil time.Time
+	mu    sync.Mutex
+	quiet map[string]*silence // by the reason of a failed handshake; empty: of all other lines
+}
+
+// A silence is the time in which lines of one kind are counted only.
+type silence struct {
+	until      time.Time
 	suppressed int
 }
 
-const logInterval = time.Second
+const (
+	logInterval       = time.Second
+	handshakeInterval = time.Minute
+)
 
-func newErrorLog(next *log.Logger) *errorLog { return &errorLog{next: next, now: time.Now} }
+func newErrorLog(next *log.Logger, hooks *Hooks) *errorLog {
+	return &errorLog{next: next, failed: hooks.handshakeFailed, now: time.Now, quiet: map[string]*silence{}}
+}
 
 // logger returns what http.Server.ErrorLog is to be.
 func (l *errorLog) logger() *log.Logger { return log.New(l, "", 0) }
 
 // Write takes one line from a log.Logger.
 func (l *errorLog) Write(line []byte) (int, error) {
-	if l.next == nil || l.isOwn(line) {
-		return len(line), nil
-	}
-	text := bytes.TrimRight(line, "\n")
-	if bytes.HasPrefix(line, []byte("http: Accept error")) {
-		l.next.Printf("%s", text)
-		return len(line), nil
-	}
-	if suppressed, ok := l.take(); ok {
-		if suppressed > 0 {
-			text = fmt.Appendf(text, " (%d lines suppressed before this)", suppressed)
-		}
-		l.next.Printf("%s", text)
+	text := string(bytes.TrimRight(line, "\n"))
+	if strings.HasPrefix(text, "http: Accept error") {
+		l.print(text)
+	} else {
+		l.printRarely("", logInterval, text)
 	}
 	return len(line), nil
 }
 
-// take reports whether a line may be logged now, and how many were not since the last one.
-func (l *errorLog) take() (suppressed int, ok bool) {
+// handshakeFailed takes a handshake that failed.
+func (l *errorLog) handshakeFailed(client net.Addr, err error) {
+	if own := l.own.Load(); own != nil && client.String() == *own {
+		return
+	}
+	reason, text := handshakeReason(err.Error()), fmt.Sprintf("TLS handshake error from %s: %v", client, err)
+	l.failed(reason, text)
+	if !isNoise(reason) {
+		l.printRarely(reason, handshakeInterval, text)
+	}
+}
+
+// printRarely prints a text of a kind at most once in an interval, and how many it has not printed.
+func (l *errorLog) printRarely(kind string, interval time.Duration, text string) {
+	suppressed, ok := l.take(kind, interval)
+	if !ok {
+		return
+	}
+	if suppressed > 0 {
+		text = fmt.Sprintf("%s (%d lines suppressed before this)", text, suppressed)
+	}
+	l.print(text)
+}
+
+func (l *errorLog) print(text string) {
+	if l.next != nil {
+		l.next.Print(text)
+	}
+}
+
+// take reports whether a line of a kind may be logged now, and how many were not since the last one.
+func (l *errorLog) take(kind string, interval time.Duration) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if now.Before(l.quietUntil) {
-		l.suppressed++
+	s := l.quiet[kind]
+	if s == nil {
+		s = &silence{}
+		l.quiet[kind] = s
+	}
+	if now.Before(s.until) {
+		s.suppressed++
 		return 0, false
 	}
-	l.quietUntil = now.Add(logInterval)
-	suppressed, l.suppressed = l.suppressed, 0
+	s.until = now.Add(interval)
+	suppressed, s.suppressed = s.suppressed, 0
 	return suppressed, true
-}
-
-// handshakeFailed takes a failed handshake.
-func (l *errorLog) handshakeFailed(client net.Addr, err error) {
-	l.logger().Printf("http: TLS handshake error from %s: %v", client, err)
-}
-
-func (l *errorLog) isOwn(line []byte) bool {
-	own := l.own.Load()
-	return own != nil && bytes.HasPrefix(line, []byte("http: TLS handshake error from "+*own+":"))
 }

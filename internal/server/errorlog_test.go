@@ -1,8 +1,11 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"log"
+	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -14,37 +17,62 @@ import (
 func TestErrorLog(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
+	counted := map[string]int{}
 	now := time.Unix(0, 0)
-	l := newErrorLog(log.New(&out, "", 0))
+	l := newErrorLog(log.New(&out, "", 0), &Hooks{HandshakeFailed: func(reason, _ string) { counted[reason]++ }})
 	l.now = func() time.Time { return now }
 	in := l.logger()
 
-	const handshake = "http: TLS handshake error from 10.0.0.1:%d: EOF"
-	for i := range 1000 {
-		in.Printf(handshake, i)
+	const (
+		wentAway = "TLS handshake error from 10.0.0.1:%d: EOF"
+		refused  = "TLS handshake error from 10.0.0.1:%d: remote error: tls: bad certificate"
+		noTLS    = "TLS handshake error from [fd00::1]:%d: client sent an HTTP request to an HTTPS server"
+		other    = "http: response.WriteHeader on hijacked connection"
+	)
+	// fail hands on a failure as its line will say it.
+	fail := func(line string, args ...any) {
+		address, text, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf(line, args...), "TLS handshake error from "), ": ")
+		l.handshakeFailed(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address)), errors.New(text))
 	}
+	for i := range 1000 {
+		fail(wentAway, i)
+		fail(refused, i)
+		in.Print(other)
+	}
+	fail(noTLS, 1)
 	for range 2 {
 		in.Print("http: Accept error: too many open files; retrying in 5ms")
 	}
-	now = now.Add(time.Second)
-	in.Printf(handshake, 2000)
-	in.Printf(handshake, 2001)
-	now = now.Add(time.Second)
+	now = now.Add(logInterval)
+	fail(refused, 1000)
+	in.Print(other)
+	now = now.Add(handshakeInterval)
+	fail(refused, 2000)
+	fail(refused, 2001)
 	own := "127.0.0.1:7"
 	l.own.Store(&own)
-	in.Print("http: TLS handshake error from 127.0.0.1:7: tls: client didn't provide a certificate")
-	in.Print("http: TLS handshake error from 127.0.0.1:77: EOF")
+	fail("TLS handshake error from 127.0.0.1:7: tls: client didn't provide a certificate")
+	fail("TLS handshake error from 127.0.0.1:77: tls: client didn't provide a certificate")
 
 	want := []string{
-		fmt.Sprintf(handshake, 0),
+		fmt.Sprintf(refused, 0),
+		other,
+		fmt.Sprintf(noTLS, 1),
 		"http: Accept error: too many open files; retrying in 5ms",
 		"http: Accept error: too many open files; retrying in 5ms",
-		fmt.Sprintf(handshake, 2000) + " (999 lines suppressed before this)",
-		"http: TLS handshake error from 127.0.0.1:77: EOF (1 lines suppressed before this)",
+		other + " (999 lines suppressed before this)",
+		fmt.Sprintf(refused, 2000) + " (1000 lines suppressed before this)",
+		"TLS handshake error from 127.0.0.1:77: tls: client didn't provide a certificate",
 	}
 	if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(out.String()), "\n")); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
+	wantCounted := map[string]int{
+		HandshakeClosed: 1000, HandshakeCertificateRefused: 1003, HandshakeNotTLS: 1, HandshakeClientCertificate: 1,
+	}
+	if diff := cmp.Diff(wantCounted, counted); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
 
-	newErrorLog(nil).logger().Print("nobody listens")
+	newErrorLog(nil, &Hooks{}).logger().Print("nobody listens")
 }

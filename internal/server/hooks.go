@@ -15,6 +15,9 @@ type Hooks struct {
 	// shown of itself: "silent" (sent nothing), "greeting" (its handshake was not done), "fresh" (never had a review answered),
 	// "resting" (had, and waited for its next request) or "bringing" (was sending it).
 	CutOff func(standing string)
+	// HandshakeFailed reports a TLS handshake that failed: the reason, one of [HandshakeReasons], and what net/http says of it,
+	// which may be long and quote the client.
+	HandshakeFailed func(reason, text string)
 	// Draining reports that the server has begun to stop.
 	Draining func()
 }
@@ -50,6 +53,12 @@ func (h *Hooks) panicked(valueType string, stack []byte) {
 func (h *Hooks) cutOff(s standing) {
 	if h.CutOff != nil {
 		h.CutOff(s.String())
+	}
+}
+
+func (h *Hooks) handshakeFailed(reason, text string) {
+	if h.HandshakeFailed != nil {
+		h.HandshakeFailed(reason, text)
 	}
 }
 

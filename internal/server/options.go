@@ -73,7 +73,7 @@ type Options struct {
 	// Hooks observe the server; see [Hooks].
 	Hooks Hooks
 	// ErrorLog gets what net/http has to say: failed accepts, and failed TLS handshakes at most
-	// once a second. Nil: dropped.
+	// once a minute for each reason, but for those whose client only went away. Nil: dropped.
 	ErrorLog *log.Logger
 }
 

@@ -55,7 +55,7 @@ func New(opts Options) (*Server, error) {
 		opts:      opts,
 		conns:     open,
 		gate:      g,
-		errors:    newErrorLog(opts.ErrorLog),
+		errors:    newErrorLog(opts.ErrorLog, &opts.Hooks),
 		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
 		listening: make(chan struct{}),
 		listen:    (&net.ListenConfig{KeepAlive: opts.Limits.KeepAlive}).Listen,

@@ -46,6 +46,18 @@ func TestAlertsWait(t *testing.T) {
 		{alert: "WebhookdCertificateReloadFailing", series: `webhookd_certificate_reload_failing` + own + `} 0x20 1x80`, after: 10 * time.Minute},
 		{alert: "WebhookdRulesReloadFailing", series: `webhookd_rules_reload_failing` + own + `} 0x20 1x80`, after: 5 * time.Minute},
 		{alert: "WebhookdRulesReloadFailing", series: `webhookd_rules_reload_failing` + own + `} 0x20 1x3 0x80`, once: true},
+		{
+			alert: "WebhookdReplicasDiffer", after: 10 * time.Minute,
+			series: `webhookd_rules_info` + own + `, digest="1"} 1x100` + "\n" +
+				`webhookd_rules_info` + strings.Replace(own, `"a"`, `"b"`, 1) + `, digest="1"} 1x19 stale` + "\n" +
+				`webhookd_rules_info` + strings.Replace(own, `"a"`, `"b"`, 1) + `, digest="2"} _x20 1x80`,
+		},
+		{
+			alert: "WebhookdReplicasDiffer", once: true,
+			series: `webhookd_rules_info` + own + `, digest="1"} 1x19 stale` + "\n" + `webhookd_rules_info` + own + `, digest="2"} _x20 1x80` + "\n" +
+				`webhookd_rules_info` + strings.Replace(own, `"a"`, `"b"`, 1) + `, digest="1"} 1x24 stale` + "\n" +
+				`webhookd_rules_info` + strings.Replace(own, `"a"`, `"b"`, 1) + `, digest="2"} _x25 1x80`,
+		},
 		{alert: "WebhookdConfigReloadFailed", series: `webhookd_config_reloads_total` + own + `, result="failure"} 0x20 1x80`},
 		{alert: "WebhookdPanics", series: `webhookd_converter_panics_total` + own + `} _x20 1x80`},
 		{alert: "WebhookdPanics", series: `webhookd_handler_panics_total` + own + `} 0x20 1x80`},

@@ -116,6 +116,7 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 		"WebhookdReviewsFailing": true, "WebhookdReviewsRejected": true, "WebhookdShedding": true, "WebhookdPanics": true,
 		"WebhookdGuardRejections": true, "WebhookdAPIServerConversionsFailing": true,
 		"WebhookdKeptValuesTooLarge": true, "WebhookdAnnotationsNearLimit": true, "WebhookdCRDOutdated": true,
+		"WebhookdReplicasDiffer": true,
 	}
 	for _, a := range alerts(t, r) {
 		if got := p.query(t.Context(), t, a.Expr); len(got) > 0 != due[a.Alert] {

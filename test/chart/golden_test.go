@@ -59,6 +59,7 @@ func TestPodsRestartForTheConfigurationOnly(t *testing.T) {
 		values(t, strings.ReplaceAll(crdAndRules, ".spec.count", ".spec.number")),
 		with("crdWiring: {mode: job}\n"),
 		with("config: {log-level: debug}\n"),
+		with("config: {log-reviews: all}\n"),
 	}
 	for i, v := range same {
 		if got := deployment(v); got != base {

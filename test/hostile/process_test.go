@@ -46,7 +46,7 @@ func start(t *testing.T, flags ...string) *process {
 	ctx := context.WithoutCancel(t.Context())                   // the cleanup ends it in order
 	cmd := exec.CommandContext(ctx, binary(t), append([]string{ //nolint:gosec // just built
 		"serve", "--tls-dir", p.secret, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--drain-delay", "0s",
-		"--log-level", "debug", "--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml"),
+		"--log-level", "debug", "--log-reviews", "all", "--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml"),
 		"--max-body", "32Mi", "--max-in-flight-bytes", "1Gi",
 	}, flags...)...)
 	cmd.Env = []string{}
@@ -87,7 +87,7 @@ func start(t *testing.T, flags ...string) *process {
 	return p
 }
 
-// follow keeps the lines of the log and reads where webhookd serves.
+// follow keeps the lines of the log, but for the summaries that come each minute, and reads where webhookd serves.
 func (p *process) follow(log io.Reader, serving chan<- struct{}) {
 	lines := bufio.NewReader(log)
 	for {
@@ -103,6 +103,9 @@ func (p *process) follow(log io.Reader, serving chan<- struct{}) {
 		if json.Unmarshal([]byte(text), &l) == nil && l.Msg == "serving" {
 			p.addr, p.admin = l.Listen, l.AdminListen
 			close(serving)
+		}
+		if l.Msg == "review summary" {
+			continue
 		}
 		p.mu.Lock()
 		p.lines = append(p.lines, strings.TrimSuffix(text, "\n"))

@@ -1,10 +1,12 @@
 package hostile_test
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -30,6 +32,8 @@ type tlsCase struct {
 	hello func(c *tls.Config)
 	// refused is part of the error that the client gets; empty: its review is answered.
 	refused string
+	// reason is under which the failed handshake is counted; empty: protocol, or there is none.
+	reason string
 	// protocol is what ALPN agrees on.
 	protocol string
 	// bytes is what is sent in place of TLS, and answer how that is answered, before the connection ends.
@@ -49,8 +53,8 @@ type tlsServer struct {
 	clients *tlstest.CA
 }
 
-// TestTLS plays A9: what connects is answered with a review, and what is turned away leaves no trace but, at most once a
-// second, a line of net/http in the log.
+// TestTLS plays A9: what connects is answered with a review, and what is turned away leaves no trace but in the counter of failed
+// handshakes and, at most once a minute for each reason, a line of net/http in the log.
 func TestTLS(t *testing.T) {
 	clients := tlstest.NewCA(t, "clients")
 	ca := filepath.Join(t.TempDir(), "clients.pem")
@@ -76,8 +80,13 @@ func TestTLS(t *testing.T) {
 					want = hostile.RawCases()[0].Want[0].Counters
 				}
 			}
+			if len(want) == 0 {
+				e.wantFailure(t, before, cmp.Or(c.reason, "protocol"))
+			}
+			delta := grown(before, e.counters(t))
+			maps.DeleteFunc(delta, func(name string, _ float64) bool { return strings.HasPrefix(name, failedHandshakes) }) // may be of the case before
 			var v verdict
-			v.judgeCounters(want, grown(before, e.counters(t)))
+			v.judgeCounters(want, delta)
 			for _, problem := range v.problems {
 				t.Error(problem)
 			}
@@ -85,6 +94,21 @@ func TestTLS(t *testing.T) {
 				e.quiet(t, first)
 			}
 		})
+	}
+}
+
+const failedHandshakes = "webhookd_tls_handshake_errors_total"
+
+// wantFailure waits until a failed handshake is counted, which may be after the client knows of it.
+func (e *tlsServer) wantFailure(t *testing.T, before map[string]float64, reason string) {
+	t.Helper()
+	name := fmt.Sprintf("%s{reason=%q}", failedHandshakes, reason)
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); e.counters(t)[name] <= before[name]; <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("no failed handshake is counted as %s, but: %v", reason, grown(before, e.counters(t)))
+		}
 	}
 }
 
@@ -144,7 +168,7 @@ func (e *tlsServer) sendBytes(t *testing.T, text, answer string) {
 	t.Helper()
 	conn := e.dialTCP(t)
 	began := time.Now()
-	if _, err := io.WriteString(conn, text); err != nil {
+	if _, err := io.WriteString(conn, text); err != nil && !isClosed(err) {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(conn)
@@ -166,7 +190,11 @@ func (e *tlsServer) quiet(t *testing.T, first int) {
 		if isOfRequest(line) { // of the case before: that there is no review here is in the counters
 			continue
 		}
-		if !strings.Contains(line, `"level":"warn"`) || !strings.Contains(line, `"msg":"http: TLS handshake error from 127.0.0.1:`) {
+		if len(line) > maxLine {
+			t.Errorf("a line of the log with %d bytes: %s", len(line), line)
+		}
+		counted := strings.Contains(line, `"level":"debug"`) && strings.Contains(line, `"msg":"TLS handshake failed"`)
+		if !counted && (!strings.Contains(line, `"level":"warn"`) || !strings.Contains(line, `"msg":"TLS handshake error from 127.0.0.1:`)) {
 			t.Errorf("a line of the log that no case wants: %s", line)
 		}
 	}
@@ -224,6 +252,7 @@ func protocols() []tlsCase {
 		offer("h2 alone", "", refused, "h2"),
 		offer("h2c and h3", "", refused, "h2c", "h3"),
 		offer("acme-tls/1", "", refused, "acme-tls/1"),
+		offer("12 KB of control characters", "", refused, slices.Repeat([]string{strings.Repeat("\x01", 255)}, 48)...),
 	}
 }
 
@@ -243,15 +272,17 @@ func notTLS() []tlsCase {
 	const hello = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 	const alert = "\x15\x03\x01\x00\x02\x02"
 	return []tlsCase{
-		{name: "HTTP without TLS", server: byDefault, bytes: "POST /crdconvert HTTP/1.1\r\nHost: a\r\nX: " + hostile.Canary + "\r\n\r\n", answer: "HTTP/1.0 400 Bad Request"},
-		{name: "the preface of HTTP/2 without TLS", server: byDefault, bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
-		{name: "half a hello", server: byDefault, bytes: hello + strings.Repeat("\x00", 100)},
-		{name: "one byte", server: byDefault, bytes: "\x16"},
-		{name: "a hello of SSL 2", server: byDefault, bytes: "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + strings.Repeat("\x01", 35), answer: alert},
+		{name: "HTTP without TLS", server: byDefault, reason: "not_tls", bytes: "POST /crdconvert HTTP/1.1\r\nHost: a\r\nX: " + hostile.Canary + "\r\n\r\n", answer: "HTTP/1.0 400 Bad Request"},
+		{name: "the preface of HTTP/2 without TLS", server: byDefault, reason: "not_tls", bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
+		{name: "half a hello", server: byDefault, reason: "timeout", bytes: hello + strings.Repeat("\x00", 100)},
+		{name: "one byte", server: byDefault, reason: "timeout", bytes: "\x16"},
+		{name: "a hello of SSL 2", server: byDefault, reason: "not_tls", bytes: "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + strings.Repeat("\x01", 35), answer: alert},
 		{name: "a record longer than there may be", server: byDefault, bytes: "\x16\x03\x01\xff\xff" + strings.Repeat("\x01", 1000), answer: alert},
 		{name: "a message longer than there may be", server: byDefault, bytes: "\x16\x03\x01\x00\x04\x01\xff\xff\xff", answer: alert},
-		{name: "data before a hello", server: byDefault, bytes: "\x17\x03\x03\x00\x04data"},
-		{name: "a thousand bytes of zero", server: byDefault, bytes: strings.Repeat("\x00", 1000)},
+		{name: "a hello of 58 KB", server: byDefault, bytes: "\x16\x03\x01\x40\x00\x01\x00\xe2\x90" + strings.Repeat("\x01", 16<<10-4) +
+			"\x16\x03\x01\x40\x00" + strings.Repeat("\x01", 16<<10)},
+		{name: "data before a hello", server: byDefault, reason: "not_tls", bytes: "\x17\x03\x03\x00\x04data"},
+		{name: "a thousand bytes of zero", server: byDefault, reason: "not_tls", bytes: strings.Repeat("\x00", 1000)},
 	}
 }
 
@@ -274,7 +305,7 @@ func clientCertificates() []tlsCase {
 	past := time.Now().Add(-48 * time.Hour)
 	return []tlsCase{
 		{name: "a client with the right certificate", server: mutual},
-		{name: "a client without a certificate", server: mutual, refused: "certificate required"},
+		{name: "a client without a certificate", server: mutual, reason: "client_certificate", refused: "certificate required"},
 		show("a client of another CA", "unknown certificate authority", tlstest.Leaf{CommonName: "front-proxy", Usage: client}, true),
 		show("a client with another name", "bad certificate", tlstest.Leaf{CommonName: "front-proxy2", Usage: client}, false),
 		show("a client whose certificate has expired", "expired certificate",

@@ -123,7 +123,9 @@ func TestR9NobodyReadsTheLog(t *testing.T) {
 	t.Parallel()
 	reviews := scaled[int64](10_000, 100_000)
 	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{Binary: binary(t, "webhookd"), CA: ca, Deaf: true, Flags: []string{"--drain-delay=0s"}})
+	p := process.Launch(t, process.Options{
+		Binary: binary(t, "webhookd"), CA: ca, Deaf: true, Flags: []string{"--drain-delay=0s", "--log-reviews=all"},
+	})
 	client, body := newPoster(t, p, ca), reviewtest.Body(1, 400)
 	l := load.Start(t, load.Options{
 		Workers: workers, Durations: true, Call: func(int, int) error { return client.success(t.Context(), body) },

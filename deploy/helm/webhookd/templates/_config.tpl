@@ -21,7 +21,7 @@ brings large ones as 1.34217728e+08.
 {{- toYaml $config -}}
 {{- end -}}
 
-{{- /* Changes with what takes a restart. The log level does not: it is followed. */ -}}
+{{- /* Changes with what takes a restart. The keys of the log do not: they are followed. */ -}}
 {{- define "webhookd.configChecksum" -}}
-{{- omit (include "webhookd.config" . | fromYaml) "log-level" | toYaml | sha256sum -}}
+{{- omit (include "webhookd.config" . | fromYaml) "log-level" "log-reviews" | toYaml | sha256sum -}}
 {{- end -}}
