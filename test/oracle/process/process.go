@@ -33,6 +33,8 @@ type Options struct {
 	Env []string
 	// Ulimit is what the shell's ulimit is told before the process starts, such as "-n 128".
 	Ulimit string
+	// Memory is the limit of a cgroup of its own, in bytes, as that of a container. 0: it has none.
+	Memory int64
 	// Deaf leaves the log unread once it has said where the process serves.
 	Deaf bool
 	// Tolerated are parts of the lines of level warn and error that are no defect here. Any other such line fails the test.
@@ -50,6 +52,7 @@ type Process struct {
 	tb    testing.TB
 	opts  Options
 	cmd   *exec.Cmd
+	group *memoryGroup  // nil: none of its own
 	ended chan struct{} // closed when it has, with err
 	err   error
 
@@ -99,6 +102,10 @@ func (p *Process) start() <-chan serving {
 	}, p.opts.Flags...)
 	if p.opts.Ulimit != "" {
 		args = append([]string{"/bin/sh", "-c", "ulimit " + p.opts.Ulimit + ` && exec "$0" "$@"`}, args...)
+	}
+	if p.opts.Memory > 0 {
+		p.group = newMemoryGroup(p.tb, p.opts.Memory)
+		args = append([]string{"/bin/sh", "-c", "echo $$ >'" + p.group.dir + `/cgroup.procs' && exec "$0" "$@"`}, args...)
 	}
 	p.cmd = exec.CommandContext(p.tb.Context(), args[0], args[1:]...) //nolint:gosec // just built
 	p.cmd.Env = append([]string{}, p.opts.Env...)                     // not nil, which would be the test's own
