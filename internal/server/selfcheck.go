@@ -42,7 +42,8 @@ func newSelfCheck(expected func() *tls.Certificate, interval time.Duration, dial
 func (c *selfCheck) check(context.Context) error { return c.result.Load().err }
 
 // run looks at once and then at intervals until ctx ends. A good server that serves the wrong
-// certificate is given a little less than an interval to finish its reload.
+// certificate is given a little less than an interval to finish its reload, and one that cannot be reached to get through a burst of
+// connections.
 func (c *selfCheck) run(ctx context.Context, look func(context.Context) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -54,7 +55,7 @@ func (c *selfCheck) run(ctx context.Context, look func(context.Context) error) {
 		case <-timer.C:
 		}
 		err := look(ctx)
-		if errors.Is(err, errStale) && !forgiven && c.check(ctx) == nil {
+		if err != nil && !forgiven && c.check(ctx) == nil {
 			forgiven = true
 			timer.Reset(c.interval / 5 * 4)
 			continue

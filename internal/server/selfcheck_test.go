@@ -24,7 +24,8 @@ func TestSelfCheckSchedule(t *testing.T) {
 		"wrong from start":  {[]error{errStale}, []error{errStale, errStale, errStale}},
 		"reload under way":  {[]error{nil, errStale, nil}, []error{nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil}},
 		"reload that fails": {[]error{nil, errStale}, []error{nil, nil, nil, nil, nil, nil, nil, nil, nil, errStale, errStale}},
-		"unreachable":       {[]error{nil, broken, nil}, []error{nil, nil, nil, nil, nil, broken, broken, broken, broken, broken, nil}},
+		"unreachable once":  {[]error{nil, broken, nil}, []error{nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil}},
+		"unreachable":       {[]error{nil, broken, broken, nil}, []error{nil, nil, nil, nil, nil, nil, nil, nil, nil, broken, broken, broken, broken, broken, nil}},
 		"wrong, then other": {[]error{nil, errStale, broken}, []error{nil, nil, nil, nil, nil, nil, nil, nil, nil, broken}},
 	}
 	for name, tt := range tests {
