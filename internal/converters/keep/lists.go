@@ -17,7 +17,7 @@ func (d *differ) lists(x, g *jsondoc.Node, w where) {
 		d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
 		return
 	}
-	if same(x, g) && !d.unknown {
+	if !d.unknown && sameMembers(was, now, false) {
 		return
 	}
 	if e := d.unkeyed(was, now, w); e != nil {
@@ -49,7 +49,10 @@ type elements struct {
 // keyedBoth returns the keys of the elements of two lists by the fields that all of them have, or nil unless each element has
 // keys of its own in its list.
 func keyedBoth(was, now []member, fields []string) (ofWas, ofNow [][]Key) {
-	if fields = common(fields, was, now); len(fields) == 0 {
+	if len(fields) > 0 {
+		fields = common(fields, was, now)
+	}
+	if len(fields) == 0 {
 		return nil, nil
 	}
 	ofWas, ofNow = distinctKeys(was, fields), distinctKeys(now, fields)
