@@ -19,6 +19,7 @@ type Document struct {
 	members     []member
 	object      Object
 	opened      Outline // of the object
+	inventory   inventory
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
@@ -74,12 +75,17 @@ func (d *Document) Reset(text []byte) {
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
 	d.obscured = false
 	d.indexes.clear()
-	d.room = 2<<10 + len(text)/64 // less than half of the text's size; an ordinary object has a member a hundred bytes
-	if had {                      // nodes and members would hold on to it
+	d.room = d.ordinary()
+	d.inventory.empty()
+	if had { // nodes and members would hold on to it
 		clear(d.nodes[:cap(d.nodes)])
 		clear(d.members[:cap(d.members)])
 	}
 }
+
+// ordinary returns how many members an ordinary text of this size has at the most: one in a hundred bytes. Fields of as many take less
+// than half of its size.
+func (d *Document) ordinary() int { return 2<<10 + len(d.text)/64 }
 
 // Scanner returns the document's scanner, at the start of its text: NewScanner, but with the memory of the last one. It is
 // good until the next call and the next Reset.
@@ -151,6 +157,7 @@ func (d *Document) reserve() error {
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
 func (d *Document) Open(o Outline) *Object {
 	d.nodes, d.members, d.opened = d.nodes[:0], d.members[:0], o
+	d.inventory.empty()
 	d.indexes.clear() // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
 	d.object.list(d.fields[o.fields.Start:o.fields.End], 0)

@@ -276,6 +276,12 @@ func (n *Node) look() error {
 		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End], 0)
 		return nil
 	}
+	if !n.at.added {
+		if fields, known := d.fieldsAt(n.at.Start); known {
+			n.list(fields, 0)
+			return nil
+		}
+	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
 	if err := n.scan(&d.inside, kind == Map); err != nil {
 		d.members = d.members[:first]
@@ -342,7 +348,9 @@ func (n *Node) list(fields []field, base uint32) {
 		f := &fields[i]
 		m := n.memberOf(f, base)
 		d.members = append(d.members, m)
-		n.names |= bitOf(m.nameIn(d))
+		if f.name.End > 0 { // elements have none
+			n.names |= bitOf(m.nameIn(d))
+		}
 	}
 	n.listed(first)
 }
