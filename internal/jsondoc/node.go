@@ -217,7 +217,7 @@ func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	}
 	if left < len(n.members) {
 		n.forget()
-		n.members, n.names = n.members[:left], names
+		n.members, n.names = n.members[:left], n.names&names // none of an array
 		n.touch()
 	}
 	return nil

@@ -144,13 +144,14 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	unknown := v.scratch.search.HasUnknown(v.obj, v.source)
+	x, is := v.obj, shown{text: text}
+	if asRead {
+		x = v.obj.Original()
+		is.of = x
+	}
+	unknown := v.scratch.search.HasUnknown(x, v.source)
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
-	}
-	is := shown{text: text}
-	if asRead {
-		is.from = v.obj
 	}
 	mayLose, err := v.forth(is)
 	if err != nil {
@@ -159,7 +160,6 @@ func (v *conversion) convert() error {
 	if !mayLose && !unknown && len(kept) == 0 {
 		return nil
 	}
-	x := v.obj.Original()
 	if !asRead {
 		if x, err = v.scratch.open(text); err != nil {
 			return err

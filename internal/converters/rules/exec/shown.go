@@ -8,17 +8,15 @@ import (
 // A shown is the object that expressions see. That they see any is rare.
 type shown struct {
 	of             *jsondoc.Object
-	from           *jsondoc.Object // whose original it is, if it is not there
-	text           []byte          // of the object, if that is there already
+	text           []byte // of the object, if that is there already
 	group, version string
 }
 
 // see returns what expressions see: all but the annotations that webhookd keeps there.
 func (s *shown) see() []byte {
-	obj, err := s.of, error(nil)
-	if obj == nil && s.from != nil {
-		obj = s.from.Original()
-	} else if obj == nil {
+	obj := s.of
+	if obj == nil {
+		var err error
 		if obj, err = jsondoc.ParseObject(s.text); err != nil {
 			return s.text
 		}
