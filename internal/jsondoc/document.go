@@ -68,19 +68,22 @@ type Outline struct {
 // Reset makes text, which must not change while the document is in use, the document's text, and forgets all that was
 // made from the one before: outlines, objects, nodes, values and outputs.
 func (d *Document) Reset(text []byte) {
-	had := d.text != nil
 	d.text, d.object, d.inside.text, d.whole.text = text, Object{}, nil, nil
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
+	d.dropNodes()
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
 	d.obscured = false
 	d.indexes.clear()
 	d.room = d.ordinary()
 	d.inventory.empty()
-	if had { // nodes and members would hold on to it
-		clear(d.nodes[:cap(d.nodes)])
-		clear(d.members[:cap(d.members)])
-	}
+}
+
+// dropNodes lets go of the nodes of the open object, and of those that they hold on to.
+func (d *Document) dropNodes() {
+	clear(d.nodes)
+	clear(d.members)
+	d.nodes, d.members = d.nodes[:0], d.members[:0]
 }
 
 // ordinary returns how many members an ordinary text of this size has at the most: one in a hundred bytes. Fields of as many take less
@@ -156,7 +159,8 @@ func (d *Document) reserve() error {
 
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
 func (d *Document) Open(o Outline) *Object {
-	d.nodes, d.members, d.opened = d.nodes[:0], d.members[:0], o
+	d.dropNodes()
+	d.opened = o
 	d.inventory.empty()
 	d.indexes.clear() // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})

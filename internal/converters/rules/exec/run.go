@@ -57,10 +57,13 @@ func (r *run) stopped() bool {
 	return r.err != nil
 }
 
+// keepOperands is how many operands the next run has memory for at the most.
+const keepOperands = 1 << 10
+
 // operands returns n empty operands, which stay until the end of the run.
 func (r *run) operands(n int) []transform.Operand {
 	if len(r.slab)+n > cap(r.slab) {
-		r.slab = make([]transform.Operand, 0, max(16, n))
+		r.slab = make([]transform.Operand, 0, max(16, n, min(2*cap(r.slab), keepOperands)))
 	}
 	first := len(r.slab)
 	r.slab = r.slab[:first+n]

@@ -38,7 +38,7 @@ func isLight(call ast.CallExpr) bool {
 		return slices.ContainsFunc(call.Args(), isLiteral)
 	case operators.Index, operators.OptIndex: // by a name or a number of the rule
 		return isLiteral(call.Args()[1])
-	case "split": // which a text that makes too many pieces does not begin
+	case guardedName("split"): // which a text that makes too many pieces does not begin
 		return isLiteral(call.Args()[0])
 	}
 	return false
