@@ -85,7 +85,7 @@ func (d *scratchPool) get() *scratch {
 		return d
 	}
 	made := &scratch{}
-	made.run.see = made.run.shown.see
+	made.run.views = views{made.run.shown.see, made.run.shown.seeMetadata}
 	return made
 }
 

@@ -23,20 +23,20 @@ type run struct {
 	err     error
 	slab    []transform.Operand
 	shown   shown
-	see     func() []byte // what is shown, made once (BenchmarkConvert)
+	views   views // of what is shown, made once (BenchmarkConvert)
 }
 
 // reset readies the run for another object, of which expressions see what is shown.
 func (r *run) reset(ctx context.Context, is shown) {
 	r.clear()
 	r.shown = is
-	r.call = transform.Call{Context: ctx, Object: r.see}
+	r.call = transform.Call{Context: ctx, Object: r.views.object, Metadata: r.views.metadata}
 }
 
 // clear lets go of the object.
 func (r *run) clear() {
 	clear(r.slab)
-	*r = run{slab: r.slab[:0], see: r.see}
+	*r = run{slab: r.slab[:0], views: r.views}
 }
 
 // note keeps the first error: a repeated name in an object that is looked into.

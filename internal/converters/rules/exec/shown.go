@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -12,31 +14,58 @@ type shown struct {
 	group, version string
 }
 
+// views are what expressions see of an object, each made when it is asked for.
+type views struct{ object, metadata func() []byte }
+
 // see returns what expressions see: all but the annotations that webhookd keeps there.
 func (s *shown) see() []byte {
-	obj := s.of
-	if obj == nil {
-		var err error
-		if obj, err = jsondoc.ParseObject(s.text); err != nil {
-			return s.text
-		}
-	}
+	obj, err := s.object()
 	r, apiVersion := &run{}, s.group+"/"+s.version
-	if r.isVisible(obj.Node, apiVersion) {
-		if s.text != nil {
-			return s.text
-		}
-		return obj.Text()
+	switch {
+	case err != nil:
+		return s.text
+	case !r.isVersion(obj.Node, apiVersion) || !r.isTidy(r.member(obj.Node, "metadata")):
+		return visible(obj, apiVersion)
+	case s.text != nil:
+		return s.text
 	}
-	return visible(obj, apiVersion)
+	return obj.Text()
 }
 
-// isVisible reports whether expressions see an object as it is (BenchmarkKinds in package rules).
-func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
-	if was, _ := r.member(n, "apiVersion").Str(); was != apiVersion && was != "" {
-		return false
+// seeMetadata returns what expressions see of metadata: for that alone the rest of the object is not read.
+func (s *shown) seeMetadata() []byte {
+	obj, err := s.object()
+	if err != nil {
+		return nil
 	}
-	metadata := r.member(n, "metadata")
+	r := &run{}
+	metadata := r.member(obj.Node, "metadata")
+	if metadata == nil || r.isTidy(metadata) || r.err != nil {
+		return metadata.Text()
+	}
+	holder, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), metadata.Text(), []byte("}")))
+	if err != nil {
+		return metadata.Text()
+	}
+	r.tidy(r.member(holder.Node, ""))
+	return r.member(holder.Node, "").Text()
+}
+
+// object returns the object.
+func (s *shown) object() (*jsondoc.Object, error) {
+	if s.of != nil {
+		return s.of, nil
+	}
+	return jsondoc.ParseObject(s.text)
+}
+
+func (r *run) isVersion(n *jsondoc.Node, apiVersion string) bool {
+	was, _ := r.member(n, "apiVersion").Str()
+	return was == apiVersion || was == ""
+}
+
+// isTidy reports whether expressions see metadata as it is (BenchmarkKinds in package rules).
+func (r *run) isTidy(metadata *jsondoc.Node) bool {
 	for _, field := range tidied() {
 		all, own := r.member(metadata, field), false
 		r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool {
@@ -60,7 +89,7 @@ func visible(of *jsondoc.Object, apiVersion string) []byte {
 		}
 	}
 	r := &run{}
-	if was, _ := r.member(obj.Node, "apiVersion").Str(); was != apiVersion && was != "" {
+	if !r.isVersion(obj.Node, apiVersion) {
 		r.note(obj.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
 	}
 	r.tidy(r.member(obj.Node, "metadata"))
