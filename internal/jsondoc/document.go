@@ -146,6 +146,16 @@ func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(
 	})
 }
 
+// makeRoom asks before there are so many more members of the open object than there is room for.
+func (d *Document) makeRoom(more int) error {
+	for len(d.fields)+len(d.nested)+len(d.members)+more > d.room {
+		if err := d.reserve(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reserve doubles the room for fields.
 func (d *Document) reserve() error {
 	if d.Reserve != nil {
@@ -164,7 +174,7 @@ func (d *Document) Open(o Outline) *Object {
 	d.inventory.empty()
 	d.indexes.clear() // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
-	d.object.list(d.fields[o.fields.Start:o.fields.End], 0)
+	d.object.list(d.fields[o.fields.Start:o.fields.End])
 	return &d.object
 }
 
