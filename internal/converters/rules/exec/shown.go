@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -17,55 +15,56 @@ type shown struct {
 // views are what expressions see of an object, each made when it is asked for.
 type views struct{ object, metadata func() []byte }
 
-// see returns what expressions see: all but the annotations that webhookd keeps there.
+// see returns the text of what expressions see.
 func (s *shown) see() []byte {
-	obj, err := s.object()
-	r, apiVersion := &run{}, s.group+"/"+s.version
-	switch {
-	case err != nil:
-		return s.text
-	case !r.isVersion(obj.Node, apiVersion) || !r.isTidy(r.member(obj.Node, "metadata")):
-		return visible(obj, apiVersion)
-	case s.text != nil:
-		return s.text
+	if obj := s.visible(); obj != nil && (obj != s.of || s.text == nil) {
+		return obj.Text()
 	}
-	return obj.Text()
+	return s.text
 }
 
-// seeMetadata returns what expressions see of metadata: for that alone the rest of the object is not read.
+// seeMetadata returns the text of the metadata that expressions see: for that alone the rest of the object is not read.
 func (s *shown) seeMetadata() []byte {
-	obj, err := s.object()
-	if err != nil {
+	obj := s.visible()
+	if obj == nil {
 		return nil
 	}
-	r := &run{}
-	metadata := r.member(obj.Node, "metadata")
-	if metadata == nil || r.isTidy(metadata) || r.err != nil {
-		return metadata.Text()
-	}
-	holder, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), metadata.Text(), []byte("}")))
-	if err != nil {
-		return metadata.Text()
-	}
-	r.tidy(r.member(holder.Node, ""))
-	return r.member(holder.Node, "").Text()
+	return (&run{}).member(obj.Node, "metadata").Text()
 }
 
-// object returns the object.
-func (s *shown) object() (*jsondoc.Object, error) {
-	if s.of != nil {
-		return s.of, nil
+// visible returns what expressions see: all but the annotations that webhookd keeps there. It is nil for what is no object.
+func (s *shown) visible() *jsondoc.Object {
+	obj, err := s.of, error(nil)
+	if obj == nil {
+		if obj, err = jsondoc.ParseObject(s.text); err != nil {
+			return nil
+		}
 	}
-	return jsondoc.ParseObject(s.text)
+	r, apiVersion := &run{}, s.group+"/"+s.version
+	if r.isVisible(obj.Node, apiVersion) {
+		return obj
+	}
+	c := obj.Copy()
+	if c == nil {
+		if c, err = jsondoc.ParseObject(obj.Text()); err != nil {
+			return obj
+		}
+	}
+	if was, _ := r.member(c.Node, "apiVersion").Str(); was != apiVersion && was != "" {
+		r.note(c.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
+	}
+	if r.tidy(r.member(c.Node, "metadata")); r.err != nil {
+		return obj
+	}
+	return c
 }
 
-func (r *run) isVersion(n *jsondoc.Node, apiVersion string) bool {
-	was, _ := r.member(n, "apiVersion").Str()
-	return was == apiVersion || was == ""
-}
-
-// isTidy reports whether expressions see metadata as it is (BenchmarkKinds in package rules).
-func (r *run) isTidy(metadata *jsondoc.Node) bool {
+// isVisible reports whether expressions see an object as it is (BenchmarkKinds in package rules).
+func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
+	if was, _ := r.member(n, "apiVersion").Str(); was != apiVersion && was != "" {
+		return false
+	}
+	metadata := r.member(n, "metadata")
 	for _, field := range tidied() {
 		all, own := r.member(metadata, field), false
 		r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool {
@@ -77,26 +76,6 @@ func (r *run) isTidy(metadata *jsondoc.Node) bool {
 		}
 	}
 	return true
-}
-
-// visible returns what expressions see of an object: all but the annotations that webhookd keeps there.
-func visible(of *jsondoc.Object, apiVersion string) []byte {
-	obj := of.Copy()
-	if obj == nil {
-		var err error
-		if obj, err = jsondoc.ParseObject(of.Text()); err != nil {
-			return of.Text()
-		}
-	}
-	r := &run{}
-	if !r.isVersion(obj.Node, apiVersion) {
-		r.note(obj.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
-	}
-	r.tidy(r.member(obj.Node, "metadata"))
-	if r.err != nil {
-		return of.Text()
-	}
-	return obj.Text()
 }
 
 // tidied are the fields of metadata that webhookd keeps values in.
