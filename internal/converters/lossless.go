@@ -96,8 +96,11 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	if source == nil {
 		return c.Converter.Convert(ctx, obj, from, to) // which tells what it lacks
 	}
-	text, asRead := obj.Text(), obj.Untouched()
-	kept, unknown, err := c.take(ctx, obj, keep.Versions{From: from, To: to, All: c.versions}, source)
+	text, asRead, x := obj.Text(), obj.Untouched(), obj
+	if asRead {
+		x = obj.Original()
+	}
+	kept, unknown, err := c.take(ctx, obj, x, keep.Versions{From: from, To: to, All: c.versions}, source)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,6 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	if err != nil || exact && !unknown && len(kept) == 0 {
 		return err
 	}
-	x := obj.Original()
 	if !asRead {
 		if x, err = jsondoc.ParseObject(text); err != nil {
 			return err
@@ -126,16 +128,16 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	return err
 }
 
-// take takes what was kept from an object, and reports whether it has fields that no schema knows.
+// take takes what was kept from an object, and reports whether x, which is the same but for that, has fields that no schema knows.
 func (c *keeper) take(
-	ctx context.Context, obj *jsondoc.Object, v keep.Versions, l *keep.Layout,
+	ctx context.Context, obj, x *jsondoc.Object, v keep.Versions, l *keep.Layout,
 ) (kept []*keep.Entry, unknown bool, err error) {
 	memory, ok := c.pool.Get().(*scratch)
 	if !ok {
 		memory = &scratch{}
 	}
 	kept, err = keep.Take(obj, v, &memory.annotation)
-	if unknown = memory.search.HasUnknown(obj, l); unknown {
+	if unknown = memory.search.HasUnknown(x, l); unknown {
 		ReportFrom(ctx).NoteUnknown()
 	}
 	memory.annotation.Reset(nil)

@@ -7,7 +7,7 @@ import "bytes"
 func (o *Object) Original() *Object {
 	d := o.doc
 	root := d.node(Node{at: piece{Span: d.opened.Span}})
-	root.list(d.fields[d.opened.fields.Start:d.opened.fields.End], 0)
+	root.list(d.fields[d.opened.fields.Start:d.opened.fields.End])
 	return &Object{root}
 }
 

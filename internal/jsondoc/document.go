@@ -19,6 +19,7 @@ type Document struct {
 	members     []member
 	object      Object
 	opened      Outline // of the object
+	inventory   inventory
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
@@ -67,19 +68,27 @@ type Outline struct {
 // Reset makes text, which must not change while the document is in use, the document's text, and forgets all that was
 // made from the one before: outlines, objects, nodes, values and outputs.
 func (d *Document) Reset(text []byte) {
-	had := d.text != nil
 	d.text, d.object, d.inside.text, d.whole.text = text, Object{}, nil, nil
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
+	d.dropNodes()
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
 	d.obscured = false
 	d.indexes.clear()
-	d.room = 2<<10 + len(text)/64 // less than half of the text's size; an ordinary object has a member a hundred bytes
-	if had {                      // nodes and members would hold on to it
-		clear(d.nodes[:cap(d.nodes)])
-		clear(d.members[:cap(d.members)])
-	}
+	d.room = d.ordinary()
+	d.inventory.empty()
 }
+
+// dropNodes lets go of the nodes of the open object, and of those that they hold on to.
+func (d *Document) dropNodes() {
+	clear(d.nodes)
+	clear(d.members)
+	d.nodes, d.members = d.nodes[:0], d.members[:0]
+}
+
+// ordinary returns how many members an ordinary text of this size has at the most: one in a hundred bytes. Fields of as many take less
+// than half of its size.
+func (d *Document) ordinary() int { return 2<<10 + len(d.text)/64 }
 
 // Scanner returns the document's scanner, at the start of its text: NewScanner, but with the memory of the last one. It is
 // good until the next call and the next Reset.
@@ -137,6 +146,16 @@ func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(
 	})
 }
 
+// makeRoom asks before there are so many more members of the open object than there is room for.
+func (d *Document) makeRoom(more int) error {
+	for len(d.fields)+len(d.nested)+len(d.members)+more > d.room {
+		if err := d.reserve(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reserve doubles the room for fields.
 func (d *Document) reserve() error {
 	if d.Reserve != nil {
@@ -150,10 +169,12 @@ func (d *Document) reserve() error {
 
 // Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
 func (d *Document) Open(o Outline) *Object {
-	d.nodes, d.members, d.opened = d.nodes[:0], d.members[:0], o
+	d.dropNodes()
+	d.opened = o
+	d.inventory.empty()
 	d.indexes.clear() // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
-	d.object.list(d.fields[o.fields.Start:o.fields.End], 0)
+	d.object.list(d.fields[o.fields.Start:o.fields.End])
 	return &d.object
 }
 

@@ -16,11 +16,10 @@ type member struct {
 	value      *Node
 }
 
-// memberOf returns a member of n from a field whose offsets are behind base.
-func (n *Node) memberOf(f *field, base uint32) member {
+// memberOf returns a member of n from a field.
+func (n *Node) memberOf(f *field) member {
 	return member{
-		name: f.name.behind(base), head: Span{f.start, f.value}.behind(base), at: Span{f.value, f.valueEnd}.behind(base),
-		end:       base + f.end,
+		name: f.name, head: Span{f.start, f.value}, at: Span{f.value, f.valueEnd}, end: f.end,
 		headAdded: n.at.added, added: n.at.added, escaped: f.escaped, moved: n.moved,
 	}
 }

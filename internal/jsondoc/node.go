@@ -217,7 +217,7 @@ func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	}
 	if left < len(n.members) {
 		n.forget()
-		n.members, n.names = n.members[:left], names
+		n.members, n.names = n.members[:left], n.names&names // none of an array
 		n.touch()
 	}
 	return nil
@@ -273,8 +273,17 @@ func (n *Node) look() error {
 	}
 	d, first := n.doc, len(n.doc.members)
 	if n.outlined() {
-		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End], 0)
+		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End])
 		return nil
+	}
+	if !n.at.added {
+		if fields, known := d.fieldsAt(n.at.Start); known {
+			if err := d.makeRoom(len(fields)); err != nil {
+				return err
+			}
+			n.list(fields)
+			return nil
+		}
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
 	if err := n.scan(&d.inside, kind == Map); err != nil {
@@ -317,10 +326,8 @@ func (n *Node) scan(s *Scanner, object bool) error {
 			s.fail(i, "too many members in all objects together")
 			break
 		}
-		if len(d.fields)+len(d.nested)+len(d.members) > d.room {
-			if err := d.reserve(); err != nil {
-				return err
-			}
+		if err := d.makeRoom(0); err != nil {
+			return err
 		}
 	}
 	return s.err
@@ -335,14 +342,16 @@ func (n *Node) outlined() bool {
 	return n.at.Start == o.inside && n.at.Start > o.Start
 }
 
-// list makes the members of n from fields whose offsets are behind base.
-func (n *Node) list(fields []field, base uint32) {
+// list makes the members of n from fields.
+func (n *Node) list(fields []field) {
 	d, first := n.doc, len(n.doc.members)
 	for i := range fields {
 		f := &fields[i]
-		m := n.memberOf(f, base)
+		m := n.memberOf(f)
 		d.members = append(d.members, m)
-		n.names |= bitOf(m.nameIn(d))
+		if f.name.End > 0 { // elements have none
+			n.names |= bitOf(m.nameIn(d))
+		}
 	}
 	n.listed(first)
 }

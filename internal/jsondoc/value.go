@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -79,6 +80,52 @@ func (v Value) Text() []byte {
 		return []byte("null")
 	}
 	return v.text
+}
+
+// Kind tells what the value is.
+func (v Value) Kind() Kind { return kindOf(v.Text()[0]) }
+
+// Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it returns
+// false; for other values it does nothing. It makes no nodes, and leaves it to others to find a repeated name: it is for a look
+// through all that is in a value (BenchmarkKinds in converters/rules). The name is good until visit returns.
+func (v Value) Each(visit func(name []byte, value Value) bool) {
+	kind := v.Kind()
+	if kind != Map && kind != Array {
+		return
+	}
+	if v.doc != nil && !v.at.added {
+		if fields, known := v.doc.fieldsAt(v.at.Start); known {
+			v.eachOf(fields, visit)
+			return
+		}
+	}
+	s := Scanner{text: v.Text(), maxDepth: scanDepth}
+	_ = s.each(byte(kind), func(name []byte) error {
+		at, err := s.Skip()
+		if err == nil && !visit(name, v.part(&s, at)) {
+			err = errStopped
+		}
+		return err
+	})
+}
+
+var errStopped = errors.New("stopped")
+
+func (v Value) eachOf(fields []field, visit func(name []byte, value Value) bool) {
+	for i := range fields {
+		f := &fields[i]
+		if !visit(f.nameOf(v.doc.Text(f.name)), v.doc.Value(Span{f.value, f.valueEnd})) {
+			return
+		}
+	}
+}
+
+// part returns what a scanner of the value's text has read.
+func (v Value) part(s *Scanner, at Span) Value {
+	if v.doc == nil {
+		return Value{text: s.Text(at)}
+	}
+	return Value{doc: v.doc, at: piece{at.behind(v.at.Start), v.at.added}}
 }
 
 func appendString(dst []byte, s string) []byte {

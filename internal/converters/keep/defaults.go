@@ -5,15 +5,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Defaults are what the schema of a version fills in at places that the other version has not, which is why it is not kept: an
-// object that is stored at the other version is shown without it otherwise, since the API server fills in defaults of the
-// version that it stores or is sent, and none of one that it asks a webhook for. Nil has none. They are immutable.
+// Defaults are what the schema of a version fills in. Nil has none. They are immutable.
 type Defaults struct {
 	text    string // what is added at the place
 	has     bool
 	null    bool // null is one of the values
+	matters bool // a rule reads what is added, or what an element of a list shows
 	members []namedDefaults
 	each    *Defaults // in the elements of a list, or the values of a map
+	in      jsondoc.Kind
 }
 
 type namedDefaults struct {
@@ -21,8 +21,19 @@ type namedDefaults struct {
 	*Defaults
 }
 
-// Defaults returns those of the layout's version, or nil if there are none.
+// Missing returns what the schema of the layout's version fills in at places that the other version has not, which is why it is not
+// kept: an object that is stored at the other version is shown without it otherwise, since the API server fills in defaults of the
+// version that it stores or is sent, and none of one that it asks a webhook for. It is nil if there is nothing.
+func (l *Layout) Missing() *Defaults {
+	return l.defaults(func(w where) bool { return w.oneSided() || w.place.dropped() })
+}
+
+// Defaults returns all that the API server adds to an object of the layout's version when it stores it or is sent it.
 func (l *Layout) Defaults() *Defaults {
+	return l.defaults(func(where) bool { return true })
+}
+
+func (l *Layout) defaults(counts func(where) bool) *Defaults {
 	if l.Schema == nil {
 		return nil
 	}
@@ -30,34 +41,37 @@ func (l *Layout) Defaults() *Defaults {
 	root := l.root(nil)
 	for _, name := range l.Schema.Properties() {
 		if !isHead(name) {
-			all.put(name, root.member(name, 1).defaults(1))
+			all.put(name, root.member(name, 1).defaults(1, counts, root.moves()))
 		}
 	}
 	return all.orNil()
 }
 
-// defaults returns those of a place and of what is in it.
-func (w where) defaults(depth int) *Defaults {
+// defaults returns those of a place and of what is in it, as far as they count; read says that it matters what is around it.
+func (w where) defaults(depth int, counts func(where) bool, read bool) *Defaults {
 	if w.schema == nil {
 		return nil
 	}
-	d := &Defaults{null: w.schema.Nullable()}
-	if w.oneSided() || w.place.dropped() {
+	d := &Defaults{null: w.schema.Nullable(), matters: read || w.moves() || w.place != nil && len(w.place.Members) > 0}
+	if counts(w) {
 		d.text, d.has = w.schema.Default()
 	}
-	switch w.schema.Kind() {
-	case crdschema.Array:
-		d.each = w.element(depth+1, -1).defaults(depth + 1)
+	switch read = read || w.moves(); w.schema.Kind() {
+	case crdschema.Array: // elements are known by all that they show
+		d.each, d.in = w.element(depth+1, -1).defaults(depth+1, counts, true), jsondoc.Array
 	case crdschema.Map:
-		d.each = w.member(anyName, depth+1).defaults(depth + 1)
+		d.each, d.in = w.member(anyName, depth+1).defaults(depth+1, counts, read), jsondoc.Map
 	case crdschema.Object, crdschema.Any:
 		for _, name := range w.schema.Properties() {
-			d.put(name, w.member(name, depth+1).defaults(depth+1))
+			d.put(name, w.member(name, depth+1).defaults(depth+1, counts, read))
 		}
 	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
 	}
 	return d.orNil()
 }
+
+// moves says that a rule reads what is here.
+func (w where) moves() bool { return w.place.moved() || w.hasUnit() }
 
 // anyName stands for the name of a value of a map.
 const anyName = "\x00"
@@ -85,52 +99,57 @@ func (d *Defaults) FillIn(obj *jsondoc.Object) error {
 	if err != nil || len(uid) <= len(`""`) || uid[0] != '"' {
 		return err
 	}
-	return d.fillIn(obj.Node)
-}
-
-func (d *Defaults) fillIn(n *jsondoc.Node) error {
-	switch n.Kind() {
-	case jsondoc.Map:
-		for _, m := range d.members {
-			if err := m.member(n, m.name); err != nil {
-				return err
-			}
-		}
-	case jsondoc.Array:
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
-		return nil
-	}
-	if d.each == nil {
-		return nil
-	}
-	var failed error
-	err := n.Each(func(_ string, m *jsondoc.Node) bool {
-		failed = d.each.fillIn(m)
-		return failed == nil
-	})
-	if failed != nil {
-		return failed
-	}
+	_, err = d.Fill(obj)
 	return err
 }
 
-// member adds a member of an object, if it is not there, and what is in it.
-func (d *Defaults) member(n *jsondoc.Node, name string) error {
-	m, err := n.Member(name)
-	if err != nil {
-		return err
+// Fill adds the defaults to any object. It reports whether something was added at a place that a rule reads, or in a list, whose elements
+// are known by all that they show.
+func (d *Defaults) Fill(obj *jsondoc.Object) (matters bool, err error) {
+	f := &filler{}
+	f.fill(obj.Node, d)
+	return f.matters, f.err
+}
+
+type filler struct {
+	matters bool
+	err     error
+}
+
+func (f *filler) note(err error) {
+	if err != nil && f.err == nil {
+		f.err = err
 	}
+}
+
+func (f *filler) fill(n *jsondoc.Node, d *Defaults) {
+	kind := n.Kind()
+	if kind == jsondoc.Map {
+		for _, m := range d.members {
+			f.member(n, m.name, m.Defaults)
+		}
+	}
+	if d.each != nil && kind == d.in {
+		f.note(n.Each(func(_ string, m *jsondoc.Node) bool {
+			f.fill(m, d.each)
+			return f.err == nil
+		}))
+	}
+}
+
+// member adds a member of an object, if it is not there, and what is in it.
+func (f *filler) member(n *jsondoc.Node, name string, d *Defaults) {
+	m, err := n.Member(name)
+	f.note(err)
 	if d.has && (m == nil || m.Kind() == jsondoc.Null && !d.null) {
 		v, err := jsondoc.RawValue([]byte(d.text))
-		if err == nil {
-			err = n.SetMember(name, v)
-		}
-		if err != nil {
-			return err
-		}
-		if m, err = n.Member(name); err != nil {
-			return err
-		}
+		f.note(err)
+		f.note(n.SetMember(name, v))
+		f.matters = f.matters || d.matters
+		m, err = n.Member(name)
+		f.note(err)
 	}
-	return d.fillIn(m)
+	if m != nil {
+		f.fill(m, d)
+	}
 }

@@ -316,25 +316,3 @@ func membersOf(n *jsondoc.Node) ([]member, error) {
 	})
 	return list, err
 }
-
-// fewMembers are looked through one after the other; more are looked up (BenchmarkBigMap).
-const fewMembers = 16
-
-// lookup returns a function that finds a member by its name.
-func lookup(list []member) func(name string) *jsondoc.Node {
-	if len(list) <= fewMembers {
-		return func(name string) *jsondoc.Node {
-			for i := range list {
-				if list[i].name == name {
-					return list[i].value
-				}
-			}
-			return nil
-		}
-	}
-	byName := make(map[string]*jsondoc.Node, len(list))
-	for _, m := range list {
-		byName[m.name] = m.value
-	}
-	return func(name string) *jsondoc.Node { return byName[name] }
-}

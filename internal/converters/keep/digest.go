@@ -98,29 +98,15 @@ func same(a, b *jsondoc.Node) bool {
 		t, _ := b.Str()
 		return s == t
 	case jsondoc.Map, jsondoc.Array:
-		was, err := membersOf(a)
-		now, errNow := membersOf(b)
-		return err == nil && errNow == nil && sameMembers(was, now, a.Kind() == jsondoc.Map)
+		equal := a.Len() == b.Len()
+		err := jsondoc.Pairs(a, b, false, func(_ string, a, b *jsondoc.Node) bool {
+			equal = equal && same(a, b)
+			return equal
+		})
+		return equal && err == nil
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number:
 	}
 	return false
-}
-
-func sameMembers(was, now []member, named bool) bool {
-	if len(was) != len(now) {
-		return false
-	}
-	find := lookup(now)
-	for i := range was {
-		other := now[i].value
-		if named && now[i].name != was[i].name {
-			other = find(was[i].name)
-		}
-		if !same(was[i].value, other) {
-			return false
-		}
-	}
-	return true
 }
 
 // memberOf returns what a schema has for a member of an object: a property, or the values of a map.

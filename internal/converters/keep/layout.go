@@ -201,8 +201,8 @@ func (w where) element(depth, index int) where {
 		next.peer, _ = w.peer.Element(index)
 		next.tracked = w.tracked
 	}
-	if !next.place.moved() {
-		next.other, next.otherKnown = w.other.Items(), w.otherKnown
+	if !next.place.moved() { // the element that a rule picks is elsewhere
+		next.other, next.otherKnown = w.other.Items(), w.otherKnown || w.place != nil && w.place.First
 	}
 	if next.place.scoped() {
 		next.scopePeer = next.peer

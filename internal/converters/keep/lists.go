@@ -11,15 +11,10 @@ import (
 
 // lists compares two lists: by the keys of the elements if there are some, or else by what they show.
 func (d *differ) lists(x, g *jsondoc.Node, w where) {
+	if fields := w.keys(); len(fields) > 0 && d.keyedLists(d.list(x), d.list(g), fields, w) || !d.unknown && same(x, g) {
+		return
+	}
 	was, now := d.list(x), d.list(g)
-	if ofWas, ofNow := keyedBoth(was, now, w.keys()); ofWas != nil {
-		d.both(w)
-		d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
-		return
-	}
-	if same(x, g) && !d.unknown {
-		return
-	}
 	if e := d.unkeyed(was, now, w); e != nil {
 		if len(e.parts) > 0 || len(e.extra) > 0 {
 			d.keepList(e, w)
@@ -27,6 +22,17 @@ func (d *differ) lists(x, g *jsondoc.Node, w where) {
 		return
 	}
 	d.keep(&Entry{value: x.Text()}, g, w)
+}
+
+// keyedLists compares two lists by some fields, and reports whether these are keys of the elements.
+func (d *differ) keyedLists(was, now []member, fields []string, w where) bool {
+	ofWas, ofNow := keyedBoth(was, now, fields)
+	if ofWas == nil {
+		return false
+	}
+	d.both(w)
+	d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
+	return true
 }
 
 // keepList keeps what is to be kept of a list without keys. If the list belongs to a unit, the elements that only x has depend on

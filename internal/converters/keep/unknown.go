@@ -7,14 +7,13 @@ import (
 
 // A Searcher looks for fields that no schema knows. It keeps its memory for the next search; one at a time may use it.
 type Searcher struct {
-	scan     jsondoc.Scanner
-	layout   *Layout
-	schema   *crdschema.Node // of the place that is looked at
-	path     [][]byte        // to that place; nil for an element
-	found    bool
-	field    func(name []byte, m jsondoc.Member) bool
-	elements func() error
-	member   func(name []byte) error
+	layout *Layout
+	schema *crdschema.Node // of the object or list that is looked at
+	path   [][]byte        // to that; nil for an element
+	found  bool
+	// These are methods, made once for all searches (BenchmarkConvert in converters/rules).
+	fields            func(name []byte, m jsondoc.Member) bool
+	members, elements func(name []byte, value jsondoc.Value) bool
 }
 
 // HasUnknown reports whether an object of the layout's version has fields that neither version's schema knows. The schemas are
@@ -23,61 +22,59 @@ func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
 	}
-	if s.member == nil { // once for all searches (BenchmarkConvert in converters/rules)
-		s.field, s.member, s.elements = s.begin, s.visit, s.value
+	if s.fields == nil {
+		s.fields, s.members, s.elements = s.field, s.member, s.element
 	}
 	s.layout, s.schema, s.path, s.found = l, l.Schema, s.path[:0], false
-	_ = obj.Filter(s.field) // it keeps all; metadata, which may be most of the object, is not looked at
-	_ = s.scan.Reset(nil, jsondoc.MaxDepth)
+	_ = obj.Filter(s.fields)
 	clear(s.path[:cap(s.path)]) // of the text
 	return s.found
 }
 
-// begin looks at a field of the object.
-func (s *Searcher) begin(name []byte, m jsondoc.Member) bool {
-	if isHeadName(name) || s.found {
-		return true
-	}
-	if s.scan.Reset(m.Value().Text(), jsondoc.MaxDepth) == nil {
-		_ = s.visit(name)
+// field looks at a field of the object, and keeps it. Metadata, which may be most of the object, is not looked at.
+func (s *Searcher) field(name []byte, m jsondoc.Member) bool {
+	if !s.found && !isHeadName(name) {
+		s.member(name, m.Value())
 	}
 	return true
 }
 
+// member looks at a member of an object.
+func (s *Searcher) member(name []byte, value jsondoc.Value) (goOn bool) {
+	if next := memberNamed(s.schema, name); next != nil {
+		s.value(name, value, next)
+	} else {
+		s.found = !s.schema.PreservesUnknown() && !s.isElsewhere(name)
+	}
+	return !s.found
+}
+
+// element looks at an element of a list.
+func (s *Searcher) element(_ []byte, value jsondoc.Value) (goOn bool) {
+	s.value(nil, value, s.schema.Items())
+	return !s.found
+}
+
+// value looks into an object or a list that the schema has more to say about.
+func (s *Searcher) value(name []byte, value jsondoc.Value, n *crdschema.Node) {
+	if n.Scalar() || n.Values().Scalar() || n.Items().Scalar() {
+		return
+	}
+	visit := s.members
+	switch kind := value.Kind(); {
+	case kind == jsondoc.Array && n.Items() != nil:
+		visit = s.elements
+	case kind != jsondoc.Map || n.Kind() == crdschema.Any:
+		return
+	}
+	of := s.schema
+	s.schema, s.path = n, append(s.path, name)
+	value.Each(visit)
+	s.schema, s.path = of, s.path[:len(s.path)-1]
+}
+
 func isHeadName(name []byte) bool {
 	return string(name) == "metadata" || string(name) == "apiVersion" || string(name) == "kind"
-}
-
-// visit looks at a member of the object that is looked at.
-func (s *Searcher) visit(name []byte) error {
-	of := s.schema
-	next := memberNamed(of, name)
-	if s.found || next == nil || next.Scalar() || next.Values().Scalar() {
-		s.found = s.found || next == nil && !of.PreservesUnknown() && !s.isElsewhere(name)
-		_, err := s.scan.Skip()
-		return err
-	}
-	s.schema, s.path = next, append(s.path, name)
-	err := s.value()
-	s.schema, s.path = of, s.path[:len(s.path)-1]
-	return err
-}
-
-// value looks at the value at the place.
-func (s *Searcher) value() error {
-	n := s.schema
-	switch kind := s.scan.Kind(); {
-	case s.found:
-	case kind == jsondoc.Map && n.Kind() != crdschema.Any:
-		return s.scan.Members(s.member)
-	case kind == jsondoc.Array && n.Items() != nil && !n.Items().Scalar():
-		s.schema, s.path = n.Items(), append(s.path, nil)
-		err := s.scan.Elements(s.elements)
-		s.schema, s.path = n, s.path[:len(s.path)-1]
-		return err
-	}
-	_, err := s.scan.Skip()
-	return err
 }
 
 // isElsewhere reports whether the other version has a member of the place, or a rule something to do with it.

@@ -66,3 +66,39 @@ func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
 		})
 	}
 }
+
+// What looks like a default comes back with the rest of an element that was taken out of a list. The API server would fill it in
+// only later, and until then the other version differed, and so an annotation was left.
+func TestDefaultsOfElementsThatRulesMove(t *testing.T) {
+	t.Parallel()
+	const element = "{name: string, c: 'string = \"A\"', d: string}"
+	tests := map[string]struct {
+		pair
+		from, to, spec string
+	}{
+		"a rule takes the first element of a list that is itself the first of another": {
+			pair{
+				beta: "{spec: {b: [" + element + ", name]}}", v1: "{spec: {l: [[" + element + ", name]]}}",
+				rules: "- {field: .spec.b, hub: '.spec.l[0]'}\n- {field: '.spec.b[0]'}",
+			},
+			"v1", "v1beta1", `{"l":[[{"name":"x","c":"A","d":"y"}]]}`,
+		},
+		"elements are in objects at the other version, of which the first stays behind": {
+			pair{
+				beta: "{spec: {d: [" + element + ", name]}}", v1: "{spec: {l: [{v: " + element + "}]}}",
+				rules: "- {field: '.spec.d[]', hub: '.spec.l[].v'}\n- {hub: '.spec.l[0]', toHub: optional.none()}",
+			},
+			"v1beta1", "v1", `{"d":[{"name":"x","c":"A","d":"y"}]}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind, was := test.kind(t), head(test.from, `,"spec":`+test.spec)
+			there := convert(t, kind, was, test.from, test.to)
+			if diff := cmp.Diff(decoded(t, was), decoded(t, convert(t, kind, there, test.to, test.from))); diff != "" {
+				t.Errorf("-want +got:\n%s\nthere %s", diff, there)
+			}
+		})
+	}
+}

@@ -28,8 +28,9 @@ type Converter struct {
 type Spoke struct {
 	ToHub, FromHub *plan.Program
 	Layout, Hub    *keep.Layout
-	// What the schemas of the version and of the hub fill in at places that the other one lacks.
-	defaults, ofHub *keep.Defaults
+	// What the schemas of the version and of the hub fill in at places that the other one lacks, and all that they fill in.
+	missing, missingOfHub   *keep.Defaults
+	defaults, defaultsOfHub *keep.Defaults
 }
 
 // NewConverter returns a converter between the hub of a CRD and its other versions.
@@ -39,7 +40,8 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Con
 		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
 	}
 	for _, s := range spokes {
-		s.defaults, s.ofHub = s.Layout.Defaults(), s.Hub.Defaults()
+		s.missing, s.missingOfHub = s.Layout.Missing(), s.Hub.Missing()
+		s.defaults, s.defaultsOfHub = s.Layout.Defaults(), s.Hub.Defaults()
 	}
 	return c
 }
@@ -48,10 +50,10 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Con
 // object is stored at that.
 func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
 	if s := c.spokes[from]; s != nil {
-		return s.ofHub.FillIn(obj)
+		return s.missingOfHub.FillIn(obj)
 	}
 	if s := c.spokes[to]; s != nil {
-		return s.defaults.FillIn(obj)
+		return s.missing.FillIn(obj)
 	}
 	return nil
 }
@@ -64,9 +66,9 @@ func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 		ctx: ctx, group: c.group, scratch: d, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions}, schema: c.schemas[to],
 	}
 	if s := c.spokes[from]; s != nil && to == c.hub {
-		v.there, v.back, v.source, v.target = s.ToHub, s.FromHub, s.Layout, s.Hub
+		v.there, v.back, v.source, v.target, v.defaults = s.ToHub, s.FromHub, s.Layout, s.Hub, s.defaultsOfHub
 	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		v.there, v.back, v.source, v.target = s.FromHub, s.ToHub, s.Hub, s.Layout
+		v.there, v.back, v.source, v.target, v.defaults = s.FromHub, s.ToHub, s.Hub, s.Layout, s.defaults
 	} else {
 		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
@@ -83,7 +85,7 @@ func (d *scratchPool) get() *scratch {
 		return d
 	}
 	made := &scratch{}
-	made.run.see = made.run.shown.see
+	made.run.views = views{made.run.shown.see, made.run.shown.seeMetadata}
 	return made
 }
 
@@ -134,8 +136,10 @@ type conversion struct {
 	obj            *jsondoc.Object
 	there, back    *plan.Program
 	source, target *keep.Layout
-	schema         *crdschema.Version // of the version that the object is converted to
-	scratch        *scratch
+	// Of the version that the object is converted to.
+	schema   *crdschema.Version
+	defaults *keep.Defaults
+	scratch  *scratch
 }
 
 func (v *conversion) convert() error {
@@ -144,13 +148,14 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	unknown := v.scratch.search.HasUnknown(v.obj, v.source)
+	x, is := v.obj, shown{text: text}
+	if asRead {
+		x = v.obj.Original()
+		is.of = x
+	}
+	unknown := v.scratch.search.HasUnknown(x, v.source)
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
-	}
-	is := shown{text: text}
-	if asRead {
-		is.from = v.obj
 	}
 	mayLose, err := v.forth(is)
 	if err != nil {
@@ -159,7 +164,6 @@ func (v *conversion) convert() error {
 	if !mayLose && !unknown && len(kept) == 0 {
 		return nil
 	}
-	x := v.obj.Original()
 	if !asRead {
 		if x, err = v.scratch.open(text); err != nil {
 			return err
@@ -234,11 +238,14 @@ func (v *conversion) asStored() (*jsondoc.Object, error) {
 		}
 		return v.scratch.open(text)
 	}
+	if v.defaults == nil {
+		return nil, nil //nolint:nilnil // as said
+	}
 	y, err := v.copyOf(v.obj)
 	if err != nil {
 		return nil, err
 	}
-	if matters, err := keep.Fill(y, v.target); !matters || err != nil {
+	if matters, err := v.defaults.Fill(y); !matters || err != nil {
 		return nil, err
 	}
 	return y, nil

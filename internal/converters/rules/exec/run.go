@@ -23,20 +23,20 @@ type run struct {
 	err     error
 	slab    []transform.Operand
 	shown   shown
-	see     func() []byte // what is shown, made once (BenchmarkConvert)
+	views   views // of what is shown, made once (BenchmarkConvert)
 }
 
 // reset readies the run for another object, of which expressions see what is shown.
 func (r *run) reset(ctx context.Context, is shown) {
 	r.clear()
 	r.shown = is
-	r.call = transform.Call{Context: ctx, Object: r.see}
+	r.call = transform.Call{Context: ctx, Object: r.views.object, Metadata: r.views.metadata}
 }
 
 // clear lets go of the object.
 func (r *run) clear() {
 	clear(r.slab)
-	*r = run{slab: r.slab[:0], see: r.see}
+	*r = run{slab: r.slab[:0], views: r.views}
 }
 
 // note keeps the first error: a repeated name in an object that is looked into.
@@ -57,10 +57,13 @@ func (r *run) stopped() bool {
 	return r.err != nil
 }
 
+// keepOperands is how many operands the next run has memory for at the most.
+const keepOperands = 1 << 10
+
 // operands returns n empty operands, which stay until the end of the run.
 func (r *run) operands(n int) []transform.Operand {
 	if len(r.slab)+n > cap(r.slab) {
-		r.slab = make([]transform.Operand, 0, max(16, n))
+		r.slab = make([]transform.Operand, 0, max(16, n, min(2*cap(r.slab), keepOperands)))
 	}
 	first := len(r.slab)
 	r.slab = r.slab[:first+n]

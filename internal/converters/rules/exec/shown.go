@@ -8,29 +8,55 @@ import (
 // A shown is the object that expressions see. That they see any is rare.
 type shown struct {
 	of             *jsondoc.Object
-	from           *jsondoc.Object // whose original it is, if it is not there
-	text           []byte          // of the object, if that is there already
+	text           []byte // of the object, if that is there already
 	group, version string
 }
 
-// see returns what expressions see: all but the annotations that webhookd keeps there.
+// views are what expressions see of an object, each made when it is asked for.
+type views struct{ object, metadata func() []byte }
+
+// see returns the text of what expressions see.
 func (s *shown) see() []byte {
+	if obj := s.visible(); obj != nil && (obj != s.of || s.text == nil) {
+		return obj.Text()
+	}
+	return s.text
+}
+
+// seeMetadata returns the text of the metadata that expressions see: for that alone the rest of the object is not read.
+func (s *shown) seeMetadata() []byte {
+	obj := s.visible()
+	if obj == nil {
+		return nil
+	}
+	return (&run{}).member(obj.Node, "metadata").Text()
+}
+
+// visible returns what expressions see: all but the annotations that webhookd keeps there. It is nil for what is no object.
+func (s *shown) visible() *jsondoc.Object {
 	obj, err := s.of, error(nil)
-	if obj == nil && s.from != nil {
-		obj = s.from.Original()
-	} else if obj == nil {
+	if obj == nil {
 		if obj, err = jsondoc.ParseObject(s.text); err != nil {
-			return s.text
+			return nil
 		}
 	}
 	r, apiVersion := &run{}, s.group+"/"+s.version
 	if r.isVisible(obj.Node, apiVersion) {
-		if s.text != nil {
-			return s.text
-		}
-		return obj.Text()
+		return obj
 	}
-	return visible(obj, apiVersion)
+	c := obj.Copy()
+	if c == nil {
+		if c, err = jsondoc.ParseObject(obj.Text()); err != nil {
+			return obj
+		}
+	}
+	if was, _ := r.member(c.Node, "apiVersion").Str(); was != apiVersion && was != "" {
+		r.note(c.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
+	}
+	if r.tidy(r.member(c.Node, "metadata")); r.err != nil {
+		return obj
+	}
+	return c
 }
 
 // isVisible reports whether expressions see an object as it is (BenchmarkKinds in package rules).
@@ -50,26 +76,6 @@ func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
 		}
 	}
 	return true
-}
-
-// visible returns what expressions see of an object: all but the annotations that webhookd keeps there.
-func visible(of *jsondoc.Object, apiVersion string) []byte {
-	obj := of.Copy()
-	if obj == nil {
-		var err error
-		if obj, err = jsondoc.ParseObject(of.Text()); err != nil {
-			return of.Text()
-		}
-	}
-	r := &run{}
-	if was, _ := r.member(obj.Node, "apiVersion").Str(); was != apiVersion && was != "" {
-		r.note(obj.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
-	}
-	r.tidy(r.member(obj.Node, "metadata"))
-	if r.err != nil {
-		return of.Text()
-	}
-	return obj.Text()
 }
 
 // tidied are the fields of metadata that webhookd keeps values in.

@@ -244,7 +244,9 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	}
 	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other.Segments, other.Base)
 	p.Each = l.root(e.Binding)
-	p.Each.Moved, p.Each.Other = true, e.Binding.Base[l.other].Node
+	if !p.Each.Moved { // by a rule of its own
+		p.Each.Moved, p.Each.Other = true, e.Binding.Base[l.other].Node
+	}
 	switch {
 	case binding.IsMap(by):
 	case e.Key[l.own] != "":

@@ -217,3 +217,35 @@ func TestTransformsAreSafeForConcurrentUse(t *testing.T) {
 	})
 	group.Wait()
 }
+
+// Metadata is the same whether it is given alone or in the object, and empty where there is none.
+func TestMetadataAlone(t *testing.T) {
+	t.Parallel()
+	const metadata = `{"name":"n","annotations":{"conversion.webhookd.io/v1.spec.a":"{}"}}`
+	compiled := mustCompile(t, newEnv(t, nil), schemas{"a: {type: string}", "b: {type: string}"},
+		`{field: .spec.a, hub: .spec.b, toHub: 'self + metadata.?name.orValue("?") + string(has(metadata.annotations))', fromHub: self}`)
+	text := func(s string) func() []byte { return func() []byte { return []byte(s) } }
+	tests := map[string]struct {
+		call transform.Call
+		want string
+	}{
+		"alone":                 {transform.Call{Metadata: text(metadata)}, `"xnfalse"`},
+		"in the object":         {transform.Call{Object: text(`{"metadata":` + metadata + `}`)}, `"xnfalse"`},
+		"null, alone":           {transform.Call{Metadata: text("null")}, `"x?false"`},
+		"null, in the object":   {transform.Call{Object: text(`{"metadata":null}`)}, `"x?false"`},
+		"absent, alone":         {transform.Call{Metadata: text("")}, `"x?false"`},
+		"absent, in the object": {transform.Call{Object: text(`{}`)}, `"x?false"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call, out := test.call, make([]transform.Operand, 1)
+			call.Context = t.Context()
+			for range 2 { // the second time it is known
+				if err := compiled.Forward(&call, operands(t, `"x"`), out); err != nil || show(out) != test.want {
+					t.Errorf("got %s, %v, want %s", show(out), err, test.want)
+				}
+			}
+		})
+	}
+}

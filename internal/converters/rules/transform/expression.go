@@ -108,14 +108,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		o := a.call.view(a.expression.root)
 		return o, o != nil
 	case "metadata":
-		o := a.call.view(a.expression.root)
-		if o == nil {
-			return nil, false
-		}
-		if metadata, found := o.Find(types.String("metadata")); found && metadata != types.NullValue {
-			return metadata, true
-		}
-		return celvalue.New([]byte("{}"), nil), true
+		metadata := a.call.viewMetadata(a.expression.root)
+		return metadata, metadata != nil
 	}
 	return nil, false
 }
@@ -150,4 +144,25 @@ func (c *Call) view(root *crdschema.Node) *celvalue.Object {
 		}
 	}
 	return c.object
+}
+
+// viewMetadata returns the metadata of the object, an empty one if it has none, or nil if the object is not known.
+func (c *Call) viewMetadata(root *crdschema.Node) ref.Val {
+	if c.metadata == nil {
+		c.metadata = c.metadataOf(root)
+	}
+	return c.metadata
+}
+
+func (c *Call) metadataOf(root *crdschema.Node) ref.Val {
+	if c.Metadata != nil {
+		if text := c.Metadata(); len(text) > 0 && string(text) != "null" {
+			return celvalue.Metadata(text, root.Property("metadata"))
+		}
+	} else if o := c.view(root); o == nil {
+		return nil
+	} else if metadata, found := o.Find(types.String("metadata")); found && metadata != types.NullValue {
+		return metadata
+	}
+	return celvalue.New([]byte("{}"), nil)
 }

@@ -35,7 +35,13 @@ func isLight(call ast.CallExpr) bool {
 		"or", "orValue", "hasValue", "value", "optional.of", "optional.none", "string", "int", "bool", "dyn":
 		return true
 	case operators.Equals, operators.NotEquals, operators.Add: // of a text with one of the rule
-		return slices.ContainsFunc(call.Args(), func(arg ast.Expr) bool { return arg.Kind() == ast.LiteralKind })
+		return slices.ContainsFunc(call.Args(), isLiteral)
+	case operators.Index, operators.OptIndex: // by a name or a number of the rule
+		return isLiteral(call.Args()[1])
+	case guardedName("split"): // which a text that makes too many pieces does not begin
+		return isLiteral(call.Args()[0])
 	}
 	return false
 }
+
+func isLiteral(e ast.Expr) bool { return e.Kind() == ast.LiteralKind }

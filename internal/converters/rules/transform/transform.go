@@ -3,6 +3,8 @@ package transform
 import (
 	"context"
 
+	"github.com/google/cel-go/common/types/ref"
+
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -45,12 +47,15 @@ type Call struct {
 	// Object returns the text of the object that the values are of. It is called once, when an expression first reads it,
 	// and may be nil for an object that is not known. The text must stay as it is while the call is in use.
 	Object func() []byte
+	// Metadata returns the text of the metadata in that, if there is one, and takes less time. It may be nil.
+	Metadata func() []byte
 	// Mute has all expressions and guards fail as those do that cost too much.
 	Mute bool
 
-	spent  spending
-	object *celvalue.Object
-	read   bool
+	spent    spending
+	object   *celvalue.Object
+	read     bool
+	metadata ref.Val
 }
 
 // A spending is what the expressions for one object have cost.

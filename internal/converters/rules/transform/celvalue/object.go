@@ -57,6 +57,9 @@ func Root(text []byte, node *crdschema.Node) *Object {
 	return &Object{text: text, node: node, hide: hideInRoot}
 }
 
+// Metadata is Root for the metadata of an object alone, and its place.
+func Metadata(text []byte, node *crdschema.Node) ref.Val { return newValue(text, node, hideInMetadata) }
+
 // look lists the members. A name that is there twice makes every access an error.
 func (o *Object) look() *types.Err {
 	if o.looked {

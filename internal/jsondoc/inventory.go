@@ -1,0 +1,102 @@
+package jsondoc
+
+import (
+	"cmp"
+	"slices"
+)
+
+// An inventory says where the members of arrays and objects of the text stand. The first look into a value lists all that are in it:
+// else a text were read once for each level above it, and again for each copy of the object (BenchmarkKinds in converters/rules).
+type inventory struct {
+	lists  []listing // by where they start
+	fields []field   // of them all
+	open   []field   // of those that are being read
+	full   bool      // what is not there is read when somebody looks into it
+}
+
+// A listing has the fields of one array or object.
+type listing struct {
+	start  uint32
+	known  bool // or there are too many, or two of one name: those who look into it read it themselves
+	fields Span
+}
+
+func (v *inventory) empty() {
+	v.lists, v.fields, v.full = emptied(v.lists, keepFields), emptied(v.fields, keepFields), false
+	v.open = emptied(v.open, keepFields)
+}
+
+// find returns the listing of the array or object at a place, or nil.
+func (v *inventory) find(start uint32) *listing {
+	i, found := slices.BinarySearchFunc(v.lists, start, func(l listing, start uint32) int { return cmp.Compare(l.start, start) })
+	if !found {
+		return nil
+	}
+	return &v.lists[i]
+}
+
+// fieldsAt returns the fields of the array or object at a place of the text, if they are listed.
+func (d *Document) fieldsAt(start uint32) (fields []field, known bool) {
+	v := &d.inventory
+	l := v.find(start)
+	if l == nil && !v.full {
+		d.takeInventory(start)
+		l = v.find(start)
+	}
+	if l == nil || !l.known {
+		return nil, false
+	}
+	return v.fields[l.fields.Start:l.fields.End], true
+}
+
+// takeInventory lists the members of an array or object at a place of the text, which is known to be JSON, and of all that are in it.
+func (d *Document) takeInventory(start uint32) {
+	v := &d.inventory
+	first := len(v.lists)
+	d.inside = Scanner{text: d.text, maxDepth: scanDepth, names: d.inside.names[:0]}
+	d.listAt(&d.inside, int(start))
+	if first > 0 && v.lists[first].start < v.lists[first-1].start {
+		slices.SortFunc(v.lists, func(a, b listing) int { return cmp.Compare(a.start, b.start) })
+	}
+}
+
+// listAt adds the array or object at a place, and returns the place behind it.
+func (d *Document) listAt(s *Scanner, at int) int {
+	v := &d.inventory
+	slot, first, seen := len(v.lists), len(v.open), nameSet{before: len(s.names)}
+	v.lists = append(v.lists, listing{start: offset(at)})
+	object, known, start := s.at(at) == '{', true, at
+	i := s.space(at + 1)
+	for more := s.at(i) != '}' && s.at(i) != ']'; more; {
+		f := field{start: offset(start)}
+		if object {
+			place := i
+			i = s.name(place)
+			name := unescaped(s.Text(s.nameAt))
+			f.name, f.escaped = s.nameAt, len(name) != int(s.nameAt.End-s.nameAt.Start)
+			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, place, name)
+		}
+		f.value = offset(i)
+		if c := s.at(i); (c == '{' || c == '[') && !v.full {
+			i = d.listAt(s, i)
+		} else {
+			i = s.value(i)
+		}
+		f.valueEnd = offset(i)
+		i = s.space(i)
+		if f.end, start, more = offset(i), i, s.at(i) == ','; more {
+			i = s.space(i + 1)
+		}
+		v.full = v.full || len(v.lists)+len(v.fields)+len(v.open) >= d.ordinary()
+		if known = known && !v.full; known {
+			v.open = append(v.open, f)
+		}
+	}
+	if known {
+		from := len(v.fields)
+		v.fields = append(v.fields, v.open[first:]...)
+		v.lists[slot].known, v.lists[slot].fields = true, span(from, len(v.fields))
+	}
+	s.names, v.open = s.names[:seen.before], v.open[:first]
+	return i + 1
+}

@@ -1,0 +1,140 @@
+package jsondoc_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Whether a value is listed at the first look or too large for that: what is in it is the same for those who go through its nodes, and
+// for those who go through values.
+func TestAllOfAValueIsThere(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 5000)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"n":%d}`, i)
+	}
+	tests := map[string]string{
+		"nothing in it":       `{"a":{},"b":[],"c":[{},[]]}`,
+		"white space":         "{ \"a\" : [ 1 , { \"b\" : null } ,\n[ ] ] , \"c\" : { } }",
+		"names with escapes":  `{"a":{"\u0062\n":{"\"":1},"":2}}`,
+		"many members":        `{"a":{` + members(40) + `,"z":{"b":[1,{"c":2}]}},"d":[{"e":1}]}`,
+		"many elements":       `{"a":[` + strings.Join(many, ",") + `],"b":{"c":{"d":[1]}}}`,
+		"what is in metadata": `{"metadata":{"labels":{"a":"b"},"list":[{"c":"d"}]}}`,
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var want any
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Fatal(err)
+			}
+			o := parse(t, text)
+			if diff := cmp.Diff(want, throughNodes(t, o.Node)); diff != "" {
+				t.Errorf("nodes: -want +got:\n%s", diff)
+			}
+			for _, value := range []jsondoc.Value{o.Value(), parse(t, text).Value(), raw(t, text)} {
+				if diff := cmp.Diff(want, throughValues(t, value)); diff != "" {
+					t.Errorf("values: -want +got:\n%s", diff)
+				}
+			}
+			if err := o.Set(o.Value(), "copy"); err != nil { // of text that was added
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, throughValues(t, get(t, o, "copy").Value())); diff != "" {
+				t.Errorf("values of a copy: -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func throughNodes(t *testing.T, n *jsondoc.Node) any {
+	t.Helper()
+	object, list := map[string]any{}, make([]any, 0, n.Len())
+	err := n.Each(func(name string, value *jsondoc.Node) bool {
+		object[name], list = throughNodes(t, value), append(list, throughNodes(t, value))
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decodedAs(t, n.Value(), object, list)
+}
+
+func throughValues(t *testing.T, v jsondoc.Value) any {
+	t.Helper()
+	object, list := map[string]any{}, []any{}
+	v.Each(func(name []byte, value jsondoc.Value) bool {
+		object[string(name)], list = throughValues(t, value), append(list, throughValues(t, value))
+		return true
+	})
+	return decodedAs(t, v, object, list)
+}
+
+func decodedAs(t *testing.T, v jsondoc.Value, object map[string]any, list []any) (scalar any) {
+	t.Helper()
+	switch v.Kind() {
+	case jsondoc.Map:
+		return object
+	case jsondoc.Array:
+		return list
+	default:
+		if err := json.Unmarshal(v.Text(), &scalar); err != nil {
+			t.Fatal(err)
+		}
+		return scalar
+	}
+}
+
+// A repeated name is one of the object that has it, and of none around it.
+func TestARepeatedNameIsFoundWhereItIs(t *testing.T) {
+	t.Parallel()
+	o := parse(t, `{"spec":{"a":{"b":{"x":1,"x":2},"c":{"y":1}},"d":[{"z":1,"z":2},{"e":1}]}}`)
+	for path, want := range map[string]string{
+		"spec": "", "spec a": "", "spec a c": "", "spec d": "", "spec a b": "duplicate name: .spec.a.b",
+	} {
+		if got := firstLine(get(t, o, strings.Fields(path)...).Each(func(string, *jsondoc.Node) bool { return true })); got != want {
+			t.Errorf("%s: error %q, want %q", path, got, want)
+		}
+	}
+	if e, err := get(t, o, "spec", "d").Element(1); err != nil || string(e.Text()) != `{"e":1}` {
+		t.Errorf("the element beside one: %s, %v", e.Text(), err)
+	}
+}
+
+// A visit that returns false is the last one.
+func TestEachOfAValueStops(t *testing.T) {
+	t.Parallel()
+	for _, v := range []jsondoc.Value{parse(t, `{"a":1,"b":2}`).Value(), raw(t, `[1,2]`), raw(t, `{"a":1,"b":2}`)} {
+		visits := 0
+		v.Each(func([]byte, jsondoc.Value) bool {
+			visits++
+			return false
+		})
+		if visits != 1 {
+			t.Errorf("%d visits of %s", visits, v.Text())
+		}
+	}
+	raw(t, `"ab"`).Each(func([]byte, jsondoc.Value) bool {
+		t.Error("a string has no parts")
+		return true
+	})
+}
+
+// An element that is left of a list has no name either.
+func TestAFilteredListHasNoMembers(t *testing.T) {
+	t.Parallel()
+	o := parse(t, `{"l":[1,2,3]}`)
+	l := get(t, o, "l")
+	if err := l.Filter(func(_ []byte, m jsondoc.Member) bool { return string(m.Value().Text()) != "2" }); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := l.Member(""); m != nil || err != nil {
+		t.Errorf("a member: %s, %v", m.Text(), err)
+	}
+}
