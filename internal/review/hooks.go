@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 )
 
-// Hooks are told what happens. Each may be nil. They are called on the request's goroutine, many at once, so they must be
-// quick and safe for concurrent use. They are never told a field's value (invariant I11); names that a client made up are
+// Hooks are told what happens. Each may be nil. They are called many at once, so they must be quick and safe for concurrent
+// use; those of one review are called one after the other, until it is answered. They are never told a field's value (invariant I11); names that a client made up are
 // in Result.Message and in the paths of GuardRefused only, all others are the registry's.
 type Hooks struct {
 	// ReviewDone is called once for each body, after the answer was made.
@@ -21,8 +21,8 @@ type Hooks struct {
 	ObjectsDone func(o Objects)
 	// GuardRefused is called for each path that a converter changed and must not.
 	GuardRefused func(pair Pair, path string)
-	// Panicked is called for each panic of a converter, and for one of the answer in place of a converter that does not
-	// return.
+	// Panicked is called for each panic of a converter, even after its review was answered, and for one of a hook on a
+	// goroutine that is not the request's.
 	Panicked func(ctx context.Context, p Panic)
 	// UnknownFields is called for each run of objects of one pair in a review if any of them had fields that no version has in
 	// the converter's copy of the CRD. The kind is that of the registry which the review saw.
@@ -34,6 +34,9 @@ type Hooks struct {
 	// Reserve is asked before a review takes more memory than its body lets expect: so many bytes more for the request whose
 	// context ctx is. An error is the answer to the whole request; its StatusCode method says with which HTTP code.
 	Reserve func(ctx context.Context, bytes int64) error
+	// Hold is called when a review is answered while its converter still runs: what the request of ctx holds, its body and
+	// what Reserve granted, is held until release is called. A call of Reserve may be in progress.
+	Hold func(ctx context.Context) (release func())
 }
 
 // Unknown stands in a Pair for what the registry does not know.

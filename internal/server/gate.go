@@ -124,6 +124,14 @@ func (g *gate) release(have lease) {
 	g.mu.Unlock()
 }
 
+// answered ends one of the admitted requests, whose bytes stay held.
+func (g *gate) answered() {
+	g.mu.Lock()
+	g.held.requests--
+	g.admitWaiting()
+	g.mu.Unlock()
+}
+
 func (g *gate) change(ctx context.Context, have, want lease) error {
 	growing := have.requests > 0
 	queue := &g.queues[want.class()]
