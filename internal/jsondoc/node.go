@@ -255,7 +255,7 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 // search goes through the members.
 func (n *Node) search(name string) int {
 	for i := range n.members {
-		if n.members[i].mayBe(len(name)) && string(n.nameOf(i)) == name {
+		if n.members[i].is(n.doc, name) {
 			return i
 		}
 	}

@@ -1,7 +1,7 @@
 package jsondoc
 
 import (
-	"bytes"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
@@ -42,6 +42,7 @@ type Scanner struct {
 	depth, maxDepth int
 	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
 	stopsEnd        int
+	maxName         int                     // bytes of a name that Members and Outline read; 0: any
 	obscured        bool                    // some string has an escape for a letter or a dot, which need none
 	nameAt          Span                    // the member name that was read last, escapes and all
 	names           []Span                  // of the objects that Members has open, one behind the other
@@ -68,6 +69,9 @@ func (s *Scanner) Reset(text []byte, maxDepth int) error {
 	s.names = names
 	return err
 }
+
+// LimitNames makes a longer name than so many bytes an error, in the objects that Members and Outline read.
+func (s *Scanner) LimitNames(bytes int) { s.maxName = bytes }
 
 // Text returns the bytes of a span.
 func (s *Scanner) Text(at Span) []byte { return s.text[at.Start:at.End:at.End] }
@@ -118,7 +122,12 @@ func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
 			if s.pos = s.name(i); s.err != nil {
 				break
 			}
-			if name = unescaped(s.Text(s.nameAt)); !seen.add(s, i, name) {
+			literal := s.Text(s.nameAt)
+			if s.maxName > 0 && longer(literal, s.maxName) {
+				s.fail(i, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
+				break
+			}
+			if name = unescaped(literal); !seen.add(s, i, name) {
 				break
 			}
 		}
@@ -207,38 +216,20 @@ func (s *Scanner) unexpected(i int) int {
 	return s.fail(i, "unexpected character")
 }
 
-// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; a map
-// keeps the comparing of many linear.
+// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; the
+// hashes of many keep their comparing linear, without a copy of them.
 type nameSet struct {
 	before int // the names of the scanner that are of other objects
 	filter uint64
-	many   map[string]bool
+	seed   maphash.Seed
+	many   map[uint64]int // by hash, which of the names
 }
 
 // add adds the name that s has read at i, or fails.
 func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
-	names, repeated := s.names[set.before:], false
-	if len(names) < fewMembers {
-		hash := len(name) * 7
-		if hash > 0 {
-			hash += int(name[0]) + int(name[len(name)-1])*31
-		}
-		bit := uint64(1) << (hash & 63)
-		repeated = set.filter&bit != 0 && slices.ContainsFunc(names, func(at Span) bool {
-			return bytes.Equal(unescaped(s.Text(at)), name)
-		})
-		set.filter |= bit
-	} else {
-		if set.many == nil {
-			set.many = make(map[string]bool, 4*fewMembers)
-		}
-		for _, at := range names[len(set.many):] {
-			set.many[string(unescaped(s.Text(at)))] = true
-		}
-		repeated = set.many[string(name)]
-	}
+	names := s.names[set.before:]
 	switch {
-	case repeated:
+	case set.has(s, names, name):
 		s.fail(i, "duplicate name")
 	case len(names) == maxMembers:
 		s.fail(i, "too many members in one object")
@@ -251,4 +242,28 @@ func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
 	}
 	s.names = append(s.names, s.nameAt)
 	return s.err == nil
+}
+
+// has reports whether a name is one of those before it, and notes it.
+func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
+	is := func(at Span) bool { return isText(s.Text(at), name) }
+	if len(names) < fewMembers {
+		bit := uint64(bitOf(name))
+		repeated := set.filter&bit != 0 && slices.ContainsFunc(names, is)
+		set.filter |= bit
+		return repeated
+	}
+	if set.many == nil {
+		set.many, set.seed = make(map[uint64]int, 4*fewMembers), maphash.MakeSeed()
+		for i, at := range names {
+			set.many[hashOf(set.seed, s.Text(at))] = i
+		}
+	}
+	hash := maphash.Bytes(set.seed, name)
+	i, found := set.many[hash]
+	if !found {
+		set.many[hash] = len(names)
+		return false
+	}
+	return is(names[i]) || slices.ContainsFunc(names, is) // the latter of two names of one hash: never
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // Hooks are told what happens. Each may be nil. They are called many at once, so they must be quick and safe for concurrent
@@ -167,7 +168,7 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 		return
 	}
 	r := Result{
-		UID: loggable(c.envelope.uid), Pair: c.batch.first,
+		UID: c.loggableUID(), Pair: c.batch.first,
 		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
 		Rejected: err, BytesIn: c.bytesIn, Duration: took, At: c.now,
 	}
@@ -177,19 +178,26 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	c.hooks.ReviewDone(ctx, r)
 }
 
-// loggable returns uid if it is like one of the API server's, else a hash, so that nobody writes into logs what he likes.
-func loggable(uid string) string {
-	if uid == "" {
+// loggableUID returns the uid if it is like one of the API server's, else a hash, so that clients cannot inject log text.
+func (c *conversion) loggableUID() string {
+	literal := c.doc.Text(c.envelope.uid.at)
+	if len(literal) <= len(`""`) || literal[0] != '"' {
 		return ""
 	}
-	plain := len(uid) <= 64
-	for i := 0; plain && i < len(uid); i++ {
-		c := uid[i]
-		plain = c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-	}
-	if plain {
+	if uid := c.envelope.uid.says; !c.envelope.uid.long && len(uid) <= 64 && isPlain(uid) {
 		return uid
 	}
-	sum := sha256.Sum256([]byte(uid))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	hash := sha256.New()
+	_ = jsondoc.WriteUnquoted(hash, literal) // never fails
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil)[:8])
+}
+
+// isPlain reports whether a text has only letters, digits and dashes.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
 }

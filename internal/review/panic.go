@@ -22,7 +22,7 @@ func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {
 
 func (c *conversion) tellPanic(ctx context.Context, pair Pair, kind, stack string) {
 	if c.hooks.Panicked != nil {
-		c.hooks.Panicked(ctx, Panic{Pair: pair, UID: loggable(c.envelope.uid), Type: kind, Stack: stack})
+		c.hooks.Panicked(ctx, Panic{Pair: pair, UID: c.loggableUID(), Type: kind, Stack: stack})
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *conversion) openAnswer() {
 	c.out.PutText(`{"kind":"ConversionReview","apiVersion":"`)
 	c.out.PutText(c.envelope.apiVersion)
 	c.out.PutText(`","response":{"uid":`)
-	c.out.PutSpan(c.envelope.uidText)
+	c.out.PutSpan(c.envelope.uid.at)
 	c.out.PutText(`,"convertedObjects":[`)
 }
 
@@ -247,7 +247,7 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if err != nil {
 		return unknownPair(), err
 	}
-	if apiVersion == c.envelope.desired {
+	if apiVersion == c.envelope.desired.says {
 		c.separate()
 		c.out.PutSpan(src.Span)
 		return Pair{}, nil
@@ -314,7 +314,7 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	if c.keeps, err = c.noted.Measure(obj, pair.From); err != nil {
 		return err
 	}
-	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {
+	if err := obj.Set(c.doc.Value(c.envelope.desired.at), "apiVersion"); err != nil {
 		return err
 	}
 	c.separate()
@@ -324,29 +324,6 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 
 // errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.
 var errExchanged = errors.New("converter put another object in the place of the one it was given, edit that one")
-
-// identify returns what says which converter an object needs.
-func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {
-	apiVersion = c.str(src, "apiVersion", &c.memos.apiVersion)
-	kind = c.str(src, "kind", &c.memos.kind)
-	switch {
-	case apiVersion == "":
-		err = &jsondoc.PathError{Problem: "object without a version, set it to GROUP/VERSION", Path: ".apiVersion"}
-	case kind == "":
-		err = &jsondoc.PathError{Problem: "object without a kind, set it", Path: ".kind"}
-	}
-	return apiVersion, kind, err
-}
-
-// str returns the string that a member of an object is, or "".
-func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
-	at, _ := c.doc.Member(src, name)
-	text := c.doc.Text(at)
-	if len(text) == 0 || text[0] != '"' {
-		return ""
-	}
-	return m.unquote(text)
-}
 
 // pairOf checks that the registry has a converter for the versions.
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
@@ -383,16 +360,7 @@ func (c *conversion) describe(index int, src *source, to schema.GroupVersion, er
 		if apiVersion := c.str(src.Outline, "apiVersion", &memo{}); apiVersion != "" {
 			f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
 		}
-		at, _ := c.doc.Member(src.Outline, "metadata")
-		if meta, err := jsondoc.ParseObject(c.doc.Text(at)); err == nil {
-			f.name, f.ns = textOf(meta, "name"), textOf(meta, "namespace")
-		}
+		f.name, f.ns = c.inMetadata(src.Outline, "name"), c.inMetadata(src.Outline, "namespace")
 	}
 	c.failures = append(c.failures, f)
-}
-
-func textOf(o *jsondoc.Object, name string) string {
-	n, _ := o.Member(name)
-	text, _ := n.Str()
-	return text
 }
