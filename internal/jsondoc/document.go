@@ -121,7 +121,7 @@ func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 // outline adds to fields those of the array or object at the place of s; skip moves s over a value.
 func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(name []byte) error) error {
 	start := offset(s.pos)
-	return s.each(opening, func(name []byte) error {
+	return s.each(opening, true, func(name []byte) error {
 		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
 		f.escaped = len(name) != int(f.name.End-f.name.Start) // every escape is longer than what it stands for
 		err := skip(name)

@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"errors"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -13,12 +14,13 @@ import (
 const MaxDepth = 512
 
 const (
-	scanDepth  = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
-	maxMembers = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
-	fewMembers = 32      // up to which names are compared with each other and not kept in a map
-	manyNames  = 4096    // in one object, from which on the memory that they take is asked for
-	nameSize   = 64      // bytes that a name in a map takes
-	tooDeep    = "nested too deep, an object may have 512 levels"
+	scanDepth    = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
+	maxMembers   = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
+	fewMembers   = 32      // up to which names are compared with each other and not kept in a map
+	manyNames    = 4096    // in one object, from which on the memory that they take is asked for
+	nameSize     = 64      // bytes that a name in a map takes
+	repeatedName = "duplicate name"
+	tooDeep      = "nested too deep, an object may have 512 levels"
 )
 
 // A SyntaxError says where text stops being the JSON that this package accepts. It never quotes the text.
@@ -29,6 +31,12 @@ type SyntaxError struct {
 
 // Error implements error.
 func (e *SyntaxError) Error() string { return e.Problem + ": byte " + strconv.Itoa(e.Offset) }
+
+// IsRepeated reports whether an error is that of a name which an object has twice.
+func IsRepeated(err error) bool {
+	syntax, ok := errors.AsType[*SyntaxError](err)
+	return ok && syntax.Problem == repeatedName
+}
 
 // A Span is a piece of a document: the bytes from Start up to, not including, End.
 type Span struct{ Start, End uint32 }
@@ -97,16 +105,20 @@ func (s *Scanner) End() error {
 }
 
 // Members reads the object at the scanner's place and calls visit for each member with the scanner at its value, which
-// visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error.
-func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', visit) }
+// visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error, which
+// IsRepeated tells.
+func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', true, visit) }
+
+// EveryMember is Members for an object whose names do not matter: of a repeated one, all members are visited.
+func (s *Scanner) EveryMember(visit func(name []byte) error) error { return s.each('{', false, visit) }
 
 // Elements reads the array at the scanner's place and calls visit for each element with the scanner at it; visit must
 // move the scanner over it.
 func (s *Scanner) Elements(visit func() error) error {
-	return s.each('[', func([]byte) error { return visit() })
+	return s.each('[', false, func([]byte) error { return visit() })
 }
 
-func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
+func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error) error {
 	if s.at(s.pos) != opening {
 		s.unexpected(s.pos)
 	} else if s.depth++; s.depth > s.maxDepth {
@@ -127,7 +139,7 @@ func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
 				s.fail(i, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
 				break
 			}
-			if name = unescaped(literal); !seen.add(s, i, name) {
+			if name = unescaped(literal); strict && !seen.add(s, i, name, strict) {
 				break
 			}
 		}
@@ -223,14 +235,17 @@ type nameSet struct {
 	filter uint64
 	seed   maphash.Seed
 	many   map[uint64]int // by hash, which of the names
+
+	repeated bool // some name is
 }
 
-// add adds the name that s has read at i, or fails.
-func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
+// add adds the name that s has read at i. It fails where there are too many, and for a repeated one if the set is strict.
+func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
 	names := s.names[set.before:]
+	set.repeated = set.has(s, names, name) || set.repeated
 	switch {
-	case set.has(s, names, name):
-		s.fail(i, "duplicate name")
+	case strict && set.repeated:
+		s.fail(i, repeatedName)
 	case len(names) == maxMembers:
 		s.fail(i, "too many members in one object")
 	case s.reserve != nil && len(names) >= manyNames && len(names)&(len(names)-1) == 0: // as many again, before they come

@@ -69,7 +69,7 @@ func (s *Searcher) value() error {
 	switch kind := s.scan.Kind(); {
 	case s.found:
 	case kind == jsondoc.Map && n.Kind() != crdschema.Any:
-		return s.scan.Members(s.member)
+		return s.scan.EveryMember(s.member)
 	case kind == jsondoc.Array && n.Items() != nil && !n.Items().Scalar():
 		s.schema, s.path = n.Items(), append(s.path, nil)
 		err := s.scan.Elements(s.elements)
