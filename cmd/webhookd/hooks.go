@@ -43,6 +43,7 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 			logged.stuck(kind, more)
 		},
 		Reserve: server.Reserve,
+		Hold:    server.Hold,
 	}
 }
 

@@ -45,6 +45,13 @@ type Completer interface {
 	Complete(obj *jsondoc.Object, from, to string) error
 }
 
+// An Interruptible is a Converter that can say whether it looks at its context as it goes on, so that it returns soon after
+// the deadline whatever the object is. Others may hang, so package review calls them on a goroutine of their own.
+type Interruptible interface {
+	Converter
+	Interruptible() bool
+}
+
 // A Kind is a group and kind with all versions that objects are served or stored in, and what converts between them.
 type Kind struct {
 	schema.GroupKind
@@ -101,6 +108,12 @@ func (k *Kind) last(ctx context.Context, obj *jsondoc.Object, from, to string) e
 		err = c.Complete(obj, from, to)
 	}
 	return err
+}
+
+// Interruptible reports whether a conversion returns soon after the deadline of its context. It is false for kinds in Go.
+func (k *Kind) Interruptible() bool {
+	c, ok := k.Converter.(Interruptible)
+	return ok && c.Interruptible()
 }
 
 // Has reports whether version is one of the kind's.

@@ -55,7 +55,7 @@ func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := decode(text, src); err != nil {
+	if err := decode(jsondoc.LastOfEach(text), src); err != nil {
 		return typeError(text, src)
 	}
 	return decode(append(append([]byte(`{"metadata":`), metadata...), '}'), dst)

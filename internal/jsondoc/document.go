@@ -49,12 +49,12 @@ type field struct {
 	escaped                     bool // the name has escapes
 }
 
-// nameOf returns the name of a field whose literal is text.
-func (f *field) nameOf(text []byte) []byte {
+// is reports whether a field whose name is a literal has a name.
+func (f *field) is(literal []byte, name string) bool {
 	if f.escaped {
-		return unescaped(text)
+		return isText(literal, name)
 	}
-	return text
+	return string(literal) == name
 }
 
 // An Outline says where an object of a document stands, and where its members do.
@@ -130,7 +130,7 @@ func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 // outline adds to fields those of the array or object at the place of s; skip moves s over a value.
 func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(name []byte) error) error {
 	start := offset(s.pos)
-	return s.each(opening, func(name []byte) error {
+	return s.each(opening, true, func(name []byte) error {
 		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
 		f.escaped = len(name) != int(f.name.End-f.name.Start) // every escape is longer than what it stands for
 		err := skip(name)
@@ -189,9 +189,24 @@ func (d *Document) Member(o Outline, name string) (Span, bool) {
 	return d.find(d.fields[o.fields.Start:o.fields.End], name)
 }
 
+// Nested returns where the value of a member of the member called nested stands, of an outlined object.
+func (d *Document) Nested(o Outline, name string) (Span, bool) {
+	return d.find(d.nested[o.nested.Start:o.nested.End], name)
+}
+
+// EachNested calls visit for each member of the member called nested, of an outlined object, with the literal of its name,
+// without quotes, and the place of its value, until it returns false.
+func (d *Document) EachNested(o Outline, visit func(name []byte, at Span) bool) {
+	for i := o.nested.Start; i < o.nested.End; i++ {
+		if f := &d.nested[i]; !visit(d.Text(f.name), Span{f.value, f.valueEnd}) {
+			return
+		}
+	}
+}
+
 func (d *Document) find(fields []field, name string) (Span, bool) {
 	for i := range fields {
-		if f := &fields[i]; string(f.nameOf(d.Text(f.name))) == name {
+		if f := &fields[i]; f.is(d.Text(f.name), name) {
 			return Span{f.value, f.valueEnd}, true
 		}
 	}

@@ -1,7 +1,6 @@
 package jsondoc_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -65,14 +64,5 @@ func TestFilterEditsAndGoesOn(t *testing.T) {
 	}
 	if diff := cmp.Diff(`{"a":9,"c":9,"b":4}`, string(o.Text())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestFilterOfARepeatedName(t *testing.T) {
-	t.Parallel()
-	o := parse(t, `{"o":{"a":1,"a":2}}`)
-	err := get(t, o, "o").Filter(func([]byte, jsondoc.Member) bool { return false })
-	if wrong, ok := errors.AsType[*jsondoc.PathError](err); !ok || wrong.Path != ".o" {
-		t.Errorf("got %v", err)
 	}
 }

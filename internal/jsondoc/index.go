@@ -21,7 +21,7 @@ const (
 // lookup returns where the member of a name is in a large object, or -1.
 func (n *Node) lookup(name string) int {
 	x := n.doc.indexes.of(n)
-	if i := x.next; i < len(n.members) && n.members[i].mayBe(len(name)) && string(n.nameOf(i)) == name {
+	if i := x.next; i < len(n.members) && n.members[i].is(n.doc, name) {
 		x.next++
 		return i
 	}

@@ -74,7 +74,7 @@ func (d *Document) listAt(s *Scanner, at int) int {
 			i = s.name(place)
 			name := unescaped(s.Text(s.nameAt))
 			f.name, f.escaped = s.nameAt, len(name) != int(s.nameAt.End-s.nameAt.Start)
-			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, place, name)
+			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, place, name, false) && !seen.repeated
 		}
 		f.value = offset(i)
 		if c := s.at(i); (c == '{' || c == '[') && !v.full {

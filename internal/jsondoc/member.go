@@ -40,15 +40,20 @@ func (m *member) piece() piece { return piece{m.at, m.added} }
 // tail returns where the text behind the value stands.
 func (m *member) tail() piece { return piece{Span{m.at.End, m.end}, m.headAdded} }
 
-// mayBe reports whether the name can be one of some length.
-func (m *member) mayBe(length int) bool { return m.escaped || int(m.name.End-m.name.Start) == length }
-
 func (m *member) nameIn(d *Document) []byte {
 	literal := d.bytes(piece{m.name, m.headAdded})
 	if m.escaped {
 		return unescaped(literal)
 	}
 	return literal
+}
+
+// is reports whether the member has a name, without a copy of it.
+func (m *member) is(d *Document, name string) bool {
+	if m.escaped {
+		return isText(d.bytes(piece{m.name, m.headAdded}), name)
+	}
+	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == name
 }
 
 // nameOf returns the name of a member.

@@ -78,8 +78,8 @@ func (n *Node) Replace(v Value) {
 	n.parent.touch()
 }
 
-// Member returns the value of the object's member name, or nil if it has none or the value is no object. It fails if
-// the object has two members of one name, whichever it is.
+// Member returns the value of the object's member name, or nil if it has none or the value is no object. Of members of one
+// name, the last one counts, here and below. It fails if the object has more members than are looked at.
 func (n *Node) Member(name string) (*Node, error) {
 	i, err := n.find(name, bitOf(name))
 	if i < 0 {
@@ -88,8 +88,8 @@ func (n *Node) Member(name string) (*Node, error) {
 	return n.member(i), nil
 }
 
-// SetMember sets the object's member name; a new one goes behind the others. It fails if the value is no object, or one
-// with two members of one name, or if the name is not UTF-8.
+// SetMember sets the object's member name; a new one goes behind the others. It fails if the value is no object, or as Member
+// does, or if the name is not UTF-8.
 func (n *Node) SetMember(name string, v Value) error {
 	i, err := n.find(name, bitOf(name))
 	if err != nil {
@@ -147,7 +147,7 @@ func (n *Node) add(name Name, v Value) error {
 	return nil
 }
 
-// RemoveMember removes the object's member name, if it has one. It fails if the object has two members of one name.
+// RemoveMember removes the object's member name, if it has one. It fails as Member does.
 func (n *Node) RemoveMember(name string) error {
 	i, err := n.find(name, bitOf(name))
 	if i < 0 {
@@ -172,7 +172,7 @@ func (n *Node) Element(i int) (*Node, error) {
 }
 
 // Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it
-// returns false. It fails if two members have one name, and does nothing for other values. Visit may edit the values, but
+// returns false. It fails as Member does, and does nothing for other values. Visit may edit the values, but
 // not add or remove members of n.
 func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	if err := n.look(); err != nil || n == nil {
@@ -196,8 +196,8 @@ func (n *Node) Len() int {
 }
 
 // Filter keeps those members of the object, or elements of the array, for which keep returns true: it is called for each, in
-// their order. The name, which an element does not have, and the member are good until keep returns. It fails if two members
-// have one name, and does nothing for other values. Keep may edit the values, but not add or remove members of n.
+// their order. The name, which an element does not have, and the member are good until keep returns. It fails as Member
+// does, and does nothing for other values. Keep may edit the values, but not add or remove members of n.
 func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
@@ -255,7 +255,7 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 // search goes through the members.
 func (n *Node) search(name string) int {
 	for i := range n.members {
-		if n.members[i].mayBe(len(name)) && string(n.nameOf(i)) == name {
+		if n.members[i].is(n.doc, name) {
 			return i
 		}
 	}
@@ -286,20 +286,38 @@ func (n *Node) look() error {
 		}
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
-	if err := n.scan(&d.inside, kind == Map); err != nil {
+	repeated, err := n.scan(&d.inside, kind == Map)
+	if err != nil {
 		d.members = d.members[:first]
 		if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 			err = &PathError{syntax.Problem, n.Path()}
 		}
 		return err
 	}
+	if repeated {
+		d.members = d.members[:first+d.lastOfEach(d.members[first:])]
+	}
 	n.listed(first)
 	return nil
 }
 
-// scan adds to the document's members those of n, whose text s is at the start of. It is Scanner.Members and Elements for text
-// that is known to be JSON (BenchmarkConvert in converters/rules).
-func (n *Node) scan(s *Scanner, object bool) error {
+// lastOfEach moves those members to the front that are the last of their name, and returns how many there are.
+func (d *Document) lastOfEach(members []member) int {
+	seen := make(map[string]bool, len(members))
+	at := len(members)
+	for i := at - 1; i >= 0; i-- {
+		if name := string(members[i].nameIn(d)); !seen[name] {
+			seen[name] = true
+			at--
+			members[at] = members[i]
+		}
+	}
+	return copy(members, members[at:])
+}
+
+// scan adds to the document's members those of n, whose text s is at the start of, and reports whether a name is repeated. It
+// is Scanner.Members and Elements for text that is known to be JSON (BenchmarkConvert in converters/rules).
+func (n *Node) scan(s *Scanner, object bool) (repeated bool, err error) {
 	d, base, seen := n.doc, n.at.Start, nameSet{}
 	most := maxFields - len(d.fields) + len(d.members)
 	start, i := 0, s.space(1)
@@ -311,7 +329,7 @@ func (n *Node) scan(s *Scanner, object bool) error {
 			at := i
 			i = s.name(at)
 			name := unescaped(s.Text(s.nameAt))
-			if !seen.add(s, at, name) {
+			if !seen.add(s, at, name, false) {
 				break
 			}
 			m.name, m.escaped = s.nameAt.behind(base), len(name) != int(s.nameAt.End-s.nameAt.Start)
@@ -327,10 +345,10 @@ func (n *Node) scan(s *Scanner, object bool) error {
 			break
 		}
 		if err := d.makeRoom(0); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return s.err
+	return seen.repeated, s.err
 }
 
 // outlined says that the text of n is that of the nested member of the outline of the open object.

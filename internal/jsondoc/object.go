@@ -31,7 +31,7 @@ func (d *Document) Parse(text []byte) (*Object, error) {
 }
 
 // Get returns the value at a path, or nil if a step of it is absent or no object; a null is a value. It fails if an object
-// on the way has two members of one name. No path at all is the object itself, here and in Set.
+// on the way has more members than are looked at. No path at all is the object itself, here and in Set.
 func (o *Object) Get(path ...string) (*Node, error) {
 	n, err := o.Node, error(nil)
 	for _, name := range path {

@@ -4,7 +4,7 @@ import "bytes"
 
 // Pairs calls visit for each name that two objects have members of, or for each place that two arrays of one length have, in the order of a and then of what only b has, until visit
 // returns false; a value that is not there is nil, and either object may be nil. Pairs of the same text are left out, unless
-// all is set. It costs time in proportion to both objects. It fails if one of them has two members of one name.
+// all is set. It costs time in proportion to both objects. It fails as Member does.
 func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error {
 	if err := a.look(); err != nil {
 		return err

@@ -1,7 +1,8 @@
 package jsondoc
 
 import (
-	"bytes"
+	"errors"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
@@ -13,12 +14,13 @@ import (
 const MaxDepth = 512
 
 const (
-	scanDepth  = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
-	maxMembers = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
-	fewMembers = 32      // up to which names are compared with each other and not kept in a map
-	manyNames  = 4096    // in one object, from which on the memory that they take is asked for
-	nameSize   = 64      // bytes that a name in a map takes
-	tooDeep    = "nested too deep, an object may have 512 levels"
+	scanDepth    = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
+	maxMembers   = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
+	fewMembers   = 32      // up to which names are compared with each other and not kept in a map
+	manyNames    = 4096    // in one object, from which on the memory that they take is asked for
+	nameSize     = 64      // bytes that a name in a map takes
+	repeatedName = "duplicate name"
+	tooDeep      = "nested too deep, an object may have 512 levels"
 )
 
 // A SyntaxError says where text stops being the JSON that this package accepts. It never quotes the text.
@@ -29,6 +31,12 @@ type SyntaxError struct {
 
 // Error implements error.
 func (e *SyntaxError) Error() string { return e.Problem + ": byte " + strconv.Itoa(e.Offset) }
+
+// IsRepeated reports whether an error is that of a name which an object has twice.
+func IsRepeated(err error) bool {
+	syntax, ok := errors.AsType[*SyntaxError](err)
+	return ok && syntax.Problem == repeatedName
+}
 
 // A Span is a piece of a document: the bytes from Start up to, not including, End.
 type Span struct{ Start, End uint32 }
@@ -42,6 +50,7 @@ type Scanner struct {
 	depth, maxDepth int
 	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
 	stopsEnd        int
+	maxName         int                     // bytes of a name that Members and Outline read; 0: any
 	obscured        bool                    // some string has an escape for a letter or a dot, which need none
 	nameAt          Span                    // the member name that was read last, escapes and all
 	names           []Span                  // of the objects that Members has open, one behind the other
@@ -69,6 +78,9 @@ func (s *Scanner) Reset(text []byte, maxDepth int) error {
 	return err
 }
 
+// LimitNames makes a longer name than so many bytes an error, in the objects that Members and Outline read.
+func (s *Scanner) LimitNames(bytes int) { s.maxName = bytes }
+
 // Text returns the bytes of a span.
 func (s *Scanner) Text(at Span) []byte { return s.text[at.Start:at.End:at.End] }
 
@@ -93,16 +105,20 @@ func (s *Scanner) End() error {
 }
 
 // Members reads the object at the scanner's place and calls visit for each member with the scanner at its value, which
-// visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error.
-func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', visit) }
+// visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error, which
+// IsRepeated tells.
+func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', true, visit) }
+
+// EveryMember is Members for an object whose names do not matter: of a repeated one, all members are visited.
+func (s *Scanner) EveryMember(visit func(name []byte) error) error { return s.each('{', false, visit) }
 
 // Elements reads the array at the scanner's place and calls visit for each element with the scanner at it; visit must
 // move the scanner over it.
 func (s *Scanner) Elements(visit func() error) error {
-	return s.each('[', func([]byte) error { return visit() })
+	return s.each('[', false, func([]byte) error { return visit() })
 }
 
-func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
+func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error) error {
 	if s.at(s.pos) != opening {
 		s.unexpected(s.pos)
 	} else if s.depth++; s.depth > s.maxDepth {
@@ -118,7 +134,12 @@ func (s *Scanner) each(opening byte, visit func(name []byte) error) error {
 			if s.pos = s.name(i); s.err != nil {
 				break
 			}
-			if name = unescaped(s.Text(s.nameAt)); !seen.add(s, i, name) {
+			literal := s.Text(s.nameAt)
+			if s.maxName > 0 && longer(literal, s.maxName) {
+				s.fail(i, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
+				break
+			}
+			if name = unescaped(literal); strict && !seen.add(s, i, name, strict) {
 				break
 			}
 		}
@@ -207,39 +228,24 @@ func (s *Scanner) unexpected(i int) int {
 	return s.fail(i, "unexpected character")
 }
 
-// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; a map
-// keeps the comparing of many linear.
+// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; the
+// hashes of many keep their comparing linear, without a copy of them.
 type nameSet struct {
 	before int // the names of the scanner that are of other objects
 	filter uint64
-	many   map[string]bool
+	seed   maphash.Seed
+	many   map[uint64]int // by hash, which of the names
+
+	repeated bool // some name is
 }
 
-// add adds the name that s has read at i, or fails.
-func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
-	names, repeated := s.names[set.before:], false
-	if len(names) < fewMembers {
-		hash := len(name) * 7
-		if hash > 0 {
-			hash += int(name[0]) + int(name[len(name)-1])*31
-		}
-		bit := uint64(1) << (hash & 63)
-		repeated = set.filter&bit != 0 && slices.ContainsFunc(names, func(at Span) bool {
-			return bytes.Equal(unescaped(s.Text(at)), name)
-		})
-		set.filter |= bit
-	} else {
-		if set.many == nil {
-			set.many = make(map[string]bool, 4*fewMembers)
-		}
-		for _, at := range names[len(set.many):] {
-			set.many[string(unescaped(s.Text(at)))] = true
-		}
-		repeated = set.many[string(name)]
-	}
+// add adds the name that s has read at i. It fails where there are too many, and for a repeated one if the set is strict.
+func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
+	names := s.names[set.before:]
+	set.repeated = set.has(s, names, name) || set.repeated
 	switch {
-	case repeated:
-		s.fail(i, "duplicate name")
+	case strict && set.repeated:
+		s.fail(i, repeatedName)
 	case len(names) == maxMembers:
 		s.fail(i, "too many members in one object")
 	case s.reserve != nil && len(names) >= manyNames && len(names)&(len(names)-1) == 0: // as many again, before they come
@@ -251,4 +257,28 @@ func (set *nameSet) add(s *Scanner, i int, name []byte) bool {
 	}
 	s.names = append(s.names, s.nameAt)
 	return s.err == nil
+}
+
+// has reports whether a name is one of those before it, and notes it.
+func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
+	is := func(at Span) bool { return isText(s.Text(at), name) }
+	if len(names) < fewMembers {
+		bit := uint64(bitOf(name))
+		repeated := set.filter&bit != 0 && slices.ContainsFunc(names, is)
+		set.filter |= bit
+		return repeated
+	}
+	if set.many == nil {
+		set.many, set.seed = make(map[uint64]int, 4*fewMembers), maphash.MakeSeed()
+		for i, at := range names {
+			set.many[hashOf(set.seed, s.Text(at))] = i
+		}
+	}
+	hash := maphash.Bytes(set.seed, name)
+	i, found := set.many[hash]
+	if !found {
+		set.many[hash] = len(names)
+		return false
+	}
+	return is(names[i]) || slices.ContainsFunc(names, is) // the latter of two names of one hash: never
 }

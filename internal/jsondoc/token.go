@@ -3,7 +3,6 @@ package jsondoc
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math/bits"
 	"strconv"
 	"unicode/utf16"
@@ -163,31 +162,6 @@ func (s *Scanner) literal(i int) int {
 		}
 	}
 	return s.fail(i, "invalid literal")
-}
-
-// Unquote returns what a validated string literal stands for.
-func Unquote(literal []byte) string {
-	if bytes.IndexByte(literal, '\\') < 0 {
-		return string(literal[1 : len(literal)-1])
-	}
-	return decoded(literal)
-}
-
-// unescaped returns what a validated string literal, given without its quotes, stands for.
-func unescaped(literal []byte) []byte {
-	if bytes.IndexByte(literal, '\\') < 0 {
-		return literal
-	}
-	quoted := make([]byte, 0, len(literal)+len(`""`))
-	return []byte(decoded(append(append(append(quoted, '"'), literal...), '"')))
-}
-
-// decoded returns what a validated string literal with escapes stands for.
-func decoded(literal []byte) (text string) {
-	if err := json.Unmarshal(literal, &text); err != nil {
-		panic("jsondoc: a validated string does not decode: " + err.Error())
-	}
-	return text
 }
 
 func firstInvalidUTF8(text []byte) int {

@@ -100,7 +100,7 @@ func (v Value) Each(visit func(name []byte, value Value) bool) {
 		}
 	}
 	s := Scanner{text: v.Text(), maxDepth: scanDepth}
-	_ = s.each(byte(kind), func(name []byte) error {
+	_ = s.each(byte(kind), false, func(name []byte) error {
 		at, err := s.Skip()
 		if err == nil && !visit(name, v.part(&s, at)) {
 			err = errStopped
@@ -114,7 +114,11 @@ var errStopped = errors.New("stopped")
 func (v Value) eachOf(fields []field, visit func(name []byte, value Value) bool) {
 	for i := range fields {
 		f := &fields[i]
-		if !visit(f.nameOf(v.doc.Text(f.name)), v.doc.Value(Span{f.value, f.valueEnd})) {
+		name := v.doc.Text(f.name)
+		if f.escaped {
+			name = unescaped(name)
+		}
+		if !visit(name, v.doc.Value(Span{f.value, f.valueEnd})) {
 			return
 		}
 	}

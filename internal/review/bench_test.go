@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,15 +69,22 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// BenchmarkHandler is the same with what net/http/httptest costs: compare it between two versions only.
+// BenchmarkHandler is the same with a deadline, as every request has one, and with what net/http/httptest costs: compare it
+// between two versions only.
 func BenchmarkHandler(b *testing.B) {
-	body := reviewtest.Body(1, 3<<10)
-	h := review.NewHandler(builtinReviewer(b, counters()))
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, httptest.NewRequestWithContext(b.Context(), "POST", "/crdconvert?timeout=30s", bytes.NewReader(body)))
+	for _, objects := range []int{1, 100} {
+		b.Run("objects="+strconv.Itoa(objects), func(b *testing.B) {
+			ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+			defer cancel()
+			body := reviewtest.Body(objects, 3<<10)
+			h := review.NewHandler(builtinReviewer(b, counters()))
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, "POST", "/crdconvert?timeout=30s", bytes.NewReader(body)))
+			}
+		})
 	}
 }
 

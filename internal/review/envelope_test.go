@@ -37,6 +37,7 @@ func TestEnvelopeRejected(t *testing.T) {
 		noVersion = "unknown review version, set conversionReviewVersions of the CRD to [v1] or [v1beta1]: .apiVersion"
 		noRequest = "review without a request, send a ConversionRequest: .request"
 		noUID     = "request without a uid, the answer could not be matched: .request.uid"
+		longUID   = "longer than 1024 bytes, send the uid of the API server: .request.uid"
 	)
 	good := string(members(kindPart, versionPart, requestPart))
 	tests := map[string]struct {
@@ -83,6 +84,11 @@ func TestEnvelopeRejected(t *testing.T) {
 		"apiversion":             {members(kindPart, `"apiversion":"`+reviewV1+`"`, requestPart), noVersion},
 		"apiVersion of an array": {members(kindPart, `"apiVersion":["`+reviewV1+`"]`, requestPart), noVersion},
 
+		"kind too long":       {members(`"kind":"`+strings.Repeat("x", 1<<20)+`"`, versionPart, requestPart), noReview},
+		"apiVersion too long": {members(kindPart, `"apiVersion":"`+strings.Repeat("x", 1<<20)+`"`, requestPart), noVersion},
+		"name too long":       {members(kindPart, versionPart, requestPart, `"`+strings.Repeat("x", 1<<10+1)+`":1`), notJSON + "name longer than 1024 bytes: byte 173"},
+		"name too long below": {withRequest(uidPart, `"`+strings.Repeat(`\u0078`, 1<<10+1)+`":1`), notJSON + "name longer than 1024 bytes"},
+
 		"request absent":      {members(kindPart, versionPart), noRequest},
 		"request null":        {members(kindPart, versionPart, `"request":null`), noRequest},
 		"request of an array": {members(kindPart, versionPart, `"request":[]`), noRequest},
@@ -95,7 +101,11 @@ func TestEnvelopeRejected(t *testing.T) {
 		"uid of a number": {withRequest(`"uid":1`, desiredPart, objectsPart), noUID},
 		"uid of a list":   {withRequest(`"uid":["a"]`, desiredPart, objectsPart), noUID},
 		"UID":             {withRequest(`"UID":"a"`, desiredPart, objectsPart), noUID},
-		"uid outside":     {members(kindPart, versionPart, uidPart, `"request":{}`), noUID},
+		"uid too long":    {withRequest(`"uid":"`+strings.Repeat("x", 1<<10+1)+`"`, desiredPart, objectsPart), longUID},
+		"uid far too long, in escapes": {
+			withRequest(`"uid":"`+strings.Repeat(`\u0078`, 1<<20)+`"`, desiredPart, objectsPart), longUID,
+		},
+		"uid outside": {members(kindPart, versionPart, uidPart, `"request":{}`), noUID},
 
 		"kind twice":             {members(kindPart, versionPart, requestPart, kindPart), notJSON + "duplicate name: byte 173"},
 		"kind twice, escaped":    {members(kindPart, versionPart, requestPart, `"k\u0069nd":1`), notJSON + "duplicate name: byte 173"},
@@ -176,6 +186,8 @@ func TestEnvelopeFailed(t *testing.T) {
 	const (
 		noDesired = "no version to convert to, set it to GROUP/VERSION: .request.desiredAPIVersion"
 		noList    = ", not an array, send a list of objects: .request.objects"
+
+		longDesired = "longer than 1024 bytes, set it to GROUP/VERSION: .request.desiredAPIVersion"
 	)
 	tests := map[string]struct {
 		body []byte
@@ -185,6 +197,7 @@ func TestEnvelopeFailed(t *testing.T) {
 		"desiredAPIVersion empty":    {withRequest(uidPart, `"desiredAPIVersion":""`, objectsPart), noDesired},
 		"desiredAPIVersion null":     {withRequest(uidPart, `"desiredAPIVersion":null`, objectsPart), noDesired},
 		"desiredAPIVersion a number": {withRequest(uidPart, `"desiredAPIVersion":1`, objectsPart), noDesired},
+		"desiredAPIVersion too long": {withRequest(uidPart, `"desiredAPIVersion":"example.com/`+strings.Repeat("v", 1<<10)+`"`, objectsPart), longDesired},
 		"no group":                   {withRequest(uidPart, `"desiredAPIVersion":"v1"`, objectsPart), noDesired},
 		"empty group":                {withRequest(uidPart, `"desiredAPIVersion":"/v1"`, objectsPart), noDesired},
 		"empty version":              {withRequest(uidPart, `"desiredAPIVersion":"example.com/"`, objectsPart), noDesired},
@@ -217,7 +230,7 @@ func TestEnvelopeLiteralsAreEchoed(t *testing.T) {
 	t.Parallel()
 	uids := map[string]string{
 		"uuid": `"` + uid + `"`, "letters": `"a"`, "escapes": `"\u0061\/\t\"<>&\u003c"`, "not ASCII": `"ü\u00fc😀\ud83d\ude00"`,
-		"control characters": `"\u0000\u001b[31m\r\n"`, "long": `"` + strings.Repeat("x", 100<<10) + `"`, "DEL": "\"\x7f\u2028\"",
+		"control characters": `"\u0000\u001b[31m\r\n"`, "long": `"` + strings.Repeat(`\u0078`, 1<<10) + `"`, "DEL": "\"\x7f\u2028\"",
 	}
 	for name, literal := range uids {
 		t.Run("uid/"+name, func(t *testing.T) {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -44,8 +42,8 @@ func (e *GuardError) add(path ...string) {
 // source's (invariant I4). It then gives the object the source's metadata, byte for byte, with the labels and annotations
 // of the result, and {} where the source had none, which server-side apply needs (kubernetes#117356).
 //
-// Metadata that nobody touched costs nothing; after that the texts of its members are compared, and decoded values only
-// where those differ.
+// Metadata that nobody touched costs nothing; after that the texts of its members are compared where they stand, and decoded
+// values only where those differ. It takes time in proportion to their number, however many a hostile object has.
 func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	kind, err := obj.Get("kind")
 	if err != nil {
@@ -64,29 +62,36 @@ func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 		return nil
 	}
 	at, found := c.doc.Member(src, "metadata")
-	source := c.doc.Text(at)
 	before, err := jsondoc.RawValue([]byte("{}"))
 	if err != nil {
 		return err
 	}
-	if found && source[0] == '{' {
+	var was *jsondoc.Node
+	if source := c.doc.Text(at); found && source[0] == '{' {
 		before = c.doc.Value(at)
+		was, err = obj.Original().Get("metadata")
 	} else if found && string(source) != "null" {
-		return &jsondoc.PathError{Problem: "is not an object, fix the stored object", Path: ".metadata"}
+		err = &jsondoc.PathError{Problem: "is not an object, fix the stored object", Path: ".metadata"}
 	}
-	return restoreMetadata(obj, before, meta)
+	if err != nil {
+		return err
+	}
+	return restoreMetadata(obj, before, was, meta)
 }
 
 // restoreMetadata compares the metadata of the result with that of the source, and puts the latter back, with the labels
 // and annotations of the result.
-func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, after *jsondoc.Node) error {
+func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, was, is *jsondoc.Node) error {
+	if !mayBeObject(is) {
+		return &GuardError{Paths: []string{is.Path()}}
+	}
 	edits := make([]func() error, 0, 2)
 	var changed GuardError
 	var problems problems
-	err := compare(before.Text(), after, func(name string, was []byte, is *jsondoc.Node) {
+	err := jsondoc.Pairs(was, is, false, func(name string, was, is *jsondoc.Node) bool {
 		switch {
 		case name != "labels" && name != "annotations":
-			if !same(was, is) {
+			if !same(was.Text(), is) {
 				changed.add("metadata", clip(name, maxName))
 			}
 		case sameStrings(was, is):
@@ -97,6 +102,7 @@ func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, after *jsondoc.N
 			value := is.Value()
 			edits = append(edits, func() error { return obj.Set(value, "metadata", name) })
 		}
+		return true
 	})
 	if err != nil {
 		return err
@@ -118,40 +124,21 @@ func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, after *jsondoc.N
 	return nil
 }
 
-// compare calls visit for each member of the source, an object, with what became of it, then for those that were added,
-// ordered by name. It takes time in proportion to their number, however many a hostile object has.
-func compare(source []byte, after *jsondoc.Node, visit func(name string, was []byte, is *jsondoc.Node)) error {
-	if kind := after.Kind(); kind != jsondoc.Map && kind != jsondoc.Invalid && kind != jsondoc.Null {
-		return &GuardError{Paths: []string{after.Path()}}
-	}
-	added := map[string]*jsondoc.Node{}
-	if err := after.Each(func(name string, value *jsondoc.Node) bool { added[name] = value; return true }); err != nil {
-		return err
-	}
-	s, err := jsondoc.NewScanner(source, jsondoc.MaxDepth)
-	if err != nil {
-		return err
-	}
-	err = s.Members(func(name []byte) error {
-		at, err := s.Skip()
-		visit(string(name), s.Text(at), added[string(name)])
-		delete(added, string(name))
-		return err
-	})
-	for _, name := range slices.Sorted(maps.Keys(added)) {
-		visit(name, nil, added[name])
-	}
-	return err
+// mayBeObject reports whether a value is an object, or stands for an empty one.
+func mayBeObject(n *jsondoc.Node) bool {
+	kind := n.Kind()
+	return kind == jsondoc.Map || kind == jsondoc.Invalid || kind == jsondoc.Null
 }
 
 // sameStrings compares labels or annotations key by key, for a converter may have written them anew.
-func sameStrings(was []byte, is *jsondoc.Node) bool {
-	if isEmpty(was) || is.Kind() != jsondoc.Map || was[0] != '{' || bytes.Equal(was, is.Text()) {
-		return same(was, is)
+func sameStrings(was, is *jsondoc.Node) bool {
+	if was.Kind() != jsondoc.Map || is.Kind() != jsondoc.Map || was.Len() == 0 {
+		return same(was.Text(), is)
 	}
 	equal := true
-	err := compare(was, is, func(_ string, was []byte, is *jsondoc.Node) {
-		equal = equal && len(was) > 0 && is != nil && same(was, is)
+	err := jsondoc.Pairs(was, is, false, func(_ string, was, is *jsondoc.Node) bool {
+		equal = was != nil && is != nil && same(was.Text(), is)
+		return equal
 	})
 	return equal && err == nil
 }

@@ -197,7 +197,7 @@ func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 			[]string{"converter set too much (annotations size 262151 is larger than limit 262144)" + fix + ".metadata.annotations"},
 		},
 		"old and new invalid": {set(`"x"`, "metadata", "annotations", "-"), []string{`.metadata.annotations["-"]`}},
-		"repeated key":        {set(`{"k":"1","k":"2"}`, "metadata", "annotations"), []string{"duplicate name: .metadata.annotations"}},
+		"repeated key":        {set(`{"k":"1","k":2}`, "metadata", "annotations"), []string{"set a number for a string, fix the converter: .metadata.annotations.k"}},
 		"several": {
 			all(set(`1`, "metadata", "labels", "b"), set(`2`, "metadata", "labels", "c"), set(`3`, "metadata", "annotations", "d")),
 			[]string{".metadata.annotations.d; ", ".metadata.labels.b; ", ".metadata.labels.c"},

@@ -21,7 +21,6 @@ import (
 func NewHandler(r *Reviewer) http.Handler {
 	h := &handler{reviewer: r, contentType: []string{"application/json"}}
 	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
-	h.watch = watch{reviewer: r, send: h.write}
 	return h
 }
 
@@ -30,7 +29,6 @@ const writeSize = 64 << 10
 
 type handler struct {
 	reviewer    *Reviewer
-	watch       watch
 	contentType []string
 	bodies      buffers
 	writers     sync.Pool
@@ -43,14 +41,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		refuse(w, err)
 		return
 	}
-	defer h.bodies.put(body)
-	c := h.reviewer.begin()
-	defer h.reviewer.end(c)
-	c.watch = &h.watch
-	h.watch.begin(req.Context(), w, body, c)
-	defer h.watch.end(&c.attempt) // after a panic
-	switch err := h.reviewer.review(req.Context(), c, body); {
-	case errors.Is(err, errOvertaken):
+	c, err := h.reviewer.review(req.Context(), body)
+	if !c.overdue { // else a converter still has the body
+		defer h.bodies.put(body)
+		defer h.reviewer.end(c)
+	}
+	switch {
 	case err != nil:
 		refuse(w, err)
 	case h.write(w, c) != nil:

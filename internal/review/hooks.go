@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Hooks are told what happens. Each may be nil. They are called on the request's goroutine, many at once, so they must be
-// quick and safe for concurrent use. They are never told a field's value (invariant I11); names that a client made up are
+// Hooks are told what happens. Each may be nil. They are called many at once, so they must be quick and safe for concurrent
+// use; those of one review are called one after the other, until it is answered. They are never told a field's value (invariant I11); names that a client made up are
 // in Result.Message and in the paths of GuardRefused only, all others are the registry's.
 type Hooks struct {
 	// ReviewDone is called once for each body, after the answer was made.
@@ -21,8 +22,8 @@ type Hooks struct {
 	ObjectsDone func(o Objects)
 	// GuardRefused is called for each path that a converter changed and must not.
 	GuardRefused func(pair Pair, path string)
-	// Panicked is called for each panic of a converter, and for one of the answer in place of a converter that does not
-	// return.
+	// Panicked is called for each panic of a converter, even after its review was answered, and for one of a hook on a
+	// goroutine that is not the request's.
 	Panicked func(ctx context.Context, p Panic)
 	// UnknownFields is called for each run of objects of one pair in a review if any of them had fields that no version has in
 	// the converter's copy of the CRD. The kind is that of the registry which the review saw.
@@ -34,6 +35,9 @@ type Hooks struct {
 	// Reserve is asked before a review takes more memory than its body lets expect: so many bytes more for the request whose
 	// context ctx is. An error is the answer to the whole request; its StatusCode method says with which HTTP code.
 	Reserve func(ctx context.Context, bytes int64) error
+	// Hold is called when a review is answered while its converter still runs: what the request of ctx holds, its body and
+	// what Reserve granted, is held until release is called. A call of Reserve may be in progress.
+	Hold func(ctx context.Context) (release func())
 }
 
 // Unknown stands in a Pair for what the registry does not know.
@@ -164,7 +168,7 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 		return
 	}
 	r := Result{
-		UID: loggable(c.envelope.uid), Pair: c.batch.first,
+		UID: c.loggableUID(), Pair: c.batch.first,
 		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
 		Rejected: err, BytesIn: c.bytesIn, Duration: took, At: c.now,
 	}
@@ -174,19 +178,26 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	c.hooks.ReviewDone(ctx, r)
 }
 
-// loggable returns uid if it is like one of the API server's, else a hash, so that nobody writes into logs what he likes.
-func loggable(uid string) string {
-	if uid == "" {
+// loggableUID returns the uid if it is like one of the API server's, else a hash, so that clients cannot inject log text.
+func (c *conversion) loggableUID() string {
+	literal := c.doc.Text(c.envelope.uid.at)
+	if len(literal) <= len(`""`) || literal[0] != '"' {
 		return ""
 	}
-	plain := len(uid) <= 64
-	for i := 0; plain && i < len(uid); i++ {
-		c := uid[i]
-		plain = c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-	}
-	if plain {
+	if uid := c.envelope.uid.says; !c.envelope.uid.long && len(uid) <= 64 && isPlain(uid) {
 		return uid
 	}
-	sum := sha256.Sum256([]byte(uid))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	hash := sha256.New()
+	_ = jsondoc.WriteUnquoted(hash, literal) // never fails
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil)[:8])
+}
+
+// isPlain reports whether a text has only letters, digits and dashes.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
 }

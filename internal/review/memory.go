@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -22,8 +23,14 @@ const (
 	objectSize    = 256
 )
 
+// errGivenUp is for converters alone: the review has its answer.
+var errGivenUp = errors.New("the review was answered without this conversion")
+
 // reserve asks for memory. Whatever becomes of the error on its way up, it is what the request is answered.
 func (c *conversion) reserve(size int64) error {
+	if c.task.givenUp() {
+		return errGivenUp
+	}
 	err := c.hooks.Reserve(c.ctx, size)
 	if err != nil && c.refused == nil {
 		c.refused = err

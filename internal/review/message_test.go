@@ -107,7 +107,7 @@ func TestMessageSharesItsRoom(t *testing.T) {
 // Whatever an object is called, the message is one line of printable text with the reason in it.
 func TestMessageWithHostileNames(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 100<<10)
+	long := strings.Repeat("x", 1<<10-len("example.com/")-1) // a byte more would be refused
 	always := converters.Func(func(context.Context, *jsondoc.Object, string, string) error { return errors.New("reason: .path") })
 	tests := map[string]struct{ object, want string }{
 		"terminal":       {widget(`"metadata":{"name":"\u001b[2J\u001b]0;x\u0007"}`), "objects[0] Widget ?[2J?]0;x? v1beta1 -> v1: reason: .path"},

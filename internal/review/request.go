@@ -15,18 +15,29 @@ const envelopeDepth = 3
 // a page of a list had 500.
 const maxObjects = 1 << 17
 
+// maxText bounds what identifies things, in bytes: uid, versions, kinds, and all strings that metadata has beside labels and
+// annotations. The API server's uids have 36, and names 253. What is longer is refused and never copied.
+const maxText = 1 << 10
+
+const tooLong = "longer than 1024 bytes" // maxText
+
 // An envelope is a decoded ConversionReview request: where its parts stand in the body.
 type envelope struct {
 	apiVersion, kind string
 	request          jsondoc.Kind
-	uid              string
-	uidText          jsondoc.Span // as JSON, to be echoed
-	desired          string
-	desiredText      jsondoc.Span // as JSON, to be set
+	uid              text // to be echoed
+	desired          text // to be set
 	list             jsondoc.Kind
 	objects          []source
 	tooMany          bool // objects
 	memos            struct{ kind, apiVersion, desired memo }
+}
+
+// A text is where a string stands, and what it says if that is no more than maxText bytes.
+type text struct {
+	at   jsondoc.Span
+	says string
+	long bool
 }
 
 // A source is one of the objects to convert. A problem is what makes it no object to convert at all.
@@ -45,6 +56,7 @@ func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
 	if err != nil {
 		return err
 	}
+	s.LimitNames(maxText)
 	if s.Kind() != jsondoc.Map {
 		if _, err := s.Skip(); err != nil {
 			return err
@@ -54,9 +66,9 @@ func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
 	err = s.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "apiVersion":
-			_, e.apiVersion, err = readString(s, &e.memos.apiVersion)
+			e.apiVersion, err = readName(s, &e.memos.apiVersion)
 		case "kind":
-			_, e.kind, err = readString(s, &e.memos.kind)
+			e.kind, err = readName(s, &e.memos.kind)
 		case "request":
 			err = e.decodeRequest(doc, s)
 		default:
@@ -79,9 +91,9 @@ func (e *envelope) decodeRequest(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 	return s.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "uid":
-			e.uidText, e.uid, err = readString(s, &memo{})
+			e.uid, err = readString(s, &memo{})
 		case "desiredAPIVersion":
-			e.desiredText, e.desired, err = readString(s, &e.memos.desired)
+			e.desired, err = readString(s, &e.memos.desired)
 		case "objects":
 			err = e.decodeObjects(doc, s)
 		default:
@@ -136,13 +148,23 @@ func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
 	return source{problem: problem}, err
 }
 
-// readString reads the value at the scanner's place; the string is empty if it is none.
-func readString(s *jsondoc.Scanner, m *memo) (at jsondoc.Span, text string, err error) {
+// readString reads the value at the scanner's place; it says nothing if it is no string.
+func readString(s *jsondoc.Scanner, m *memo) (t text, err error) {
 	isString := s.Kind() == jsondoc.String
-	if at, err = s.Skip(); err == nil && isString {
-		text = m.unquote(s.Text(at))
+	if t.at, err = s.Skip(); err != nil || !isString {
+		return t, err
 	}
-	return at, text, err
+	literal := s.Text(t.at)
+	if t.long = jsondoc.LongerThan(literal, maxText); !t.long {
+		t.says = m.unquote(literal)
+	}
+	return t, nil
+}
+
+// readName is readString for what is longer than any of the names that it may be.
+func readName(s *jsondoc.Scanner, m *memo) (string, error) {
+	t, err := readString(s, m)
+	return t.says, err
 }
 
 // A memo holds the string that was made last, since one request names the same versions and kinds as the other.
@@ -172,7 +194,9 @@ func (e *envelope) check() error {
 		return &RequestError{"unknown review version, set conversionReviewVersions of the CRD to [v1] or [v1beta1]: .apiVersion"}
 	case e.request != jsondoc.Map:
 		return &RequestError{"review without a request, send a ConversionRequest: .request"}
-	case e.uid == "":
+	case e.uid.long:
+		return &RequestError{tooLong + ", send the uid of the API server: .request.uid"}
+	case e.uid.says == "":
 		return &RequestError{"request without a uid, the answer could not be matched: .request.uid"}
 	}
 	return nil
@@ -180,8 +204,10 @@ func (e *envelope) check() error {
 
 // target splits desiredAPIVersion. The problem is empty if the request can be carried out.
 func (e *envelope) target() (group, version, problem string) {
-	group, version, _ = strings.Cut(e.desired, "/")
+	group, version, _ = strings.Cut(e.desired.says, "/")
 	switch {
+	case e.desired.long:
+		return "", "", tooLong + ", set it to GROUP/VERSION: .request.desiredAPIVersion"
 	case group == "" || version == "" || strings.Contains(version, "/"):
 		return "", "", "no version to convert to, set it to GROUP/VERSION: .request.desiredAPIVersion"
 	case e.list != jsondoc.Array && e.list != jsondoc.Null && e.list != jsondoc.Invalid:

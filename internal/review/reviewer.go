@@ -35,14 +35,16 @@ type Reviewer struct {
 	registry    func() *converters.Registry
 	hooks       Hooks
 	conversions sync.Pool
+	stuck       stuckKinds
 }
 
 // NewReviewer returns a Reviewer that converts with what registry returns; one review sees one registry from its first
 // object to its last.
 func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 	r := &Reviewer{registry: registry, hooks: hooks}
+	r.stuck.told = hooks.Stuck
 	r.conversions.New = func() any {
-		c := &conversion{doc: &jsondoc.Document{}}
+		c := &conversion{doc: &jsondoc.Document{}, stuck: &r.stuck}
 		if hooks.Reserve != nil {
 			c.doc.Reserve = c.reserve
 		}
@@ -54,11 +56,12 @@ func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 // Review appends the answer to the ConversionReview in body to dst. The answer has the version and the uid of the
 // request, and either all objects in their order at desiredAPIVersion or a message that names each one that failed. The
 // error is a *RequestError if body cannot be answered with a review at all. Body must not change meanwhile; nothing of
-// it is kept.
+// it is kept. If ctx has a deadline and a converter in Go overruns it, the answer does without it, and body belongs to that
+// converter until it returns.
 func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error) {
-	c := r.begin()
+	c, err := r.review(ctx, body)
 	defer r.end(c)
-	if err := r.review(ctx, c, body); err != nil {
+	if err != nil {
 		return dst, err
 	}
 	return c.out.AppendTo(dst), nil
@@ -67,20 +70,20 @@ func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error)
 // maxReused is the size of a body in bytes up to which the memory that its review took is kept for the next.
 const maxReused = 4 << 20
 
-func (r *Reviewer) begin() *conversion { return r.conversions.Get().(*conversion) } //nolint:forcetypeassert // New's
-
+// end lets go of a conversion that is not another goroutine's.
 func (r *Reviewer) end(c *conversion) {
-	if c.bytesIn <= maxReused {
+	if c.bytesIn <= maxReused && !c.overdue {
 		c.doc.Reset(nil) // lets go of the body
 		c.reporting.Clear()
 		clear(c.failures)
-		c.registry, c.message, c.watch, c.ctx, c.refused, c.kind, c.batch.old = nil, "", nil, nil, nil, nil, nil
+		c.registry, c.message, c.ctx, c.refused, c.kind, c.batch.old = nil, "", nil, nil, nil, nil
 		r.conversions.Put(c)
 	}
 }
 
-// review leaves the answer in c.out.
-func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error {
+// review returns a conversion with the answer in its output.
+func (r *Reviewer) review(ctx context.Context, body []byte) (*conversion, error) {
+	c := r.conversions.Get().(*conversion) //nolint:forcetypeassert // New's
 	c.now = time.Now()
 	started := c.now
 	c.reset(r.registry(), r.hooks, len(body))
@@ -91,21 +94,18 @@ func (r *Reviewer) review(ctx context.Context, c *conversion, body []byte) error
 	} else {
 		err = c.envelope.check()
 	}
-	if err == nil {
-		c.answer(ctx)
-	}
-	if c.watch != nil && !c.watch.end(&c.attempt) {
-		return errOvertaken
+	if err == nil && !c.answer(ctx) {
+		return r.giveUp(ctx, c, body, started), nil
 	}
 	if c.refused != nil {
-		return c.refused
+		return c, c.refused
 	}
 	c.flush()
 	if c.now.Equal(started) { // nothing was converted
 		c.now = time.Now()
 	}
 	c.report(ctx, err, c.now.Sub(started))
-	return err
+	return c, err
 }
 
 // A conversion is the state of one review in progress. It is reused.
@@ -129,33 +129,43 @@ type conversion struct {
 	ctx       context.Context          //nolint:containedctx // for reserve, of one review at a time
 	reserved  int64                    // bytes for the conversion of objects
 	refused   error                    // what Hooks.Reserve said, if not nil
-	watch     *watch                   // nil: nobody answers for a converter that does not return
-	attempt   attempt
+	next      int                      // the index of the object that is converted next
+	alone     bool                     // nobody waits until the review is overdue, or another goroutine does
+	task      task                     // of what is converted apart
+	stuck     *stuckKinds
+	overdue   bool // it answers in place of one that was given up
 	memos     struct{ apiVersion, kind memo }
 }
 
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
 	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
-	c.failed, c.failures, c.message = 0, c.failures[:0], ""
+	c.failed, c.failures, c.message, c.next = 0, c.failures[:0], "", 0
 	c.out.Reset(c.doc) // of the answer before, whose text is no longer there
 	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0], Kept: c.batch.Kept[:0]}}
 }
 
-// answer converts all objects and puts the whole review into c.out.
-func (c *conversion) answer(ctx context.Context) {
+// answer converts all objects and puts the whole review into c.out. It reports false if the conversion was given up.
+func (c *conversion) answer(ctx context.Context) bool {
 	group, version, problem := c.envelope.target()
 	if problem != "" {
 		c.failed = len(c.envelope.objects)
 		c.fail(problem)
-		return
+		return true
 	}
 	c.openAnswer()
-	c.convertAll(ctx, schema.GroupVersion{Group: group, Version: version})
+	to := schema.GroupVersion{Group: group, Version: version}
+	ctx = c.reporting.With(ctx, &c.noted)
+	_, bounded := ctx.Deadline()
+	c.alone = !bounded
+	if !c.convertAll(ctx, to) && !c.convertApart(ctx, to) {
+		return false
+	}
 	if c.failed > 0 {
 		c.fail(failureMessage(c.failures, c.failed, len(c.envelope.objects)))
-		return
+		return true
 	}
 	c.out.PutText("],\"result\":{\"status\":\"Success\"}}}\n")
+	return true
 }
 
 // openAnswer starts the review: its version is the request's, and so is the uid, letter for letter.
@@ -164,7 +174,7 @@ func (c *conversion) openAnswer() {
 	c.out.PutText(`{"kind":"ConversionReview","apiVersion":"`)
 	c.out.PutText(c.envelope.apiVersion)
 	c.out.PutText(`","response":{"uid":`)
-	c.out.PutSpan(c.envelope.uidText)
+	c.out.PutSpan(c.envelope.uid.at)
 	c.out.PutText(`,"convertedObjects":[`)
 }
 
@@ -176,13 +186,13 @@ func (c *conversion) fail(message string) {
 	c.out.PutText(`],"result":{"status":"Failed","message":` + text + "}}}\n")
 }
 
-func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
+// convertAll converts the objects that are left. It reports false if the next one has to be converted apart.
+func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) bool {
 	c.now = time.Now()
-	ctx = c.reporting.With(ctx, &c.noted)
 	deadline, bounded := ctx.Deadline()
 	gone, began := ctx.Err() != nil, c.now
-	for i := range c.envelope.objects {
-		c.separate(i)
+	for ; c.next < len(c.envelope.objects); c.next++ {
+		i := c.next
 		if i%lookEvery == lookEvery-1 {
 			gone = ctx.Err() != nil
 			if c.now.Sub(began) >= slice {
@@ -194,6 +204,12 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		c.late = gone || bounded && !c.now.Before(deadline)
 		c.kind, c.keeps, c.noted = nil, false, converters.Report{}
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
+		if errors.Is(err, errApart) {
+			return false
+		}
+		if c.task.givenUp() {
+			return true
+		}
 		if err != nil {
 			c.describe(i, &c.envelope.objects[i], to, err)
 		}
@@ -201,11 +217,16 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) {
 		c.now = time.Now()
 		c.observe(pair, c.now.Sub(began), err)
 	}
+	return true
 }
 
-// separate puts the comma before an object, if there can be one: the body's own where the objects stand beside each other
-// there, so that what is untouched around it stays one piece (BenchmarkReview).
-func (c *conversion) separate(i int) {
+// errApart tells of an object that has to be converted on a goroutine of its own.
+var errApart = errors.New("converter may not return")
+
+// separate puts the comma before the next object, if there is one before it: the body's own where the objects stand beside
+// each other there, so that what is untouched around it stays one piece (BenchmarkReview).
+func (c *conversion) separate() {
+	i := c.next
 	if i == 0 {
 		return
 	}
@@ -226,7 +247,8 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if err != nil {
 		return unknownPair(), err
 	}
-	if apiVersion == c.envelope.desired {
+	if apiVersion == c.envelope.desired.says {
+		c.separate()
 		c.out.PutSpan(src.Span)
 		return Pair{}, nil
 	}
@@ -234,13 +256,16 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if err != nil {
 		return pair, err
 	}
-	if c.watch.full(pair.Kind) {
+	if c.stuck.full(pair.Kind) {
 		return pair, errFull
+	}
+	if !c.alone && !c.late && !kind.Interruptible() {
+		return pair, errApart
 	}
 	if err := c.reserveFor(src.Span); err != nil {
 		return pair, err
 	}
-	c.attempt.object.Store(int64(index) + 1)
+	c.task.object.Store(int64(index))
 	c.kind = kind
 	return pair, c.run(ctx, kind, src.Outline, pair)
 }
@@ -289,38 +314,16 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	if c.keeps, err = c.noted.Measure(obj, pair.From); err != nil {
 		return err
 	}
-	if err := obj.Set(c.doc.Value(c.envelope.desiredText), "apiVersion"); err != nil {
+	if err := obj.Set(c.doc.Value(c.envelope.desired.at), "apiVersion"); err != nil {
 		return err
 	}
+	c.separate()
 	c.out.Put(root)
 	return nil
 }
 
 // errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.
 var errExchanged = errors.New("converter put another object in the place of the one it was given, edit that one")
-
-// identify returns what says which converter an object needs.
-func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {
-	apiVersion = c.str(src, "apiVersion", &c.memos.apiVersion)
-	kind = c.str(src, "kind", &c.memos.kind)
-	switch {
-	case apiVersion == "":
-		err = &jsondoc.PathError{Problem: "object without a version, set it to GROUP/VERSION", Path: ".apiVersion"}
-	case kind == "":
-		err = &jsondoc.PathError{Problem: "object without a kind, set it", Path: ".kind"}
-	}
-	return apiVersion, kind, err
-}
-
-// str returns the string that a member of an object is, or "".
-func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
-	at, _ := c.doc.Member(src, name)
-	text := c.doc.Text(at)
-	if len(text) == 0 || text[0] != '"' {
-		return ""
-	}
-	return m.unquote(text)
-}
 
 // pairOf checks that the registry has a converter for the versions.
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
@@ -357,16 +360,7 @@ func (c *conversion) describe(index int, src *source, to schema.GroupVersion, er
 		if apiVersion := c.str(src.Outline, "apiVersion", &memo{}); apiVersion != "" {
 			f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
 		}
-		at, _ := c.doc.Member(src.Outline, "metadata")
-		if meta, err := jsondoc.ParseObject(c.doc.Text(at)); err == nil {
-			f.name, f.ns = textOf(meta, "name"), textOf(meta, "namespace")
-		}
+		f.name, f.ns = c.inMetadata(src.Outline, "name"), c.inMetadata(src.Outline, "namespace")
 	}
 	c.failures = append(c.failures, f)
-}
-
-func textOf(o *jsondoc.Object, name string) string {
-	n, _ := o.Member(name)
-	text, _ := n.Str()
-	return text
 }

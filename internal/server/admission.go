@@ -6,11 +6,12 @@ import (
 	"net/http"
 )
 
-// An admission is a request's leave to take memory. Its goroutine alone uses it.
+// An admission is a request's leave to take memory. One goroutine at a time uses it: the request's, until it says Hold.
 type admission struct {
 	gate  *gate
 	hooks *Hooks
 	share *share
+	held  bool // by Hold; only for the goroutine of the request
 }
 
 type admissionKey struct{}
@@ -32,6 +33,19 @@ func Reserve(ctx context.Context, bytes int64) error {
 	return a.grow(ctx, total)
 }
 
+// Hold keeps the memory of the request that [Options].Webhook got with ctx counted after its answer, until release is called:
+// for a handler that leaves its body, and what it asked for by [Reserve], to another goroutine. The request itself no longer
+// counts. A call of Reserve may be in progress on the other goroutine, which has to call release after it.
+func Hold(ctx context.Context) (release func()) {
+	a, ok := ctx.Value(admissionKey{}).(*admission)
+	if !ok || a.held {
+		return func() {}
+	}
+	a.held = true
+	a.gate.answered(a.share)
+	return func() { a.gate.release(a.share) }
+}
+
 // grow makes the share total bytes in all.
 func (a *admission) grow(ctx context.Context, total int64) error {
 	err := a.gate.grow(ctx, a.share, total)
@@ -44,8 +58,9 @@ func (a *admission) grow(ctx context.Context, total int64) error {
 	return overloadError(ShedBytes)
 }
 
+// release gives the share back, unless it is held.
 func (a *admission) release() {
-	if a.share != nil {
+	if a.share != nil && !a.held {
 		a.gate.release(a.share)
 	}
 }

@@ -96,4 +96,38 @@ func TestReserveWithoutAServer(t *testing.T) {
 	if err := server.Reserve(context.WithoutCancel(t.Context()), 1<<40); err != nil {
 		t.Error(err)
 	}
+	server.Hold(t.Context())()
+}
+
+// What a request holds is counted after its answer, until it is released; the request itself is not.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	released := make(chan func(), 1)
+	s := start(t, func(o *server.Options) {
+		o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := r.Context()
+			if err := server.Reserve(ctx, 500<<10); err != nil {
+				t.Error(err)
+			}
+			release := server.Hold(ctx)
+			server.Hold(ctx)() // once is enough
+			released <- func() {
+				if err := server.Reserve(ctx, 100<<10); err != nil { // it may still grow
+					t.Error(err)
+				}
+				release()
+			}
+			answerReserve(w, nil)
+		})
+	})
+	if got := post(t, newClient(t), s.url(), strings.NewReader("{}")); got.code != http.StatusOK {
+		t.Fatalf("code %d", got.code)
+	}
+	if got := s.Stats(); got.Bytes != 500<<10+2 || got.Requests != 0 {
+		t.Errorf("after the answer: %+v", got)
+	}
+	(<-released)()
+	if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
+		t.Errorf("in the end: %+v", got)
+	}
 }

@@ -126,6 +126,16 @@ func (g *gate) growNow(s *share, n int64) bool {
 	return true
 }
 
+// answered ends an admitted request, whose bytes stay held.
+func (g *gate) answered(s *share) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stop(s)
+	g.held.requests -= s.requests
+	s.requests = 0
+	g.admitWaiting()
+}
+
 // release gives a request's share back.
 func (g *gate) release(s *share) {
 	g.mu.Lock()

@@ -33,7 +33,7 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		s.shed(w, r, err)
 		return
 	}
-	ctx.admission = admission{s.gate, &s.opts.Hooks, share}
+	ctx.admission = admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
 	defer ctx.release()
 	s.handle(ctx, w, r.WithContext(ctx)) //nolint:contextcheck // the parent of ctx is the request's
 }

@@ -33,14 +33,21 @@ func TestCorpus(t *testing.T) {
 			checkLines(t, position, texts, p.await(first, len(texts), isOfRequest))
 		})
 	}
-	n := float64(len(texts))
+	n, long := float64(len(texts)), float64(0)
+	for _, text := range texts {
+		if tooLong(hostile.InUID, text) {
+			long++
+		}
+	}
 	want := map[string]float64{
-		`webhookd_reviews_total{from="v1beta1",kind="CronTab.example.com",result="success",to="v1"}`:   3 * n,
-		`webhookd_objects_total{from="v1beta1",kind="CronTab.example.com",result="converted",to="v1"}`: 3 * n,
+		`webhookd_reviews_total{from="v1beta1",kind="CronTab.example.com",result="success",to="v1"}`:   3*n - long,
+		`webhookd_objects_total{from="v1beta1",kind="CronTab.example.com",result="converted",to="v1"}`: 3*n - long,
 		`webhookd_reviews_total{from="unknown",kind="unknown",result="failed",to="unknown"}`:           n,
 		`webhookd_objects_total{from="unknown",kind="unknown",result="failed",to="unknown"}`:           n,
-		"webhookd_request_size_bytes_count":  4 * n,
-		"webhookd_response_size_bytes_count": 4 * n,
+		`webhookd_reviews_total{from="none",kind="none",result="rejected",to="none"}`:                  long,
+		`webhookd_rejected_total{code="400"}`:                                                          long,
+		"webhookd_request_size_bytes_count":                                                            4 * n,
+		"webhookd_response_size_bytes_count":                                                           4*n - long,
 	}
 	var v verdict
 	v.judgeCounters(want, grown(before, p.counters(t)))
@@ -66,6 +73,12 @@ type corpusAnswer struct {
 
 func checkCorpus(t *testing.T, position, text string, got *reply) {
 	t.Helper()
+	if tooLong(position, text) {
+		if got.code != http.StatusBadRequest || !strings.Contains(string(got.body), "longer than 1024 bytes") {
+			t.Errorf("%.100q: code %d: %.300s", text, got.code, got.body)
+		}
+		return
+	}
 	var answer corpusAnswer
 	if err := json.Unmarshal(got.body, &answer); err != nil || got.code != http.StatusOK {
 		t.Fatalf("%q: code %d, %v: %.300s", text, got.code, err, got.body)
@@ -100,6 +113,11 @@ func checkCorpus(t *testing.T, position, text string, got *reply) {
 			t.Errorf("%q: host and port mean %q", text, joined)
 		}
 	}
+}
+
+// tooLong reports whether a text cannot be the uid.
+func tooLong(position, text string) bool {
+	return position == hostile.InUID && len("u"+text) > hostile.MaxUID
 }
 
 // joined is what a host and a port mean as one text.

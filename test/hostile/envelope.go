@@ -27,7 +27,7 @@ func envelopeCases() []Case {
 		}
 		// Names that stand twice are open in RFC 8259. kube-apiserver always sends a uid, no parameters of its one media type,
 		// and a response of its own type.
-		c.Unsettled = c.Want.Message == duplicate || c.Want.Message == noUID || c.Request.Header != nil ||
+		c.Unsettled = c.Want.Message == duplicate || c.Want.Message == noUID || c.Want.Message == longUID || c.Request.Header != nil ||
 			c.Name == "a response that is none"
 	}
 	return cases
@@ -65,6 +65,7 @@ const (
 	badKind      = "not a ConversionReview, send one: .kind"
 	noRequest    = "review without a request, send a ConversionRequest: .request"
 	noUID        = "request without a uid, the answer could not be matched: .request.uid"
+	longUID      = "longer than 1024 bytes, send the uid of the API server: .request.uid"
 	noDesired    = "no version to convert to, set it to GROUP/VERSION: .request.desiredAPIVersion"
 	duplicate    = "duplicate name: byte "
 	noConversion = "no converter for version "
@@ -120,7 +121,7 @@ func uids() []envelopeCase {
 	echoed := func(uid, logged string) Answer {
 		return converted(upgrade(), 1, fixed(successTo(reviewV1, uid, result()))).uid(logged)
 	}
-	long := strings.Repeat("u", 100<<10)
+	longest, long := strings.Repeat("u", 1<<10), strings.Repeat("u", 100<<10)
 	return []envelopeCase{
 		{"uid absent", with(`"x":0`), refused(noUID)},
 		{"uid empty", with(`"uid":""`), refused(noUID)},
@@ -132,7 +133,8 @@ func uids() []envelopeCase {
 		{"uid with line breaks and a forged log line", with(`"uid":"a\n{\"level\":\"error\"}"`), echoed(`"a\n{\"level\":\"error\"}"`, hashed("a\n{\"level\":\"error\"}"))},
 		{"uid with an escape sequence of terminals", with(`"uid":"\u001b[2J"`), echoed(`"\u001b[2J"`, hashed("\x1b[2J"))},
 		{"uid in needless escapes", with(`"uid":"\u0061\u0062"`), echoed(`"\u0061\u0062"`, "ab")},
-		{"uid of 100 KiB", with(`"uid":"` + long + `"`), echoed(`"`+long+`"`, hashed(long))},
+		{"uid of 1 KiB", with(`"uid":"` + longest + `"`), echoed(`"`+longest+`"`, hashed(longest))},
+		{"uid of 100 KiB", with(`"uid":"` + long + `"`), refused(longUID).uid(hashed(long))},
 		{"uid with a secret", with(`"uid":"` + Canary + `!"`), echoed(`"`+Canary+`!"`, hashed(Canary+"!"))},
 	}
 }

@@ -88,7 +88,7 @@ func kindsOfObjects() []objectCase {
 		one("kind unknown", typed(`"`+from+`"`, `"Widget"`), unknown(), "objects[0] Widget default/a v1beta1 -> v1: "+unknownKind),
 		one("kind in another case", typed(`"`+from+`"`, `"crontab"`), unknown(), unknownKind),
 		one("kind of 10 KiB", typed(`"`+from+`"`, `"`+strings.Repeat("K", 10<<10)+`"`), unknown(),
-			"objects[0] "+strings.Repeat("K", 63)+"... default/a"),
+			"objects[0] default/a v1beta1 -> v1: longer than 1024 bytes, set it to the kind: .kind"),
 		becomes("kind in escapes", typed(`"`+from+`"`, `"\u0043ronTab"`), typed(`"`+to+`"`, `"\u0043ronTab"`)),
 	}
 }
@@ -205,6 +205,8 @@ func messages() []objectCase {
 		one("a name with line breaks in a message", failing(`"a\r\n{\"level\":\"error\"}"`), unknown(), `Widget n/a??{"level":"error"} v1beta1 -> v1`),
 		one("a name with terminal escapes in a message", failing(`"\u001b]0;x\u0007\u009b1m"`), unknown(), "Widget n/?]0;x??1m v1beta1 -> v1"),
 		one("a name with changes of direction in a message", failing(`"a\u202eb\u2066c\u200b"`), unknown(), "Widget n/a?b?c? v1beta1 -> v1"),
-		one("a name of 100 KiB in a message", failing(`"`+strings.Repeat("n", 100<<10)+`"`), unknown(), "Widget n/"+strings.Repeat("n", 253)+"... v1beta1 -> v1"),
+		one("a name of 100 KiB in a message", failing(`"`+strings.Repeat("n", 100<<10)+`"`), unknown(),
+			"Widget n/ v1beta1 -> v1: longer than 1024 bytes, shorten it: .metadata.name"),
+		one("a name of 1 KiB in a message", failing(`"`+strings.Repeat("n", 1<<10)+`"`), unknown(), "Widget n/"+strings.Repeat("n", 253)+"... v1beta1 -> v1"),
 	}
 }

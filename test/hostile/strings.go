@@ -122,6 +122,9 @@ const (
 // CorpusPositions returns these places.
 func CorpusPositions() []string { return []string{InValue, InMoved, InMessage, InUID} }
 
+// MaxUID is the size in bytes of the longest uid that is answered.
+const MaxUID = 1 << 10
+
 // CorpusBody returns a review with a text in a place. The text is written with no escapes but those that JSON demands.
 func CorpusBody(position, text string) string {
 	literal := quoted(text)

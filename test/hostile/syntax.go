@@ -49,8 +49,8 @@ func (d *document) bodyAnswer(problem string) Answer {
 
 func (d *document) objectAnswer(problem string) Answer {
 	switch {
-	case problem == "duplicate name": // of this object: the others can be told of it
-		return failed(unknown(), "objects[0]: duplicate name: byte ")
+	case problem == "duplicate name", problem == longName: // of this object: the others can be told of it
+		return failed(unknown(), "objects[0]: "+problem+": byte ")
 	case problem != "":
 		return refused(problem)
 	}

@@ -80,10 +80,14 @@ func deepNesting() []unsettledDocument {
 }
 
 func longTexts() []unsettledDocument {
-	return everywhere("",
+	docs := everywhere("",
 		document{"a string of 1 MiB", `"` + strings.Repeat("x", 1<<20) + `"`},
 		document{"a string of 100000 escapes", `"` + strings.Repeat(`\u0041`, 100_000) + `"`},
-		document{"a name of 64 KiB", `{"` + strings.Repeat("n", 1<<16) + `":1}`},
 		document{"64 KiB of white space", strings.Repeat(" \n", 1<<15) + "1"},
 	)
+	return append(docs, unsettledDocument{
+		document: document{"a name of 64 KiB", `{"` + strings.Repeat("n", 1<<16) + `":1}`}, asBody: longName, asObject: longName,
+	})
 }
+
+const longName = "name longer than 1024 bytes"

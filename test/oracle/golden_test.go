@@ -39,6 +39,7 @@ func notDriven() map[string]string {
 		"failed-other-group":           "the client refuses objects of another group itself",
 		"rejected-duplicate-uid":       "the client encodes a Go struct",
 		"rejected-empty-uid":           "the client makes a uid for each call",
+		"rejected-long-uid":            "the client makes a uid for each call",
 		"rejected-kind":                "the client sends nothing but reviews",
 		"rejected-lone-surrogate":      "the API server replaces it when it decodes the object",
 		"rejected-no-json":             "the client encodes valid JSON",

@@ -51,7 +51,7 @@ func (m *Member) digest(n *jsondoc.Node, presence bool, memo *memo) uint64 {
 	case presence:
 		return mixed(m.sum)
 	case m.tags:
-		sum, _ := digestMembers(n, IsOwn) // memo.at has found no repeated name
+		sum, _ := digestMembers(n, IsOwn) // memo.at has looked at it before
 		return mixed(m.sum ^ mixed(sum))
 	}
 	return mixed(m.sum ^ mixed(memo.digest(n)))

@@ -11,7 +11,7 @@ import (
 // and so what will be seen at the version of x as long as nobody edits that. Both are objects of the layout's version, and are
 // only read. With unknown, fields that no schema knows are kept although they are there: they may be pruned on the way.
 //
-// It costs time in proportion to both objects. Its error is that of the context, or of an object with a repeated name.
+// It costs time in proportion to both objects. Its error is that of the context, or of an object with more members than are looked at.
 //
 // Y is what x was converted to. Restored is what Restore has returned in the same conversion, if anything was kept of the other
 // version.

@@ -31,7 +31,7 @@ func digest(n *jsondoc.Node) uint64 {
 		}
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
 	}
-	return hashed(offset64, n.Text()) // also of an object with a repeated name, which nobody looks into
+	return hashed(offset64, n.Text()) // also of an object with more members than are looked at
 }
 
 // digestMembers is the digest of an object, whatever the order, but for the members that are left out.

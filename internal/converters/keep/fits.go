@@ -14,7 +14,7 @@ func (w where) fits(text []byte) bool {
 	return isSound(text, jsondoc.MaxDepth-w.level) && (w.anything || w.schema == nil || ofType(w.schema, text))
 }
 
-// isSound reports whether a value has no name twice in an object, no number beyond a float64, and at most some levels.
+// isSound reports whether a value has no number beyond a float64, and at most some levels.
 func isSound(text []byte, levels int) bool {
 	scan, err := jsondoc.NewScanner(text, levels)
 	return err == nil && sound(&scan) == nil
@@ -24,7 +24,7 @@ func sound(scan *jsondoc.Scanner) error {
 	kind := scan.Kind()
 	switch kind {
 	case jsondoc.Map:
-		return scan.Members(func([]byte) error { return sound(scan) })
+		return scan.EveryMember(func([]byte) error { return sound(scan) })
 	case jsondoc.Array:
 		return scan.Elements(func() error { return sound(scan) })
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:

@@ -26,7 +26,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // back. A value that does not fit the types of the schema, or a place where obj has something else, is left out.
 //
 // Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the
-// context, or of an object with a repeated name.
+// context, or of an object with more members than are looked at.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
 		deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion),

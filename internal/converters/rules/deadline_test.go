@@ -96,6 +96,9 @@ func TestTheDeadlineIsLookedAtEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind := d.kind(t)
+			if !kind.Interruptible() {
+				t.Error("the kind does not say that it looks at its context")
+			}
 			whole := &countdown{Context: t.Context(), left: 1 << 30}
 			if err := d.convert(t, whole, kind); errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -40,6 +41,7 @@ func FuzzConvert(f *testing.F) {
 			f.Add(uint16(i), s.from != "v1", convert(f, kinds[i], head(s.from, s.rest), s.from, other(s.from)))
 		}
 	}
+	f.Add(uint16(0), true, head("v1", `,"spec":{"params":{"a":"x","a":"y"}}`))
 	f.Fuzz(func(t *testing.T, i uint16, down bool, text string) {
 		kind, from, to := kinds[int(i)%len(kinds)], "v1beta1", "v1"
 		if down {
@@ -53,6 +55,81 @@ func FuzzConvert(f *testing.F) {
 			t.Errorf("it does not convert back: %s", there)
 		}
 	})
+}
+
+// Names that stand twice, wherever a rule may look, convert there and back as what kube-apiserver reads of them does.
+func TestNamesThatStandTwice(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, test := range allCases() {
+		kind := test.pair.kind(t)
+		for _, s := range test.samples {
+			for _, rest := range namedTwice(s.rest) {
+				text := []byte(head(s.from, rest))
+				there := converted(t, kind, text, s.from, other(s.from))
+				plain := converted(t, kind, jsondoc.LastOfEach(text), s.from, other(s.from))
+				if (there == nil) != (plain == nil) {
+					t.Errorf("%s: %s converts: %t, without what does not count: %t", test.name, text, there != nil, plain != nil)
+				}
+				if there == nil {
+					continue
+				}
+				tried++
+				if !bytes.Equal(compact(t, there), compact(t, plain)) {
+					t.Errorf("%s: %s converts to\n%s\nwithout what does not count to\n%s", test.name, text, there, plain)
+				}
+				if back := converted(t, kind, there, other(s.from), s.from); back == nil {
+					t.Errorf("%s: %s does not convert back", test.name, there)
+				} else if !bytes.Equal(compact(t, back), compact(t, converted(t, kind, plain, other(s.from), s.from))) {
+					t.Errorf("%s: %s comes back as %s", test.name, text, back)
+				}
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("%d objects", tried)
+	}
+}
+
+// namedTwice returns a text with the first name of each object in it standing twice, one object at a time, with another value
+// first.
+func namedTwice(text string) []string {
+	var texts []string
+	for i := range text {
+		rest, isObject := strings.CutPrefix(text[i:], `{"`)
+		if !isObject {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, `"`)
+		for _, value := range []string{`0`, `"x"`, `{"x":[null]}`} {
+			texts = append(texts, text[:i]+`{"`+name+`":`+value+`,"`+rest)
+		}
+	}
+	return texts
+}
+
+// compact returns an object in its one form: of names that stand twice, the last one, in annotations as well, and names in order.
+func compact(t *testing.T, text []byte) []byte {
+	t.Helper()
+	if text == nil {
+		return nil
+	}
+	var v map[string]any
+	d := json.NewDecoder(bytes.NewReader(jsondoc.LastOfEach(text)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	if annotations, ok := v["metadata"].(map[string]any)["annotations"].(map[string]any); ok {
+		for name, kept := range annotations {
+			annotations[name] = string(jsondoc.LastOfEach([]byte(kept.(string))))
+		}
+	}
+	sorted, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sorted
 }
 
 // converted returns nil for what is no object that could be converted.

@@ -70,8 +70,11 @@ func Load(files []Source, crds []*crdschema.CRD, opts Options) (*Set, []finding.
 
 // compile makes the kind of a Conversion.
 func compile(k *binding.Kind) converters.Kind {
-	spokes := make(map[string]*exec.Spoke, len(k.Spokes))
+	spokes, callsGo := make(map[string]*exec.Spoke, len(k.Spokes)), false
 	for _, s := range k.Spokes {
+		for rule := range s.Applied {
+			callsGo = callsGo || rule.Go != nil
+		}
 		toHub, fromHub := plan.Compile(s)
 		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
 			ToHub: toHub, FromHub: fromHub, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
@@ -84,6 +87,6 @@ func compile(k *binding.Kind) converters.Kind {
 	}
 	return converters.Kind{
 		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: names, Schemas: schemas,
-		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes),
+		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes, callsGo),
 	}
 }

@@ -88,6 +88,9 @@ func TestLawsWithRules(t *testing.T) {
 	for _, spec := range []string{`{"window":{"days":["Sun"],"start":"02:00"}}`, `{"window":{"days":["Sun"]}}`, `{"window":{}}`} {
 		objects = append(objects, []byte(`{"apiVersion":"example.com/v1","kind":"Backup","metadata":{"name":"a"},"spec":`+spec+`}`))
 	}
+	if set.Kinds()[0].Interruptible() {
+		t.Error("a kind whose rules call functions in Go counts as one that looks at its context")
+	}
 	suite := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: crds[0]}
 	if err := suite.Check(t.Context(), slices.Values(objects)); err != nil {
 		t.Error(err)

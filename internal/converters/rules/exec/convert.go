@@ -21,6 +21,7 @@ type Converter struct {
 	versions   []string
 	schemas    map[string]*crdschema.Version
 	spokes     map[string]*Spoke
+	callsGo    bool
 	pool       scratchPool
 }
 
@@ -33,9 +34,13 @@ type Spoke struct {
 	defaults, defaultsOfHub *keep.Defaults
 }
 
-// NewConverter returns a converter between the hub of a CRD and its other versions.
-func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke) *Converter {
-	c := &Converter{group: crd.Group, hub: hub, spokes: spokes, schemas: make(map[string]*crdschema.Version, len(crd.Versions))}
+// NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says that rules call functions
+// in Go, which may not return.
+func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, callsGo bool) *Converter {
+	c := &Converter{
+		group: crd.Group, hub: hub, spokes: spokes, callsGo: callsGo,
+		schemas: make(map[string]*crdschema.Version, len(crd.Versions)),
+	}
 	for _, v := range crd.Versions {
 		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
 	}
@@ -57,6 +62,9 @@ func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
 	}
 	return nil
 }
+
+// Interruptible implements converters.Interruptible: rules look at the context, functions in Go need not.
+func (c *Converter) Interruptible() bool { return !c.callsGo }
 
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {

@@ -39,7 +39,7 @@ func (r *run) clear() {
 	*r = run{slab: r.slab[:0], views: r.views}
 }
 
-// note keeps the first error: a repeated name in an object that is looked into.
+// note keeps the first error: of an object with more members than are looked at, or of the context.
 func (r *run) note(err error) {
 	if err != nil && r.err == nil {
 		r.err = err

@@ -9,7 +9,7 @@ import (
 
 // Admits reports whether a value, as valid JSON text, is one of a place: of its type and enum, null only where null is a
 // value, and without fields that the API server would prune. Bounds and patterns do not count: a value that breaks one is
-// the API server's to refuse. A nil node takes any value. An object with two members of one name is never admitted.
+// the API server's to refuse. A nil node takes any value. Of members of one name, the last one counts.
 func Admits(n *crdschema.Node, text []byte) bool {
 	if n == nil {
 		return true

@@ -23,21 +23,34 @@ func requires(n *crdschema.Node, depth int) bool {
 
 // Lacks reports whether a value, as valid JSON text, is without a field that its schema requires and does not default.
 func Lacks(n *crdschema.Node, text []byte) bool {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	return err == nil && n != nil && lacks(n, &s)
+	if n == nil {
+		return false
+	}
+	found, err := lacksText(n, text)
+	if jsondoc.IsRepeated(err) {
+		found, err = lacksText(n, jsondoc.LastOfEach(text))
+	}
+	return found || err != nil
 }
 
-func lacks(n *crdschema.Node, s *jsondoc.Scanner) bool {
-	found := false
+func lacksText(n *crdschema.Node, text []byte) (bool, error) {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is not JSON, so that nobody reads it
+	}
+	return lacks(n, &s)
+}
+
+func lacks(n *crdschema.Node, s *jsondoc.Scanner) (found bool, err error) {
 	below := func(m *crdschema.Node) error {
 		if m == nil || found {
 			_, err := s.Skip()
 			return err
 		}
-		found = lacks(m, s)
-		return nil
+		var err error
+		found, err = lacks(m, s)
+		return err
 	}
-	var err error
 	switch s.Kind() {
 	case jsondoc.Map:
 		missing := slices.DeleteFunc(slices.Clone(n.Required()), func(name string) bool {
@@ -58,5 +71,5 @@ func lacks(n *crdschema.Node, s *jsondoc.Scanner) bool {
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 		_, err = s.Skip()
 	}
-	return found || err != nil
+	return found, err
 }

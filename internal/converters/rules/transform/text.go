@@ -30,13 +30,13 @@ func valueKey(text []byte) string {
 	}
 	sorted, err := sortedJSON(nil, text, true)
 	if err != nil {
-		return string(text) // a number that the API server refuses, or a repeated name
+		return string(text) // a number that the API server refuses
 	}
 	return string(sorted)
 }
 
 // sortedJSON appends JSON text in its one form: names in order, no white space, no needless escapes; numbers as they are
-// spelt, or as the API server stores them. A name that is there twice is an error.
+// spelt, or as the API server stores them; of members of one name, the last one.
 func sortedJSON(dst, text []byte, numbers bool) ([]byte, error) {
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err != nil {
@@ -65,14 +65,16 @@ func sortedObject(dst []byte, s *jsondoc.Scanner, numbers bool) ([]byte, error) 
 		text []byte
 	}
 	var members []member
-	if err := s.Members(func(name []byte) error {
+	if err := s.EveryMember(func(name []byte) error {
 		at, err := s.Skip()
 		members = append(members, member{string(name), s.Text(at)})
 		return err
 	}); err != nil {
 		return dst, err
 	}
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.Reverse(members) // so that the last one is the first of its name
+	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	members = slices.CompactFunc(members, func(a, b member) bool { return a.name == b.name })
 	dst = append(dst, '{')
 	for i, m := range members {
 		if i > 0 {

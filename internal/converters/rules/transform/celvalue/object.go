@@ -60,31 +60,40 @@ func Root(text []byte, node *crdschema.Node) *Object {
 // Metadata is Root for the metadata of an object alone, and its place.
 func Metadata(text []byte, node *crdschema.Node) ref.Val { return newValue(text, node, hideInMetadata) }
 
-// look lists the members. A name that is there twice makes every access an error.
+// look lists the members; of a name that is there twice, the last one.
 func (o *Object) look() *types.Err {
 	if o.looked {
 		return o.err
 	}
 	o.looked = true
-	s, err := jsondoc.NewScanner(o.text, jsondoc.MaxDepth)
-	if err == nil {
-		err = s.Members(func(name []byte) error {
-			at, err := s.Skip()
-			if err == nil && !o.hides(name, s.Text(at)) {
-				start := len(o.names)
-				o.names = append(o.names, name...)
-				if o.entries == nil {
-					o.entries = make([]entry, 0, 8)
-				}
-				o.entries = append(o.entries, entry{name: span(start, len(o.names)), at: at})
-			}
-			return err
-		})
+	err := o.list()
+	if jsondoc.IsRepeated(err) {
+		o.text, o.names, o.entries = jsondoc.LastOfEach(o.text), nil, nil
+		err = o.list()
 	}
 	if err != nil {
 		o.err = types.NewErr("not the JSON of an object").(*types.Err)
 	}
 	return o.err
+}
+
+func (o *Object) list() error {
+	s, err := jsondoc.NewScanner(o.text, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	return s.Members(func(name []byte) error {
+		at, err := s.Skip()
+		if err == nil && !o.hides(name, s.Text(at)) {
+			start := len(o.names)
+			o.names = append(o.names, name...)
+			if o.entries == nil {
+				o.entries = make([]entry, 0, 8)
+			}
+			o.entries = append(o.entries, entry{name: span(start, len(o.names)), at: at})
+		}
+		return err
+	})
 }
 
 func span(start, end int) jsondoc.Span {
