@@ -164,6 +164,9 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
 	}
 	b.bind(s.Root, pendingOf(rules))
+	for _, made := range s.Bindings {
+		made.indexOf(OfSpoke) // so that nothing is written into it later
+	}
 	unite(s.Root)
 	return s
 }

@@ -117,17 +117,20 @@ func keyOf(r *Binding, rules []pending) string {
 // spliced replaces each `use` between the two bases themselves by the rules of the set.
 func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	done := map[*syntax.RuleSet]bool{} // a set may apply itself to its own places
-	for {
-		i := slices.IndexFunc(rules, func(p pending) bool { return p.isHere() })
-		if i < 0 {
-			return rules
+	var all []pending
+	var add func(rules []pending)
+	add = func(rules []pending) {
+		for i := range rules {
+			if !rules[i].isHere() {
+				all = append(all, rules[i])
+			} else if set := b.set(r, rules[i].rule); set != nil && !done[set] {
+				done[set] = true
+				add(pendingOf(set.Rules))
+			}
 		}
-		var more []pending
-		if set := b.set(r, rules[i].rule); set != nil && !done[set] {
-			done[set], more = true, pendingOf(set.Rules)
-		}
-		rules = slices.Concat(rules[:i:i], more, rules[i+1:])
 	}
+	add(rules)
+	return all
 }
 
 // set returns the rule set that a rule applies to the bases of a binding, or nil.

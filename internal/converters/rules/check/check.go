@@ -113,14 +113,14 @@ func (p *pair) binding(b *binding.Binding) {
 func (p *pair) coverage() {
 	for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 		w := p.walk(src, nil)
-		q := requirer{p.from(src)}
+		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
 	}
 }
 
 func (p *pair) walk(src binding.Side, atoms *[]Atom) *walker {
-	w := &walker{direction: p.from(src), atoms: atoms}
+	w := &walker{direction: p.from(src), atoms: atoms, unused: map[freeKey]map[crdschema.Kind][]string{}}
 	w.bound(p.Root)
 	return w
 }
