@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -16,14 +17,14 @@ type loadShape struct {
 // A grown is what a shape makes: the rules, and what is in the spec of both versions.
 type grown struct{ rules, beta, v1 string }
 
-// each writes a format for 0 to n-1, with commas between.
-func each(n int, format string) string {
+// each writes a text n times, with commas between, and with 0 to n-1 for #.
+func each(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		fmt.Fprintf(&b, strings.ReplaceAll(format, "#", "%[1]d"), i)
+		b.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
 	}
 	return b.String()
 }
