@@ -34,6 +34,9 @@ func newSource(name string, text []byte) *source {
 			start++
 		}
 	}
+	for i := range s.lines {
+		s.mark(i + 1)
+	}
 	return s
 }
 
