@@ -154,7 +154,11 @@ func TestLoadShapes(t *testing.T) {
 	for _, shape := range loadShapes() {
 		t.Run(shape.name, func(t *testing.T) {
 			t.Parallel()
-			set := loadRules(shape.make(20).files())
+			rules, crds := shape.make(20).files()
+			set, err := loadRules(t.Context(), rules, crds)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got := len(set.findings) > 0; got != shape.findings {
 				t.Errorf("findings: %v, want %v: %.500v", got, shape.findings, set.findings)
 			}
@@ -174,7 +178,7 @@ func BenchmarkLoadRules(b *testing.B) {
 				rules, crds := shape.make(n).files()
 				b.ReportAllocs()
 				for b.Loop() {
-					if set := loadRules(rules, crds); len(set.conversions) != 1 {
+					if set, err := loadRules(b.Context(), rules, crds); err != nil || len(set.conversions) != 1 {
 						b.Fatalf("%.500v", set.findings)
 					}
 				}

@@ -105,7 +105,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 
 	m := metrics.New(metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion})
 	m.WatchLog(out.Dropped)
-	rules, err := openRules(c, logger, m)
+	rules, err := openRules(ctx, c, logger, m)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type binder struct {
 	conversion *syntax.Conversion
 	env        *transform.Env
 	made       map[string]*Binding
+	count      int                   // of the rules that were bound, at each place
+	ended      func() error          // Err of the context: once it has ended nobody uses what is bound
 	doubt      func(finding.Finding) // reports what the rules can be used in spite of
 	refuse     func(finding.Finding) // reports what they cannot be used with
 }
@@ -66,7 +68,9 @@ func (b *binder) say(pos syntax.Position, code, hint, format string, args ...any
 
 // bind binds rules to the base of r. Bindings of the same places by the same rules are made once: recursion ends there.
 func (b *binder) bind(r *Binding, rules []pending) *Binding {
-	rules = b.spliced(r, rules)
+	if rules = b.spliced(r, rules); b.tooMany(rules) {
+		return r
+	}
 	key := keyOf(r, rules)
 	if made := b.made[key]; made != nil {
 		return made
@@ -76,6 +80,8 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	var oneSided []pending
 	for _, p := range rules {
 		switch {
+		case b.ended() != nil:
+			return r
 		case !p.found && !b.find(r, &p):
 		case iterating(p.ends[0]) < 0 && iterating(p.ends[1]) < 0:
 			r.Rules = append(r.Rules, b.rule(r, p))
@@ -93,6 +99,29 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 		e.rules = nil
 	}
 	return r
+}
+
+// maxRules bounds the rules of a version, those of a rule set counted wherever it is applied: many rules that apply a large set
+// are of short files, and would take all memory.
+const maxRules = 200_000
+
+// tooMany says so, once, if these are more rules than can be bound.
+func (b *binder) tooMany(rules []pending) bool {
+	before := b.count
+	b.count += len(rules)
+	if b.count <= maxRules {
+		return false
+	}
+	b.Unsure = true
+	if before <= maxRules {
+		b.refuse(finding.Finding{
+			Pos: rules[0].rule.Pos, Code: "too-many-rules",
+			Message: fmt.Sprintf("%s has more than %d rules, those of rule sets counted at each place that they are applied to",
+				b.Names[OfSpoke], maxRules),
+			Hint: "apply large rule sets in fewer places",
+		})
+	}
+	return true
 }
 
 // keyOf says what a binding is made of.

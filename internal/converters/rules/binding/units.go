@@ -101,7 +101,7 @@ type scope struct {
 }
 
 // unite finds the units of a binding of whole objects and of all below it.
-func unite(root *Binding) {
+func unite(ended func() error, root *Binding) {
 	scopes := map[*Binding]*scope{}
 	var order []*Binding
 	var visit func(r *Binding, at scope)
@@ -131,7 +131,10 @@ func unite(root *Binding) {
 	}
 	visit(root, scope{fixed: true})
 	for _, r := range order {
-		u := &uniter{root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}, insides: map[nodeKey]*node{}}
+		if ended() != nil {
+			return
+		}
+		u := &uniter{ended: ended, root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}, insides: map[nodeKey]*node{}}
 		r.Units = u.units()
 	}
 }
@@ -147,6 +150,7 @@ func inStatus(path []syntax.Segment) bool {
 
 // A uniter finds the units of a binding.
 type uniter struct {
+	ended         func() error // Err of the context
 	root, binding *Binding
 	scope         *scope
 	whole         bool // the binding is that of whole objects
@@ -235,6 +239,9 @@ func (u *uniter) units() []*Unit {
 		u.rule(rule)
 	}
 	for _, rule := range u.binding.Rules {
+		if u.ended() != nil {
+			return nil
+		}
 		u.reads(rule)
 	}
 	u.joinFree()

@@ -22,6 +22,9 @@ func (p *pair) overlaps(b *binding.Binding) {
 		claims := claimsOf(b, s)
 		made := newClaimed(s)
 		for i, c := range claims {
+			if p.ended() != nil {
+				return
+			}
 			before := made.before(i, c)
 			if p.keyOwned(b, s, c) {
 				continue

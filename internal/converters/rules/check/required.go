@@ -152,6 +152,9 @@ func (q *requirer) elements(n need, by syntax.Segment) {
 
 // member looks at a member: whether it is there if it has to be, and what is in it.
 func (q *requirer) member(n need, by syntax.Segment, required bool) {
+	if q.ended() != nil {
+		return
+	}
 	m := n
 	m.path, m.dst = append(slices.Clone(n.path), by), n.dst.Step(by)
 	m.srcPath, m.src = append(slices.Clone(n.srcPath), by), n.src.Step(by)

@@ -43,6 +43,9 @@ func (w *walker) bound(b *binding.Binding) {
 }
 
 func (w *walker) place(v visit) {
+	if w.ended() != nil {
+		return
+	}
 	if rules := v.binding.RulesAt(w.src, v.path); len(rules) > 0 {
 		w.ruled(v, rules)
 		return

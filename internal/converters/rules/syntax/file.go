@@ -42,6 +42,7 @@ type Conversion struct {
 	Versions []*Version
 	Broken   bool // a part of it outside of its rules could not be read, which a finding says
 	Doubtful bool // a finding says that something of it cannot be meant as it stands: nobody should convert by it
+	Wrong    bool // there are findings, of which some may be about what has no effect
 }
 
 // RuleSet returns the rule set of that name, or nil.
