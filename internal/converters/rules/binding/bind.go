@@ -4,6 +4,7 @@
 package binding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,6 +61,9 @@ type Options struct {
 	Env *transform.Env
 	// Incomplete says that some CRDs could not be read, so that it is no finding that one is not there.
 	Incomplete bool
+	// MaxRules bounds the rules of a version, those of a rule set counted wherever it is applied: many rules that apply a large
+	// set are of short files, and would take all memory. 0 stands for 100,000.
+	MaxRules int
 }
 
 // Bind binds Conversions, as [syntax.Parse] has read them, to their CRDs. Where ctx ends, it soon returns an empty set.
@@ -172,7 +176,7 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		s.Unsure = s.Version.Broken
 	}
 	b := &binder{
-		Spoke: s, conversion: conversion, env: c.opts.Env, made: map[string]*Binding{}, doubt: c.doubt, ended: c.ended,
+		Spoke: s, conversion: conversion, env: c.opts.Env, made: map[string]*Binding{}, doubt: c.doubt, ended: c.ended, most: cmp.Or(c.opts.MaxRules, 100_000),
 		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
 	}
 	b.bind(s.Root, pendingOf(rules))

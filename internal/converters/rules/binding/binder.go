@@ -18,6 +18,7 @@ type binder struct {
 	env        *transform.Env
 	made       map[string]*Binding
 	count      int                   // of the rules that were bound, at each place
+	most       int                   // that there may be
 	ended      func() error          // Err of the context: once it has ended nobody uses what is bound
 	doubt      func(finding.Finding) // reports what the rules can be used in spite of
 	refuse     func(finding.Finding) // reports what they cannot be used with
@@ -101,23 +102,19 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	return r
 }
 
-// maxRules bounds the rules of a version, those of a rule set counted wherever it is applied: many rules that apply a large set
-// are of short files, and would take all memory.
-const maxRules = 200_000
-
 // tooMany says so, once, if these are more rules than can be bound.
 func (b *binder) tooMany(rules []pending) bool {
 	before := b.count
 	b.count += len(rules)
-	if b.count <= maxRules {
+	if b.count <= b.most {
 		return false
 	}
 	b.Unsure = true
-	if before <= maxRules {
+	if before <= b.most {
 		b.refuse(finding.Finding{
 			Pos: rules[0].rule.Pos, Code: "too-many-rules",
 			Message: fmt.Sprintf("%s has more than %d rules, those of rule sets counted at each place that they are applied to",
-				b.Names[OfSpoke], maxRules),
+				b.Names[OfSpoke], b.most),
 			Hint: "apply large rule sets in fewer places",
 		})
 	}
