@@ -53,7 +53,8 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			[]string{rulesLoaded},
 		},
 		"schemas with findings": {
-			rules, newCRDs, []string{"Gadget.example.com", "Widget.example.com"},
+			rules, newCRDs,
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesAsBefore},
 		},
 		"schemas with findings, and rules that cannot be read": {
@@ -72,7 +73,8 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"a kind more": {
-			with(rules, "d.yaml", conversionOf("Dowel", "width")), with(newCRDs, "d.yaml", crdOf("Dowel")), []string{"Gadget.example.com", "Widget.example.com"},
+			with(rules, "d.yaml", conversionOf("Dowel", "width")), with(newCRDs, "d.yaml", crdOf("Dowel")),
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Dowel.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"a CRD goes": {

@@ -59,8 +59,10 @@ type ruleCounts interface {
 
 // openRules returns a watch with the registry that the files make. It fails where they cannot be read, and where ctx ends.
 func openRules(ctx context.Context, c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
-	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted,
-		reader: readerOfServe(), now: make(chan chan<- string)}
+	w := &ruleWatch{
+		rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted,
+		reader: readerOfServe(), now: make(chan chan<- string),
+	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
 			return nil, err
@@ -75,7 +77,10 @@ func openRules(ctx context.Context, c config.Config, logger *zap.Logger, counted
 	if err != nil {
 		return nil, err
 	}
-	return w, w.serve(&set)
+	if err := w.serve(&set); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // loaded is load, which it does not wait for once ctx has ended: that takes a while to look at ctx where a file is large. A panic

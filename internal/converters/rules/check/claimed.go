@@ -78,7 +78,7 @@ func (t *claimed) claim(at *claimedPlace, number int, c claim) {
 	if c.rule == nil {
 		return
 	}
-	if at.single == 0 && !(writes(c.rule, t.side) && guarded(c.rule, t.side)) {
+	if at.single == 0 && (!writes(c.rule, t.side) || !guarded(c.rule, t.side)) {
 		at.single = number
 	}
 	if at.whole == 0 && c.hasAll() {

@@ -22,10 +22,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const least = 90
 
 // load returns a set and all findings about its files.
-func load(t testing.TB, crds []*crdschema.CRD, opts engine.Options, sources ...engine.Source) (*engine.Set, []finding.Finding) {
-	t.Helper()
-	set, findings := engine.Load(t.Context(), sources, crds, opts)
-	return set, finding.Sort(append(findings, check.Check(t.Context(), set.Bound())...))
+func load(tb testing.TB, crds []*crdschema.CRD, opts engine.Options, sources ...engine.Source) (*engine.Set, []finding.Finding) {
+	tb.Helper()
+	set, findings := engine.Load(tb.Context(), sources, crds, opts)
+	return set, finding.Sort(append(findings, check.Check(tb.Context(), set.Bound())...))
 }
 
 func read(t *testing.T, parts ...string) []byte {
