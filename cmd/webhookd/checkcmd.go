@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,12 +38,12 @@ a report of tests.`,
   webhookd check conversions/ -o json
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
   git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ruled.rules, o.ruled.arguments = append(o.ruled.rules, args...), true
 			if err := o.check(); err != nil {
 				return err
 			}
-			return p.check(&o)
+			return p.check(cmd.Context(), &o)
 		},
 	}
 	flags := cmd.Flags()
@@ -103,18 +104,21 @@ func (o *checkOptions) check() error {
 	return nil
 }
 
-func (p *program) check(o *checkOptions) error {
+func (p *program) check(ctx context.Context, o *checkOptions) error {
 	f := &o.ruled
-	ruleFiles, crdFiles, err := p.texts(f)
+	ruleFiles, crdFiles, err := p.texts(ctx, f)
 	if err != nil {
 		return err
 	}
-	set := loadRules(ruleFiles, crdFiles)
+	set, err := loadRules(ctx, ruleFiles, crdFiles)
+	if err != nil {
+		return err
+	}
 	if len(set.files) == 0 {
 		return noConversion(f.rules)
 	}
 	if len(o.against) > 0 {
-		if err := p.compare(o, &set); err != nil {
+		if err := p.compare(ctx, o, &set); err != nil {
 			return err
 		}
 	}
@@ -131,10 +135,10 @@ func (p *program) check(o *checkOptions) error {
 }
 
 // compare adds notes on what rules before have kept.
-func (p *program) compare(o *checkOptions, set *ruleSet) error {
+func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleSet) error {
 	from := place{"old rules", "give their file or folder with --against"}
-	ruleFiles, err := p.read(from, o.against)
-	crdFiles, crdErr := p.read(place{"CRDs of old rules", "give their file or folder with --against-crd"}, o.againstCRDs)
+	ruleFiles, err := p.read(ctx, from, o.against)
+	crdFiles, crdErr := p.read(ctx, place{"CRDs of old rules", "give their file or folder with --against-crd"}, o.againstCRDs)
 	if err := errors.Join(err, crdErr); err != nil {
 		return usage(err, "")
 	}
@@ -142,8 +146,10 @@ func (p *program) compare(o *checkOptions, set *ruleSet) error {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 		crdFiles = append(crdFiles, set.crdFiles...)
 	}
-	old := loadRules(ruleFiles, crdFiles)
+	old, err := loadRules(ctx, ruleFiles, crdFiles)
 	switch {
+	case err != nil:
+		return err
 	case len(old.conversions) == 0:
 		return usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
 	case old.broken > 0:
@@ -169,7 +175,10 @@ func (p *program) conclude(o *checkOptions, set *ruleSet) error {
 		said = count(len(problems), "finding") + " in " + count(filesWith(problems), "file")
 	}
 	if notes > 0 {
-		said += ", and " + count(notes, "note") + " on kept values"
+		said += ", and " + count(notes, "note")
+		if notes > len(set.passed) {
+			said += " on kept values"
+		}
 	} else if len(o.against) > 0 && len(problems) == 0 {
 		said += ", and kept values return as before"
 	}

@@ -138,7 +138,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 
 // convertInputs converts all objects, and reports what fails beside the error of the files that could not be read.
 func (p *program) convertInputs(ctx context.Context, inputs []input, unread error, o *convertOptions) ([]input, error) {
-	set, err := p.ruleSet(&o.ruled)
+	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
 		return nil, errors.Join(unread, err)
 	}

@@ -39,7 +39,7 @@ func TestOldCopiesOfCRDsAreTold(t *testing.T) {
 		tlstest.SwapSecretDir(t, c.Rules, contents(rules))
 		tlstest.SwapSecretDir(t, c.CRDs, contents(crds))
 		w.logger = zap.NewNop()
-		w.look()
+		w.look(t.Context())
 	}
 	line := func(kind, file string) []map[string]any {
 		return []map[string]any{{

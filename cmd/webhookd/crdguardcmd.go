@@ -219,7 +219,7 @@ func (p *program) namedCRDs(ctx context.Context, o *guardOptions) (crds []*crdwi
 		defer api.Close()
 		return crdwire.ReadAll(ctx, api, o.names)
 	}
-	crds, err = p.fileCRDs(o.files)
+	crds, err = p.fileCRDs(ctx, o.files)
 	if err != nil || len(o.names) == 0 {
 		return crds, nil, err
 	}

@@ -92,7 +92,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	set, err := p.ruleSet(&o.ruled)
+	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 // statusCRDs returns the CRDs of the files, or of the API server, those with the schemas that are asked for.
 func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
 	if len(o.files) > 0 {
-		crds, err = p.fileCRDs(o.files)
+		crds, err = p.fileCRDs(ctx, o.files)
 		return crds, false, err
 	}
 	api, inCluster, err := o.api.client(p, "give files of CRDs with --filename, or ")
@@ -155,8 +155,8 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func
 	return crds, inCluster, err
 }
 
-func (p *program) fileCRDs(paths []string) ([]*crdwire.CRD, error) {
-	files, err := p.read(place{"CRDs", "give their file or folder with --filename"}, paths)
+func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD, error) {
+	files, err := p.read(ctx, place{"CRDs", "give their file or folder with --filename"}, paths)
 	if err != nil {
 		return nil, usage(err, "")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,11 +34,11 @@ Rules need not be complete: what nothing covers is unmapped.`,
 		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
   webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return p.explain(&o)
+			return p.explain(cmd.Context(), &o)
 		},
 	}
 	flags := cmd.Flags()
@@ -87,8 +88,8 @@ type explainedAtom struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (p *program) explain(o *explainOptions) error {
-	set, err := p.looseRuleSet(&o.ruled)
+func (p *program) explain(ctx context.Context, o *explainOptions) error {
+	set, err := p.looseRuleSet(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func newWitness(tb testing.TB) *witness {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: texts[0]}}, crds, rules.Options{})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: texts[0]}}, crds, rules.Options{})
 	if len(findings) > 0 {
 		tb.Fatal(findings)
 	}

@@ -97,7 +97,7 @@ func (o *fuzzOptions) check() error {
 
 // fuzz goes through all kinds, and ends early when it is interrupted.
 func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
-	set, err := p.ruleSet(&o.ruled)
+	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,10 @@ func TestProgressIsOneLine(t *testing.T) {
 // TestViolation holds what is printed of a law that does not hold: rules are lossless, so that there is none to be found.
 func TestViolation(t *testing.T) {
 	t.Parallel()
-	set := loadRules([]textFile{{name: "rules.yaml", text: []byte(violatedRules)}}, []textFile{{name: "crd.yaml", text: []byte(violatedCRD)}})
+	set, err := loadRules(t.Context(), []textFile{{name: "rules.yaml", text: []byte(violatedRules)}}, []textFile{{name: "crd.yaml", text: []byte(violatedCRD)}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(set.findings) > 0 {
 		t.Fatal(set.findings)
 	}

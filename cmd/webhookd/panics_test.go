@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,24 +26,24 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(crdOf("Widget"))})
 	var tally ruleTally
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w, err := openRules(c, logger, &tally)
+		w, err := openRules(t.Context(), c, logger, &tally)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := w.registry()
-		w.load = func(rules, _ []textFile) ruleSet {
-			return ruleSet{findings: []finding.Finding{{Message: rules[1].name}}}
+		w.load = func(_ context.Context, rules, _ []textFile) (ruleSet, error) {
+			return ruleSet{findings: []finding.Finding{{Message: rules[1].name}}}, nil
 		}
 		tlstest.SwapSecretDir(t, c.Rules, map[string][]byte{"a.yaml": []byte("# others")})
 		for range 3 {
-			w.look()
+			w.look(t.Context())
 		}
 		if w.registry() != before || w.ready() != nil {
 			t.Error("the rules that there were are gone")
 		}
 		w.load = loadRules
 		tlstest.SwapSecretDir(t, c.Rules, good)
-		w.look()
+		w.look(t.Context())
 	})
 	wantStack(t, lines[0], "TestAPanicOverNewRulesKeepsTheOldOnes")
 	want := []map[string]any{{

@@ -48,7 +48,7 @@ for. --filename posts files, and --probe test reviews, instead of stdin.`,
 }
 
 func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
-	registry, err := p.registry(ruled)
+	registry, err := p.registry(ctx, ruled)
 	if err != nil {
 		return err
 	}

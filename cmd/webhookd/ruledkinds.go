@@ -17,10 +17,18 @@ type ruledKinds struct {
 	digests map[schema.GroupKind]digest
 }
 
-// ruled returns the kinds of a set.
-func (s *ruleSet) ruled() ruledKinds {
-	r := ruledKinds{kinds: s.kinds, crds: make(map[schema.GroupKind]*crdschema.CRD, len(s.kinds)), digests: s.digests()}
-	for _, kind := range s.kinds {
+// ruled returns the kinds of a set that no finding is about.
+func (s *ruleSet) ruled() ruledKinds { return s.ruledKinds(s.sound()) }
+
+// ruledAgain returns the kinds of a set that were served before, if they can be converted. Nothing is wrong with their rules, but
+// the schemas may be others now.
+func (s *ruleSet) ruledAgain(before ruledKinds) ruledKinds {
+	return s.ruledKinds(slices.DeleteFunc(slices.Clone(s.kinds), func(k converters.Kind) bool { return before.crds[k.GroupKind] == nil }))
+}
+
+func (s *ruleSet) ruledKinds(kinds []converters.Kind) ruledKinds {
+	r := ruledKinds{kinds: kinds, crds: make(map[schema.GroupKind]*crdschema.CRD, len(kinds)), digests: s.digests(kinds)}
+	for _, kind := range kinds {
 		r.crds[kind.GroupKind] = s.crd(kind.GroupKind)
 	}
 	return r

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,45 +28,56 @@ const (
 type textFile struct {
 	name     string
 	text     []byte
-	inFolder bool // it was found in a folder, so that nobody said what it is
+	inFolder bool   // it was found in a folder, so that nobody said what it is
+	passed   string // why it was passed by
+	stuck    bool   // it was, as it did not answer; the text is what it had before, if anything
 }
 
 // readTexts returns the YAML and JSON files that the paths name, those of a folder in the order of their names. It reads
-// all that it can, and reports all that it cannot.
-func readTexts(from place, paths ...string) ([]textFile, error) {
+// all that it can, and reports all that it cannot. What is no file, in a folder, is passed by, and so is one that read takes too
+// long for.
+func readTexts(ctx context.Context, read textReader, from place, paths ...string) ([]textFile, error) {
 	var files []textFile
 	problems := make([]error, 0, len(paths))
 	for _, path := range paths {
-		found, err := readPath(path)
+		found, err := readPath(ctx, read, path)
 		files = append(files, found...)
 		problems = append(problems, from.unread(path, err))
 	}
 	return files, errors.Join(problems...)
 }
 
-func readPath(path string) ([]textFile, error) {
-	info, err := os.Stat(path)
+func readPath(ctx context.Context, read textReader, path string) ([]textFile, error) {
+	info, err := within(ctx, read.waits, path, func() (fs.FileInfo, error) { return os.Stat(path) })
+	if err == nil && !info.IsDir() {
+		var text []byte
+		if text, err = within(ctx, read.waits, path, func() ([]byte, error) { return read.named(path, path) }); err == nil {
+			return []textFile{{name: path, text: text}}, nil
+		}
+	}
+	if passed, is := errors.AsType[passedError](err); is {
+		return nil, fmt.Errorf("cannot read it: %w, name a file or a folder that can be read: %s", passed, path)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		text, err := readBounded(path, path)
-		return []textFile{{name: path, text: text}}, err
-	}
-	return readWhole(path, func(generation string) ([]textFile, error) { return readFolder(generation, path) })
+	return readWhole(ctx, read, path, func(generation string) ([]textFile, error) { return readFolder(ctx, read, generation, path) })
 }
 
 // readWhole reads the generation of a folder that is there when the reading ends. The kubelet takes the old one of a mounted
 // ConfigMap away, file by file, once it has pointed the link ..data at the new one: what was read meanwhile, errors included,
 // may be any part of it.
-func readWhole(dir string, read func(generation string) ([]textFile, error)) ([]textFile, error) {
-	before, err := generation(dir)
+func readWhole(ctx context.Context, reader textReader, dir string, read func(generation string) ([]textFile, error)) ([]textFile, error) {
+	current := func() (string, error) {
+		return within(ctx, reader.waits, dir, func() (string, error) { return generation(dir) })
+	}
+	before, err := current()
 	if err != nil {
 		return nil, err
 	}
 	for range maxSwaps {
 		files, failed := read(before)
-		after, err := generation(dir)
+		after, err := current()
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +105,8 @@ func generation(dir string) (string, error) {
 }
 
 // readFolder reads the files in a folder, and calls it by the name that does not change from one generation to the next.
-func readFolder(folder, name string) ([]textFile, error) {
-	entries, err := os.ReadDir(folder)
+func readFolder(ctx context.Context, read textReader, folder, name string) ([]textFile, error) {
+	entries, err := within(ctx, read.waits, folder, func() ([]os.DirEntry, error) { return os.ReadDir(folder) })
 	if err != nil {
 		return nil, renamed(err, name)
 	}
@@ -105,12 +117,19 @@ func readFolder(folder, name string) ([]textFile, error) {
 			continue
 		}
 		file := filepath.Join(name, e.Name())
-		text, err := readBounded(filepath.Join(folder, e.Name()), file)
-		if err != nil {
+		path := filepath.Join(folder, e.Name())
+		text, err := within(ctx, read.waits, path, func() ([]byte, error) { return read.inFolder(path, file) })
+		passed, isPassed := errors.AsType[passedError](err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case isPassed:
+			files = append(files, textFile{name: file, inFolder: true, passed: passed.why, stuck: passed.stuck})
+		case err != nil:
 			problems = append(problems, err)
-			continue
+		default:
+			files = append(files, textFile{name: file, text: text, inFolder: true})
 		}
-		files = append(files, textFile{file, text, true})
 	}
 	return files, errors.Join(problems...)
 }
@@ -144,5 +163,7 @@ func bounded(r io.Reader, name string) ([]byte, error) {
 }
 
 func sameTexts(a, b []textFile) bool {
-	return slices.EqualFunc(a, b, func(a, b textFile) bool { return a.name == b.name && bytes.Equal(a.text, b.text) })
+	return slices.EqualFunc(a, b, func(a, b textFile) bool {
+		return a.name == b.name && a.passed == b.passed && bytes.Equal(a.text, b.text)
+	})
 }

@@ -79,12 +79,12 @@ func TestAFolderIsReadWhole(t *testing.T) {
 			dir := t.TempDir()
 			tlstest.WriteSecretDir(t, dir, volume("old"))
 			reads := 0
-			files, err := readWhole(dir, func(generation string) ([]textFile, error) {
+			files, err := readWhole(t.Context(), readerOfVerbs(), dir, func(generation string) ([]textFile, error) {
 				if reads < len(tt.swaps) {
 					tt.swaps[reads](t, dir, generation)
 				}
 				reads++
-				return readFolder(generation, dir)
+				return readFolder(t.Context(), readerOfVerbs(), generation, dir)
 			})
 			got := map[string]string{}
 			for _, f := range files {
@@ -154,7 +154,7 @@ func TestFilesAreOfOneGeneration(t *testing.T) {
 			return
 		default:
 		}
-		read, err := readPath(dir)
+		read, err := readPath(t.Context(), readerOfVerbs(), dir)
 		if err != nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -75,15 +76,15 @@ func (f *ruleFlags) crdPaths() []string {
 }
 
 // texts reads the files. One that cannot be read makes the command line wrong.
-func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
+func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles []textFile, err error) {
 	from := place{"rules", "give their file or folder with --rules"}
 	if f.arguments {
 		from.remedy = "give their file or folder"
 	}
-	ruleFiles, rulesErr := p.read(from, f.rules)
+	ruleFiles, rulesErr := p.read(ctx, from, f.rules)
 	var crdErr error
 	if len(f.crds) > 0 { // otherwise they are among what was read
-		crdFiles, crdErr = p.read(place{"CRDs", "give their file or folder with --crd"}, f.crds)
+		crdFiles, crdErr = p.read(ctx, place{"CRDs", "give their file or folder with --crd"}, f.crds)
 	} else {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 	}
@@ -94,7 +95,7 @@ func (p *program) texts(f *ruleFlags) (ruleFiles, crdFiles []textFile, err error
 }
 
 // read is readTexts, to which - is stdin: of any length, as all CRDs of a cluster may be.
-func (p *program) read(from place, paths []string) ([]textFile, error) {
+func (p *program) read(ctx context.Context, from place, paths []string) ([]textFile, error) {
 	var files []textFile
 	var problems []error
 	for _, path := range paths {
@@ -103,7 +104,7 @@ func (p *program) read(from place, paths []string) ([]textFile, error) {
 			files, problems = append(files, textFile{name: "stdin", text: text}), append(problems, err)
 			continue
 		}
-		found, err := readTexts(from, path)
+		found, err := readTexts(ctx, readerOfVerbs(), from, path)
 		files, problems = append(files, found...), append(problems, err)
 	}
 	return once(files), errors.Join(problems...)
@@ -134,8 +135,8 @@ func once(files []textFile) []textFile {
 }
 
 // registry returns what is compiled in and what the rules make.
-func (p *program) registry(f *ruleFlags) (*converters.Registry, error) {
-	set, err := p.ruleSet(f)
+func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Registry, error) {
+	set, err := p.ruleSet(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +145,8 @@ func (p *program) registry(f *ruleFlags) (*converters.Registry, error) {
 
 // ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
 // checker is not content with them, that is said.
-func (p *program) ruleSet(f *ruleFlags) (*ruleSet, error) {
-	set, err := p.looseRuleSet(f)
+func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleSet, error) {
+	set, err := p.looseRuleSet(ctx, f)
 	if err == nil && len(set.findings) > 0 {
 		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", count(len(set.findings), "finding"))
 	}
@@ -153,13 +154,15 @@ func (p *program) ruleSet(f *ruleFlags) (*ruleSet, error) {
 }
 
 // looseRuleSet is ruleSet without a word about rules that can be used.
-func (p *program) looseRuleSet(f *ruleFlags) (*ruleSet, error) {
-	ruleFiles, crdFiles, err := p.texts(f)
+func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleSet, error) {
+	ruleFiles, crdFiles, err := p.texts(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	set := loadRules(ruleFiles, crdFiles)
+	set, err := loadRules(ctx, ruleFiles, crdFiles)
 	switch {
+	case err != nil:
+		return nil, err
 	case set.broken > 0:
 		if err := set.render(p.stderr, finding.Text); err != nil {
 			return nil, err

@@ -1,29 +1,32 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
-// A ruleLoader makes a set of files of rules and of CRDs.
-type ruleLoader func(rules, crds []textFile) ruleSet
+// A ruleLoader makes a set of files of rules and of CRDs. Its error is that of ctx.
+type ruleLoader func(ctx context.Context, rules, crds []textFile) (ruleSet, error)
 
 // withoutPanics returns a loader that leaves out the files over which load panics, each with a finding: what is wrong with one
 // must not make other kinds unreadable. It panics where files do so only together.
 func withoutPanics(load ruleLoader) ruleLoader {
-	return func(rules, crds []textFile) (set ruleSet) {
-		if survive(func() { set = load(rules, crds) }) == nil {
-			return set
+	return func(ctx context.Context, rules, crds []textFile) (set ruleSet, err error) {
+		if survive(func() { set, err = load(ctx, rules, crds) }) == nil {
+			return set, err
 		}
 		var out leftOut
-		crds = out.without(crds, func(files []textFile) { load(nil, files) })
-		rules = out.without(rules, func(files []textFile) { load(files, crds) })
-		set = load(rules, crds)
+		crds = out.without(crds, func(files []textFile) { _, _ = load(ctx, nil, files) })
+		rules = out.without(rules, func(files []textFile) { _, _ = load(ctx, files, crds) })
+		if set, err = load(ctx, rules, crds); err != nil {
+			return set, err
+		}
 		set.findings = finding.Sort(append(out.findings, set.findings...))
 		set.broken += len(out.findings)
 		set.panicked = out.first
-		return set
+		return set, nil
 	}
 }
 

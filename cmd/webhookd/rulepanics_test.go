@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -46,11 +47,14 @@ func TestAPanicAtTheStartLeavesOutOneFile(t *testing.T) {
 					}
 				}
 			}
-			set := withoutPanics(func(rules, crds []textFile) ruleSet {
+			set, err := withoutPanics(func(ctx context.Context, rules, crds []textFile) (ruleSet, error) {
 				panics(rules, tt.rules)
 				panics(crds, tt.crds)
-				return loadRules(rules, crds)
-			})(rules, crds)
+				return loadRules(ctx, rules, crds)
+			})(t.Context(), rules, crds)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var served []string
 			for _, kind := range set.kinds {
 				served = append(served, kind.Kind)

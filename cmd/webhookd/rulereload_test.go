@@ -22,8 +22,8 @@ func gained(crd string) string {
 	return strings.Replace(crd, "{size: {type: integer}", "{size: {type: integer}, colour: {type: string}", 1)
 }
 
-// What a reload serves, a fresh start with the same files serves, too: with the same rules and the same schemas, whatever is
-// found in them. A reload serves more in one case only: a kind that a fresh start could not convert at all goes on as it was.
+// What a fresh start serves, a reload of the same files serves, too: with the same rules and the same schemas. A reload serves
+// more: a kind with findings, which a fresh start refuses, goes on by the rules that it had.
 func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	t.Parallel()
 	mapped := func(kind string) string { // without unmapped, so that a field of one version alone is a finding
@@ -45,7 +45,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	newCRDs := with(with(with(crds, "w.yaml", gained(crds["w.yaml"])), "g.yaml", gained(crds["g.yaml"])), "c.yaml", gained(crds["c.yaml"]))
 	for name, tt := range map[string]struct {
 		rules, crds map[string]string
-		differs     []string // kinds that a fresh start has otherwise, or not at all
+		differs     []string // kinds that a fresh start has otherwise, or refuses
 		lines       []string
 	}{
 		"schemas that nothing is found in": {
@@ -53,17 +53,18 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			[]string{rulesLoaded},
 		},
 		"schemas with findings": {
-			rules, newCRDs, nil,
-			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesAsTheyGo},
+			rules, newCRDs,
+			[]string{"Gadget.example.com", "Widget.example.com"},
+			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesAsBefore},
 		},
 		"schemas with findings, and rules that cannot be read": {
 			with(rules, "w.yaml", unreadable), newCRDs,
-			[]string{"Widget.example.com"},
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"schemas with findings, and rules with some": {
 			with(rules, "w.yaml", typo), newCRDs,
-			[]string{"Widget.example.com"}, // whose rules are those before the mistake
+			[]string{"Gadget.example.com", "Widget.example.com"}, // whose rules are those before the mistake
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"schemas with findings, and no rules": {
@@ -72,29 +73,30 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"a kind more": {
-			with(rules, "d.yaml", conversionOf("Dowel", "width")), with(newCRDs, "d.yaml", crdOf("Dowel")), nil,
+			with(rules, "d.yaml", conversionOf("Dowel", "width")), with(newCRDs, "d.yaml", crdOf("Dowel")),
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Dowel.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 		"a CRD goes": {
 			rules, with(newCRDs, "w.yaml", ""),
-			[]string{"Widget.example.com"},
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{
-				"info: schemas loaded: [Cog.example.com Gadget.example.com]", rulesAsTheyGo,
+				"info: schemas loaded: [Cog.example.com Gadget.example.com]", rulesAsBefore,
 				"warn: kinds keep the schemas that they had, the CRDs on disk have none for them: [Widget.example.com]",
 			},
 		},
 		"a CRD cannot be read": {
 			rules, with(newCRDs, "w.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: 1\n"),
-			[]string{"Widget.example.com"},
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{
-				"info: schemas loaded: [Cog.example.com Gadget.example.com]", rulesAsTheyGo,
+				"info: schemas loaded: [Cog.example.com Gadget.example.com]", rulesAsBefore,
 				"warn: kinds keep the schemas that they had, the CRDs on disk have none for them: [Widget.example.com]",
 			},
 		},
 		"another hub, beside rules that cannot be read": {
 			with(with(rules, "c.yaml", strings.Replace(cog, "hub: v1\n", "hub: v2\n", 1)), "g.yaml", strings.Replace(gadget, "field:", "feild:", 1)),
 			with(newCRDs, "c.yaml", strings.Replace(crds["c.yaml"], "name: v1\n", "name: v2\n", 1)),
-			[]string{"Gadget.example.com"},
+			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},
 		},
 	} {
@@ -110,7 +112,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
 				reloaded.logger = logger
 				for range 3 {
-					reloaded.look()
+					reloaded.look(t.Context())
 				}
 			})
 			fresh := opened(t, c)
@@ -145,7 +147,7 @@ func contents(files map[string]string) map[string][]byte {
 
 func opened(t *testing.T, c config.Config) *ruleWatch {
 	t.Helper()
-	w, err := openRules(c, zap.NewNop(), &ruleTally{})
+	w, err := openRules(t.Context(), c, zap.NewNop(), &ruleTally{})
 	if err != nil {
 		t.Fatal(err)
 	}

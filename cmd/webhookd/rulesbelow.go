@@ -50,7 +50,7 @@ func foldersIn(dir, kind string) []string {
 		if looked++; looked > maxBelow {
 			return fs.SkipAll
 		}
-		if text, err := readBounded(file, file); err == nil && holds(file, text, kind) {
+		if text, err := readRegular(file, file); err == nil && holds(file, text, kind) {
 			found = append(found, folder)
 		}
 		return nil

@@ -34,11 +34,11 @@ func (r ruledKinds) digest() string {
 }
 
 // digests returns what each kind of a set is made of: its Conversion and its CRD.
-func (s *ruleSet) digests() map[schema.GroupKind]digest {
+func (s *ruleSet) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 	conversions, crds := documentDigests(s.files, syntax.Kind), documentDigests(s.crdFiles, kindCRD)
-	all := make(map[schema.GroupKind]digest, len(s.kinds))
-	for i := range s.kinds {
-		kind := s.kinds[i].GroupKind
+	all := make(map[schema.GroupKind]digest, len(kinds))
+	for i := range kinds {
+		kind := kinds[i].GroupKind
 		crd := s.crd(kind)
 		if crd == nil {
 			continue // a kind of rules has one

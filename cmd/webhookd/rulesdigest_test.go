@@ -44,7 +44,10 @@ func TestDigestOfRules(t *testing.T) {
 		"no kind":                        {nil, crds, false},
 	}
 	digestOf := func(rules, crds []textFile) string {
-		set := loadRules(rules, crds)
+		set, err := loadRules(t.Context(), rules, crds)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return set.ruled().digest()
 	}
 	want := digestOf(base, crds)
@@ -77,7 +80,7 @@ func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 		t.Errorf("a second replica has %s, want %s", fresh, first)
 	}
 	tlstest.SwapSecretDir(t, c.Rules, bad)
-	old.look()
+	old.look(t.Context())
 	if fresh := opened(t, c).digest(); old.digest() != first || fresh == first {
 		t.Errorf("with bad rules on disk: %s, and a fresh replica has %s", old.digest(), fresh)
 	}
@@ -85,7 +88,7 @@ func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 	tlstest.SwapSecretDir(t, c.Rules, good)
 	lines := logged(t, zap.InfoLevel, func(logger *zap.Logger) {
 		old.logger = logger
-		old.look()
+		old.look(t.Context())
 	})
 	fresh := opened(t, c)
 	if old.digest() == first || old.digest() != fresh.digest() {

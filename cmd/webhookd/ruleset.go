@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -33,31 +34,80 @@ type ruleSet struct {
 	before          []textFile           // rules that it is compared with
 	conversions     []*syntax.Conversion // as far as they can be read
 	bound           *binding.Set
-	kinds           []converters.Kind
+	kinds           []converters.Kind // that can be converted
+	wrong           map[string]bool   // CRDs of kinds with findings: the rules do not do all that they say
 	crds            []*crdschema.CRD
-	findings        []finding.Finding
-	broken          int   // how many of the findings keep something from being converted; the others are the checker's alone
-	panicked        error // the first of those that left files out; nil: none did
+	passed          []textFile        // files that were passed by
+	findings        []finding.Finding // errors, and notes
+	broken          int               // how many of the findings keep something from being converted; the others are the checker's alone
+	panicked        error             // the first of those that left files out; nil: none did
 }
 
-// loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for may be converted all the
-// same: nothing is lost, but not everything is where the rules want it.
-func loadRules(ruleFiles, crdFiles []textFile) ruleSet {
-	s := ruleSet{files: filesOfRules(ruleFiles), crdFiles: crdFiles}
+// loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for can be converted all the
+// same, which the verbs do that run offline: nothing is lost, but not everything is where the rules want it. The error is that of
+// ctx.
+func loadRules(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, error) {
+	s := ruleSet{}
+	ruleFiles, s.passed = withoutPassed(ruleFiles)
+	crdFiles, passed := withoutPassed(crdFiles)
+	s.passed = append(s.passed, passed...)
+	s.files, s.crdFiles = filesOfRules(ruleFiles), crdFiles
 	var crdProblems []finding.Finding
-	s.crds, crdProblems = parseCRDs(crdFiles)
+	s.crds, crdProblems = parseCRDs(ctx, crdFiles)
 	sources := make([]rules.Source, 0, len(s.files))
 	for _, f := range s.files {
 		sources = append(sources, rules.Source{Name: f.name, Text: f.text})
 	}
-	set, loaded := rules.Load(sources, s.crds, rules.Options{Go: builtin.Functions(), Incomplete: len(crdProblems) > 0})
+	set, loaded := rules.Load(ctx, sources, s.crds, rules.Options{
+		Go: builtin.Functions(), Incomplete: len(crdProblems)+len(passed) > 0,
+	})
 	s.conversions, s.bound = set.Conversions(), set.Bound()
 	s.kinds = slices.DeleteFunc(slices.Clone(set.Kinds()), func(k converters.Kind) bool { return s.refused(k.GroupKind) })
 	grave := append(compiledInFindings(s.conversions, s.crds), loaded...)
 	s.broken = len(crdProblems) + len(grave)
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
-	s.findings = finding.Sort(slices.Concat(crdProblems, grave, check.Check(s.bound)))
-	return s
+	checked, wrong := check.Kinds(ctx, s.bound)
+	s.wrong = wrong
+	s.findings = finding.Sort(slices.Concat(crdProblems, grave, checked, passedNotes(s.passed)))
+	return s, ctx.Err()
+}
+
+// errors returns the findings that are not notes.
+func (s *ruleSet) errors() []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(s.findings), finding.Finding.IsNote)
+}
+
+// sound returns the kinds that no finding is about.
+func (s *ruleSet) sound() []converters.Kind {
+	return slices.DeleteFunc(slices.Clone(s.kinds), func(k converters.Kind) bool {
+		crd := s.crd(k.GroupKind)
+		return crd == nil || s.wrong[crd.Name]
+	})
+}
+
+// withoutPassed splits off the files that were passed by. Those with a text that they had before are used as they were.
+func withoutPassed(files []textFile) (read, passed []textFile) {
+	for _, f := range files {
+		if f.passed != "" {
+			passed = append(passed, f)
+		}
+		if f.passed == "" || f.text != nil {
+			read = append(read, f)
+		}
+	}
+	return read, passed
+}
+
+// passedNotes tell of files that were passed by.
+func passedNotes(files []textFile) []finding.Finding {
+	notes := make([]finding.Finding, 0, len(files))
+	for _, f := range files {
+		notes = append(notes, finding.Finding{
+			Pos: finding.Position{File: f.name}, Severity: finding.Note, Code: "passed-by",
+			Message: "passed by: " + f.passed, Hint: "put a file there, or take it out of the folder",
+		})
+	}
+	return notes
 }
 
 // saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as
@@ -163,13 +213,16 @@ func mayBeConversion(document []byte) bool {
 	return err != nil || gvk.Group == group || gvk.Kind == syntax.Kind
 }
 
-// parseCRDs returns the CRDs of all files, and what is wrong with any as findings.
+// parseCRDs returns the CRDs of all files, and what is wrong with any as findings. Where ctx ends, it soon returns some.
 //
 //nolint:contextcheck,nolintlint // crdschema gives a context to what does not use it; contextcheck reads this itself
-func parseCRDs(files []textFile) ([]*crdschema.CRD, []finding.Finding) {
+func parseCRDs(ctx context.Context, files []textFile) ([]*crdschema.CRD, []finding.Finding) {
 	var crds []*crdschema.CRD
 	findings := make([]finding.Finding, 0, len(files))
 	for _, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
 		parsed, err := crdschema.Parse(f.name, f.text)
 		crds = append(crds, parsed...)
 		findings = append(findings, check.ReadError(err)...)

@@ -25,17 +25,20 @@ const maxLoggedFindings = 20
 
 // A ruleWatch follows the files of rules and CRDs, and swaps the registry whole where a change is sound. Where it is not,
 // or where nothing is left of the rules, the last good rules stay, with the schemas on disk: rules do not go bad, but a copy of
-// a CRD gets old. As long as there are none, at the start, it serves all kinds that can be converted, whatever the checker
-// says: a mistake in the rules of one kind must not make others unreadable.
+// a CRD gets old. As long as there are none, at the start, it serves the kinds that no finding of check is about: a mistake in
+// the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
 	load        ruleLoader
 	logger      *zap.Logger
 	counted     ruleCounts
 	current     atomic.Pointer[servedRules]
+	reader      textReader
+	now         chan chan<- string // has run look at once, and say what has become of the files
 
 	read    [2][]textFile // that were looked at last
 	failure string        // that was told last
+	passed  string        // files that were told last to be passed by
 }
 
 // servedRules are one generation: a registry, what it is made of, and what it lacks: an error where there should be rules and
@@ -55,9 +58,12 @@ type ruleCounts interface {
 	RulesServed(kinds int, digest string)
 }
 
-// openRules returns a watch with the registry that the files make. It fails where they cannot be read.
-func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
-	w := &ruleWatch{rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted}
+// openRules returns a watch with the registry that the files make. It fails where they cannot be read, and where ctx ends.
+func openRules(ctx context.Context, c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
+	w := &ruleWatch{
+		rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted,
+		reader: readerOfServe(), now: make(chan chan<- string),
+	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
 			return nil, err
@@ -65,14 +71,41 @@ func openRules(c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWa
 		return w, nil
 	}
 	var err error
-	if w.read, err = w.texts(); err != nil {
+	if w.read, err = w.texts(ctx); err != nil {
 		return nil, err
 	}
-	set := w.load(w.read[0], w.read[1])
+	set, err := w.loaded(ctx, w.read[0], w.read[1])
+	if err != nil {
+		return nil, err
+	}
 	if err := w.serve(&set); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// loaded is load, which it does not wait for once ctx has ended: that takes a while to look at ctx where a file is large. A panic
+// is an error.
+func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, error) {
+	type result struct {
+		set ruleSet
+		err error
+	}
+	done := make(chan result, 1)
+	load := w.load
+	go func() {
+		var is result
+		if err := survive(func() { is.set, is.err = load(ctx, ruleFiles, crdFiles) }); err != nil {
+			is.err = err
+		}
+		done <- is
+	}()
+	select {
+	case is := <-done:
+		return is.set, is.err
+	case <-ctx.Done():
+		return ruleSet{}, ctx.Err()
+	}
 }
 
 // registry returns what is to be served now.
@@ -103,67 +136,117 @@ func (w *ruleWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			w.look()
+			w.look(ctx)
+		case told := <-w.now:
+			told <- w.look(ctx)
 		}
+	}
+}
+
+// What has become of files that were looked at.
+const (
+	filesUnchanged = "unchanged"
+	filesLoaded    = "loaded"
+	filesKept      = "failed"
+	filesNone      = "none"
+)
+
+// lookNow has run look at the files, and returns what has become of them; nothing where ctx ends first.
+func (w *ruleWatch) lookNow(ctx context.Context) string {
+	if w.rules == "" {
+		return filesNone
+	}
+	told := make(chan string, 1)
+	select {
+	case w.now <- told:
+	case <-ctx.Done():
+		return ""
+	}
+	select {
+	case outcome := <-told:
+		return outcome
+	case <-ctx.Done():
+		return ""
 	}
 }
 
 // look reads the files and tells, once, what has become of them. A file over which a parser panics is one that cannot be
 // used: all replicas read it at the same time.
-func (w *ruleWatch) look() {
-	if err := survive(w.reload); err != nil {
+func (w *ruleWatch) look(ctx context.Context) string {
+	outcome := filesKept
+	err := survive(func() { outcome = w.reload(ctx) })
+	if err != nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, stackOf(err)...)
 	}
+	return outcome
 }
 
-func (w *ruleWatch) reload() {
-	read, err := w.texts()
+func (w *ruleWatch) reload(ctx context.Context) string {
+	read, err := w.texts(ctx)
+	if ctx.Err() != nil {
+		return filesKept
+	}
 	if err != nil {
 		w.read = [2][]textFile{} // so that the next ones are other ones
 		w.fail([]finding.Finding{{Message: err.Error()}})
-		return
+		return filesKept
 	}
 	if sameTexts(read[0], w.read[0]) && sameTexts(read[1], w.read[1]) {
-		return
+		if w.failure != "" {
+			return filesKept
+		}
+		return filesUnchanged
+	}
+	set, err := w.loaded(ctx, read[0], read[1])
+	if ctx.Err() != nil {
+		return filesKept
 	}
 	w.read = read
-	set := w.load(read[0], read[1])
-	w.change(&set)
+	if err == nil {
+		err = w.change(ctx, &set)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.fail([]finding.Finding{{Message: err.Error()}}, stackOf(err)...)
+	}
+	if w.failure != "" {
+		return filesKept
+	}
+	return filesLoaded
 }
 
 // change takes a set over, or keeps the last good rules, if there have been any. That nothing is left to convert is no change
 // that anybody means: a ConfigMap was deleted, or a key has another name.
-func (w *ruleWatch) change(set *ruleSet) {
+func (w *ruleWatch) change(ctx context.Context, set *ruleSet) error {
 	before := w.current.Load()
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
-		if err := w.keep(before, set, problems); err != nil {
-			w.fail([]finding.Finding{{Message: err.Error()}})
-		}
-		return
+		return w.keep(ctx, before, set, problems)
 	}
 	if err := w.serve(set); err != nil {
-		w.fail([]finding.Finding{{Message: err.Error()}})
-		return
+		return err
 	}
 	now := w.registry().Kinds()
-	if len(set.kinds) > 0 {
+	if w.lack(set) == nil {
 		w.logger.Info("rules loaded", zap.Array("kinds", kinds(now)), zap.String("rulesDigest", w.digest()))
 	}
 	if gone := without(before.registry.Kinds(), now); len(gone) > 0 {
 		w.logger.Warn("kinds are no longer converted, their rules are gone", zap.Strings("kinds", gone))
 	}
+	return nil
 }
 
 // keep goes on with the last good rules in place of those of a set with problems, and takes over its schemas, as a start with
 // the same files would: what the engine does not find in a schema it takes for unknown. Kinds that the last good rules do not
 // convert with these schemas are converted by the new rules, or else as they were.
-func (w *ruleWatch) keep(before *servedRules, set *ruleSet, problems []finding.Finding) error {
-	next, message := set.ruled(), servedWithFindings
+func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleSet, problems []finding.Finding) error {
+	good, message := *set, servedAsBefore
 	if !sameTexts(set.files, before.rules) {
-		good := w.load(before.rules, w.read[1])
 		message = lastGoodKept
-		next, _ = good.ruled().with(next)
+		var err error
+		if good, err = w.loaded(ctx, before.rules, w.read[1]); err != nil {
+			return err
+		}
 	}
+	next, _ := good.ruledAgain(before.ruled).with(set.ruled())
 	next, left := next.with(before.ruled)
 	changed, err := w.swap(&servedRules{lack: before.lack, rules: before.rules, ruled: next})
 	if err != nil {
@@ -183,6 +266,7 @@ func (w *ruleWatch) serve(set *ruleSet) error {
 	if _, err := w.swap(&servedRules{lack: w.lack(set), rules: set.files, ruled: set.ruled()}); err != nil {
 		return err
 	}
+	w.tellPassed(set)
 	if problems := w.problems(set); len(problems) > 0 {
 		w.failed(servedWithFindings, problems, stackOf(set.panicked)...)
 		return nil
@@ -206,20 +290,34 @@ func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
 	return changed, nil
 }
 
-// problems are the findings of a set, and that it has no Conversion.
+// problems are the errors in a set, and that it has no Conversion.
 func (w *ruleWatch) problems(set *ruleSet) []finding.Finding {
-	if lack := w.lack(set); lack != nil && len(set.findings) == 0 {
+	problems := set.errors()
+	if lack := w.lack(set); lack != nil && len(problems) == 0 {
 		return []finding.Finding{{Message: lack.Error()}}
 	}
-	return set.findings
+	return problems
+}
+
+// tellPassed says, once, which files are passed by.
+func (w *ruleWatch) tellPassed(set *ruleSet) {
+	notes := passedNotes(set.passed)
+	passed := fmt.Sprint(notes)
+	if w.passed == passed {
+		return
+	}
+	if w.passed = passed; len(notes) > 0 {
+		w.logger.Warn("files in followed folders are passed by, put files there or take them out of the folder",
+			zap.Strings("files", textsOf(finding.Sort(notes))))
+	}
 }
 
 // lack says why a set has no kind; nil where it has.
 func (w *ruleWatch) lack(set *ruleSet) error {
 	switch {
-	case len(set.kinds) > 0:
+	case len(set.sound()) > 0:
 		return nil
-	case len(set.findings) > 0:
+	case len(set.errors()) > 0:
 		return fmt.Errorf("none of the rules can be used, the log and webhookd check say why: %s", w.rules)
 	case len(foldersBelow(syntax.Kind, w.rules)) > 0:
 		return fmt.Errorf("no Conversion in any file, folders below are not read, put their files into this one: %s", w.rules)
@@ -239,7 +337,8 @@ func without(before, now []*converters.Kind) []string {
 }
 
 const (
-	servedWithFindings = "rules have findings, only the kinds that can be converted are served"
+	servedWithFindings = "rules have findings, only the kinds without any are served"
+	servedAsBefore     = "rules have findings with these CRDs, the kinds that were served are kept"
 	lastGoodKept       = "rules cannot be used, the last good ones are kept"
 )
 
@@ -261,6 +360,11 @@ func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ..
 
 // tell logs findings. They quote rules and names of files, never an object.
 func (w *ruleWatch) tell(message string, findings []finding.Finding, fields ...zap.Field) {
+	w.logger.Error(message, append(fields, zap.Strings("findings", textsOf(findings)))...)
+}
+
+// textsOf writes findings for a line of the log.
+func textsOf(findings []finding.Finding) []string {
 	texts := make([]string, 0, min(len(findings), maxLoggedFindings)+1)
 	for i, f := range findings {
 		if i == maxLoggedFindings {
@@ -269,17 +373,29 @@ func (w *ruleWatch) tell(message string, findings []finding.Finding, fields ...z
 		}
 		texts = append(texts, f.String())
 	}
-	w.logger.Error(message, append(fields, zap.Strings("findings", texts))...)
+	return texts
 }
 
-func (w *ruleWatch) texts() ([2][]textFile, error) {
-	ruleFiles, ruleErr := readTexts(place{"them", "mount their ConfigMap there, or set rules to where they are"}, w.rules)
-	crdFiles, crdErr := readTexts(place{"them", "mount their ConfigMap there, or set crds to where they are"}, w.crds)
+// texts reads the files. Of one that does not answer it returns what was read of it before.
+func (w *ruleWatch) texts(ctx context.Context) ([2][]textFile, error) {
+	ruleFiles, ruleErr := readTexts(ctx, w.reader, place{"them", "mount their ConfigMap there, or set rules to where they are"}, w.rules)
+	crdFiles, crdErr := readTexts(ctx, w.reader, place{"them", "mount their ConfigMap there, or set crds to where they are"}, w.crds)
 	if ruleErr != nil {
 		ruleErr = fmt.Errorf("rules: %w", ruleErr)
 	}
 	if crdErr != nil {
 		crdErr = fmt.Errorf("crds: %w", crdErr)
+	}
+	for i, files := range [2][]textFile{ruleFiles, crdFiles} {
+		before := make(map[string][]byte, len(w.read[i]))
+		for _, f := range w.read[i] {
+			before[f.name] = f.text
+		}
+		for j := range files {
+			if files[j].stuck {
+				files[j].text = before[files[j].name]
+			}
+		}
 	}
 	return [2][]textFile{ruleFiles, crdFiles}, errors.Join(ruleErr, crdErr)
 }

@@ -20,7 +20,8 @@ const (
 	brokenRules = "none of the rules can be used, the log and webhookd check say why: RULES"
 
 	rulesKept     = "error: rules cannot be used, the last good ones are kept"
-	rulesAsTheyGo = "error: rules have findings, only the kinds that can be converted are served"
+	rulesAsTheyGo = "error: rules have findings, only the kinds without any are served"
+	rulesAsBefore = "error: rules have findings with these CRDs, the kinds that were served are kept"
 	rulesLoaded   = "info: rules loaded"
 )
 
@@ -155,13 +156,13 @@ func TestRuleWatch(t *testing.T) {
 				lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
 					if w == nil {
 						var err error
-						if w, err = openRules(c, logger, &tally); err != nil {
+						if w, err = openRules(t.Context(), c, logger, &tally); err != nil {
 							t.Fatal(err)
 						}
 					}
 					w.logger = logger
 					for range 3 {
-						w.look()
+						w.look(t.Context())
 					}
 				})
 				step.check(t, w, lines)

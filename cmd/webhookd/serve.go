@@ -23,7 +23,8 @@ func newServeCommand(p *program) *cobra.Command {
 		Use:   "serve {--tls-dir DIR | --self-signed}",
 		Short: "Serve the webhook",
 		Long: `Serve the webhook over HTTPS, and health and metrics over HTTP, until SIGTERM or SIGINT. Then readiness fails,
-requests are taken for the drain-delay, and the server ends; a second signal ends it at once.
+requests are taken for the drain-delay, and the server ends; a second signal ends it at once. Rules, CRDs and
+certificates are followed while it serves; SIGHUP has them read at once, and one line of the log says what was loaded.
 
 Every flag is also a key of the file that --config names and, in capitals, with underscores and the prefix
 WEBHOOKD_, an environment variable: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. A flag wins over the
@@ -56,10 +57,13 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
 
 	out := newLogWriter(p.stderr)
 	defer out.close()
-	err = p.serveWith(ctx, loaded, text, out)
+	err = p.serveWith(ctx, loaded, text, out, again)
 	if err == nil || errors.Is(err, errReported) {
 		return err
 	}
@@ -68,14 +72,18 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	return errors.Join(errReported, err)
 }
 
-// serveWith serves until ctx ends. The text is that of the configuration file.
-func (p *program) serveWith(ctx context.Context, loaded config.Loaded, text []byte, out *logWriter) error {
+// serveWith serves until ctx ends. The text is that of the configuration file. A value of again has files read at once.
+func (p *program) serveWith(ctx context.Context, loaded config.Loaded, text []byte, out *logWriter, again <-chan os.Signal) error {
 	s, err := p.newService(ctx, loaded, out)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // before there is anything to drain
+		newLogger(out, zap.NewAtomicLevelAt(zapLevel(loaded.Config.LogLevel))).Info("stopped")
+		return nil
+	case err != nil:
 		return err
 	}
 	defer s.source.discard()
-	s.watch.text = text
+	s.watch.text, s.again = text, again
 	return s.run(ctx)
 }
 
@@ -91,6 +99,7 @@ type service struct {
 	source   *certificateSource
 	server   *server.Server
 	watch    *configWatch
+	again    <-chan os.Signal // has files read at once
 }
 
 func (p *program) newService(ctx context.Context, loaded config.Loaded, out *logWriter) (*service, error) {
@@ -105,7 +114,7 @@ func (p *program) newService(ctx context.Context, loaded config.Loaded, out *log
 
 	m := metrics.New(metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion})
 	m.WatchLog(out.Dropped)
-	rules, err := openRules(c, logger, m)
+	rules, err := openRules(ctx, c, logger, m)
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +161,7 @@ func (s *service) run(ctx context.Context) error {
 	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() { s.reviews.log.run(background) })
+	wg.Go(func() { s.reloadOnSignal(background) })
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():

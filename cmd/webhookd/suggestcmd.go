@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,11 +30,11 @@ Of several CRDs, those with more than one version are written, each as a documen
   kubectl get crd crontabs.example.com -o yaml | webhookd suggest --crd -
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.ruled.crds) == 0 {
 				return usage(errors.New("no schemas to compare: give the file or folder of the CRD with --crd"), "")
 			}
-			return p.suggest(&o)
+			return p.suggest(cmd.Context(), &o)
 		},
 	}
 	flags := cmd.Flags()
@@ -50,13 +51,13 @@ type suggestOptions struct {
 	hub, name string
 }
 
-func (p *program) suggest(o *suggestOptions) error {
-	_, crdFiles, err := p.texts(&o.ruled)
+func (p *program) suggest(ctx context.Context, o *suggestOptions) error {
+	_, crdFiles, err := p.texts(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
 	set := ruleSet{crdFiles: crdFiles}
-	if set.crds, set.findings = parseCRDs(crdFiles); len(set.findings) > 0 {
+	if set.crds, set.findings = parseCRDs(ctx, crdFiles); len(set.findings) > 0 {
 		if err := set.render(p.stderr, "text"); err != nil {
 			return err
 		}

@@ -68,10 +68,10 @@ type testOptions struct {
 // test runs all suites.
 func (p *program) test(ctx context.Context, o *testOptions) error {
 	var suites []*testSuite
-	named, err := p.named(&o.ruled)
+	named, err := p.named(ctx, &o.ruled)
 	problems := append(make([]error, 0, len(o.dirs)+1), err)
 	for _, dir := range o.dirs {
-		found, err := p.findSuites(dir, named)
+		found, err := p.findSuites(ctx, dir, named)
 		suites = append(suites, found...)
 		problems = append(problems, err)
 	}

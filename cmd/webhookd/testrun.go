@@ -22,19 +22,22 @@ import (
 // run checks the rules of the suite and runs all cases. An error is none of theirs.
 func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 	s.out, s.verbose = p, o.verbose
-	set := loadRules(s.rules, s.crds)
+	set, err := loadRules(ctx, s.rules, s.crds)
+	if err != nil {
+		return err
+	}
 	s.set = &set
 	registry, err := newRegistry(set.kinds)
 	if err != nil {
 		return err
 	}
 	s.converter = newOffline(p, registry)
-	if len(set.findings) > 0 {
+	if len(set.errors()) > 0 {
 		if err := set.render(p.stdout, finding.Text); err != nil {
 			return err
 		}
 		s.ruleProblem = set.broken > 0
-		s.fail("%s in the rules and CRDs", count(len(set.findings), "finding"))
+		s.fail("%s in the rules and CRDs", count(len(set.errors()), "finding"))
 	}
 	s.collect(o.update)
 	s.tally.cases = len(s.cases)

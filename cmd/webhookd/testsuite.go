@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,9 +36,9 @@ type namedFiles struct {
 }
 
 // named reads them, once, since stdin may be among them.
-func (p *program) named(f *ruleFlags) (namedFiles, error) {
+func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
 	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
-	ruleFiles, crdFiles, err := p.texts(f)
+	ruleFiles, crdFiles, err := p.texts(ctx, f)
 	named.rules, named.crds = filesOfRules(ruleFiles), crdFiles
 	if err == nil && len(f.rules) > 0 && len(named.rules) == 0 {
 		err = noConversion(f.rules)
@@ -46,7 +47,7 @@ func (p *program) named(f *ruleFlags) (namedFiles, error) {
 }
 
 // findSuites returns the suites in and below a folder.
-func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error) {
+func (p *program) findSuites(ctx context.Context, dir string, named namedFiles) ([]*testSuite, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
@@ -62,7 +63,7 @@ func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error)
 		suite.crds = once(append(suite.crds, named.crds...))
 		return []*testSuite{suite}, nil
 	}
-	suites, err := searchSuites(dir)
+	suites, err := searchSuites(ctx, dir)
 	if err == nil && len(suites) == 0 {
 		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crd: %s", dir)
 	}
@@ -72,8 +73,8 @@ func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error)
 func placeOfCases() place { return place{"cases", "name the folder that they are in"} }
 
 // searchSuites returns the folder if it is a suite, else those below it.
-func searchSuites(dir string) ([]*testSuite, error) {
-	files, err := readTexts(placeOfCases(), dir)
+func searchSuites(ctx context.Context, dir string) ([]*testSuite, error) {
+	files, err := readTexts(ctx, readerOfVerbs(), placeOfCases(), dir)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func searchSuites(dir string) ([]*testSuite, error) {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		found, err := searchSuites(filepath.Join(dir, e.Name()))
+		found, err := searchSuites(ctx, filepath.Join(dir, e.Name()))
 		suites = append(suites, found...)
 		problems = append(problems, err)
 	}

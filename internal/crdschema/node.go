@@ -2,6 +2,7 @@ package crdschema
 
 import (
 	"slices"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
@@ -60,7 +61,9 @@ type Node struct {
 	items      *Node
 	required   []string
 	enum       []string
-	fallback   string // the default as JSON, or ""
+	enumOnce   sync.Once
+	enumKeys   map[string]bool // of the enum, once they were asked for
+	fallback   string          // the default as JSON, or ""
 }
 
 // Kind returns what values the place holds: None if there is no such place.
@@ -131,7 +134,10 @@ func (n *Node) Required() []string {
 }
 
 // IsRequired reports whether an object must have the property.
-func (n *Node) IsRequired(name string) bool { return slices.Contains(n.Required(), name) }
+func (n *Node) IsRequired(name string) bool {
+	_, is := slices.BinarySearch(n.Required(), name)
+	return is
+}
 
 // Nullable reports whether null is a value of the place. Anywhere else the API server removes nulls.
 func (n *Node) Nullable() bool { return n != nil && n.schema.Nullable }
@@ -143,6 +149,20 @@ func (n *Node) Enum() []string {
 		return nil
 	}
 	return n.enum
+}
+
+// EnumHas reports whether a value of the enum has a key. What keyOf makes of JSON texts has to be the same at each call.
+func (n *Node) EnumHas(key string, keyOf func(text []byte) string) bool {
+	if n == nil {
+		return false
+	}
+	n.enumOnce.Do(func() {
+		n.enumKeys = make(map[string]bool, len(n.enum))
+		for _, text := range n.enum {
+			n.enumKeys[keyOf([]byte(text))] = true
+		}
+	})
+	return n.enumKeys[key]
 }
 
 // Default returns the value, as JSON text, that the API server puts where the place is absent and its parent is there.

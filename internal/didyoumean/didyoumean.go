@@ -1,5 +1,5 @@
-// Package didyoumean finds what somebody meant to write. It takes time by the product of the lengths of two words, so that it
-// looks at none that is long.
+// Package didyoumean finds what somebody meant to write. It takes time by the product of the lengths of two words, and by the
+// number of candidates, so that it looks at no word that is long and at no list that is.
 package didyoumean
 
 import (
@@ -12,6 +12,9 @@ import (
 // longest bounds words in bytes.
 const longest = 64
 
+// most bounds candidates: where there are more, none is near.
+const most = 500
+
 // Hint asks whether the nearest of the candidates was meant, or is another hint if none is near.
 func Hint(word string, candidates []string, other string) string {
 	if near, ok := Nearest(word, candidates); ok {
@@ -21,9 +24,10 @@ func Hint(word string, candidates []string, other string) string {
 }
 
 // Nearest returns the candidate that word was most likely meant to be: the same but for case and separators, a few letters
-// away, or one that is a part of it or has it as a part. It returns false if none is near, or if word is a candidate itself.
+// away, or one that is a part of it or has it as a part. It returns false if none is near, if word is a candidate itself, or if
+// there are more than 500 candidates.
 func Nearest(word string, candidates []string) (string, bool) {
-	if word == "" || len(word) > longest || slices.Contains(candidates, word) {
+	if word == "" || len(word) > longest || len(candidates) > most || slices.Contains(candidates, word) {
 		return "", false
 	}
 	folded := fold(word)
@@ -32,7 +36,11 @@ func Nearest(word string, candidates []string) (string, bool) {
 		if len(c) > longest {
 			continue
 		}
-		if d := distance(folded, fold(c)); d < bestDistance {
+		there := fold(c)
+		if max(len(folded), len(there))-min(len(folded), len(there)) >= bestDistance {
+			continue // so many letters are left out at least
+		}
+		if d := distance(folded, there); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}

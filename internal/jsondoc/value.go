@@ -86,7 +86,7 @@ func (v Value) Text() []byte {
 func (v Value) Kind() Kind { return kindOf(v.Text()[0]) }
 
 // Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it returns
-// false; for other values it does nothing. It makes no nodes, and leaves it to others to find a repeated name: it is for a look
+// false; for other values it does nothing. It makes no nodes, and visits a name that is repeated each time: it is for a look
 // through all that is in a value (BenchmarkKinds in converters/rules). The name is good until visit returns.
 func (v Value) Each(visit func(name []byte, value Value) bool) {
 	kind := v.Kind()

@@ -81,14 +81,16 @@ func (s *Source) settle(ctx context.Context) (contents, error) {
 	}
 }
 
-func (s *Source) reload(ctx context.Context) {
-	if found, err := s.settle(ctx); err == nil {
-		s.apply(&found)
+func (s *Source) reload(ctx context.Context) Reloaded {
+	found, err := s.settle(ctx)
+	if err != nil {
+		return Reloaded{Err: err}
 	}
+	return s.apply(&found)
 }
 
 // apply puts what is good in force, keeps the last good for what is not, and tells the hooks.
-func (s *Source) apply(found *contents) {
+func (s *Source) apply(found *contents) Reloaded {
 	current := s.state.Load()
 	if current == nil {
 		current = &state{next: make(chan struct{})}
@@ -124,6 +126,7 @@ func (s *Source) apply(found *contents) {
 	}
 	s.told.waiting(&s.opts.Hooks, waiting)
 	s.told.problem(&s.opts.Hooks, problem)
+	return Reloaded{Changed: newPair || newClients, Err: problem}
 }
 
 // told remembers what the hooks know, so that each change of state is told once.

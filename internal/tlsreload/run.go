@@ -25,14 +25,20 @@ func (s *Source) Run(ctx context.Context) error {
 	defer ticker.Stop()
 
 	s.rearm(w)
+	var asked chan<- Reloaded
 	for {
 		// Read after the watch is armed: what changed before that made no event.
-		s.reload(ctx)
+		reloaded := s.reload(ctx)
+		if asked != nil {
+			asked <- reloaded
+			asked = nil
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-w.changed:
 		case <-s.stale:
+		case asked = <-s.now:
 		case err := <-w.trouble:
 			// Events may be lost, so the files are read now.
 			s.told.watch(&s.opts.Hooks, fmt.Errorf("directory watch: %w", err))

@@ -16,6 +16,7 @@ type Source struct {
 	state   atomic.Pointer[state]
 	running atomic.Bool
 	stale   chan struct{} // has Run read the files now; nil for a pair in memory
+	now     chan chan<- Reloaded
 
 	told told // belongs to Open, then to Run
 }
@@ -35,7 +36,7 @@ func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts), stale: make(chan struct{}, 1)}
+	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts), stale: make(chan struct{}, 1), now: make(chan chan<- Reloaded)}
 	found, err := s.settle(ctx)
 	if err != nil {
 		return nil, err
@@ -80,6 +81,35 @@ func (s *Source) Expected() *tls.Certificate {
 	}
 	return found.pair.certificate
 }
+
+// Reloaded says what has become of files that were read.
+type Reloaded struct {
+	Changed bool  // another key pair or client CA is in force
+	Err     error // what is on disk and cannot be used
+}
+
+// Reload has [Source.Run] read the files now, and returns what has become of them. Of a pair in memory there are none. Its error
+// is that of ctx, which may end first: where Run does not run, it does.
+func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
+	if s.volume == nil {
+		return Reloaded{}, nil
+	}
+	told := make(chan Reloaded, 1)
+	select {
+	case s.now <- told:
+	case <-ctx.Done():
+		return Reloaded{}, ctx.Err()
+	}
+	select {
+	case reloaded := <-told:
+		return reloaded, nil
+	case <-ctx.Done():
+		return Reloaded{}, ctx.Err()
+	}
+}
+
+// Followed reports whether there are files that [Source.Run] follows.
+func (s *Source) Followed() bool { return s.volume != nil }
 
 // Updated returns a channel that is closed when another key pair or client CA is in force than at
 // the time of the call. Ask for the channel first, then change the files.

@@ -42,7 +42,7 @@ func readExample(t *testing.T, name string) example {
 		t.Fatal(err)
 	}
 	source := rules.Source{Name: "rules.yaml", Text: read(filepath.Join(folder, "rules.yaml"))}
-	set, findings := rules.Load([]rules.Source{source}, crds, rules.Options{})
+	set, findings := rules.Load(t.Context(), []rules.Source{source}, crds, rules.Options{})
 	if len(findings) > 0 || len(set.Kinds()) != 1 || len(crds) != 1 {
 		t.Fatalf("%d CRDs, %d kinds, findings: %v", len(crds), len(set.Kinds()), findings)
 	}

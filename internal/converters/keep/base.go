@@ -68,9 +68,16 @@ func (u *Unit) places(own bool) []Member {
 	return u.other
 }
 
-// With returns a unit with the places of both.
-func (u *Unit) With(v *Unit) *Unit {
-	return &Unit{own: slices.Concat(u.own, v.own), other: slices.Concat(u.other, v.other)}
+// With returns a unit with the places of others as well. It is the unit itself where there are none.
+func (u *Unit) With(others ...*Unit) *Unit {
+	if len(others) == 0 {
+		return u
+	}
+	all := &Unit{own: slices.Clone(u.own), other: slices.Clone(u.other)}
+	for _, v := range others {
+		all.own, all.other = append(all.own, v.own...), append(all.other, v.other...)
+	}
+	return all
 }
 
 // shown returns the digest of what the other version itself shows of the unit at a place: it may show what the way back does not

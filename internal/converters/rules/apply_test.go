@@ -33,7 +33,7 @@ func database(t *testing.T) (*converters.Kind, *crdschema.CRD) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: read("testdata", "database.rules.yaml")}}, crds, rules.Options{})
+	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: read("testdata", "database.rules.yaml")}}, crds, rules.Options{})
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}

@@ -181,8 +181,8 @@ func BenchmarkLoad(b *testing.B) {
 			}
 			crds = append(crds, parsed...)
 		}
-		set, findings := rules.Load(files, crds, rules.Options{})
-		if findings = append(findings, check.Check(set.Bound())...); len(set.Kinds()) != count || len(findings) > 0 {
+		set, findings := rules.Load(b.Context(), files, crds, rules.Options{})
+		if findings = append(findings, check.Check(b.Context(), set.Bound())...); len(set.Kinds()) != count || len(findings) > 0 {
 			b.Fatal(findings)
 		}
 	}

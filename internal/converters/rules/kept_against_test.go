@@ -187,7 +187,7 @@ func holdSilence(t *testing.T, old, next known, from, storage string, notes []fi
 // bound binds the rules of the world.
 func (w world) bound(t *testing.T) *binding.Set {
 	t.Helper()
-	set, _ := rules.Load([]rules.Source{{Name: "rules.yaml", Text: w.file(t)}}, []*crdschema.CRD{w.crd(t)}, rules.Options{})
+	set, _ := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(t)}}, []*crdschema.CRD{w.crd(t)}, rules.Options{})
 	return set.Bound()
 }
 

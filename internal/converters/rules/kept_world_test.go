@@ -75,7 +75,7 @@ func (w world) kind(tb testing.TB) *converters.Kind {
 		return &kind
 	}
 	crds := []*crdschema.CRD{w.crd(tb)}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: builtin.Functions()})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: builtin.Functions()})
 	for _, f := range findings {
 		tb.Errorf("%s", f)
 	}

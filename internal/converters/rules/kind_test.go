@@ -29,7 +29,7 @@ func (p pair) kind(tb testing.TB) *converters.Kind {
 	if err != nil {
 		tb.Fatalf("crd: %v", err)
 	}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{})
 	for _, f := range findings {
 		tb.Errorf("%s", f)
 	}

@@ -76,8 +76,8 @@ func loadPublicKind(tb testing.TB, folder string) publicKind {
 			k.objects[strings.TrimSuffix(name, ".yaml")] = asSent(tb, path, text)
 		}
 	}
-	set, findings := rules.Load([]rules.Source{source}, crds, rules.Options{})
-	k.findings = finding.Sort(append(findings, check.Check(set.Bound())...))
+	set, findings := rules.Load(tb.Context(), []rules.Source{source}, crds, rules.Options{})
+	k.findings = finding.Sort(append(findings, check.Check(tb.Context(), set.Bound())...))
 	if len(crds) != 1 || len(set.Kinds()) != 1 || len(set.Conversions()) != 1 || len(crds[0].Versions) != 2 {
 		tb.Fatalf("%s: %d CRDs, %d kinds, findings: %v", folder, len(crds), len(set.Kinds()), k.findings)
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -47,7 +48,9 @@ func (s *Set) Bound() *binding.Set { return s.bound }
 
 // Load reads Conversion files and compiles each Conversion against its CRD. Findings are all that keeps one from being used, in
 // order; the set has the kinds in which nothing is wrong, and is never nil. A caller who has findings should not serve it.
-func Load(files []Source, crds []*crdschema.CRD, opts Options) (*Set, []finding.Finding) {
+//
+// Where ctx ends, Load soon returns an empty set without findings: ask ctx.
+func Load(ctx context.Context, files []Source, crds []*crdschema.CRD, opts Options) (*Set, []finding.Finding) {
 	s := &Set{bound: &binding.Set{}}
 	env, err := transform.NewEnv(opts.Go)
 	if err != nil {
@@ -55,23 +58,32 @@ func Load(files []Source, crds []*crdschema.CRD, opts Options) (*Set, []finding.
 	}
 	var findings []finding.Finding
 	for _, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
 		file, found := syntax.Parse(f.Name, f.Text)
 		s.conversions, findings = append(s.conversions, file.Conversions...), append(findings, found...)
 	}
-	s.bound = binding.Bind(s.conversions, crds, binding.Options{Env: env, Incomplete: opts.Incomplete})
+	s.bound = binding.Bind(ctx, s.conversions, crds, binding.Options{Env: env, Incomplete: opts.Incomplete})
 	for _, k := range s.bound.Kinds {
-		if !k.Refused {
-			s.kinds = append(s.kinds, compile(k))
+		if !k.Refused && ctx.Err() == nil {
+			s.kinds = append(s.kinds, compile(ctx, k))
 		}
+	}
+	if ctx.Err() != nil {
+		return &Set{bound: &binding.Set{}}, nil
 	}
 	slices.SortFunc(s.kinds, func(a, b converters.Kind) int { return cmp.Compare(a.Name(), b.Name()) })
 	return s, finding.Sort(append(findings, s.bound.Findings...))
 }
 
-// compile makes the kind of a Conversion.
-func compile(k *binding.Kind) converters.Kind {
+// compile makes the kind of a Conversion, which nobody may use once ctx has ended.
+func compile(ctx context.Context, k *binding.Kind) converters.Kind {
 	spokes, callsGo := make(map[string]*exec.Spoke, len(k.Spokes)), false
 	for _, s := range k.Spokes {
+		if ctx.Err() != nil {
+			break
+		}
 		for rule := range s.Applied {
 			callsGo = callsGo || rule.Go != nil
 		}

@@ -35,7 +35,7 @@ func TestWhatCannotBeMeantIsNotServed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: []byte(test.text)}}, crds, rules.Options{})
+			set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: []byte(test.text)}}, crds, rules.Options{})
 			if len(set.Kinds()) != test.kinds {
 				t.Errorf("%d kinds, want %d: %v", len(set.Kinds()), test.kinds, findings)
 			}
@@ -59,8 +59,8 @@ func TestRulesThatShareDifferentPlacesLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{})
-	if findings = append(findings, check.Check(set.Bound())...); len(findings) > 0 {
+	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: p.file()}}, crds, rules.Options{})
+	if findings = append(findings, check.Check(t.Context(), set.Bound())...); len(findings) > 0 {
 		t.Fatal(findings)
 	}
 }

@@ -147,8 +147,8 @@ func (e example) hold(t *testing.T) {
 	}
 	// Without `unmapped`, as a user starts.
 	text := bytes.Replace(e.pair.file(), []byte("    unmapped: Preserve\n"), nil, 1)
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
-	for _, f := range append(findings, check.Check(set.Bound())...) {
+	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
+	for _, f := range append(findings, check.Check(t.Context(), set.Bound())...) {
 		t.Errorf("%s (%s)", f, f.Hint)
 	}
 	if t.Failed() || len(set.Kinds()) != 1 {

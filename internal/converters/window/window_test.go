@@ -74,7 +74,7 @@ func TestLawsWithRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: read("rules.yaml")}}, crds,
+	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: read("rules.yaml")}}, crds,
 		rules.Options{Go: map[string]transform.GoFunc{"example.com/window": window.Function()}})
 	if len(findings) > 0 {
 		t.Fatal(findings)

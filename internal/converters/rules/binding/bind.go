@@ -4,6 +4,8 @@
 package binding
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +41,8 @@ type Kind struct {
 	CRD        *crdschema.CRD
 	Hub        *crdschema.Version // nil: the CRD does not have it, and there are no spokes
 	Spokes     []*Spoke           // in the order of the CRD
-	Refused    bool               // there are findings: nobody should convert by it
+	Refused    bool               // there are findings: nobody can convert by it
+	Doubtful   bool               // there are findings in spite of which it can be used
 }
 
 // A Spoke is a version with its rules.
@@ -58,11 +61,14 @@ type Options struct {
 	Env *transform.Env
 	// Incomplete says that some CRDs could not be read, so that it is no finding that one is not there.
 	Incomplete bool
+	// MaxRules bounds the rules of a version, those of a rule set counted wherever it is applied: many rules that apply a large
+	// set are of short files, and would take all memory. 0 stands for 100,000.
+	MaxRules int
 }
 
-// Bind binds Conversions, as [syntax.Parse] has read them, to their CRDs.
-func Bind(conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options) *Set {
-	c := &collector{set: &Set{}, crds: map[string]*crdschema.CRD{}, opts: opts}
+// Bind binds Conversions, as [syntax.Parse] has read them, to their CRDs. Where ctx ends, it soon returns an empty set.
+func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options) *Set {
+	c := &collector{set: &Set{}, crds: map[string]*crdschema.CRD{}, twice: map[string]bool{}, opts: opts, ended: ctx.Err}
 	for _, crd := range crds {
 		c.add(crd)
 	}
@@ -72,6 +78,9 @@ func Bind(conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options)
 			continue
 		}
 		if other := first[conversion.Name]; other != nil {
+			if k := c.set.Kind(conversion.Name); k != nil {
+				k.Doubtful = true
+			}
 			c.refuse(conversion.NamePos, "duplicate-conversion", "put the versions into one Conversion",
 				"%s has a second Conversion, the first is at %s", conversion.Name, other.NamePos)
 			continue
@@ -84,6 +93,9 @@ func Bind(conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options)
 				"there is no CRD %s", conversion.Name)
 		}
 	}
+	if ctx.Err() != nil {
+		return &Set{}
+	}
 	c.set.Findings, c.set.Doubts = finding.Sort(c.set.Findings), finding.Sort(c.set.Doubts)
 	return c.set
 }
@@ -92,8 +104,10 @@ func Bind(conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options)
 type collector struct {
 	set   *Set
 	crds  map[string]*crdschema.CRD
-	names []string // of the CRDs
+	twice map[string]bool // of the CRDs
+	names []string        // of the CRDs
 	opts  Options
+	ended func() error // Err of the context
 }
 
 func (c *collector) refuse(pos finding.Position, code, hint, format string, args ...any) {
@@ -104,6 +118,7 @@ func (c *collector) doubt(f finding.Finding) { c.set.Doubts = append(c.set.Doubt
 
 func (c *collector) add(crd *crdschema.CRD) {
 	if first := c.crds[crd.Name]; first != nil {
+		c.twice[crd.Name] = true
 		c.doubt(finding.Finding{
 			Pos: finding.Position{File: crd.File, Line: crd.Line}, Code: "duplicate-crd", Hint: "give one of them",
 			Message: fmt.Sprintf("the CRD %s is there twice, the first is in %s, line %d", crd.Name, first.File, first.Line),
@@ -115,7 +130,7 @@ func (c *collector) add(crd *crdschema.CRD) {
 }
 
 func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kind {
-	before := len(c.set.Findings)
+	before, doubts := len(c.set.Findings), len(c.set.Doubts)
 	names := make([]string, 0, len(crd.Versions))
 	for _, v := range crd.Versions {
 		names = append(names, v.Name)
@@ -145,6 +160,7 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 		}
 	}
 	k.Refused = conversion.Doubtful || len(c.set.Findings) > before
+	k.Doubtful = conversion.Wrong || len(c.set.Doubts) > doubts || c.twice[crd.Name]
 	return k
 }
 
@@ -160,10 +176,13 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		s.Unsure = s.Version.Broken
 	}
 	b := &binder{
-		Spoke: s, conversion: conversion, env: c.opts.Env, made: map[string]*Binding{}, doubt: c.doubt,
+		Spoke: s, conversion: conversion, env: c.opts.Env, made: map[string]*Binding{}, doubt: c.doubt, ended: c.ended, most: cmp.Or(c.opts.MaxRules, 100_000),
 		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
 	}
 	b.bind(s.Root, pendingOf(rules))
-	unite(s.Root)
+	for _, made := range s.Bindings {
+		made.indexOf(OfSpoke) // so that nothing is written into it later
+	}
+	unite(c.ended, s.Root)
 	return s
 }

@@ -17,6 +17,9 @@ type binder struct {
 	conversion *syntax.Conversion
 	env        *transform.Env
 	made       map[string]*Binding
+	count      int                   // of the rules that were bound, at each place
+	most       int                   // that there may be
+	ended      func() error          // Err of the context: once it has ended nobody uses what is bound
 	doubt      func(finding.Finding) // reports what the rules can be used in spite of
 	refuse     func(finding.Finding) // reports what they cannot be used with
 }
@@ -66,7 +69,9 @@ func (b *binder) say(pos syntax.Position, code, hint, format string, args ...any
 
 // bind binds rules to the base of r. Bindings of the same places by the same rules are made once: recursion ends there.
 func (b *binder) bind(r *Binding, rules []pending) *Binding {
-	rules = b.spliced(r, rules)
+	if rules = b.spliced(r, rules); b.tooMany(rules) {
+		return r
+	}
 	key := keyOf(r, rules)
 	if made := b.made[key]; made != nil {
 		return made
@@ -76,6 +81,8 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	var oneSided []pending
 	for _, p := range rules {
 		switch {
+		case b.ended() != nil:
+			return r
 		case !p.found && !b.find(r, &p):
 		case iterating(p.ends[0]) < 0 && iterating(p.ends[1]) < 0:
 			r.Rules = append(r.Rules, b.rule(r, p))
@@ -93,6 +100,25 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 		e.rules = nil
 	}
 	return r
+}
+
+// tooMany says so, once, if these are more rules than can be bound.
+func (b *binder) tooMany(rules []pending) bool {
+	before := b.count
+	b.count += len(rules)
+	if b.count <= b.most {
+		return false
+	}
+	b.Unsure = true
+	if before <= b.most {
+		b.refuse(finding.Finding{
+			Pos: rules[0].rule.Pos, Code: "too-many-rules",
+			Message: fmt.Sprintf("%s has more than %d rules, those of rule sets counted at each place that they are applied to",
+				b.Names[OfSpoke], b.most),
+			Hint: "apply large rule sets in fewer places",
+		})
+	}
+	return true
 }
 
 // keyOf says what a binding is made of.
@@ -117,17 +143,20 @@ func keyOf(r *Binding, rules []pending) string {
 // spliced replaces each `use` between the two bases themselves by the rules of the set.
 func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	done := map[*syntax.RuleSet]bool{} // a set may apply itself to its own places
-	for {
-		i := slices.IndexFunc(rules, func(p pending) bool { return p.isHere() })
-		if i < 0 {
-			return rules
+	var all []pending
+	var add func(rules []pending)
+	add = func(rules []pending) {
+		for i := range rules {
+			if !rules[i].isHere() {
+				all = append(all, rules[i])
+			} else if set := b.set(r, rules[i].rule); set != nil && !done[set] {
+				done[set] = true
+				add(pendingOf(set.Rules))
+			}
 		}
-		var more []pending
-		if set := b.set(r, rules[i].rule); set != nil && !done[set] {
-			done[set], more = true, pendingOf(set.Rules)
-		}
-		rules = slices.Concat(rules[:i:i], more, rules[i+1:])
 	}
+	add(rules)
+	return all
 }
 
 // set returns the rule set that a rule applies to the bases of a binding, or nil.

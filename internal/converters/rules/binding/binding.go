@@ -38,6 +38,7 @@ type Binding struct {
 	Told     bool         // the rule that applies a rule set here tells what becomes of the base
 	// Units are the places that belong together. Places of no unit are units of their own.
 	Units []*Unit
+	index index
 }
 
 // A Rule is a rule of a binding that goes through no elements (any more).
@@ -49,6 +50,7 @@ type Rule struct {
 	When      [2]*transform.Guard // for the conversion of a side to the other one
 	Below     *Binding            // of those that use a rule set
 	Doubtful  bool                // something is wrong with it, which a finding says
+	order     int                 // in its binding
 }
 
 // How says what a rule does with its places.
@@ -81,6 +83,7 @@ type Elements struct {
 	Key     [2]string         // of lists, the field that rules know elements by, or empty
 	Binding *Binding
 	rules   []pending
+	order   int // in its binding
 }
 
 func howOf(r *syntax.Rule) How {
@@ -122,27 +125,6 @@ func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
 	return literal
 }
 
-// RulesAt returns the rules of a place itself.
-func (b *Binding) RulesAt(s Side, path []syntax.Segment) []*Rule {
-	var found []*Rule
-	for _, r := range b.Rules {
-		if slices.ContainsFunc(r.Ends[s], func(e Path) bool { return Same(e.Segments, path) }) {
-			found = append(found, r)
-		}
-	}
-	return found
-}
-
-// ElementsAt returns the rules that go through the elements of a place, or nil.
-func (b *Binding) ElementsAt(s Side, path []syntax.Segment) *Elements {
-	for _, e := range b.Elements {
-		if e.Has[s] && Same(e.Ends[s].Segments, path) {
-			return e
-		}
-	}
-	return nil
-}
-
 // Owner returns a rule that a place belongs to, so that nothing is copied to or from it; nil if there is none.
 func (b *Binding) Owner(s Side, path []syntax.Segment) *syntax.Rule {
 	if rules := b.RulesAt(s, path); len(rules) > 0 {
@@ -155,27 +137,6 @@ func (b *Binding) Owner(s Side, path []syntax.Segment) *syntax.Rule {
 		return b.KeyBy
 	}
 	return nil
-}
-
-// Next returns the segments with which paths of rules go on below a place.
-func (b *Binding) Next(s Side, path []syntax.Segment) []syntax.Segment {
-	var found []syntax.Segment
-	add := func(p []syntax.Segment) {
-		if Within(p, path) && !slices.ContainsFunc(found, p[len(path)].Equal) {
-			found = append(found, p[len(path)])
-		}
-	}
-	for _, r := range b.Rules {
-		for _, e := range r.Ends[s] {
-			add(e.Segments)
-		}
-	}
-	for _, e := range b.Elements {
-		if e.Has[s] {
-			add(e.Ends[s].Segments)
-		}
-	}
-	return found
 }
 
 // Text writes a place with the path of the binding's base.

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -37,7 +38,7 @@ func (b *binder) elements(r *Binding, p pending) {
 // elementsOf finds or makes the Elements of two lists or maps. A list has one counterpart, so that it is clear where the rest
 // of its elements goes.
 func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
-	for _, e := range r.Elements {
+	for _, e := range r.elementsNear(to) {
 		var is, matters [2]bool
 		for s := range is {
 			matters[s] = to.Has[s] && e.Has[s]
@@ -67,6 +68,18 @@ func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
 	}
 	r.Elements = append(r.Elements, &to)
 	return &to
+}
+
+// elementsNear returns the Elements that share a list or map with others, in their order.
+func (b *Binding) elementsNear(to Elements) []*Elements {
+	var found []*Elements
+	for s := OfSpoke; s <= OfHub; s++ {
+		if at := b.indexOf(s).find(to.Ends[s].Segments); at != nil && to.Has[s] {
+			found = append(found, at.elements...)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Elements) int { return cmp.Compare(a.order, b.order) })
+	return slices.Compact(found)
 }
 
 // joined returns the Elements, unless a rule takes them for those of a map and others for those of a list, or they have no
@@ -136,12 +149,26 @@ func (b *binder) paired(r *Binding, p pending) pending {
 	return p
 }
 
+// rulesOnTheWay returns the rules that name a place or one that it is in, in their order.
+func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
+	at := b.indexOf(s)
+	found := slices.Clone(at.rules)
+	for _, by := range path {
+		if at = at.step(by); at == nil {
+			break
+		}
+		found = append(found, at.rules...)
+	}
+	slices.SortFunc(found, func(a, b *Rule) int { return cmp.Compare(a.order, b.order) })
+	return slices.Compact(found)
+}
+
 // counterpart returns the place that another one is copied to: by the pair nearest above it, else by its name. It is false
 // if there is none.
 func (b *Binding) counterpart(s Side, path []syntax.Segment) ([]syntax.Segment, bool) {
 	var best, other []syntax.Segment
 	through := -1
-	for _, r := range b.Rules {
+	for _, r := range b.rulesOnTheWay(s, path) {
 		for _, e := range r.Ends[s] {
 			if !Same(e.Segments, path) && !Within(path, e.Segments) || len(e.Segments) < through {
 				continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
@@ -130,17 +131,16 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 	if s.Kind != syntax.Pick || len(key.Enum()) == 0 {
 		return nil
 	}
-	var values []string
+	if transform.AdmitsString(key, s.Value) {
+		return nil
+	}
+	values := make([]string, 0, len(key.Enum()))
 	for _, text := range key.Enum() {
-		value := strings.Trim(text, `"`)
-		if value == s.Value {
-			return nil
-		}
-		values = append(values, value)
+		values = append(values, strings.Trim(text, `"`))
 	}
 	return &Problem{
 		Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value),
-		Hint: didyoumean.Hint(s.Value, values, "it is one of "+strings.Join(values, ", ")),
+		Hint: didyoumean.Hint(s.Value, values, "it is one of "+few(values)),
 	}
 }
 

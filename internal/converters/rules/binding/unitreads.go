@@ -94,11 +94,7 @@ func (u *uniter) read(n *node, side Side, p UnitPlace, why Why) {
 			return
 		}
 		if !p.Presence { // all of the pair of a rule set
-			for _, rule := range u.binding.Rules {
-				for _, path := range rule.Ends[side] {
-					n.join(u.node(side, path.Segments))
-				}
-			}
+			u.joinAll(n, side)
 			unit = n.representative().unit
 		}
 	}
@@ -106,6 +102,20 @@ func (u *uniter) read(n *node, side Side, p UnitPlace, why Why) {
 	for _, there := range u.root.images(side, p.Path, 0) {
 		if inStatus(there) == inStatus(p.Path) {
 			unit.Outside[side.Other()] = append(unit.Outside[side.Other()], UnitPlace{there, p.Presence})
+		}
+	}
+}
+
+// joinAll makes a node one unit with all that rules name on a side.
+func (u *uniter) joinAll(n *node, side Side) {
+	if first := u.readers[side]; first != nil {
+		n.join(first)
+		return
+	}
+	u.readers[side] = n
+	for _, rule := range u.binding.Rules {
+		for _, path := range rule.Ends[side] {
+			n.join(u.node(side, path.Segments))
 		}
 	}
 }
@@ -125,32 +135,41 @@ func (u *uniter) relative(side Side, path []syntax.Segment) ([]syntax.Segment, b
 // all rules that name the place, a part of it, or what it is a part of; but for a part of what a plain pair hands on, which is a
 // place by itself.
 func (u *uniter) inside(n *node, side Side, p UnitPlace) {
-	images := u.binding.images(side, p.Path, 0)
 	if p.Presence {
 		unit := n.representative().unit
 		unit.Places[side] = append(unit.Places[side], p)
-		for _, there := range images {
+		for _, there := range u.binding.images(side, p.Path, 0) {
 			if u.status(side.Other(), there) == u.status(side, p.Path) {
 				unit.Places[side.Other()] = append(unit.Places[side.Other()], UnitPlace{there, true})
 			}
 		}
 		return
 	}
+	key := keyOfNode(side, p.Path)
+	if first := u.insides[key]; first != nil {
+		n.join(first) // which is one with all that this would be one with
+		return
+	}
+	u.insides[key] = n
 	owned := false
-	for _, rule := range u.binding.Rules {
-		for _, path := range rule.Ends[side] {
-			part := len(path.Segments) < len(p.Path)
-			if meet(path.Segments, p.Path) && (!part || !rule.Hands()) {
-				n.join(u.node(side, path.Segments))
-				owned = owned || part
-			}
+	join := func(at *indexed, part bool) {
+		if slices.ContainsFunc(at.rules, func(r *Rule) bool { return !part || !r.Hands() }) {
+			n.join(u.node(side, at.path))
+			owned = owned || part
 		}
 	}
+	u.binding.indexOf(side).along(p.Path, func(at *indexed, depth int, _ bool) {
+		part := depth < len(p.Path)
+		join(at, part)
+		if !part {
+			at.below(func(at *indexed) { join(at, false) })
+		}
+	})
 	if owned {
 		return
 	}
 	n.join(u.node(side, p.Path))
-	for _, there := range images {
+	for _, there := range u.binding.images(side, p.Path, 0) {
 		if u.status(side.Other(), there) == u.status(side, p.Path) {
 			n.join(u.node(side.Other(), there))
 		}
@@ -165,50 +184,61 @@ func (b *Binding) images(side Side, path []syntax.Segment, depth int) [][]syntax
 	}
 	var found [][]syntax.Segment
 	all := false // what rules pick out of a list is not all that is there
-	for _, rule := range b.Rules {
-		for _, own := range rule.Ends[side] {
-			n := len(own.Segments)
-			if n > len(path) || !meet(own.Segments, path[:n]) {
-				continue
-			}
-			all = all || Same(own.Segments, path[:n])
-			for _, other := range rule.Ends[side.Other()] {
-				switch {
-				case !rule.Hands() || n == len(path):
-					found = append(found, other.Segments)
-				case rule.Below == nil:
-					found = append(found, slices.Concat(other.Segments, path[n:]))
-				default:
-					for _, below := range rule.Below.images(side, path[n:], depth+1) {
-						found = append(found, slices.Concat(other.Segments, below))
-					}
-				}
+	var through *Elements
+	b.indexOf(side).along(path, func(at *indexed, n int, exact bool) {
+		for _, rule := range at.rules {
+			all = all || exact
+			found = append(found, rule.images(side, path, n, depth)...)
+		}
+		for _, e := range at.elements {
+			if exact && e.Paired() && (through == nil || e.order < through.order) {
+				through = e
 			}
 		}
-	}
-	if all {
+	})
+	switch {
+	case all:
 		return found
-	}
-	for _, e := range b.Elements {
-		own, other := e.Ends[side].Segments, e.Ends[side.Other()].Segments
-		n := len(own)
-		switch {
-		case !e.Paired() || n > len(path) || !Same(own, path[:n]):
-			continue
-		case n == len(path):
-			return append(found, other)
-		}
-		through := syntax.Segment{Kind: syntax.Elements}
-		if IsMap(e.By[side.Other()]) {
-			through.Kind = syntax.Values
-		}
-		for _, below := range e.Binding.images(side, path[n+1:], depth+1) {
-			found = append(found, slices.Concat(other, []syntax.Segment{through}, below))
-		}
-		return found
+	case through != nil:
+		return append(found, through.images(side, path, depth)...)
 	}
 	if b.copies(side, path) {
 		found = append(found, path)
+	}
+	return found
+}
+
+// images returns what a place is on the other side, by a rule that names it or the first n segments of its path.
+func (r *Rule) images(side Side, path []syntax.Segment, n, depth int) [][]syntax.Segment {
+	var found [][]syntax.Segment
+	for _, other := range r.Ends[side.Other()] {
+		switch {
+		case !r.Hands() || n == len(path):
+			found = append(found, other.Segments)
+		case r.Below == nil:
+			found = append(found, slices.Concat(other.Segments, path[n:]))
+		default:
+			for _, below := range r.Below.images(side, path[n:], depth+1) {
+				found = append(found, slices.Concat(other.Segments, below))
+			}
+		}
+	}
+	return found
+}
+
+// images is that of a rule for the list or map of a place, or a place in it.
+func (e *Elements) images(side Side, path []syntax.Segment, depth int) [][]syntax.Segment {
+	n, other := len(e.Ends[side].Segments), e.Ends[side.Other()].Segments
+	if n == len(path) {
+		return [][]syntax.Segment{other}
+	}
+	through := syntax.Segment{Kind: syntax.Elements}
+	if IsMap(e.By[side.Other()]) {
+		through.Kind = syntax.Values
+	}
+	var found [][]syntax.Segment
+	for _, below := range e.Binding.images(side, path[n+1:], depth+1) {
+		found = append(found, slices.Concat(other, []syntax.Segment{through}, below))
 	}
 	return found
 }
@@ -220,13 +250,17 @@ func (b *Binding) copies(side Side, path []syntax.Segment) bool {
 	if problem != nil || problemThere != nil || here.Kind() != there.Kind() && here.Kind() != crdschema.Any && there.Kind() != crdschema.Any {
 		return false
 	}
-	owns := func(own []syntax.Segment) bool { return len(own) <= len(path) && Same(own, path[:len(own)]) }
-	for _, rule := range b.Rules {
-		if slices.ContainsFunc(rule.Ends[side.Other()], func(p Path) bool { return owns(p.Segments) }) {
+	at := b.indexOf(side.Other())
+	for i := 0; at != nil; i++ {
+		if len(at.rules) > 0 || slices.ContainsFunc(at.elements, (*Elements).Paired) {
 			return false
 		}
+		if i == len(path) {
+			break
+		}
+		at = at.step(path[i])
 	}
-	return !slices.ContainsFunc(b.Elements, func(e *Elements) bool { return e.Paired() && owns(e.Ends[side.Other()].Segments) })
+	return true
 }
 
 // meet reports whether one path may be the other one, or lead to a part of it.

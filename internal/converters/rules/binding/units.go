@@ -101,7 +101,7 @@ type scope struct {
 }
 
 // unite finds the units of a binding of whole objects and of all below it.
-func unite(root *Binding) {
+func unite(ended func() error, root *Binding) {
 	scopes := map[*Binding]*scope{}
 	var order []*Binding
 	var visit func(r *Binding, at scope)
@@ -131,7 +131,10 @@ func unite(root *Binding) {
 	}
 	visit(root, scope{fixed: true})
 	for _, r := range order {
-		u := &uniter{root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}}
+		if ended() != nil {
+			return
+		}
+		u := &uniter{ended: ended, root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}, insides: map[nodeKey]*node{}}
 		r.Units = u.units()
 	}
 }
@@ -147,11 +150,14 @@ func inStatus(path []syntax.Segment) bool {
 
 // A uniter finds the units of a binding.
 type uniter struct {
+	ended         func() error // Err of the context
 	root, binding *Binding
 	scope         *scope
 	whole         bool // the binding is that of whole objects
 	nodes         map[nodeKey]*node
 	all           []*node
+	insides       map[nodeKey]*node // what has read a place before
+	readers       [2]*node          // what has read all before
 }
 
 type nodeKey struct {
@@ -170,18 +176,34 @@ type node struct {
 }
 
 func (n *node) representative() *node {
-	for n.up != nil {
-		n = n.up
+	top := n
+	for top.up != nil {
+		top = top.up
 	}
-	return n
+	for n.up != nil {
+		n, n.up = n.up, top
+	}
+	return top
 }
 
 // join makes two nodes, and all that are joined with them, one unit.
 func (n *node) join(m *node) {
 	if n, m = n.representative(), m.representative(); n != m {
+		if n.unit.size() < m.unit.size() {
+			n, m = m, n
+		}
 		m.up = n
 		n.unit.add(m.unit)
 	}
+}
+
+// size tells how much it takes to add a unit to another one.
+func (u *Unit) size() int {
+	size := len(u.Why)
+	for side := range u.Places {
+		size += len(u.Places[side]) + len(u.Outside[side])
+	}
+	return size
 }
 
 // add adds what was found of another unit. Its nodes have its places and rules.
@@ -193,8 +215,12 @@ func (u *Unit) add(v *Unit) {
 	}
 }
 
+func keyOfNode(side Side, path []syntax.Segment) nodeKey {
+	return nodeKey{side, syntax.Path{Segments: path}.String()}
+}
+
 func (u *uniter) node(side Side, path []syntax.Segment) *node {
-	key := nodeKey{side, syntax.Path{Segments: path}.String()}
+	key := keyOfNode(side, path)
 	n := u.nodes[key]
 	if n == nil {
 		n = &node{side: side, path: path, unit: &Unit{}, free: true}
@@ -213,33 +239,100 @@ func (u *uniter) units() []*Unit {
 		u.rule(rule)
 	}
 	for _, rule := range u.binding.Rules {
+		if u.ended() != nil {
+			return nil
+		}
 		u.reads(rule)
 	}
-	for i, n := range u.all {
-		for _, m := range u.all[:i] {
-			if n.free && m.free && n.side == m.side && meet(n.path, m.path) && u.status(n.side, n.path) == u.status(m.side, m.path) {
-				n.join(m)
-			}
-		}
-	}
+	u.joinFree()
 	var units []*Unit
+	has := map[*Unit]map[*Rule]bool{}
 	for _, n := range u.all {
 		unit := n.representative().unit
 		unit.Places[n.side] = append(unit.Places[n.side], UnitPlace{Path: n.path})
 		for _, rule := range n.rules {
-			if !slices.Contains(unit.Rules, rule) {
-				unit.Rules = append(unit.Rules, rule)
+			if has[unit] == nil {
+				has[unit], units = map[*Rule]bool{}, append(units, unit)
+			}
+			if !has[unit][rule] {
+				has[unit][rule], unit.Rules = true, append(unit.Rules, rule)
 			}
 		}
-		if len(n.rules) > 0 && !slices.Contains(units, unit) {
-			units = append(units, unit)
-		}
+	}
+	order := make(map[*syntax.Rule]int, len(u.binding.Rules))
+	for i, rule := range slices.Backward(u.binding.Rules) {
+		order[rule.Syntax] = i
 	}
 	for _, unit := range units {
-		unit.tidy(u.binding.Rules)
+		unit.tidy(order)
 	}
 	return units
 }
+
+// A readTree has the places that expressions read and no rule names, by their paths.
+type readTree struct {
+	indexed map[*indexed]*node
+	root    indexed
+	joined  map[*indexed]*node // all at and below the place is one unit with it
+}
+
+// joinFree makes places that expressions read one unit where one may be a part of the other, or be the other.
+func (u *uniter) joinFree() {
+	type section struct {
+		side   Side
+		status bool
+	}
+	trees := map[section]*readTree{}
+	of := func(n *node) *readTree {
+		key := section{n.side, u.status(n.side, n.path)}
+		if trees[key] == nil {
+			trees[key] = &readTree{indexed: map[*indexed]*node{}, joined: map[*indexed]*node{}}
+		}
+		return trees[key]
+	}
+	for _, n := range u.all {
+		if n.free {
+			t := of(n)
+			t.indexed[t.root.place(n.path, func(*indexed, syntax.Segment) {})] = n
+		}
+	}
+	for _, n := range u.all {
+		if !n.free {
+			continue
+		}
+		t := of(n)
+		t.root.along(n.path, func(at *indexed, depth int, _ bool) {
+			if depth == len(n.path) {
+				t.join(n, at)
+			} else if m := t.indexed[at]; m != nil {
+				n.join(m)
+			}
+		})
+	}
+}
+
+// join makes a node one unit with all nodes at and below a place.
+func (t *readTree) join(n *node, at *indexed) {
+	if first := t.joined[at]; first != nil {
+		n.join(first)
+		return
+	}
+	t.joined[at] = n
+	if m := t.indexed[at]; m != nil {
+		n.join(m)
+	}
+	for _, k := range at.members {
+		t.join(n, k)
+	}
+	for i := range at.others {
+		for _, k := range at.others[i].all {
+			t.join(n, k)
+		}
+	}
+}
+
+// maxSharers bounds the rules that each further rule of a place is told to share it with: the others follow.
+const maxSharers = 10
 
 // rule makes the places that a rule names one unit, or one in .status and one elsewhere.
 func (u *uniter) rule(rule *Rule) {
@@ -247,12 +340,12 @@ func (u *uniter) rule(rule *Rule) {
 	for side := OfSpoke; side <= OfHub; side++ {
 		for _, p := range rule.Ends[side] {
 			n := u.node(side, p.Segments)
-			for _, other := range n.rules {
+			for _, other := range n.rules[:min(len(n.rules), maxSharers)] {
 				n.representative().unit.Why = append(n.representative().unit.Why,
 					Why{Rule: other.Syntax, Other: rule.Syntax, At: side, Place: UnitPlace{Path: p.Segments}})
 			}
 			n.free, n.rules = false, append(n.rules, rule)
-			of := index(u.status(side, p.Segments))
+			of := sectionOf(u.status(side, p.Segments))
 			if first[of] == nil {
 				first[of] = n
 			}
@@ -261,7 +354,7 @@ func (u *uniter) rule(rule *Rule) {
 	}
 }
 
-func index(second bool) int {
+func sectionOf(second bool) int {
 	if second {
 		return 1
 	}
@@ -269,16 +362,13 @@ func index(second bool) int {
 }
 
 // tidy puts a unit in order, and removes what it says twice.
-func (u *Unit) tidy(order []*Rule) {
-	slices.SortFunc(u.Rules, func(a, b *Rule) int { return cmp.Compare(slices.Index(order, a), slices.Index(order, b)) })
+func (u *Unit) tidy(order map[*syntax.Rule]int) {
+	slices.SortFunc(u.Rules, func(a, b *Rule) int { return cmp.Compare(a.order, b.order) })
 	for side := range u.Places {
 		u.Places[side], u.Outside[side] = tidied(u.Places[side]), tidied(u.Outside[side])
 	}
-	at := func(rule *syntax.Rule) int {
-		return slices.IndexFunc(order, func(r *Rule) bool { return r.Syntax == rule })
-	}
 	slices.SortStableFunc(u.Why, func(a, b Why) int {
-		return cmp.Or(cmp.Compare(index(a.Key != ""), index(b.Key != "")), cmp.Compare(at(a.Rule), at(b.Rule)),
+		return cmp.Or(cmp.Compare(sectionOf(a.Key != ""), sectionOf(b.Key != "")), cmp.Compare(order[a.Rule], order[b.Rule]),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Place.String(), b.Place.String()))
 	})
 	same := func(a, b Why) bool {
@@ -290,12 +380,21 @@ func (u *Unit) tidy(order []*Rule) {
 // tidied orders places by their texts, each once, and leaves out the presence of what is there by its content.
 func tidied(places []UnitPlace) []UnitPlace {
 	slices.SortFunc(places, func(a, b UnitPlace) int {
-		return cmp.Or(cmp.Compare(index(a.Presence), index(b.Presence)), strings.Compare(a.String(), b.String()))
+		return cmp.Or(cmp.Compare(sectionOf(a.Presence), sectionOf(b.Presence)), strings.Compare(a.String(), b.String()))
 	})
 	places = slices.CompactFunc(places, func(a, b UnitPlace) bool { return a.String() == b.String() })
+	whole := make(map[string]bool, len(places))
+	for _, p := range places {
+		if !p.Presence {
+			whole[syntax.Path{Segments: p.Path}.String()] = true
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(places), func(p UnitPlace) bool {
-		return p.Presence && slices.ContainsFunc(places, func(q UnitPlace) bool {
-			return !q.Presence && len(q.Path) <= len(p.Path) && Same(q.Path, p.Path[:len(q.Path)])
-		})
+		for n := len(p.Path); p.Presence && n >= 0; n-- {
+			if whole[syntax.Path{Segments: p.Path[:n]}.String()] {
+				return true
+			}
+		}
+		return false
 	})
 }

@@ -243,7 +243,7 @@ func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := binding.Bind([]*syntax.Conversion{c}, []*crdschema.CRD{crd}, binding.Options{Env: env})
+	set := binding.Bind(t.Context(), []*syntax.Conversion{c}, []*crdschema.CRD{crd}, binding.Options{Env: env})
 	if strict && len(set.Findings) > 0 {
 		t.Fatal(set.Findings)
 	}

@@ -28,7 +28,7 @@ func TestEditsStayInTheirUnits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			crd, text := tt.files(t)
-			set, findings := rules.Load([]rules.Source{{Name: "rules.yaml", Text: text}}, []*crdschema.CRD{crd}, rules.Options{})
+			set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: text}}, []*crdschema.CRD{crd}, rules.Options{})
 			if len(findings) > 0 {
 				t.Fatal(findings)
 			}

@@ -43,7 +43,7 @@ func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 			return conversionOf("Preserve", list)
 		}
 		was, is := some(), some()
-		old, now := c.load(was), c.load(is)
+		old, now := c.load(t, was), c.load(t, is)
 		if old == nil || now == nil {
 			continue
 		}
@@ -60,8 +60,9 @@ func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 }
 
 // load returns a set with the rules, or nil if they cannot be used.
-func (c *randomCase) load(rules string) *engine.Set {
-	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
+func (c *randomCase) load(t *testing.T, rules string) *engine.Set {
+	t.Helper()
+	set, found := engine.Load(t.Context(), []engine.Source{{Name: "rules.yaml", Text: []byte(rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
 	if len(found) > 0 {
 		return nil
 	}

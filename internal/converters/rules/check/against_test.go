@@ -28,7 +28,7 @@ func bound(t *testing.T, folder, rules, crd string) *binding.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, findings := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: rules, Text: read(t, folder, rules)})
+	set, findings := load(t, crds, engine.Options{Go: swapping()}, engine.Source{Name: rules, Text: read(t, folder, rules)})
 	for _, f := range findings {
 		t.Errorf("%s: %s", folder, f)
 	}
@@ -97,8 +97,8 @@ func TestAgainstItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
-		again, _ := load(crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		set, _ := load(t, crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		again, _ := load(t, crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
 		for _, n := range check.Against(set.Bound(), again.Bound()) {
 			t.Error(n)
 		}

@@ -5,6 +5,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,12 +16,26 @@ import (
 )
 
 // Check returns everything that is wrong with bound Conversions, in the order of their files; [syntax.Parse] has said the rest.
-func Check(set *binding.Set) []finding.Finding {
-	c := &checker{findings: slices.Concat(set.Findings, set.Doubts)}
+// Where ctx ends, it soon returns what it has found until then: ask ctx.
+func Check(ctx context.Context, set *binding.Set) []finding.Finding {
+	findings, _ := Kinds(ctx, set)
+	return findings
+}
+
+// Kinds is Check, which also returns the kinds that a finding is about, by the names of their CRDs: notes do not count. Rules in
+// which nothing is wrong convert the others.
+func Kinds(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
+	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Doubts)}
+	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
+		before := len(c.findings)
 		c.kind(k)
+		grave := slices.ContainsFunc(c.findings[before:], func(f finding.Finding) bool { return !f.IsNote() })
+		if k.Refused || k.Doubtful || grave {
+			wrong[k.CRD.Name] = true
+		}
 	}
-	return finding.Sort(c.findings)
+	return finding.Sort(c.findings), wrong
 }
 
 // ReadError returns the findings that an error of [crdschema.Parse] is.
@@ -38,7 +53,13 @@ func ReadError(err error) []finding.Finding {
 	return findings
 }
 
-type checker struct{ findings []finding.Finding }
+type checker struct {
+	findings []finding.Finding
+	ended    func() error // Err of the context
+}
+
+// newChecker returns a checker for those who want no findings of it.
+func newChecker() *checker { return &checker{ended: func() error { return nil }} }
 
 func (c *checker) say(pos finding.Position, code, hint, format string, args ...any) {
 	c.report(finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -49,6 +70,9 @@ func (c *checker) report(f finding.Finding) { c.findings = append(c.findings, f)
 // kind checks one Conversion.
 func (c *checker) kind(k *binding.Kind) {
 	for _, s := range k.Spokes {
+		if c.ended() != nil {
+			return
+		}
 		if s.Version == nil {
 			continue
 		}
@@ -103,7 +127,7 @@ type pair struct {
 func (p *pair) binding(b *binding.Binding) {
 	p.overlaps(b)
 	for _, r := range b.Rules {
-		if !r.Syntax.Broken {
+		if p.ended() == nil && !r.Syntax.Broken {
 			p.defaults(b, r)
 		}
 	}
@@ -113,14 +137,14 @@ func (p *pair) binding(b *binding.Binding) {
 func (p *pair) coverage() {
 	for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 		w := p.walk(src, nil)
-		q := requirer{p.from(src)}
+		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
 	}
 }
 
 func (p *pair) walk(src binding.Side, atoms *[]Atom) *walker {
-	w := &walker{direction: p.from(src), atoms: atoms}
+	w := &walker{direction: p.from(src), atoms: atoms, unused: map[freeKey]map[crdschema.Kind][]string{}}
 	w.bound(p.Root)
 	return w
 }

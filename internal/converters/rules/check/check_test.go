@@ -92,7 +92,7 @@ func TestFilesAndCRDsAreCheckedTogether(t *testing.T) {
 		},
 		"nothing": {},
 	} {
-		_, got := load(c.crds, c.opts, c.files...)
+		_, got := load(t, c.crds, c.opts, c.files...)
 		want := append([]string{}, c.want...)
 		if diff := cmp.Diff(want, codes(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -123,7 +123,7 @@ func TestRecursionEndsWhereNothingIsKnown(t *testing.T) {
     - {field: .left, hub: .right, use: Node}
   versions:`, 1), "NAME", "widget") + "    rules:\n    - {field: .spec.tree, hub: .spec.tree, use: Node}\n")
 	widget := parseCRD(t, "widget", tree, tree)
-	set, got := load([]*crdschema.CRD{widget}, engine.Options{}, engine.Source{Name: "a.yaml", Text: text})
+	set, got := load(t, []*crdschema.CRD{widget}, engine.Options{}, engine.Source{Name: "a.yaml", Text: text})
 	if len(got) > 0 {
 		t.Error(got)
 	}
@@ -153,7 +153,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	source := engine.Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(rules, "NAME", "widget") + "    rules:\n" + list.String())}
 	for b.Loop() {
-		if _, found := load(crds, engine.Options{}, source); len(found) > 0 {
+		if _, found := load(b, crds, engine.Options{}, source); len(found) > 0 {
 			b.Fatal(found)
 		}
 	}

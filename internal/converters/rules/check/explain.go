@@ -53,7 +53,7 @@ type Direction struct {
 func Explain(k *binding.Kind) []Direction {
 	directions := make([]Direction, 0, 2*len(k.Spokes))
 	for _, s := range told(k) {
-		p := &pair{checker: &checker{}, Spoke: s}
+		p := &pair{checker: newChecker(), Spoke: s}
 		for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 			atoms := []Atom{}
 			p.walk(src, &atoms)

@@ -22,7 +22,7 @@ func explainFolder(t *testing.T, folder string) []check.Direction {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _ := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, folder, "rules.yaml")})
+	set, _ := load(t, crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, folder, "rules.yaml")})
 	return check.Explain(set.Bound().Kinds[0])
 }
 

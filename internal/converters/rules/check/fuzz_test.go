@@ -53,8 +53,8 @@ func FuzzRules(f *testing.F) {
 			return // see FuzzParse
 		}
 		opts, source := engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: []byte(text)}
-		set, findings := load(crds, opts, source)
-		_, again := load(crds, opts, source)
+		set, findings := load(t, crds, opts, source)
+		_, again := load(t, crds, opts, source)
 		if diff := cmp.Diff(findings, again); diff != "" {
 			t.Fatal(diff)
 		}

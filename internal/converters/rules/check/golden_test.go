@@ -22,9 +22,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const least = 90
 
 // load returns a set and all findings about its files.
-func load(crds []*crdschema.CRD, opts engine.Options, sources ...engine.Source) (*engine.Set, []finding.Finding) {
-	set, findings := engine.Load(sources, crds, opts)
-	return set, finding.Sort(append(findings, check.Check(set.Bound())...))
+func load(tb testing.TB, crds []*crdschema.CRD, opts engine.Options, sources ...engine.Source) (*engine.Set, []finding.Finding) {
+	tb.Helper()
+	set, findings := engine.Load(tb.Context(), sources, crds, opts)
+	return set, finding.Sort(append(findings, check.Check(tb.Context(), set.Bound())...))
 }
 
 func read(t *testing.T, parts ...string) []byte {
@@ -43,7 +44,7 @@ func checkFolder(t *testing.T, folder string) ([]finding.Finding, map[string][]b
 	crds, err := crdschema.Parse("crd.yaml", sources["crd.yaml"])
 	findings := check.ReadError(err)
 	opts := engine.Options{Go: swapping(), Incomplete: err != nil}
-	_, found := load(crds, opts, engine.Source{Name: "rules.yaml", Text: sources["rules.yaml"]})
+	_, found := load(t, crds, opts, engine.Source{Name: "rules.yaml", Text: sources["rules.yaml"]})
 	return finding.Sort(append(findings, found...)), sources
 }
 

@@ -40,7 +40,7 @@ func keptViewOf(s *binding.Spoke, src binding.Side) *keptView {
 		told.Version = &syntax.Version{Name: s.Names[binding.OfSpoke], Unmapped: syntax.Preserve}
 	}
 	atoms := []Atom{}
-	p := &pair{checker: &checker{}, Spoke: &told}
+	p := &pair{checker: newChecker(), Spoke: &told}
 	p.walk(src, &atoms)
 	v := &keptView{spoke: s, src: src, at: make(map[string]*keptPlace, len(atoms))}
 	for _, a := range atoms {

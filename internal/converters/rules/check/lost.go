@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
@@ -84,15 +85,7 @@ func (w *walker) suggest(v visit) string {
 	if len(parent) > 0 {
 		parent = parent[:len(parent)-1]
 	}
-	at := v.binding.Base[w.dst].Walk(parent)
-	var names []string
-	for _, name := range at.Node.Properties() {
-		path := append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: name})
-		free := v.binding.Owner(w.dst, path) == nil && v.binding.Base[w.src].Walk(v.path[:len(v.path)-1]).Node.Property(name) == nil
-		if free && at.Node.Property(name).Kind() == v.src.Node.Kind() {
-			names = append(names, name)
-		}
-	}
+	names := w.free(v, parent)[v.src.Node.Kind()]
 	near, ok := didyoumean.Nearest(last.Name, names)
 	if !ok {
 		return ""
@@ -100,6 +93,33 @@ func (w *walker) suggest(v visit) string {
 	found := v.binding.Text(w.dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
 	paths := [2]string{v.binding.Text(w.src, v.path), found}
 	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.Names[w.dst], quoted(paths[w.src]), quoted(paths[w.dst]))
+}
+
+// A freeKey is an object of the target, and one of the source.
+type freeKey struct {
+	binding *binding.Binding
+	parent  string
+	from    *crdschema.Node
+}
+
+// free returns the fields of an object of the target that nothing is for, by their kinds.
+func (w *walker) free(v visit, parent []syntax.Segment) map[crdschema.Kind][]string {
+	from := v.binding.Base[w.src].Walk(v.path[:len(v.path)-1]).Node
+	key := freeKey{v.binding, syntax.Path{Segments: parent}.String(), from}
+	if names, known := w.unused[key]; known {
+		return names
+	}
+	at := v.binding.Base[w.dst].Walk(parent)
+	names := map[crdschema.Kind][]string{}
+	for _, name := range at.Node.Properties() {
+		path := append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: name})
+		if v.binding.Owner(w.dst, path) == nil && from.Property(name) == nil {
+			kind := at.Node.Property(name).Kind()
+			names[kind] = append(names[kind], name)
+		}
+	}
+	w.unused[key] = names
+	return names
 }
 
 // misfit tells of a place whose counterpart does not take all of its values.

@@ -75,8 +75,8 @@ func (q *requirer) madeSurely(m need) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(m.binding.Elements, func(e *binding.Elements) bool {
-		return e.Has[q.dst] && e.Has[q.src] && binding.Within(e.Ends[q.dst].Segments, m.path) && m.certain(q.src, e.Ends[q.src].Segments)
+	return slices.ContainsFunc(m.binding.ElementsBelow(q.dst, m.path), func(e *binding.Elements) bool {
+		return e.Has[q.src] && m.certain(q.src, e.Ends[q.src].Segments)
 	})
 }
 

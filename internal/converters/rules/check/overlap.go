@@ -20,12 +20,17 @@ type claim struct {
 func (p *pair) overlaps(b *binding.Binding) {
 	for _, s := range []binding.Side{binding.OfSpoke, binding.OfHub} {
 		claims := claimsOf(b, s)
+		made := newClaimed(s)
 		for i, c := range claims {
+			if p.ended() != nil {
+				return
+			}
+			before := made.before(i, c)
 			if p.keyOwned(b, s, c) {
 				continue
 			}
-			for _, first := range claims[:i] {
-				if p.overlap(b, s, first, c) {
+			for _, first := range before {
+				if p.overlap(b, s, claims[first], c) {
 					break
 				}
 			}

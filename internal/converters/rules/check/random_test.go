@@ -69,7 +69,7 @@ func newRandomCase(t *testing.T, seed uint64) *randomCase {
 	mode := m.pick("Error", "Preserve", "Preserve")
 	build := func(list []string) int {
 		c.rules, c.list = conversionOf(mode, list), list
-		_, found := load(crds, engine.Options{}, engine.Source{Name: "rules.yaml", Text: []byte(c.rules)})
+		_, found := load(t, crds, engine.Options{}, engine.Source{Name: "rules.yaml", Text: []byte(c.rules)})
 		return len(found)
 	}
 	// Of all rules, those that leave no more findings than there were.
@@ -97,7 +97,7 @@ func conversionOf(unmapped string, list []string) string {
 // run says what is wrong with the conversions.
 func (c *randomCase) run(t *testing.T) string {
 	t.Helper()
-	set, found := engine.Load([]engine.Source{{Name: "rules.yaml", Text: []byte(c.rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
+	set, found := engine.Load(t.Context(), []engine.Source{{Name: "rules.yaml", Text: []byte(c.rules)}}, []*crdschema.CRD{c.crd}, engine.Options{})
 	if len(found) > 0 {
 		return "the engine has findings: " + found[0].String()
 	}

@@ -12,7 +12,15 @@ import (
 
 // A requirer looks at what the target requires wherever a conversion writes an object, and says where the source may not
 // give it.
-type requirer struct{ *direction }
+type requirer struct {
+	*direction
+	demands map[*crdschema.Node][]string // the members of an object that may lack something, or are required
+	done    map[string]bool              // objects that were looked at under the same condition
+}
+
+func newRequirer(d *direction) *requirer {
+	return &requirer{direction: d, demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
+}
 
 // A need is an object of the target that is there under some condition.
 type need struct {
@@ -58,16 +66,13 @@ func (n need) certain(s binding.Side, path []syntax.Segment) bool {
 
 // makers returns the rules that write below an object.
 func (n need) makers(dst binding.Side) []*binding.Rule {
-	below := func(e binding.Path) bool { return binding.Within(e.Segments, n.path) }
-	return slices.DeleteFunc(slices.Clone(n.binding.Rules), func(r *binding.Rule) bool {
-		return !writes(r, dst) || !slices.ContainsFunc(r.Ends[dst], below)
-	})
+	return slices.DeleteFunc(n.binding.RulesBelow(dst, n.path), func(r *binding.Rule) bool { return !writes(r, dst) })
 }
 
 // object looks at the members of an object, or the elements of a list.
 func (q *requirer) object(n need) {
 	root := len(n.path) == 0 && n.binding.Prefix[q.dst] == "" && n.dst.Node.Property("metadata") != nil
-	for _, name := range n.dst.Node.Properties() {
+	for _, name := range q.demanding(n.dst.Node) {
 		if root && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue
 		}
@@ -93,8 +98,47 @@ func (q *requirer) object(n need) {
 	}
 }
 
+// demanding returns the members of an object that it requires and does not default, and those with such a member in them. At the
+// others there is nothing to find.
+func (q *requirer) demanding(n *crdschema.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if names, known := q.demands[n]; known {
+		return names
+	}
+	var names []string
+	for _, name := range n.Properties() {
+		member := n.Property(name)
+		_, added := member.Default()
+		if n.IsRequired(name) && !added || q.demandsOf(member) {
+			names = append(names, name)
+		}
+	}
+	q.demands[n] = names
+	return names
+}
+
+// demandsOf reports whether something is required in a place.
+func (q *requirer) demandsOf(n *crdschema.Node) bool {
+	return n != nil && (len(q.demanding(n)) > 0 || q.demandsOf(n.Items()) || q.demandsOf(n.Values()))
+}
+
+// again reports whether the objects at a place were looked at before, in one way, where as much of the source was there.
+func (q *requirer) again(way string, m need) bool {
+	key := fmt.Sprintf("%s %p %s %s %t %q", way, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
+	if q.done[key] {
+		return true
+	}
+	q.done[key] = true
+	return false
+}
+
 // picked looks at the elements of a list, and the entries of a map, that rules name.
 func (q *requirer) picked(n need) {
+	if !q.demandsOf(n.dst.Node) {
+		return
+	}
 	for _, by := range n.binding.Next(q.dst, n.path) {
 		if by.Kind == syntax.Pick || by.Kind == syntax.First || by.Kind == syntax.Field && n.dst.Node.Kind() == crdschema.Map {
 			q.member(n, by, false)
@@ -108,6 +152,9 @@ func (q *requirer) elements(n need, by syntax.Segment) {
 
 // member looks at a member: whether it is there if it has to be, and what is in it.
 func (q *requirer) member(n need, by syntax.Segment, required bool) {
+	if q.ended() != nil {
+		return
+	}
 	m := n
 	m.path, m.dst = append(slices.Clone(n.path), by), n.dst.Step(by)
 	m.srcPath, m.src = append(slices.Clone(n.srcPath), by), n.src.Step(by)
@@ -140,17 +187,15 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 
 // madeBeside goes on to an object that both versions have, but which a rule makes where the source has none.
 func (q *requirer) madeBeside(m need) {
-	for _, r := range m.makers(q.dst) {
-		if r.Doubtful {
-			continue
-		}
-		for _, e := range r.Ends[q.src] {
-			next := m
-			next.trigger, next.given = r, optional(m.binding, q.src, e.Segments, m.ground)
-			if !next.certain(q.src, m.srcPath) {
-				next.src, next.beside = binding.Place{}, true
-				q.object(next)
-			}
+	if !q.demandsOf(m.dst.Node) || q.again("beside", m) {
+		return
+	}
+	for _, t := range q.triggers(m) {
+		next := m
+		next.trigger, next.given = t.rule, t.given
+		if t.read && !next.certain(q.src, m.srcPath) {
+			next.src, next.beside = binding.Place{}, true
+			q.object(next)
 		}
 	}
 }
@@ -191,27 +236,62 @@ func (q *requirer) copied(m need, from []syntax.Segment) {
 
 // made goes on to an object that is there only because a rule writes below it: once for each of these.
 func (q *requirer) made(m need) {
-	for _, r := range m.makers(q.dst) {
-		if r.Doubtful {
-			continue
-		}
-		next := m
-		next.trigger = r
-		if next.given = m.ground; len(r.Ends[q.src]) == 0 {
-			q.object(next)
-		}
-		for _, e := range r.Ends[q.src] {
-			next.given = optional(m.binding, q.src, e.Segments, m.ground)
-			q.object(next)
-		}
+	if !q.demandsOf(m.dst.Node) || q.again("made", m) {
+		return
 	}
-	for _, e := range m.binding.Elements {
-		if e.Has[q.dst] && e.Has[q.src] && binding.Within(e.Ends[q.dst].Segments, m.path) {
+	for _, t := range q.triggers(m) {
+		next := m
+		next.trigger, next.given = t.rule, t.given
+		q.object(next)
+	}
+	for _, e := range m.binding.ElementsBelow(q.dst, m.path) {
+		if e.Has[q.src] {
 			next := m
 			next.trigger, next.given = nil, optional(m.binding, q.src, e.Ends[q.src].Segments, m.ground)
 			q.object(next)
 		}
 	}
+}
+
+// A trigger is a rule that makes an object by writing below it, and what of the source is there where it does.
+type trigger struct {
+	rule  *binding.Rule
+	given []string
+	read  bool // the rule reads a place
+}
+
+// Of the rules that make an object where as much of the source is there, but for what each reads itself, a few show what is to
+// be said of all. And of an object that many make at different times, only as many are looked at as one can read of.
+const (
+	maxAlike    = 8
+	maxTriggers = 500
+)
+
+// triggers returns what makes an object.
+func (q *requirer) triggers(m need) []trigger {
+	var all []trigger
+	alike := map[string]int{}
+	add := func(t trigger, from []syntax.Segment) {
+		above := ""
+		if len(from) > 0 {
+			above = fmt.Sprintf("%q", optional(m.binding, q.src, from[:len(from)-1], nil))
+		}
+		if alike[above]++; alike[above] <= maxAlike && len(all) < maxTriggers {
+			all = append(all, t)
+		}
+	}
+	for _, r := range m.makers(q.dst) {
+		if r.Doubtful {
+			continue
+		}
+		if len(r.Ends[q.src]) == 0 {
+			add(trigger{rule: r, given: m.ground}, nil)
+		}
+		for _, e := range r.Ends[q.src] {
+			add(trigger{rule: r, given: optional(m.binding, q.src, e.Segments, m.ground), read: true}, e.Segments)
+		}
+	}
+	return all
 }
 
 func (q *requirer) sayRule(r *syntax.Rule, code, format string, args ...any) {

@@ -27,7 +27,7 @@ func TestUnitsOfTheExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, _ := load(crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, rules)})
+		set, _ := load(t, crds, engine.Options{Go: swapping()}, engine.Source{Name: "rules.yaml", Text: read(t, rules)})
 		for _, units := range check.FindUnits(set.Bound().Kinds[0]) {
 			for _, u := range units.Units {
 				got.WriteString(filepath.Base(folder) + " " + units.Version + "\n")

@@ -13,8 +13,9 @@ import (
 // A walker goes through the schema of one version and tells of every atom what becomes of it in the other one.
 type walker struct {
 	*direction
-	atoms *[]Atom // nil: nobody wants them
-	muted int     // above 0: the atoms are told already, by another rule with a guard
+	atoms  *[]Atom // nil: nobody wants them
+	muted  int     // above 0: the atoms are told already, by another rule with a guard
+	unused map[freeKey]map[crdschema.Kind][]string
 }
 
 // A visit is a place of the source, and its counterpart in the target.
@@ -42,6 +43,9 @@ func (w *walker) bound(b *binding.Binding) {
 }
 
 func (w *walker) place(v visit) {
+	if w.ended() != nil {
+		return
+	}
 	if rules := v.binding.RulesAt(w.src, v.path); len(rules) > 0 {
 		w.ruled(v, rules)
 		return

@@ -13,6 +13,7 @@ const maxShown = 160
 
 func renderText(w io.Writer, findings []Finding, sources map[string][]byte) error {
 	lines := map[string][]string{}
+	var shown excerptLine
 	for _, f := range findings {
 		if _, ok := lines[f.Pos.File]; !ok {
 			lines[f.Pos.File] = SplitLines(string(sources[f.Pos.File]))
@@ -20,7 +21,10 @@ func renderText(w io.Writer, findings []Finding, sources map[string][]byte) erro
 		var b strings.Builder
 		fmt.Fprintln(&b, f.String())
 		if n := f.Pos.Line; n > 0 && n <= len(lines[f.Pos.File]) && len(sources[f.Pos.File]) > 0 {
-			writeExcerpt(&b, lines[f.Pos.File][n-1], n, f.Pos.Column)
+			if shown.file != f.Pos.File || shown.number != n {
+				shown = excerptLine{f.Pos.File, n, []rune(lines[f.Pos.File][n-1])}
+			}
+			writeExcerpt(&b, shown.runes, n, f.Pos.Column)
 		}
 		if f.Hint != "" {
 			fmt.Fprintf(&b, "  hint: %s\n", printable(f.Hint))
@@ -32,9 +36,15 @@ func renderText(w io.Writer, findings []Finding, sources map[string][]byte) erro
 	return nil
 }
 
+// An excerptLine is a line in characters. A long one may have many findings.
+type excerptLine struct {
+	file   string
+	number int
+	runes  []rune
+}
+
 // writeExcerpt writes a source line and a caret below its column.
-func writeExcerpt(b *strings.Builder, line string, number, column int) {
-	runes := []rune(line)
+func writeExcerpt(b *strings.Builder, runes []rune, number, column int) {
 	start, end := 0, len(runes)
 	if end > maxShown {
 		start = max(0, min(column-maxShown/2, end-maxShown))

@@ -103,8 +103,8 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 		b.crd = parseCRD(t, textOf(t, crd))
 	}
 	file, findings := syntax.Parse(b.sources[0].Name, b.sources[0].Text)
-	set, more := rules.Load(b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
-	if len(findings)+len(more) > 0 || len(check.Check(set.Bound())) > 0 {
+	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
+	if len(findings)+len(more) > 0 || len(check.Check(t.Context(), set.Bound())) > 0 {
 		return nil
 	}
 	b.c = file.Conversions[0]

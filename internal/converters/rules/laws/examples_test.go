@@ -89,8 +89,8 @@ func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 // suite returns the laws of the example.
 func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	tb.Helper()
-	set, findings := rules.Load(e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: builtin.Functions()})
-	if findings = append(findings, check.Check(set.Bound())...); len(findings) > 0 {
+	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: builtin.Functions()})
+	if findings = append(findings, check.Check(tb.Context(), set.Bound())...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}
 	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: map[string]roundtrip.Hints{}}

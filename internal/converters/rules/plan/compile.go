@@ -49,10 +49,11 @@ func (p *Node) step(s Step) *Node {
 	if p == nil || s.Kind == ByName {
 		return p.Kid(s.Name)
 	}
-	for _, k := range p.Picks {
-		if k.At == s {
-			return k
+	if p.picked == nil {
+		p.picked = make(map[Step]*Node, len(p.Picks))
+		for _, k := range p.Picks {
+			p.picked[k.At] = k
 		}
 	}
-	return nil
+	return p.picked[s]
 }

@@ -137,6 +137,8 @@ func single(n *crdschema.Node) bool {
 
 // units notes which places belong together. What a plain rule moves belongs to nothing else.
 func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
+	below := map[*keep.Place][]*keep.Unit{}
+	var order []*keep.Place
 	for _, u := range rel.Units {
 		lists := l.listsOfFirst(u, rel)
 		if u.Single() && !slices.ContainsFunc(u.Rules, computes) && len(lists) == 0 {
@@ -152,8 +154,19 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 			if whole && !place.Presence {
 				p.Unit = unit
 			}
-			inside(root, place, unit)
+			for _, p := range inside(root, place) {
+				switch units := below[p]; {
+				case units == nil:
+					order = append(order, p)
+					fallthrough
+				case len(units) > 1 || units[0] != unit:
+					below[p] = append(units, unit)
+				}
+			}
 		}
+	}
+	for _, p := range order {
+		p.Below = below[p][0].With(below[p][1:]...)
 	}
 }
 
@@ -176,23 +189,22 @@ func (l *layouter) listsOfFirst(u *binding.Unit, rel *binding.Binding) [][]synta
 // computes reports whether a rule does more than handing its value on, or keeping it.
 func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
 
-// inside notes that what is on the way to a place is there because of the unit, or for the unit alone.
-func inside(root *keep.Place, place binding.UnitPlace, unit *keep.Unit) {
+// inside returns what is on the way to a place, which is there because of the unit of the place, or for that alone.
+func inside(root *keep.Place, place binding.UnitPlace) []*keep.Place {
 	above := place.Path
 	if !place.Presence && len(above) > 0 {
 		above = above[:len(above)-1]
 	}
-	for n := 1; n <= len(above); n++ {
-		p, whole := placeOf(root, above[:n])
-		switch {
-		case !whole:
-			return
-		case p.Below == nil:
-			p.Below = unit
-		case p.Below != unit:
-			p.Below = p.Below.With(unit)
+	var way []*keep.Place
+	p, steps := root, above
+	for len(steps) > 0 {
+		next, whole := placeOf(p, steps[:1])
+		if !whole {
+			break
 		}
+		way, p, steps = append(way, next), next, steps[1:]
 	}
+	return way
 }
 
 // membersOf returns the places of a unit on a side, with those that are read outside.

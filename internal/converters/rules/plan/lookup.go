@@ -47,7 +47,10 @@ func (p *Node) search(name []byte) (int, bool) {
 
 // another returns the place of a member that is none of the kids.
 func (p *Node) another(name []byte) *Node {
-	if p.Others == nil || slices.Contains(p.calm, string(name)) {
+	if p.Others == nil {
+		return nil
+	}
+	if _, calm := slices.BinarySearch(p.calm, string(name)); calm {
 		return nil
 	}
 	return p.Others

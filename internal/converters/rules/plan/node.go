@@ -22,9 +22,10 @@ type Node struct {
 	Move        *Rule // to take the value with, when the rest is done
 	Kids        []*Node
 	Others      *Node    // any other member
-	calm        []string // the members that are no others, and with which there is nothing to do
+	calm        []string // the members that are no others, and with which there is nothing to do, in order
 	Picks       []*Node
-	Shifts      bool // elements of the list may stand one place further in the target
+	picked      map[Step]*Node // Picks, for the compiler
+	Shifts      bool           // elements of the list may stand one place further in the target
 	Elem        *Elements
 	Sub         *Program
 }
@@ -258,6 +259,7 @@ func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
 
 func (b *builder) picks(p *Node, in, out *owned, to []Step) {
 	var all []Step
+	had := map[Step]bool{}
 	for _, o := range []*owned{in, out} {
 		if o == nil {
 			continue
@@ -266,8 +268,8 @@ func (b *builder) picks(p *Node, in, out *owned, to []Step) {
 			switch {
 			case o == out && k.at.Kind == ByFirst:
 				p.Shifts = true // a rule puts an element before those of the list
-			case k.at.Kind != ByName && !slices.Contains(all, k.at):
-				all = append(all, k.at)
+			case k.at.Kind != ByName && !had[k.at]:
+				all, had[k.at] = append(all, k.at), true
 			}
 		}
 	}

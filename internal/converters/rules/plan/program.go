@@ -124,6 +124,7 @@ type builder struct {
 // owned is a tree of the places of one side that rules own.
 type owned struct {
 	kids []*owned
+	by   map[Step]*owned // the kids
 	at   Step
 	// What owns the place: rules that read it, or one that moves it; just a rule; or the key of an element.
 	rules            []*Rule
@@ -151,12 +152,14 @@ func (o *owned) kid(s Step) *owned {
 	if o == nil {
 		return nil
 	}
-	for _, k := range o.kids {
-		if k.at == s {
-			return k
-		}
+	return o.by[s]
+}
+
+func (o *owned) add(k *owned) {
+	if o.by == nil {
+		o.by = map[Step]*owned{}
 	}
-	return nil
+	o.kids, o.by[k.at] = append(o.kids, k), k
 }
 
 func (o *owned) make(path []Step) *owned {
@@ -164,7 +167,7 @@ func (o *owned) make(path []Step) *owned {
 		k := o.kid(s)
 		if k == nil {
 			k = &owned{at: s}
-			o.kids = append(o.kids, k)
+			o.add(k)
 		}
 		o = k
 	}
@@ -186,9 +189,9 @@ func (o *owned) without() *owned {
 	bare := &owned{at: o.at}
 	for _, k := range o.kids {
 		if k.owner {
-			bare.kids = append(bare.kids, &owned{at: k.at, owner: true, dropped: true})
+			bare.add(&owned{at: k.at, owner: true, dropped: true})
 		} else {
-			bare.kids = append(bare.kids, k.without())
+			bare.add(k.without())
 		}
 	}
 	return bare

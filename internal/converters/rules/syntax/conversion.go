@@ -206,8 +206,10 @@ func (p *parser) checkNames(c *Conversion) {
 // checkUses says which rule sets are used and not there, and the other way round.
 func (p *parser) checkUses(c *Conversion) {
 	names := make([]string, 0, len(c.RuleSets))
+	c.sets = make(map[string]*RuleSet, len(c.RuleSets))
 	for _, s := range c.RuleSets {
 		names = append(names, s.Name)
+		c.sets[s.Name] = s
 	}
 	used, missing := map[string]bool{}, false
 	for _, r := range c.allRules() {
@@ -220,7 +222,7 @@ func (p *parser) checkUses(c *Conversion) {
 		}
 		hint := "add it under spec.ruleSets"
 		if len(names) > 0 {
-			hint = didyoumean.Hint(r.Use.Value, names, "there are "+strings.Join(names, ", "))
+			hint = didyoumean.Hint(r.Use.Value, names, "there are "+few(names))
 		}
 		r.Broken, missing = true, true
 		p.say(r.Use.Pos, "no-such-rule-set", fmt.Sprintf("%s uses %.64s: there is no such rule set", r, r.Use.Value), hint)
@@ -230,6 +232,15 @@ func (p *parser) checkUses(c *Conversion) {
 			p.say(s.Pos, "unused-rule-set", "no rule uses the rule set "+s.Name, "remove it, or apply it with use: "+s.Name)
 		}
 	}
+}
+
+// few names some of a list.
+func few(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // allRules returns the rules of all versions and rule sets.

@@ -38,20 +38,15 @@ type Conversion struct {
 	Hub      string // a version's name
 	HubPos   Position
 	RuleSets []*RuleSet // in the order of the file
+	sets     map[string]*RuleSet
 	Versions []*Version
 	Broken   bool // a part of it outside of its rules could not be read, which a finding says
 	Doubtful bool // a finding says that something of it cannot be meant as it stands: nobody should convert by it
+	Wrong    bool // there are findings, of which some may be about what has no effect
 }
 
 // RuleSet returns the rule set of that name, or nil.
-func (c *Conversion) RuleSet(name string) *RuleSet {
-	for _, s := range c.RuleSets {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
+func (c *Conversion) RuleSet(name string) *RuleSet { return c.sets[name] }
 
 // Version returns the version of that name, or nil. The hub is none of them.
 func (c *Conversion) Version(name string) *Version {

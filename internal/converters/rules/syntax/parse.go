@@ -30,6 +30,7 @@ func Parse(name string, text []byte) (*File, []finding.Finding) {
 		before := len(p.findings)
 		if c := p.conversion(doc.root); c != nil {
 			c.Doubtful = doc.doubtful || p.doubt(before)
+			c.Wrong = doc.wrong || len(p.findings) > before
 			file.Conversions = append(file.Conversions, c)
 		}
 	}
@@ -62,8 +63,8 @@ func (p *parser) sayAt(n *yaml.Node, code, message, hint string) {
 
 // A rooted is a document of a file that is read on.
 type rooted struct {
-	root     *yaml.Node
-	doubtful bool
+	root            *yaml.Node
+	doubtful, wrong bool
 }
 
 // doubt reports whether some finding from an index on is about more than what has no effect.
@@ -95,7 +96,7 @@ func (p *parser) documents(text []byte) []rooted {
 		}
 		before := len(p.findings)
 		if p.sound(root, 0) {
-			roots = append(roots, rooted{root, p.doubt(before)})
+			roots = append(roots, rooted{root, p.doubt(before), len(p.findings) > before})
 		}
 	}
 }

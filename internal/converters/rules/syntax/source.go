@@ -15,8 +15,12 @@ import (
 type source struct {
 	name  string
 	text  string
-	lines []int // the byte at which each line starts
+	lines []int         // the byte at which each line starts
+	marks map[int][]int // by line: the bytes of each character of which a number of markEvery ones come before, from the first on
 }
+
+// markEvery is how many characters there are between two marks of a long line: a file may be a single line, with many findings.
+const markEvery = 256
 
 func newSource(name string, text []byte) *source {
 	s := &source{name: name, text: string(text)}
@@ -30,6 +34,9 @@ func newSource(name string, text []byte) *source {
 			start++
 		}
 	}
+	for i := range s.lines {
+		s.mark(i + 1)
+	}
 	return s
 }
 
@@ -42,7 +49,13 @@ func (s *source) offset(line, column int) int {
 	if line == 1 && strings.HasPrefix(s.text, "\ufeff") {
 		at += len("\ufeff") // the YAML parser does not count a byte order mark
 	}
-	for range column - 1 {
+	left := column - 1
+	if marks := s.marks[line]; left/markEvery < len(marks) {
+		at, left = marks[left/markEvery], left%markEvery
+	} else if len(marks) > 0 {
+		at, left = marks[len(marks)-1], left-(len(marks)-1)*markEvery
+	}
+	for range left {
 		if at >= len(s.text) {
 			return -1
 		}
@@ -52,11 +65,45 @@ func (s *source) offset(line, column int) int {
 	return at
 }
 
+// mark makes the marks of a line, if it is long.
+func (s *source) mark(line int) {
+	at, end := s.lines[line-1], len(s.text)
+	if line < len(s.lines) {
+		end = s.lines[line]
+	}
+	if end-at <= markEvery {
+		return
+	}
+	if line == 1 && strings.HasPrefix(s.text, "\ufeff") {
+		at += len("\ufeff")
+	}
+	var marks []int
+	for n := 0; at < end; n++ {
+		if n%markEvery == 0 {
+			marks = append(marks, at)
+		}
+		_, size := utf8.DecodeRuneInString(s.text[at:])
+		at += size
+	}
+	if s.marks == nil {
+		s.marks = map[int][]int{}
+	}
+	s.marks[line] = marks
+}
+
 // position returns the position of a byte.
 func (s *source) position(offset int) Position {
 	line := sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > offset })
 	start := s.lines[line-1]
-	column := utf8.RuneCountInString(strings.TrimPrefix(s.text[start:offset], "\ufeff")) + 1
+	if line == 1 && strings.HasPrefix(s.text, "\ufeff") {
+		start += len("\ufeff")
+	}
+	before := 0
+	marks := s.marks[line]
+	if i := sort.Search(len(marks), func(i int) bool { return marks[i] > offset }); i > 0 {
+		start, before = marks[i-1], (i-1)*markEvery
+	}
+	column := before + utf8.RuneCountInString(s.text[min(start, offset):offset]) + 1
 	return Position{File: s.name, Line: line, Column: column}
 }
 

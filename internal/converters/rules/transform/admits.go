@@ -23,6 +23,11 @@ func Admits(n *crdschema.Node, text []byte) bool {
 	return ofKind(n, text) && inEnum(n, text)
 }
 
+// AdmitsString is Admits for a string.
+func AdmitsString(n *crdschema.Node, value string) bool {
+	return Admits(n, jsondoc.StringValue(value).Text())
+}
+
 func ofKind(n *crdschema.Node, text []byte) bool {
 	switch n.Kind() {
 	case crdschema.None:
@@ -58,12 +63,12 @@ func membersFit(n *crdschema.Node, text []byte) bool {
 }
 
 func inEnum(n *crdschema.Node, text []byte) bool {
+	const few = 16 // as many as are compared no later than a key is made
 	enum := n.Enum()
-	if len(enum) == 0 || slices.Contains(enum, string(text)) {
+	if len(enum) == 0 || len(enum) <= few && slices.Contains(enum, string(text)) {
 		return true
 	}
-	key := valueKey(text)
-	return slices.ContainsFunc(enum, func(allowed string) bool { return valueKey([]byte(allowed)) == key })
+	return n.EnumHas(valueKey(text), valueKey)
 }
 
 // Covers reports whether target admits every value that source has, as far as [Admits] tells.

@@ -16,35 +16,24 @@ import (
 // An expressionCompiler compiles one expression of a rule and says what is wrong with it.
 type expressionCompiler struct {
 	*compiler
-	key   string // in the file
-	text  *syntax.Text
-	from  *side // what self is
-	types *provider
-	env   *cel.Env
-	ast   *cel.Ast
+	key     string // in the file
+	text    *syntax.Text
+	from    *side // what self is
+	env     *typedEnv
+	missing []missingField
+	ast     *cel.Ast
 }
 
 // newExpression checks the expression of a key for the values of a side. It returns nil after findings.
 func (c *compiler) newExpression(key string, text *syntax.Text, from *side) *expressionCompiler {
 	e := &expressionCompiler{compiler: c, key: key, text: text, from: from}
-	e.types = newProvider(c.env.base.CELTypeProvider())
-	options := []cel.EnvOption{
-		cel.CustomTypeProvider(e.types),
-		cel.Variable("object", e.types.typeOf(from.root, "object")),
-		cel.Variable("metadata", e.types.typeOf(from.root.Property("metadata"), "metadata")),
-	}
-	switch {
-	case from.named():
-		options = append(options, cel.Variable("self", e.types.namedType(from.namedNodes(), "self")))
-	case from.single():
-		options = append(options, cel.Variable("self", e.types.typeOf(from.node(), "self")))
-	}
 	var err error
-	if e.env, err = c.env.base.Extend(options...); err != nil {
+	if e.env, err = c.env.typed(from); err != nil {
 		c.say(text.Pos, "expression", "", "%s: %s", key, oneLine(err.Error()))
 		return nil
 	}
-	checked, issues := e.env.Compile(text.Value)
+	checked, issues, missing := e.env.compile(text.Value)
+	e.missing = missing
 	if issues.Err() != nil {
 		for _, issue := range issues.Errors() {
 			e.issue(issue)
@@ -69,11 +58,11 @@ func (s *side) namedNodes() []NamedNode {
 // program returns the expression, ready to run, or nil after findings.
 func (e *expressionCompiler) program() *expression {
 	e.checkCost()
-	made, err := safe(e.env, e.ast)
+	made, err := safe(e.env.env, e.ast)
 	if err == nil {
 		cost, light := lightCost(made)
 		var program cel.Program
-		if program, err = e.env.Program(made, programOptions(light)...); err == nil {
+		if program, err = e.env.program(made, light); err == nil {
 			return &expression{
 				program: program, loops: loops(made), cost: cost, self: e.from.namedNodes(), named: e.from.named(), root: e.from.root,
 			}
@@ -120,7 +109,7 @@ func quoted(message string) string {
 
 // fieldHint helps with a field that an object has not.
 func (e *expressionCompiler) fieldHint(field string) string {
-	for _, m := range e.types.missing {
+	for _, m := range e.missing {
 		if m.name != field {
 			continue
 		}

@@ -209,5 +209,11 @@ func failing() oneWay {
 
 var errNoWay = errors.New("the rule does not convert in this direction")
 
-// list writes words for a message: a, b, c.
-func list(words []string) string { return strings.Join(words, ", ") }
+// list writes words for a message: a, b, c. There may be as many as a schema has.
+func list(words []string) string {
+	const most = 20
+	if len(words) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+	}
+	return strings.Join(words, ", ")
+}

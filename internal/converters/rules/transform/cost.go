@@ -18,7 +18,7 @@ const (
 
 // checkCost says so where an expression may cost more than the API server would let a rule of a CRD cost.
 func (e *expressionCompiler) checkCost() {
-	estimate, err := e.env.EstimateCost(e.ast, &library.CostEstimator{SizeEstimator: sizes{e}})
+	estimate, err := e.env.env.EstimateCost(e.ast, &library.CostEstimator{SizeEstimator: sizes{e}})
 	if err != nil || estimate.Max <= maxStaticCost {
 		return
 	}

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -16,9 +17,10 @@ import (
 // after its path, and its fields are found when they are selected. Kubernetes' own declarations (SchemaDeclType) hide what has
 // no type, and have durations and dates as types of their own; here any value can be read, and a string is one.
 //
-// A provider is of one expression: it remembers which fields there were not.
+// A provider remembers which fields there were not, for the expression that is compiled.
 type provider struct {
 	types.Provider
+	mutex   sync.Mutex         // of objects
 	objects map[string]*object // by the names of their types
 	missing []missingField
 }
@@ -39,8 +41,17 @@ type missingField struct {
 // `object.spec` for a type of that name, and not for a field.
 func (p *provider) objectType(o *object) *cel.Type {
 	name := "type of " + o.path
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	p.objects[name] = o
 	return cel.ObjectType(name)
+}
+
+// object returns what a type is of, or nil.
+func (p *provider) object(name string) *object {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.objects[name]
 }
 
 func newProvider(base types.Provider) *provider {
@@ -84,7 +95,7 @@ func (p *provider) namedType(named []NamedNode, name string) *cel.Type {
 
 // FindStructType implements types.Provider.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
-	if p.objects[name] != nil {
+	if p.object(name) != nil {
 		return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
 	}
 	return p.Provider.FindStructType(name)
@@ -92,7 +103,7 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 
 // FindStructFieldType implements types.Provider.
 func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	o := p.objects[name]
+	o := p.object(name)
 	if o == nil {
 		return p.Provider.FindStructFieldType(name, field)
 	}
@@ -111,7 +122,7 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 
 // FindStructFieldNames implements types.Provider.
 func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
-	o := p.objects[name]
+	o := p.object(name)
 	if o == nil {
 		return p.Provider.FindStructFieldNames(name)
 	}
@@ -136,7 +147,7 @@ func (o *object) fields() []string {
 
 // NewValue implements types.Provider: an object is made as a map, not as Type{...}.
 func (p *provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
-	if p.objects[name] != nil {
+	if p.object(name) != nil {
 		return types.NewErr("no such constructor")
 	}
 	return p.Provider.NewValue(name, fields)
