@@ -151,7 +151,7 @@ func loadKeys() []Key {
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is within
 			// its 30s, 11 x 2s + 10 x 1s is not.
 			Name: "queue-wait", Kind: Duration, Default: "1s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
+			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
 		},
 		{
 			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, or less 10 to 25 % of it where 38Mi is less or more than that",

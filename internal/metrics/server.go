@@ -37,6 +37,9 @@ func newServerMetrics() serverMetrics {
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
 		m.shed.WithLabelValues(reason)
 	}
+	for _, standing := range server.CutOffStandings() {
+		m.cutOff.WithLabelValues(standing)
+	}
 	for _, reason := range server.HandshakeReasons() {
 		m.handshakes.WithLabelValues(reason)
 	}

@@ -70,6 +70,10 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 	for len(body) != size {
 		if len(body) == room {
 			room *= readGrowth
+			if err := makeRoom(req.Body, atMost(room, size)); err != nil {
+				h.bodies.put(body)
+				return nil, err
+			}
 			body = h.larger(body, atMost(room, size))
 		}
 		n, err := req.Body.Read(body[len(body):atMost(room, size)])
@@ -84,6 +88,14 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	return body, nil
+}
+
+// makeRoom asks for a buffer of so many bytes, where somebody bounds the memory of all bodies.
+func makeRoom(body io.Reader, size int) error {
+	if bounded, ok := body.(interface{ Room(n int64) error }); ok {
+		return bounded.Room(int64(size))
+	}
+	return nil
 }
 
 // atMost returns n, or size where that is known and less.

@@ -31,11 +31,13 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 || b.failure != nil {
 		return 0, b.failure
 	}
-	if err := b.reserve(int64(len(p))); err != nil {
+	want := min(b.read+int64(len(p)), b.size)
+	if err := b.reserve(want); err != nil {
 		b.failure = err
 		b.refused()
 		return 0, err
 	}
+	b.request.gate.shrink(b.request.share, want)
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	b.request.share.transfer.done.Add(int64(n))
@@ -50,12 +52,25 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.failure
 }
 
-// reserve asks for room for n bytes more.
+// Room asks for a buffer of n bytes in all, before it is made; what has been read may be in another one until the next Read. Its
+// error is that of a Read.
+func (b *body) Room(n int64) error {
+	if b.failure != nil {
+		return b.failure
+	}
+	if err := b.reserve(min(n+b.read, b.request.gate.largest())); err != nil {
+		b.failure = err
+		b.refused()
+		return err
+	}
+	return nil
+}
+
+// reserve asks for a share of n bytes, unless it has more.
 func (b *body) reserve(n int64) error {
-	share := b.request.share
-	if want := min(b.read+n, b.size); want > share.bytes {
+	if n > b.request.share.bytes {
 		asked := time.Now()
-		if err := b.request.grow(b.request, want); err != nil {
+		if err := b.request.grow(b.request, n); err != nil {
 			return err
 		}
 		b.pace.pause(time.Since(asked)) // that time is not its client's

@@ -47,6 +47,15 @@ func (s standing) String() string {
 	return [...]string{"silent", "greeting", "computing", "fresh", "resting", "bringing", "converting", "verified"}[s]
 }
 
+// CutOffStandings returns what [Hooks].CutOff may report.
+func CutOffStandings() []string {
+	var all []string
+	for _, s := range append(connections(), greetings()...) {
+		all = append(all, s.String())
+	}
+	return all
+}
+
 // Who goes first, where a handshake has no room, and where nothing has.
 func greetings() []standing   { return []standing{silent, greeting} }
 func connections() []standing { return []standing{fresh, resting, bringing} }

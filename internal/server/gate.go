@@ -115,6 +115,16 @@ func (g *gate) acquire(ctx context.Context, promised, n int64) (*share, error) {
 // grow changes an admitted request's share to n bytes in all. On an error it keeps what it has.
 func (g *gate) grow(ctx context.Context, s *share, n int64) error { return g.change(ctx, s, n) }
 
+// shrink makes a share n bytes where it is larger.
+func (g *gate) shrink(s *share, n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n < s.bytes {
+		g.grant(s, n)
+		g.admitWaiting()
+	}
+}
+
 // growNow adds n bytes to a share if it need not wait for them, and reports whether it did.
 func (g *gate) growNow(s *share, n int64) bool {
 	g.mu.Lock()

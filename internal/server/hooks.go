@@ -12,8 +12,8 @@ type Hooks struct {
 	// value may quote an object, and the stack.
 	Panicked func(valueType string, stack []byte)
 	// CutOff reports a connection of the webhook listener that was closed to make room for another, and what its client had
-	// shown of itself: "silent" (sent nothing), "greeting" (its handshake was not done), "fresh" (never had a review answered),
-	// "resting" (had, and waited for its next request) or "bringing" (was sending it).
+	// shown of itself, one of [CutOffStandings]: "silent" (sent nothing), "greeting" (its handshake was not done), "fresh" (never
+	// had a review answered), "resting" (had, and waited for its next request) or "bringing" (was sending it).
 	CutOff func(standing string)
 	// HandshakeFailed reports a TLS handshake that failed: the reason, one of [HandshakeReasons], and what net/http says of it,
 	// which may be long and quote the client.

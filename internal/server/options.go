@@ -31,7 +31,8 @@ type Options struct {
 	// Content-Encoding are right, whose body is limited ([http.MaxBytesError]) and whose context
 	// has the deadline by which the API server must have its answer. A body that it cannot read it
 	// has to answer 413 where that is too large, 408 where it came too late ([os.ErrDeadlineExceeded]),
-	// what the error's StatusCode method says where it has one, and 400 otherwise; the server counts these. Memory that it
+	// what the error's StatusCode method says where it has one, and 400 otherwise; the server counts these. A body whose
+	// buffer grows has a method Room(n int64) error, which asks for a buffer of n bytes in all before it is made. Memory that it
 	// needs beside the body it asks for by [Reserve]. Required.
 	Webhook http.Handler
 	// Path is where Webhook is served, with or without a trailing slash. Default [DefaultPath].
@@ -116,8 +117,8 @@ type Limits struct {
 	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low:
 	// max-in-flight.
 	InFlightRequests int
-	// QueueWait is how long a request may wait for its share before it is answered 429. 0: not at
-	// all. It never waits longer than until its own deadline. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
+	// QueueWait is how long a request may wait for its share before it is answered 429. Meanwhile slow
+	// bodies give way. 0: not at all, and none do. It never waits longer than until its own deadline. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
 	// where every one of these waits fits in does its user read of the overload, and not
 	// "context deadline exceeded": queue-wait.
 	QueueWait time.Duration

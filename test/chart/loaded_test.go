@@ -48,7 +48,7 @@ func startLoaded(t *testing.T) *loaded {
 	}
 	cmd := exec.Command(program, "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s", //nolint:noctx,gosec // it ends with a signal
 		"--rules="+filepath.Join(example, "rules.yaml"), "--crds="+filepath.Join(example, "crd.yaml"),
-		"--max-body=1Mi", "--small-body=64Ki", "--max-in-flight-bytes=1Mi", "--small-body-share=0", "--queue-wait=0s", "--body-timeout=30s", "--min-body-rate=0")
+		"--max-body=1Mi", "--small-body=64Ki", "--max-in-flight-bytes=1800Ki", "--small-body-share=0", "--queue-wait=0s", "--body-timeout=30s", "--min-body-rate=0")
 	cmd.Env = []string{"TMPDIR=" + dir}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -144,7 +144,7 @@ func (l *loaded) stall(t *testing.T) {
 			_ = response.Body.Close() // nobody is interested
 		}
 	}()
-	if _, err := more.Write([]byte("{")); err != nil {
+	if _, err := more.Write(bytes.Repeat([]byte(" "), 600<<10)); err != nil { // memory is for what has come
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -194,7 +194,7 @@ func startReplica(t *testing.T) (*replica, string) {
 	t.Helper()
 	r := &replica{metrics: metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})}
 	r.metrics.WatchLog(r.dropped.Load)
-	r.metrics.WatchServer(func() server.Stats { return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
+	r.metrics.WatchServer(func() server.Stats { return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30, Connections: 1, ConnectionsLimit: 100} })
 	r.metrics.WatchCRDs(func() map[string]bool { return map[string]bool{"Widget.shop.example.com": true} })
 	r.metrics.RulesServed(1, "0123456789ab")
 	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})

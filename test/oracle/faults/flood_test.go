@@ -66,6 +66,9 @@ func wantWithinContainer(t *testing.T, p *process.Process) int64 {
 		t.Fatal("the process was killed")
 	}
 	peak := p.PeakMemory()
+	if peak > smallContainer {
+		t.Errorf("peak of %d MiB in a container of %d MiB", peak>>20, smallContainer>>20)
+	}
 	if *full {
 		t.Logf("the container's peak, with what the kernel has of it: %d MiB", p.PeakOfContainer()>>20)
 	}
@@ -332,5 +335,56 @@ func (b slowBody) send(t *testing.T, addr string, config *tls.Config, over <-cha
 	}
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Logf("a slow body: %v", err)
+	}
+}
+
+// TestR13LongStringsOfTheEnvelope sends reviews of 30 MiB, most of it one string that identifies, from many clients at once to a small
+// container. All are refused, and nothing of that size is copied.
+func TestR13LongStringsOfTheEnvelope(t *testing.T) {
+	// Not in parallel: it takes much memory, and most of the machine.
+	clients, rounds := scaled(8, 32), scaled(2, 5)
+	long := strings.Repeat("u", scaled(8<<20, 30<<20))
+	review := func(uid, version, kind, name string) []byte {
+		return []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"` + uid + `","desiredAPIVersion":"` + version +
+			`","objects":[{"apiVersion":"example.com/v1beta1","kind":"` + kind + `","metadata":{"name":"` + name + `"}}]}}`)
+	}
+	ca := tlstest.NewCA(t, "faults")
+	config := &tls.Config{RootCAs: ca.Pool(), ServerName: apiclient.ServiceHost, NextProtos: []string{"http/1.1"}}
+	for name, body := range map[string][]byte{
+		"uid":               review(long, "example.com/v1", "CronTab", "a"),
+		"desiredAPIVersion": review("a", long, "CronTab", "a"),
+		"kind of an object": review("a", "example.com/v1", long, "a"),
+		"name of an object": review("a", "example.com/v1", "CronTab", long),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := launchContainer(t, ca, reviewFailed, `"msg":"body rejected"`)
+			poster := newPoster(t, p, ca)
+			codes, mu := map[int]int{}, sync.Mutex{}
+			got := during(t, p.Addr, config, func() {
+				var wg sync.WaitGroup
+				for range clients {
+					wg.Go(func() {
+						for range rounds {
+							code, answer, err := poster.post(t.Context(), body)
+							if len(answer) > 4<<10 {
+								t.Errorf("an answer of %d bytes", len(answer))
+							}
+							mu.Lock()
+							if codes[code]++; err != nil {
+								codes[0]++
+							}
+							mu.Unlock()
+						}
+					})
+				}
+				wg.Wait()
+			})
+			peak := wantWithinContainer(t, p)
+			if codes[http.StatusBadRequest]+codes[http.StatusOK] == 0 {
+				t.Errorf("none was answered: %v", codes)
+			}
+			t.Logf("%d times %d bodies of %d MiB: %s; peak %d MiB; %d reviews beside them, p50 %s p99 %s", rounds, clients, len(body)>>20,
+				codeCounts(codes), peak, got.calls, got.p50, got.p99)
+		})
 	}
 }
