@@ -49,9 +49,10 @@ func (s standing) String() string {
 
 // CutOffStandings returns what [Hooks].CutOff may report.
 func CutOffStandings() []string {
-	var all []string
-	for _, s := range append(connections(), greetings()...) {
-		all = append(all, s.String())
+	standings := append(connections(), greetings()...)
+	all := make([]string, len(standings))
+	for i, s := range standings {
+		all[i] = s.String()
 	}
 	return all
 }

@@ -194,7 +194,9 @@ func startReplica(t *testing.T) (*replica, string) {
 	t.Helper()
 	r := &replica{metrics: metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})}
 	r.metrics.WatchLog(r.dropped.Load)
-	r.metrics.WatchServer(func() server.Stats { return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30, Connections: 1, ConnectionsLimit: 100} })
+	r.metrics.WatchServer(func() server.Stats {
+		return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30, Connections: 1, ConnectionsLimit: 100}
+	})
 	r.metrics.WatchCRDs(func() map[string]bool { return map[string]bool{"Widget.shop.example.com": true} })
 	r.metrics.RulesServed(1, "0123456789ab")
 	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
