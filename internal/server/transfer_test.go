@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,12 +192,13 @@ func TestAnswersThatNobodyReadsGiveWay(t *testing.T) {
 func TestConnectionsTakeOfTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		open := int64(30e6)
+		var open atomic.Int64
+		open.Store(30e6)
 		g := newGate(&Limits{InFlightBytes: 100e6, SmallBodyBytes: 64e3, SmallBodyShare: 25, QueueWait: 2 * time.Second},
-			func() int64 { return open })
+			open.Load)
 		q := ask(t.Context(), g, 50e6)
-		wantWaiting(t, "a body beside many connections", q)
-		open = 1e6
+		wantStats(t, g, Stats{Requests: 1, Waiting: 1, BytesLimit: 100e6})
+		open.Store(1e6)
 		advance(time.Second)
 		wantAdmitted(t, "it, once they have gone", q)
 		g.release(q.share)
