@@ -6,9 +6,9 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/builtin"
-	"github.com/crdconvert/webhookd/test/hostile"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // newWebhookd returns webhookd's handler as `webhookd serve` has it, with the limits that the cases are for.
