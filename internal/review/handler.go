@@ -58,8 +58,11 @@ const (
 	// firstRead is what a body is given room for to begin with, in bytes: most have no more.
 	firstRead = 4 << 10
 	// readGrowth is by how much the room grows each time that it is used up. A client holds no more than this many times what
-	// it has sent, and what is copied on the way is a third of the body.
+	// it has sent, until that is earnest.
 	readGrowth = 4
+	// earnest is how much of a body has to have come for the rest to get its room at once: larger buffers are not copied
+	// (TestR2LegalListOf100MB in test/oracle/faults).
+	earnest = 4 << 20
 )
 
 // read returns the whole body in a buffer that has grown with it: what a client promises costs nothing.
@@ -69,7 +72,9 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 	body := h.bodies.get(atMost(room, size))[:0]
 	for len(body) != size {
 		if len(body) == room {
-			room *= readGrowth
+			if room *= readGrowth; room > earnest && size > 0 {
+				room = size
+			}
 			if err := makeRoom(req.Body, atMost(room, size)); err != nil {
 				h.bodies.put(body)
 				return nil, err

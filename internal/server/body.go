@@ -58,7 +58,11 @@ func (b *body) Room(n int64) error {
 	if b.failure != nil {
 		return b.failure
 	}
-	if err := b.reserve(min(n+b.read, b.request.gate.largest())); err != nil {
+	both := n + b.read
+	if both > b.request.gate.roomForLarge() { // a body of which there is only one at a time
+		both = n
+	}
+	if err := b.reserve(both); err != nil {
 		b.failure = err
 		b.refused()
 		return err

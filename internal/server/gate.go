@@ -90,6 +90,9 @@ func newGate(l *Limits, connections func() int64) *gate {
 // largest returns the size of the largest body that can ever be admitted.
 func (g *gate) largest() int64 { return g.budget - g.reserve }
 
+// roomForLarge returns how many bytes all large bodies together can have now.
+func (g *gate) roomForLarge() int64 { return g.budget - g.connections() - g.reserve }
+
 // classOf returns the class of a share of n bytes: that of its body, where its size is known.
 func (g *gate) classOf(s *share, n int64) int {
 	if s.promised > 0 {
@@ -280,7 +283,7 @@ func (g *gate) fits(held holdings, s *share, n int64) bool {
 	case held.total() > room:
 		return false
 	case class == large:
-		return held.bytes[large]+g.neededByTheOldest(s) <= room-g.reserve
+		return held.bytes[large]+g.neededByTheOldest(s) <= g.roomForLarge()
 	case g.queues[large].Len() > 0:
 		return held.bytes[small] <= g.reserve
 	}

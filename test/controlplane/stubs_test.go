@@ -3,10 +3,12 @@ package controlplane_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,30 +71,38 @@ type overloadable struct {
 func overloaded(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	w := webhook.Start(t, s.options(t, "--max-body=1Mi", "--small-body=64Ki",
-		"--max-in-flight-bytes=1Mi", "--small-body-share=0", "--body-timeout=30s", "--min-body-rate=0", "--queue-wait=100ms"))
+		"--max-in-flight-bytes=1Mi", "--small-body-share=0", "--body-timeout=30s", "--min-body-rate=0", "--queue-wait=0s"))
 	w.AllowLog("body rejected")
 	return overloadable{w, s.host()}
 }
 
-// begin takes webhookd's memory by a request whose body does not come to an end. That is so for 30 s, the
+// begin takes webhookd's memory by a request whose body does not come to an end, and by connections. That is so for 30 s, the
 // longest body-timeout; so others are told at once that there is no room, as the API server has to have
 // tried for the last time by then.
 func (o overloadable) begin(t *testing.T) {
 	t.Helper()
-	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: o.host, RootCAs: o.CA().Pool()}}).
-		DialContext(t.Context(), "tcp", o.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	_, err = io.WriteString(conn, "POST "+server.DefaultPath+" HTTP/1.1\r\nHost: "+o.host+"\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n{")
+	const size = 800 << 10
+	_, err := fmt.Fprintf(o.dial(t), "POST "+server.DefaultPath+" HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		o.host, size, strings.Repeat(" ", size-1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	scenario.Eventually(t, "the stalled request", func() bool {
 		return o.Metrics(t).Sum("webhookd_request_bytes_in_flight") > 1<<19
 	})
+	for range 12 { // they take of the same room
+		o.dial(t)
+	}
+}
+
+func (o overloadable) dial(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: o.host, RootCAs: o.CA().Pool()}}).DialContext(t.Context(), "tcp", o.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
 }
 
 // withoutSchema is a CRD of examples/crds that takes everything.
