@@ -27,13 +27,13 @@ func (n *Node) lookup(name string) int {
 		x = &index{}
 		n.doc.indexes[n] = x
 	}
-	if i := x.next; i < len(n.members) && n.members[i].is(n.doc, name) {
+	if i := x.next; i < len(n.members) && isNamed(&n.members[i], n.doc, name) {
 		x.next++
 		return i
 	}
 	if x.at == nil {
 		if x.misses++; x.misses <= fewMisses {
-			i := n.search(name)
+			i := search(n, name)
 			x.next = i + 1
 			return i
 		}

@@ -40,12 +40,12 @@ func (m *member) nameIn(d *Document) []byte {
 	return literal
 }
 
-// is reports whether the member has a name, without a copy of it.
-func (m *member) is(d *Document, name string) bool {
+// isNamed reports whether the member has a name, without a copy of it.
+func isNamed[T string | []byte](m *member, d *Document, name T) bool {
 	if m.escaped {
 		return isText(d.bytes(piece{m.name, m.headAdded}), name)
 	}
-	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == name
+	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == string(name)
 }
 
 // nameOf returns the name of a member.

@@ -261,13 +261,13 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 	if len(n.members) > manyMembers {
 		return n.lookup(name), nil
 	}
-	return n.search(name), nil
+	return search(n, name), nil
 }
 
 // search goes through the members.
-func (n *Node) search(name string) int {
+func search[T string | []byte](n *Node, name T) int {
 	for i := range n.members {
-		if n.members[i].is(n.doc, name) {
+		if isNamed(&n.members[i], n.doc, name) {
 			return i
 		}
 	}

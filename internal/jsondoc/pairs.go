@@ -63,10 +63,11 @@ func (n *Node) near(next int, name []byte) int {
 	if next < n.count() && bytes.Equal(n.nameOf(next), name) {
 		return next
 	}
-	bit := bitOf(name)
-	if n == nil || n.names&bit == 0 {
+	switch {
+	case n == nil || n.names&bitOf(name) == 0:
 		return -1
+	case len(n.members) > manyMembers:
+		return n.lookup(string(name))
 	}
-	i, _ := n.find(string(name), bit) // it was looked into before
-	return i
+	return search(n, name)
 }
