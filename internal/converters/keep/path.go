@@ -173,3 +173,41 @@ func index(keys []Key) string {
 	}
 	return string(appendKeys(nil, keys))
 }
+
+// find returns the value at a path, or nil if there is none.
+func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
+	for _, s := range path {
+		var err error
+		switch {
+		case s.First:
+			n, err = n.Element(0)
+		case s.Keys != nil:
+			n, err = elementOf(n, s.Keys)
+		default:
+			n, err = n.Member(s.Name)
+		}
+		if n == nil || err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// elementOf returns the element of a list that has some keys, or nil.
+func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
+	list, err := n.Elements()
+	if i := slices.IndexFunc(list, func(e *jsondoc.Node) bool { return hasKeys(e, keys) }); i >= 0 {
+		return list[i], nil
+	}
+	return nil, err
+}
+
+func hasKeys(e *jsondoc.Node, keys []Key) bool {
+	for _, k := range keys {
+		value, err := e.Member(k.Name)
+		if text, ok := keyText(value); err != nil || !ok || text != k.Value {
+			return false
+		}
+	}
+	return true
+}
