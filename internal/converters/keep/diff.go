@@ -59,17 +59,17 @@ func (d *differ) member(n *jsondoc.Node, name string) *jsondoc.Node {
 
 // metadata compares labels and annotations, but for those of webhookd. That there are none or an empty object is the same.
 func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
-	d.push(Step{Name: "metadata"}, g)
 	for _, field := range []string{"labels", "annotations"} {
 		was, now := d.member(x, field), d.member(g, field)
 		if was == nil && now == nil || was.SameText(now) || d.stopped() {
 			continue
 		}
+		d.push(Step{Name: "metadata"}, g)
 		d.push(Step{Name: field}, now)
 		d.members(was, now, c.member(field, 2), IsOwn)
 		d.pop()
+		d.pop()
 	}
-	d.pop()
 }
 
 // members compares the members of two objects, either of which may be nil, but for those that are left out.

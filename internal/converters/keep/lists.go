@@ -361,93 +361,74 @@ func shortDigest(name string, n *jsondoc.Node) string {
 }
 
 func (l *listEntry) appendJSON(dst []byte) []byte {
-	dst = appendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
+	dst = jsondoc.AppendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
 	if len(l.parts) > 0 {
 		dst = append(dst, `,"parts":{`...)
 		for i, j := range slices.Sorted(maps.Keys(l.parts)) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendString(dst, strconv.Itoa(j)), `:{"kept":`...)
+			dst = append(jsondoc.AppendString(dst, strconv.Itoa(j)), `:{"kept":`...)
 			dst = appendEntries(dst, l.parts[j], 0)
 			if len(l.alike[j]) > 0 {
-				dst = appendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
+				dst = jsondoc.AppendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
 			}
 			dst = append(dst, '}')
 		}
 		dst = append(dst, '}')
 	}
 	if len(l.extra) > 0 {
-		dst = append(dst, `,"extra":[`...)
-		for i, e := range l.extra {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
+		dst = appendArray(append(dst, `,"extra":`...), l.extra, func(dst []byte, e extra) []byte {
 			dst = strconv.AppendInt(append(dst, `{"after":`...), int64(e.after), 10)
-			dst = append(append(append(dst, `,"value":`...), e.value...), '}')
-		}
-		dst = append(dst, ']')
+			return append(append(append(dst, `,"value":`...), e.value...), '}')
+		})
 	}
 	return append(dst, '}')
 }
 
 // parseList reads what appendJSON wrote, and reports whether it is that.
 func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
-	l, ok := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}, n.Kind() == jsondoc.Map
 	if within >= maxNested {
 		return nil, false
 	}
-	err := n.Each(func(name string, v *jsondoc.Node) bool {
+	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
 		switch name {
 		case "was":
-			text, is := v.Str()
-			l.was, ok = strings.Fields(text), is
+			l.was, ok = parseWords(v)
 		case "parts":
-			ok = l.parseParts(v, within+1)
+			ok = every(v, jsondoc.Map, func(name string, part *jsondoc.Node) bool {
+				j, err := strconv.Atoi(name)
+				return err == nil && l.parsePart(j, part, within+1)
+			})
 		case "extra":
-			ok = l.parseExtra(v)
-		default:
-			ok = false
+			l.extra, ok = parseArray(v, parseExtra)
 		}
 		return ok
 	})
-	return l, ok && err == nil && len(l.was) <= maxElements
+	return l, ok && len(l.was) <= maxElements
 }
 
-func (l *listEntry) parseParts(n *jsondoc.Node, within int) bool {
-	ok := n.Kind() == jsondoc.Map
-	err := n.Each(func(name string, part *jsondoc.Node) bool {
-		j, err := strconv.Atoi(name)
-		ok = err == nil && part.Kind() == jsondoc.Map
-		errPart := part.Each(func(name string, v *jsondoc.Node) bool {
-			switch name {
-			case "kept":
-				l.parts[j], ok = parseEntries(v, nil, within)
-			case "alike":
-				text, is := v.Str()
-				l.alike[j], ok = strings.Fields(text), is
-			default:
-				ok = false
-			}
-			return ok
-		})
-		ok = ok && errPart == nil
-		return ok
-	})
-	return ok && err == nil
+func parseWords(n *jsondoc.Node) ([]string, bool) {
+	text, ok := n.Str()
+	return strings.Fields(text), ok
 }
 
-func (l *listEntry) parseExtra(n *jsondoc.Node) bool {
-	ok := n.Kind() == jsondoc.Array
-	err := n.Each(func(_ string, e *jsondoc.Node) bool {
-		after, err := e.Member("after")
-		value, errValue := e.Member("value")
-		i, errNumber := strconv.Atoi(string(after.Text()))
-		ok = err == nil && errValue == nil && errNumber == nil && value != nil
-		if ok {
-			l.extra = append(l.extra, extra{i, value.Text()})
+func (l *listEntry) parsePart(j int, n *jsondoc.Node, within int) bool {
+	return every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
+		switch name {
+		case "kept":
+			l.parts[j], ok = parseEntries(v, nil, within)
+		case "alike":
+			l.alike[j], ok = parseWords(v)
 		}
 		return ok
 	})
-	return ok && err == nil
+}
+
+func parseExtra(n *jsondoc.Node) (extra, bool) {
+	after, err := n.Member("after")
+	value, errValue := n.Member("value")
+	i, ok := parseInt(after)
+	return extra{i, value.Text()}, ok && err == nil && errValue == nil && value != nil
 }

@@ -48,8 +48,9 @@ func newWalker(ctx context.Context, obj *jsondoc.Object, l *Layout) walker {
 
 // startingAt returns a walker for a value at which paths start anew.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
+	const usual = 4 // levels
 	sub := *w
-	sub.path, sub.scopes, sub.err = nil, []*jsondoc.Node{n}, nil
+	sub.path, sub.scopes, sub.err = nil, append(make([]*jsondoc.Node, 0, usual), n), nil
 	return sub
 }
 
