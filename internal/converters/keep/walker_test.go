@@ -55,7 +55,7 @@ func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	}
 	for left := range 20 {
 		c := &countdown{Context: t.Context(), left: left}
-		if _, _, err := moved(x, y, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
+		if _, _, err := matchElements(x, y, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
 			t.Errorf("after %d looks: %v, and %d more", left, err, c.late)
 		}
 	}
