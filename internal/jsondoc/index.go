@@ -1,7 +1,5 @@
 package jsondoc
 
-import "strings"
-
 // An index finds members of a large object by name, so that the time for all lookups is linear
 // (BenchmarkBigMap in converters/rules).
 type index struct {
@@ -48,16 +46,6 @@ func (n *Node) lookup(name string) int {
 	}
 	x.next = i + 1
 	return i
-}
-
-// indexed adds a new last member to the index.
-func (n *Node) indexed(name string) {
-	if len(n.members) <= manyMembers {
-		return
-	}
-	if x := n.doc.indexes[n]; x != nil && x.at != nil {
-		x.at[strings.Clone(name)] = len(n.members) - 1 // without the clone all names would be allocated
-	}
 }
 
 // forget drops the index, before members move.

@@ -144,7 +144,9 @@ func (n *Node) add(name Name, v Value) error {
 	m.name, m.escaped = Span{head.Start + 2, head.End - 2}, len(name.head) != len(name.text)+len(`,"":`)
 	m.head, m.headAdded, m.at, m.added, m.moved, m.end = head.Span, true, at.Span, at.added, true, at.End
 	n.names |= name.bit
-	n.indexed(name.text)
+	if x := n.doc.indexes[n]; x != nil && x.at != nil {
+		x.at[strings.Clone(name.text)] = len(n.members) - 1 // without the clone all names would be allocated
+	}
 	n.touch()
 	return nil
 }

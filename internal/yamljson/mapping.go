@@ -92,10 +92,10 @@ func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 	if target.Kind == yaml.AliasNode {
 		target = target.Alias
 	}
-	switch target.Kind {
-	case yaml.MappingNode:
+	if target.Kind == yaml.MappingNode {
 		return membersOf(target, merges+1)
-	case yaml.SequenceNode:
+	}
+	if target.Kind == yaml.SequenceNode {
 		var all []Member
 		for _, item := range target.Content {
 			members, err := mergedMembers(item, merges+1)
@@ -105,7 +105,6 @@ func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 			all = append(all, members...)
 		}
 		return all, nil
-	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
 	}
 	return nil, fail(value, "not a mapping to merge, write one: <<")
 }
@@ -122,14 +121,8 @@ func keyName(key *yaml.Node) (string, error) {
 	if key.Kind != yaml.ScalarNode {
 		return "", fail(key, "a key is not a word, write KEY: VALUE")
 	}
-	switch kindOf(key) {
-	case stringScalar:
+	if kind := kindOf(key); kind == stringScalar || kind == intScalar && wholeNumber.MatchString(key.Value) {
 		return key.Value, nil
-	case intScalar:
-		if wholeNumber.MatchString(key.Value) {
-			return key.Value, nil
-		}
-	case nullScalar, boolScalar, floatScalar, otherScalar:
 	}
 	return "", fail(key, "a key that may be taken for something else than a word, put it in quotes: %s", key.Value)
 }

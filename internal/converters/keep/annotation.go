@@ -59,11 +59,7 @@ func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry,
 	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
 	}
-	meta, err := obj.Member("metadata")
-	if err != nil {
-		return nil, err
-	}
-	annotations, err := meta.Member("annotations")
+	annotations, err := obj.Get("metadata", "annotations")
 	if err != nil || annotations.Kind() != jsondoc.Map {
 		return nil, err
 	}
@@ -78,7 +74,7 @@ func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry,
 		return !goes
 	})
 	if err == nil && left == 0 && !annotations.Untouched() {
-		err = meta.RemoveMember("annotations")
+		err = obj.Remove("metadata", "annotations")
 	}
 	return kept, err
 }

@@ -158,10 +158,10 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 	}
 	before := len(d.entries)
 	switch {
-	case d.coarse && !c.hasDropped():
+	case d.coarse && !c.place.drops():
 		d.keep(&Entry{value: x.Text()}, nil, c)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
-		if d.members(x, nil, c, nil); len(d.entries) == before && !c.hasDropped() {
+		if d.members(x, nil, c, nil); len(d.entries) == before && !c.place.drops() {
 			d.keep(&Entry{value: []byte("{}")}, nil, c) // the schema fills in the rest
 		}
 	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):

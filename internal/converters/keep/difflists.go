@@ -164,7 +164,7 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 // one up.
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
-	if d.coarse && !c.hasDropped() {
+	if d.coarse && !c.place.drops() {
 		d.keep(&Entry{value: x.Text()}, nil, c)
 		return
 	}

@@ -305,9 +305,7 @@ func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }
 // required reports whether the contents go if the other version no longer has the place.
 func (c cursor) required() bool { return c.place == nil || !c.place.Bridge }
 
-// hasDropped reports whether something below is lost on purpose.
-func (c cursor) hasDropped() bool { return c.place.drops() }
-
+// drops reports whether something below is lost on purpose.
 func (p *Place) drops() bool {
 	if p == nil {
 		return false

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,11 +65,8 @@ func annotationsOf(obj *jsondoc.Object) (*jsondoc.Node, error) {
 	if err != nil || n.Kind() == jsondoc.Map {
 		return n, err
 	}
-	empty, err := jsondoc.RawValue([]byte("{}"))
-	if err == nil {
-		err = obj.Set(empty, "metadata", "annotations")
-	}
-	if err != nil {
+	empty, _ := jsondoc.RawValue([]byte("{}"))
+	if err := obj.Set(empty, "metadata", "annotations"); err != nil {
 		return nil, err
 	}
 	return obj.Get("metadata", "annotations")
@@ -105,11 +103,9 @@ func largest(entries []*Entry) []string {
 	for _, e := range entries {
 		size[e.path.String()] += len(e.appendJSON(nil, true, 0))
 	}
-	paths := make([]string, 0, len(size))
-	for path := range size {
-		paths = append(paths, path)
-	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	paths := slices.SortedFunc(maps.Keys(size), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
+	})
 	return paths[:min(len(paths), maxNamed)]
 }
 

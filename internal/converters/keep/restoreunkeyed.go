@@ -31,16 +31,12 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	if r.note(err); err != nil {
 		return nil
 	}
-	is := make([]int, len(list)) // the kept element of each present one, or -1
-	for k := range is {
-		is[k] = -1
-	}
+	is := slices.Repeat([]int{-1}, len(list)) // the kept element of each present one
 	for j, k := range at {
 		picked := j == 0 && k == 0 && c.place != nil && c.place.First
-		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k], e(k)) {
-			continue
+		if k >= 0 && (inPlace[j] || picked || l.isAlike(j, list[k], e(k))) {
+			is[k] = j
 		}
-		is[k] = j
 	}
 	found := &matchedList{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
 	for k, j := range is {
@@ -181,24 +177,20 @@ func without(places []int, i, end int) []int {
 }
 
 // commonSubsequence returns the index pairs of a longest common subsequence.
-func commonSubsequence(x, y []string, d *deadline) ([][2]int, error) {
+func commonSubsequence(x, y []string, d *deadline) (same [][2]int, err error) {
 	first, last := 0, 0
-	for first < min(len(x), len(y)) && x[first] == y[first] {
-		first++
+	for ; first < min(len(x), len(y)) && x[first] == y[first]; first++ {
+		same = append(same, [2]int{first, first})
 	}
 	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
 		last++
-	}
-	var same [][2]int
-	for i := range first {
-		same = append(same, [2]int{i, i})
 	}
 	between, err := longest(x[first:len(x)-last], y[first:len(y)-last], d)
 	for _, pair := range between {
 		same = append(same, [2]int{first + pair[0], first + pair[1]})
 	}
-	for i := last; i > 0; i-- {
-		same = append(same, [2]int{len(x) - i, len(y) - i})
+	for ; last > 0; last-- {
+		same = append(same, [2]int{len(x) - last, len(y) - last})
 	}
 	return same, err
 }
