@@ -18,7 +18,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The spoke's Go types are as many are: with and without omitempty, pointers, types that write their own JSON, embedding.
+// The spoke's Go types are as many are: with and without omitempty, pointers, types that write
+// their own JSON, embedding.
 type spoke struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -94,8 +95,8 @@ func typedKind(toHub func(context.Context, *spoke, *hub) error) converters.Kind 
 	return converters.HubSpoke(schema.GroupKind{Group: "g", Kind: "K"}, "v2", converters.NewSpoke("v1", toHub, fromHub))
 }
 
-// Each object goes to the hub and back. What it is there is text for text, without what is kept: the names of the annotations and
-// their texts.
+// Each object goes to the hub and back. What it is there is text for text, without what is kept:
+// the names of the annotations and their texts.
 func TestHubSpokeKeepsWhatTheTypesDoNotSay(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -214,8 +215,8 @@ func convert(t *testing.T, kind converters.Kind, object, from, to string) string
 	return string(obj.Text())
 }
 
-// withoutKept returns the text of an object that was converted to v2 without what is kept in it of v1, and that by the names of the
-// annotations, without digests.
+// withoutKept returns the text of an object that was converted to v2 without what is kept in it of
+// v1, and that by the names of the annotations, without digests.
 func withoutKept(t *testing.T, object string) (text string, kept map[string]string) {
 	t.Helper()
 	digests := regexp.MustCompile(`"(base|was|alike)":"[^"]*"`)
@@ -240,7 +241,8 @@ func withoutKept(t *testing.T, object string) (text string, kept map[string]stri
 	return strings.Replace(string(obj.Text()), `,"metadata":{}`, "", 1), kept
 }
 
-// What was kept does not hide an edit; what does not fit the Go type is not restored, nor does it make the object fail.
+// What was kept does not hide an edit; what does not fit the Go type is not restored, nor does it
+// make the object fail.
 func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, spec, kept, want string }{
@@ -267,8 +269,8 @@ func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	}
 }
 
-// A field that no Go type knows is noted. If the API server removes it from the other version, it comes back; if it does not, that
-// version's own value counts, and nothing is left behind.
+// A field that no Go type knows is noted. If the API server removes it from the other version, it
+// comes back; if it does not, that version's own value counts, and nothing is left behind.
 func TestHubSpokeUnknownFields(t *testing.T) {
 	t.Parallel()
 	kind := typedKind(toHub)

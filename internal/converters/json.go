@@ -20,7 +20,8 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
-// decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they fit.
+// decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they
+// fit.
 func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into) }
 
 // render encodes v, which a converter set at path.

@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// joining returns a kind whose first is all of v1, and first and second are one text in v2, as long as they have no dash.
+// joining returns a kind whose first is all of v1, and first and second are one text in v2, as long
+// as they have no dash.
 func joining(units ...converters.Unit) converters.Kind {
 	return converters.Lossless(converters.Kind{
 		GroupKind: schema.GroupKind{Group: "g", Kind: "K"}, Hub: "v2", Versions: []string{"v1", "v2"},
@@ -99,7 +100,8 @@ func TestLosslessLaws(t *testing.T) {
 	}
 }
 
-// The conversion's own annotations go, however their names are spelt; those of other versions, and texts that nobody can read, stay.
+// The conversion's own annotations go, however their names are spelt; those of other versions, and
+// texts that nobody can read, stay.
 func TestLosslessTakesItsAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, annotations, want string }{

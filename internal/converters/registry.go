@@ -45,7 +45,6 @@ func (r *Registry) Kinds() []*Kind {
 	return slices.SortedFunc(maps.Values(r.kinds), func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
-// problems returns the errors in the kind's declaration.
 func (k *Kind) problems() []error {
 	var problems []error
 	report := func(format string, args ...any) {

@@ -12,7 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A converter notes whether anybody asked or not, and what is asked for one object is not told of the next.
+// A converter notes whether anybody asked or not, and what is asked for one object is not told of
+// the next.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	noting := func(ctx context.Context) {
@@ -99,7 +100,8 @@ func TestReportMeasures(t *testing.T) {
 	}
 }
 
-// An object that a conversion did not touch is not looked at, and one that it did costs nothing to measure.
+// An object that a conversion did not touch is not looked at, and one that it did costs nothing to
+// measure.
 func TestMeasuringAllocatesNothing(t *testing.T) {
 	obj := annotated(t, `{"conversion.webhookd.io/v1.spec.a":"{\"value\":\"`+strings.Repeat(`\\n`, 1000)+`\"}"}`)
 	var r converters.Report

@@ -94,7 +94,8 @@ func BenchmarkOutline(b *testing.B) {
 	}
 }
 
-// BenchmarkEdit opens each object of a review and makes the edits of a small converter: a version, one field into two.
+// BenchmarkEdit opens each object of a review and makes the edits of a small converter: a version,
+// one field into two.
 func BenchmarkEdit(b *testing.B) {
 	host, port, version := jsondoc.StringValue("host.example.com"), jsondoc.StringValue("8080"), jsondoc.StringValue(reviewtest.To)
 	for _, body := range bodies() {

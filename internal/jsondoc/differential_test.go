@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestDifferential holds the scanner against three libraries on random texts, half of them valid. By default it is short;
-// for a long run with its progress:
+// TestDifferential holds the scanner against three libraries on random texts, half of them valid.
+// By default it is short; for a long run with its progress:
 //
 //	JSONDOC_EXECUTIONS=100000000 go test -run TestDifferential -v -timeout 0 ./internal/jsondoc
 //
@@ -145,7 +145,8 @@ func (r *texts) number() {
 	r.add("", "", "", ".0", ".10", ".5e3", "e0", "E+07", "e-1", "e400")
 }
 
-// length is that of a string in units: short ones mostly, some that are longer than what the scanner looks at in one step.
+// length is that of a string in units: short ones mostly, some that are longer than what the
+// scanner looks at in one step.
 func (r *texts) length() int {
 	if r.IntN(8) == 0 {
 		return r.IntN(200)
@@ -206,7 +207,8 @@ func (r *texts) change() {
 	}
 }
 
-// TestDifferentialEdits runs random programs of edits on random texts (see FuzzEdit). JSONDOC_EDITS sets how many.
+// TestDifferentialEdits runs random programs of edits on random texts (see FuzzEdit). JSONDOC_EDITS
+// sets how many.
 func TestDifferentialEdits(t *testing.T) {
 	t.Parallel()
 	executions, seed := number(t, "JSONDOC_EDITS", 5_000), number(t, "JSONDOC_SEED", 1)

@@ -50,7 +50,6 @@ type field struct {
 	escaped                     bool // the name has escapes
 }
 
-// is reports whether the field, whose name is a literal, has the given name.
 func (f *field) is(literal []byte, name string) bool {
 	if f.escaped {
 		return isText(literal, name)

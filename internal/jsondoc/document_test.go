@@ -129,7 +129,8 @@ func TestDocumentReuse(t *testing.T) {
 	}
 }
 
-// TestObjectsDoNotShareRoom adds more members to two objects than each has room for, in a document that has room.
+// TestObjectsDoNotShareRoom adds more members to two objects than each has room for, in a document
+// that has room.
 func TestObjectsDoNotShareRoom(t *testing.T) {
 	t.Parallel()
 	var d jsondoc.Document
@@ -160,7 +161,8 @@ func TestObjectsDoNotShareRoom(t *testing.T) {
 	}
 }
 
-// TestLooksAreNotCounted opens one object, with a thousand members in it, more often than members of outlines are allowed.
+// TestLooksAreNotCounted opens one object, with a thousand members in it, more often than members
+// of outlines are allowed.
 func TestLooksAreNotCounted(t *testing.T) {
 	t.Parallel()
 	members := make([]string, 1000)
@@ -179,7 +181,8 @@ func TestLooksAreNotCounted(t *testing.T) {
 	}
 }
 
-// TestResetLetsGo sees to it that a document keeps neither the text before nor much of the memory that it took.
+// TestResetLetsGo sees to it that a document keeps neither the text before nor much of the memory
+// that it took.
 func TestResetLetsGo(t *testing.T) {
 	for _, members := range []int{300, 60_000} {
 		var d jsondoc.Document
@@ -237,8 +240,8 @@ func useUp(t *testing.T, d *jsondoc.Document, out *jsondoc.Output, members int) 
 	return &text[0]
 }
 
-// TestStaleOutput holds that an output which outlives its document's text never shows what stands behind the text that came
-// after it: there are the texts of others.
+// TestStaleOutput holds that an output which outlives its document's text never shows what stands
+// behind the text that came after it: there are the texts of others.
 func TestStaleOutput(t *testing.T) {
 	t.Parallel()
 	const others = `"an object of somebody else"`
@@ -271,7 +274,8 @@ func TestStaleOutput(t *testing.T) {
 	}
 }
 
-// TestAllocations bounds what a small conversion in a document that is in use allocates, beside the values it sets.
+// TestAllocations bounds what a small conversion in a document that is in use allocates, beside the
+// values it sets.
 func TestAllocations(t *testing.T) {
 	text := reviewtest.Object(0, 4300)
 	host, port := jsondoc.StringValue("h"), jsondoc.StringValue("8080")

@@ -307,7 +307,8 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestNodesThatAreGone edits nodes whose place in the object was removed or replaced: the object must not change.
+// TestNodesThatAreGone edits nodes whose place in the object was removed or replaced: the object
+// must not change.
 func TestNodesThatAreGone(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func(t *testing.T, n *jsondoc.Node){

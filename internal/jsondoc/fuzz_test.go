@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// FuzzScan holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: what it accepts, and where it says that
-// names and values stand.
+// FuzzScan holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: what it accepts,
+// and where it says that names and values stand.
 func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		accepted, disagreement := verdict(text)
@@ -31,7 +31,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzMembers holds the reading of one level of an object against jsontext: names, values, and which texts repeat a name.
+// FuzzMembers holds the reading of one level of an object against jsontext: names, values, and
+// which texts repeat a name.
 func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		want, repeated, err := membersOf(text)
@@ -106,8 +107,8 @@ func membersOf(text []byte) (members []rawMember, repeated bool, err error) {
 	return members, repeated, nil
 }
 
-// FuzzEdit applies a program of edits to a text and to the map that the text decodes to. Both must give the same, and what
-// the program did not name must stay as it was, byte for byte.
+// FuzzEdit applies a program of edits to a text and to the map that the text decodes to. Both must
+// give the same, and what the program did not name must stay as it was, byte for byte.
 func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, program []byte) {
 		if disagreement := runProgram(text, program); disagreement != "" {
@@ -159,7 +160,8 @@ func decode(text []byte) any {
 	return v
 }
 
-// A model is a decoded object, and a program whose bytes choose the edits and the paths that they edit.
+// A model is a decoded object, and a program whose bytes choose the edits and the paths that they
+// edit.
 type model struct {
 	root    any
 	program []byte
@@ -366,7 +368,8 @@ func clone(value any) any {
 	return value
 }
 
-// sameBytes compares what stands at the paths that the program did not touch, and the order of names.
+// sameBytes compares what stands at the paths that the program did not touch, and the order of
+// names.
 func (m *model) sameBytes(path []string, before, after []byte) string {
 	isPrefix := func(a, b []string) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
 	if !slices.ContainsFunc(m.touched, func(touched []string) bool { return isPrefix(path, touched) }) {

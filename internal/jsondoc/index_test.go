@@ -27,8 +27,8 @@ func manyNames(n int) []string {
 	return names
 }
 
-// A large object has what was put into it, in whatever order it is looked through, between edits of all kinds, beside other large
-// objects of the document.
+// A large object has what was put into it, in whatever order it is looked through, between edits of
+// all kinds, beside other large objects of the document.
 func TestMembersOfLargeObjectsAreFound(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {

@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Whether a value is listed at the first look or too large for that: what is in it is the same for those who go through its nodes, and
-// for those who go through values.
+// Whether a value is listed at the first look or too large for that: what is in it is the same for
+// those who go through its nodes, and for those who go through values.
 func TestAllOfAValueIsThere(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 5000)

@@ -49,7 +49,6 @@ func escapeOf(literal []byte) (r rune, size int) {
 	}
 }
 
-// hexRune decodes four hexadecimal digits.
 func hexRune(text []byte) rune {
 	unit, _ := strconv.ParseUint(string(text[:4]), 16, 16)
 	return rune(unit)
@@ -71,7 +70,6 @@ func isText[T string | []byte](literal []byte, text T) bool {
 	return len(text) == 0
 }
 
-// longer reports whether a literal decodes to more than most bytes.
 func longer(literal []byte, most int) bool { return len(literal) > most && sizeOf(literal) > most }
 
 // sizeOf returns the size of a decoded literal.
@@ -83,7 +81,6 @@ func sizeOf(literal []byte) (size int) {
 	return size
 }
 
-// hashOf hashes a decoded literal.
 func hashOf(seed maphash.Seed, literal []byte) uint64 {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return maphash.Bytes(seed, literal)
@@ -98,7 +95,6 @@ func hashOf(seed maphash.Seed, literal []byte) uint64 {
 	return h.Sum64()
 }
 
-// unescaped decodes a literal.
 func unescaped(literal []byte) []byte {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return literal

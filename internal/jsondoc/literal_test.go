@@ -75,7 +75,8 @@ func TestNamesInEscapesAreFound(t *testing.T) {
 	}
 }
 
-// A limit of names counts what they stand for, in all objects that are read and in none that is skipped.
+// A limit of names counts what they stand for, in all objects that are read and in none that is
+// skipped.
 func TestLimitOfNames(t *testing.T) {
 	t.Parallel()
 	name := func(letter string) string { return strings.Repeat(letter, 10) }

@@ -127,7 +127,6 @@ func (n *Node) AppendMember(name string, v Value) error {
 // members are then one piece of the output (BenchmarkConvert in converters/rules).
 const shortValue = 64
 
-// add adds a new member.
 func (n *Node) add(name Name, v Value) error {
 	switch {
 	case n == nil || n.names == 0 && n.Kind() != Map: // only objects have names
@@ -375,7 +374,6 @@ func (n *Node) outlined() bool {
 	return n.at.Start == o.inside && n.at.Start > o.Start
 }
 
-// list makes members from fields.
 func (n *Node) list(fields []field) {
 	d, first := n.doc, len(n.doc.members)
 	for i := range fields {

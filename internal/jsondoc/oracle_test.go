@@ -29,8 +29,8 @@ func scan(text []byte, maxDepth int) error {
 	return s.End()
 }
 
-// verdict holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: it must accept what all of them accept,
-// of valid UTF-8, up to its depth. What it returns is empty if they agree.
+// verdict holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: it must accept
+// what all of them accept, of valid UTF-8, up to its depth. What it returns is empty if they agree.
 func verdict(text []byte) (accepted bool, disagreement string) {
 	err := scan(text, jsondoc.MaxDepth)
 	std, strict := json.Valid(text), jsontext.Value(text).IsValid(allowDuplicates())
@@ -59,8 +59,8 @@ func verdict(text []byte) (accepted bool, disagreement string) {
 	return err == nil, ""
 }
 
-// sameWalk reads text, which is valid, through Members and Elements, and compares every name and every value with what
-// jsontext reads.
+// sameWalk reads text, which is valid, through Members and Elements, and compares every name and
+// every value with what jsontext reads.
 func sameWalk(text []byte) error {
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err != nil {

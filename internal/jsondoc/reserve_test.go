@@ -10,7 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// A document of ordinary objects asks for no memory; one of many members asks in time for more than the lists of them take.
+// A document of ordinary objects asks for no memory; one of many members asks in time for more than
+// the lists of them take.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")
@@ -65,7 +66,8 @@ func members(n int) string {
 	return b.String()[1:]
 }
 
-// The names of an object that nobody outlines take memory as well: they are compared with each other.
+// The names of an object that nobody outlines take memory as well: they are compared with each
+// other.
 func TestReserveForNames(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")

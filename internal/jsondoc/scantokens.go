@@ -122,7 +122,6 @@ func (s *Scanner) codeUnit(i int) rune {
 	return rune(unit)
 }
 
-// number validates the number at i and returns the position behind it.
 func (s *Scanner) number(i int) int {
 	if s.at(i) == '-' {
 		i++

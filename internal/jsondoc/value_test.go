@@ -64,7 +64,8 @@ func TestRawValue(t *testing.T) {
 	}
 }
 
-// TestDeepValues puts values into each other until they are deeper than what a scanner reads: an error, not a panic.
+// TestDeepValues puts values into each other until they are deeper than what a scanner reads: an
+// error, not a panic.
 func TestDeepValues(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"a":{}}`)

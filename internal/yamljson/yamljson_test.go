@@ -268,7 +268,8 @@ func FuzzToJSON(f *testing.F) {
 				t.Fatalf("not JSON: %s", d)
 			}
 		}
-		// kubectl's parser takes one document, and makes "! x" a string, which the newer one does not show.
+		// kubectl's parser takes one document, and makes "! x" a string, which the newer one does
+		// not show.
 		if err != nil || len(documents) != 1 || bytes.ContainsAny(text, "!") ||
 			bytes.Contains(text, []byte("---")) || bytes.Contains(text, []byte("...")) {
 			return

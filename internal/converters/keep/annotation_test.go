@@ -141,7 +141,8 @@ func (m maker) list(depth int) *listEntry {
 	return l
 }
 
-// entries returns n kept values, each of another path or kind, as the path of a list may have its order beside something else.
+// entries returns n kept values, each of another path or kind, as the path of a list may have its
+// order beside something else.
 func (m maker) entries(n int) []*Entry {
 	seen := map[string]bool{}
 	var all []*Entry
@@ -168,8 +169,8 @@ func (m maker) entries(n int) []*Entry {
 	return all
 }
 
-// No name of an annotation is ever one that the API server refuses, as it would a whole list of objects for it, and no two paths or
-// versions share one.
+// No name of an annotation is ever one that the API server refuses, as it would a whole list of
+// objects for it, and no two paths or versions share one.
 func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 	t.Parallel()
 	paths := map[string]string{}
@@ -255,7 +256,8 @@ func difference(want, got []*Entry) string {
 // placeOf returns what no two kept values of a version share.
 func placeOf(e *Entry) string { return fmt.Sprint(string(e.path.appendJSON(nil)), e.kind == isOrder) }
 
-// holdAnnotations fails for annotations that the API server refuses, or that are more than there may be for n values.
+// holdAnnotations fails for annotations that the API server refuses, or that are more than there
+// may be for n values.
 func holdAnnotations(t *testing.T, obj *jsondoc.Object, n int) {
 	t.Helper()
 	annotations, err := obj.Get("metadata", "annotations")
@@ -303,8 +305,9 @@ func parseTest(tb testing.TB, text string) *jsondoc.Object {
 	return obj
 }
 
-// FuzzAnnotations reads annotations that anybody may write. Whatever they say, reading and restoring them does not panic and takes
-// time in proportion to their size, and what is read is written as it was, so that it is read the same again.
+// FuzzAnnotations reads annotations that anybody may write. Whatever they say, reading and
+// restoring them does not panic and takes time in proportion to their size, and what is read is
+// written as it was, so that it is read the same again.
 func FuzzAnnotations(f *testing.F) {
 	for seed := range uint64(40) {
 		m := newMaker(seed)

@@ -101,7 +101,6 @@ func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
 	return d
 }
 
-// add adds an element, and reports whether it is new.
 func (d *distinct) add(e *jsondoc.Node) bool {
 	if d.seen == nil {
 		return true

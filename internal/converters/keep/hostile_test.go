@@ -121,8 +121,9 @@ func hostileAnnotations() []hostile {
 
 func same1(text string) func(int) string { return func(int) string { return text } }
 
-// What an annotation may cost is in proportion to its size, and to that of the object, whoever wrote it. Time is bounded by far more
-// than all of it takes, and by far less than anything in quadratic time would.
+// What an annotation may cost is in proportion to its size, and to that of the object, whoever
+// wrote it. Time is bounded by far more than all of it takes, and by far less than anything in
+// quadratic time would.
 func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:paralleltest // it counts memory
 	for _, h := range hostileAnnotations() {
 		t.Run(h.what, func(t *testing.T) {

@@ -18,8 +18,7 @@ const (
 	// maxAnnotations is how many annotations a version may have before they are grouped.
 	// Server-side apply lists the owners of each in managedFields.
 	maxAnnotations = 200
-	// maxNamed limits the paths in a message.
-	maxNamed = 5
+	maxNamed       = 5 // paths in a message
 )
 
 // Put writes the entries of a version into annotations of obj. It fails with a *TooLargeError if

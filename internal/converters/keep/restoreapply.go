@@ -208,7 +208,6 @@ func arrayOf(texts [][]byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'})
 }
 
-// An item is an element of a list as it is restored.
 type item struct {
 	keys []Key
 	text []byte

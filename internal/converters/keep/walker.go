@@ -17,7 +17,6 @@ type deadline struct {
 	done int             // values since the last look
 }
 
-// newDeadline returns a deadline that looks at its context at once.
 func newDeadline(ctx context.Context) *deadline { return &deadline{ctx, lookEvery} }
 
 // passed counts values. When a look is due, it returns the error of the context.
@@ -68,7 +67,6 @@ func (w *walker) stopped() bool {
 	return w.err != nil
 }
 
-// elements returns the elements of a list.
 func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
 	all, err := list.Elements()
 	w.note(err)

@@ -46,7 +46,8 @@ func TestPutLooksAtTheDeadline(t *testing.T) {
 	}
 }
 
-// The search for the elements of a list that are still in their order takes time in proportion to the product of two lists.
+// The search for the elements of a list that are still in their order takes time in proportion to
+// the product of two lists.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	x, y := make([]string, 0, 1000), make([]string, 0, 1000)
