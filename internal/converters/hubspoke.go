@@ -53,7 +53,8 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 // that only one of the types would take for its own. Conversion fails only if the object does not
 // fit the Go type.
 func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
-	schemas, versions := map[string]*crdschema.Node{hub: SchemaOf[H]()}, []string{hub}
+	schemas := map[string]*crdschema.Node{hub: SchemaOf[H]()}
+	versions := append(make([]string, 0, 1+len(spokes)), hub)
 	steps := make(map[direction]textFunc, 2*len(spokes))
 	for _, s := range spokes {
 		schemas[s.version], versions = s.schema, append(versions, s.version)

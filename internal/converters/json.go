@@ -28,7 +28,7 @@ func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into)
 func render(v any, path string) (jsondoc.Value, error) {
 	text, err := encode(v)
 	if err != nil {
-		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set what JSON cannot say, fix the converter", Path: path}
+		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set a value that JSON cannot represent, fix the converter", Path: path}
 	}
 	return jsondoc.RawValue(text)
 }

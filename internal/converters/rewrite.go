@@ -16,8 +16,8 @@ import (
 // the same in both keeps its text.
 //
 // The text may have more than was: unknown fields, and nulls and zero values that the source's Go
-// type drops. These stay if source and target know them alike. The schemas tell; they are nil if
-// was has all that the text has.
+// type drops. These stay if the schemas of source and target have them alike. The schemas are nil
+// if was has all that the text has.
 type rewriter struct{ source, target *crdschema.Node }
 
 // value changes n from was to now.
@@ -80,7 +80,7 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 		stays, problem = r.member(string(name), m.Node(), was, now)
 		return stays
 	})
-	if err = cmp.Or(problem, err); err != nil {
+	if err := cmp.Or(problem, err); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {

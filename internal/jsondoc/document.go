@@ -132,7 +132,7 @@ func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) e
 	start := offset(s.pos)
 	return s.Members(func(name []byte) error {
 		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
-		f.escaped = len(name) != int(f.name.End-f.name.Start) // an escape is longer than what it stands for
+		f.escaped = len(name) != int(f.name.End-f.name.Start) // an escape is longer than its character
 		err := skip(name)
 		f.valueEnd, f.end = offset(s.pos), offset(s.space(s.pos))
 		start = f.end

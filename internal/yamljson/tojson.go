@@ -128,7 +128,7 @@ func (w *writer) value(n *yaml.Node) error {
 
 func (w *writer) alias(n *yaml.Node) error {
 	if slices.Contains(w.open, n.Alias) {
-		return fail(n, "alias within what it stands for, write it out: *%s", n.Value)
+		return fail(n, "alias within itself, write it out: *%s", n.Value)
 	}
 	w.open = append(w.open, n.Alias)
 	err := w.value(n.Alias)
