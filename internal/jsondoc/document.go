@@ -86,8 +86,8 @@ func (d *Document) dropNodes() {
 	d.nodes, d.members = d.nodes[:0], d.members[:0]
 }
 
-// ordinary returns the most members of an ordinary text of this size. An average one has one in a
-// hundred bytes. So many fields take less than half the size of the text.
+// ordinary returns the most members of an ordinary text of this size, in which a member takes a
+// hundred bytes. Their fields take less than half the size of the text.
 func (d *Document) ordinary() int { return 2<<10 + len(d.text)/64 }
 
 // Scanner is NewScanner for the document's text, with the memory of the previous one. The result is

@@ -104,7 +104,8 @@ func (b *branch) kid(s Step) *branch {
 }
 
 // restorable removes from a branch of the root what conversions must not change. Of metadata it
-// leaves labels and annotations that the API server accepts and that are not webhookd's own.
+// leaves labels and annotations that the API server accepts and that are not webhookd's own. It
+// reports whether the branch stays.
 func (b *branch) restorable() bool {
 	if b.step.Name != "metadata" {
 		return b.step.Keys == nil && !isHead(b.step.Name)
