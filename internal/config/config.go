@@ -60,11 +60,10 @@ type Config struct {
 	PProf      bool       `mapstructure:"pprof"`       // serve /debug/pprof to loopback peers
 }
 
-// Default returns the configuration that holds where nothing is set. It passes
-// [Config.Validate]; for serving, a source of the certificate is still to be chosen, see
-// [Loaded.ForServe].
+// Default returns the configuration in effect where nothing is set. It passes [Config.Validate]; to
+// serve, it still needs a source of the certificate, see [Loaded.ForServe].
 func Default() Config {
-	c, err := merge(layers{})
+	c, _, err := merge()
 	if err != nil {
 		panic("config: a default in the table of keys: " + err.Error())
 	}

@@ -34,8 +34,8 @@ func (k Key) meaning() string {
 	case Choice:
 		s += " One of `" + strings.Join(k.Choices, "`, `") + "`."
 	case Count, Percent, Duration, Size:
-		s += " From " + k.lowest() + " to " + k.Max + k.reason() + "."
-	case Address, URLPath, File, Names, Bool:
+		s += " From " + k.Min + " to " + k.Max + k.reason() + "."
+	default:
 	}
 	if k.Zero != "" {
 		s += " 0: " + k.Zero + "."
