@@ -21,7 +21,7 @@ var quantity = regexp.MustCompile(`^\d{1,19}(\.\d{1,9})?([KMGT]i|[kMGT])?$`)
 func ParseBytes(text string) (Bytes, error) {
 	if quantity.MatchString(text) {
 		q, err := resource.ParseQuantity(text)
-		n := q.Value() // rounds fractions up, and returns the highest value for one that is too large
+		n := q.Value() // rounds fractions up, and too large a value down
 		if err == nil && n != math.MaxInt64 && q.CmpInt64(n) == 0 {
 			return Bytes(n), nil
 		}

@@ -25,7 +25,7 @@ type Effective []Setting
 // Effective returns every key with its value and where that comes from.
 func (l Loaded) Effective() Effective {
 	values := l.Config.values()
-	var all Effective
+	all := make(Effective, 0, len(values))
 	for _, k := range Keys() {
 		text, list := render(values[k.Name])
 		all = append(all, Setting{Key: k, Text: text, List: list, Origin: l.Origins[k.Name]})
@@ -35,15 +35,11 @@ func (l Loaded) Effective() Effective {
 
 // WriteText writes a table of key, value and origin.
 func (e Effective) WriteText(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("KEY\tVALUE\tORIGIN\n")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) // writes nothing before Flush
+	fmt.Fprintln(tw, "KEY\tVALUE\tORIGIN")
 	for _, s := range e {
 		value := cmp.Or(s.Text+strings.Join(s.List, ","), "-")
-		fmt.Fprintf(&b, "%s\t%s\t%s\n", s.Key.Name, printable(value), s.Origin)
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(tw, b.String()); err != nil {
-		return err
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Key.Name, printable(value), s.Origin)
 	}
 	return tw.Flush()
 }
@@ -52,7 +48,7 @@ func (e Effective) WriteText(w io.Writer) error {
 func (e Effective) WriteYAML(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, s := range e {
-		root.Content = append(root.Content, scalar("!!str", s.Key.Name), s.node())
+		root.Content = append(root.Content, scalar(s.Key.Name), s.node())
 	}
 	enc := yaml.NewEncoder(w)
 	if err := enc.Encode(root); err != nil {
@@ -63,16 +59,14 @@ func (e Effective) WriteYAML(w io.Writer) error {
 
 // node returns the value in the spelling that its kind has in YAML.
 func (s Setting) node() *yaml.Node {
-	n := scalar("!!str", s.Text)
+	n := scalar(s.Text)
 	switch s.Key.Kind {
-	case Bool:
-		n.Tag = "!!bool"
-	case Count, Percent:
-		n.Tag = "!!int"
+	case Bool, Count, Percent:
+		n.Tag = "" // is not quoted
 	case Names:
 		n = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range s.List {
-			n.Content = append(n.Content, scalar("!!str", item))
+			n.Content = append(n.Content, scalar(item))
 		}
 	default:
 	}
@@ -80,6 +74,6 @@ func (s Setting) node() *yaml.Node {
 	return n
 }
 
-func scalar(tag, value string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }

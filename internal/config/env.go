@@ -37,18 +37,14 @@ func fromEnv(vars map[string]string, p *problems) layer {
 // webhookd-something, in the same namespace (EnableServiceLinks of a PodSpec).
 var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$`)
 
-func isServiceLink(name, value string) bool {
-	return serviceLink.MatchString(name) || strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
-}
-
 // unknownVars returns warnings, not errors: the owner of a container does not always control what
 // else is in its environment.
 func unknownVars(vars map[string]string) []string {
 	known := append(Keys(), fileKey())
 	var warnings []string
 	for name, value := range vars {
-		named := func(k Key) bool { return k.Env() == name }
-		if slices.ContainsFunc(known, named) || isServiceLink(name, value) {
+		isLink := serviceLink.MatchString(name) || strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
+		if isLink || slices.ContainsFunc(known, func(k Key) bool { return k.Env() == name }) {
 			continue
 		}
 		w := fmt.Sprintf("unknown environment variable %s is ignored", printable(name))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -57,16 +58,20 @@ func fromFile(name string, origin Origin, readFile func(string) ([]byte, error),
 	if name == "" {
 		return l
 	}
+	key := fileKey().Name
+	root := &yaml.Node{}
 	text, err := readFile(name)
-	if err != nil {
-		p.add(fileKey().Name, origin, fmt.Errorf("cannot be read: %w", unreadable(name, err)))
-		p.mark(namesOf(Keys())...)
-		return l
+	if err == nil {
+		key, origin = "", Origin{Source: FromFile, Name: name}
+		root, origin.Line, err = parseYAML(text)
+	} else {
+		err = fmt.Errorf("cannot be read: %w", unreadable(name, err))
 	}
-	root, line, err := parseYAML(text)
 	if err != nil {
-		p.add("", Origin{FromFile, name, line}, err)
-		p.mark(namesOf(Keys())...)
+		p.add(key, origin, err)
+		for _, k := range Keys() {
+			p.bad[k.Name] = true
+		}
 		return l
 	}
 	seen := map[string]int{} // lines of keys
@@ -85,7 +90,7 @@ var (
 	yamlError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 )
 
-// parseYAML returns the mapping at the root of the only document. With an error it returns the line.
+// parseYAML returns the mapping at the root of the only document, or an error and its line.
 func parseYAML(text []byte) (root *yaml.Node, line int, err error) {
 	if len(text) > MaxFile {
 		return nil, 0, errors.New("larger than 1 MiB: remove what is not configuration")
@@ -144,41 +149,33 @@ func (l layer) addNode(file string, key, value *yaml.Node, seen map[string]int, 
 		p.addUnknown(origin, key.Value)
 		return
 	}
-	k := keys[at]
-	fail := func(format string, args ...any) { p.add(k.Name, origin, fmt.Errorf(format, args...)) }
-	if line, ok := seen[k.Name]; ok {
-		fail("repeated: remove one, the other is in line %d", line)
-		return
-	}
-	seen[k.Name] = key.Line
-	var text string
-	var list []string
-	ok := false
-	if k.Kind == Names {
-		if list, ok = nodeList(value); !ok {
-			fail("not a list of names: write it as [NAME, NAME]")
-		}
-	} else if text, ok = nodeText(value); !ok {
-		fail("not a single value: write one %s", k.Kind.text().noun)
-	}
-	if ok {
+	k, before := keys[at], seen[key.Value]
+	text, list, ok := nodeValue(value, k.Kind == Names)
+	switch {
+	case before > 0:
+		p.add(k.Name, origin, fmt.Errorf("repeated: remove one, the other is in line %d", before))
+	case ok:
 		l.add(k, text, list, origin, p)
+	case k.Kind == Names:
+		p.add(k.Name, origin, errors.New("not a list of names: write it as [NAME, NAME]"))
+	default:
+		p.add(k.Name, origin, errors.New("not a single value: write one "+k.Kind.text().noun))
 	}
+	seen[k.Name] = cmp.Or(before, key.Line)
 }
 
-// nodeText returns a scalar as it was written: 1.3 stays 1.3 and is not a number.
-func nodeText(n *yaml.Node) (text string, ok bool) {
-	return n.Value, n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 && n.ShortTag() != "!!null"
-}
-
-func nodeList(n *yaml.Node) (list []string, ok bool) {
-	list = []string{}
-	ok = n.Kind == yaml.SequenceNode && n.Style&yaml.TaggedStyle == 0
+// nodeValue returns a scalar as it was written, or a list of them: 1.3 stays 1.3 and is not a number.
+func nodeValue(n *yaml.Node, isList bool) (text string, list []string, ok bool) {
+	ok = n.Style&yaml.TaggedStyle == 0
+	if !isList {
+		return n.Value, nil, ok && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null"
+	}
+	list, ok = []string{}, ok && n.Kind == yaml.SequenceNode
 	for _, item := range n.Content {
-		text, isText := nodeText(item)
+		text, _, isText := nodeValue(item, false)
 		list, ok = append(list, text), ok && isText
 	}
-	return list, ok
+	return "", list, ok
 }
 
 func namesOf(keys []Key) []string {
@@ -197,7 +194,7 @@ func (p *problems) addUnknown(o Origin, name string) {
 		p.add("", o, errors.New(`unknown key "config": a file cannot name another, use the flag --config`))
 	case ok:
 		p.add("", o, fmt.Errorf("unknown key %.64q: did you mean %q?", name, near))
-		p.mark(near)
+		p.bad[near] = true
 	default:
 		p.add("", o, fmt.Errorf("unknown key %.64q: the keys are listed in docs/reference/configuration.md", name))
 	}

@@ -42,10 +42,9 @@ func (k Key) usage() string {
 	if k.Kind == Choice {
 		s += ": " + choices(k.Choices)
 	}
-	switch {
-	case k.Zero != "" && k.Default == "0": // which pflag does not show
+	if k.Zero != "" && k.Default == "0" { // which pflag does not show
 		s += "; 0, the default: " + k.Zero
-	case k.Zero != "":
+	} else if k.Zero != "" {
 		s += "; 0: " + k.Zero
 	}
 	if k.Local != "" {
@@ -54,27 +53,16 @@ func (k Key) usage() string {
 	return s
 }
 
-// changed returns the flag of a key if it was set on the command line, else nil.
-func changed(fs *pflag.FlagSet, name string) *pflag.Flag {
-	if fs == nil {
-		return nil
-	}
-	if f := fs.Lookup(name); f != nil && f.Changed {
-		return f
-	}
-	return nil
-}
-
 // fromFlags reads the flags that were set.
 func fromFlags(fs *pflag.FlagSet, p *problems) layer {
 	l := layer{}
 	for _, k := range Keys() {
-		f := changed(fs, k.Name)
-		if f == nil {
+		if !fs.Changed(k.Name) {
 			continue
 		}
-		text, list := f.Value.String(), []string(nil)
-		if names, ok := f.Value.(pflag.SliceValue); ok {
+		value := fs.Lookup(k.Name).Value
+		text, list := value.String(), []string(nil)
+		if names, ok := value.(pflag.SliceValue); ok {
 			text, list = "", names.GetSlice()
 		}
 		l.add(k, text, list, Origin{Source: FromFlag, Name: k.Name}, p)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -63,6 +64,9 @@ var (
 	urlPath  = regexp.MustCompile(`^/[A-Za-z0-9._~/-]*$`)
 )
 
+// zeroUnits are the units that time.Duration writes although they are zero: it writes 2m as 2m0s.
+var zeroUnits = regexp.MustCompile(`([hm])(0m)?0s$`)
+
 // parse reads a value, which for [Names] is written as a list, or else as a text with commas. It
 // returns a string, []string, bool, int64, time.Duration or [Bytes]; bounds are not checked.
 func (k Key) parse(text string, list []string) (value any, err error) {
@@ -72,10 +76,12 @@ func (k Key) parse(text string, list []string) (value any, err error) {
 	case Address:
 		_, _, valid = splitAddress(text)
 	case URLPath:
-		if trimSlash(text) == "/readyz" {
+		clean := trimSlash(text)
+		if clean == "/readyz" {
 			return nil, errors.New("/readyz is the health check's: write another path, such as /crdconvert")
 		}
-		valid = isURLPath(text)
+		// The form also refuses what the router would take for a pattern.
+		valid = len(text) <= 1000 && urlPath.MatchString(text) && !strings.Contains(text, "//") && path.Clean(clean) == clean
 	case File:
 		valid = plain(text)
 	case Names:
@@ -110,7 +116,7 @@ func render(value any) (text string, list []string) {
 	case []string:
 		return "", x
 	case time.Duration:
-		return formatDuration(x), nil
+		return zeroUnits.ReplaceAllString(x.String(), "$1"), nil
 	}
 	return fmt.Sprint(value), nil
 }
@@ -121,24 +127,19 @@ func (k Key) checkBounds(value any) error {
 	if !n.CanInt() || n.IsZero() && k.Zero != "" {
 		return nil
 	}
-	if n.Int() < k.bound(k.Min) {
-		zero := ""
-		if k.Zero != "" {
-			zero = fmt.Sprintf("0 (%s) or ", k.Zero)
-		}
-		return fmt.Errorf("too small: write %sat least %s%s", zero, k.Min, k.reason())
-	}
-	if n.Int() > k.bound(k.Max) {
+	switch {
+	case n.Int() > k.bound(k.Max):
 		return fmt.Errorf("too large: write at most %s%s", k.Max, k.reason())
+	case n.Int() >= k.bound(k.Min):
+		return nil
+	case k.Zero != "":
+		return fmt.Errorf("too small: write 0 (%s) or at least %s%s", k.Zero, k.Min, k.reason())
 	}
-	return nil
+	return fmt.Errorf("too small: write at least %s%s", k.Min, k.reason())
 }
 
 func (k Key) bound(text string) int64 {
-	value, err := k.parse(text, nil)
-	if err != nil {
-		panic("config: a bound in the table of keys: " + k.Name + ": " + err.Error())
-	}
+	value, _ := k.parse(text, nil) // the table has no other
 	return reflect.ValueOf(value).Int()
 }
 
@@ -157,28 +158,15 @@ func choices(all []string) string {
 
 func splitAddress(text string) (host string, port uint64, valid bool) {
 	host, digits, err := net.SplitHostPort(text)
-	if err != nil {
-		return "", 0, false
-	}
-	if port, err = strconv.ParseUint(digits, 10, 16); err != nil {
-		return "", 0, false
-	}
-	_, err = netip.ParseAddr(host)
-	return host, port, host == "" || err == nil || len(host) <= 253 && hostName.MatchString(host)
-}
-
-// isURLPath also refuses what the router would take for a pattern.
-func isURLPath(text string) bool {
-	clean := trimSlash(text)
-	return len(text) <= 1000 && urlPath.MatchString(text) && !strings.Contains(text, "//") && path.Clean(clean) == clean
+	port, notPort := strconv.ParseUint(digits, 10, 16)
+	_, notIP := netip.ParseAddr(host)
+	known := host == "" || notIP == nil || len(host) <= 253 && hostName.MatchString(host)
+	return host, port, err == nil && notPort == nil && known
 }
 
 // trimSlash removes one trailing slash, but keeps the root.
 func trimSlash(p string) string {
-	if len(p) > 1 {
-		return strings.TrimSuffix(p, "/")
-	}
-	return p
+	return cmp.Or(strings.TrimSuffix(p, "/"), p)
 }
 
 func isName(text string) bool {
@@ -199,16 +187,4 @@ func splitNames(text string) (names []string, valid bool) {
 	r := csv.NewReader(strings.NewReader(text))
 	names, err := r.Read()
 	return names, err == nil && r.InputOffset() == int64(len(text))
-}
-
-// formatDuration drops the zero units that time.Duration writes out: 2m, not 2m0s.
-func formatDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -28,13 +28,16 @@ type Loaded struct {
 // The error joins every [Error]. With an error only the Warnings may be used, and
 // [Loaded.ForServe], to report all problems together.
 func Load(fs *pflag.FlagSet, environ []string, readFile func(string) ([]byte, error)) (Loaded, error) {
+	if fs == nil {
+		fs = &pflag.FlagSet{}
+	}
 	vars := ourVars(environ)
 	file := fileKey()
 	origin := Origin{Source: FromEnv, Name: file.Env()}
 	l := Loaded{Warnings: unknownVars(vars), File: vars[file.Env()]}
-	if f := changed(fs, file.Name); f != nil {
+	if fs.Changed(file.Name) {
 		origin = Origin{Source: FromFlag, Name: file.Name}
-		l.File = f.Value.String()
+		l.File = fs.Lookup(file.Name).Value.String()
 	}
 	p := &problems{bad: map[string]bool{}}
 	l.file = fromFile(l.File, origin, readFile, p)
@@ -49,15 +52,16 @@ func (l Loaded) finish(p *problems) (_ Loaded, err error) {
 	if l.Config, l.Origins, err = merge(l.file, l.env, l.flags); err != nil {
 		return l, fmt.Errorf("merging the configuration: %w", err)
 	}
-	l.Config.validate(l.Origins, p)
+	p.origins = l.Origins
+	p.validate(l.Config)
 	return l, errors.Join(p.all...)
 }
 
 // ForServe reports what a server needs in addition to what [Load] checks: a source for its
 // certificate.
 func (l Loaded) ForServe() error {
-	p := &problems{bad: l.bad}
-	p.demand(l.Origins, l.Config.TLSDir != "" || l.Config.SelfSigned, "tls-dir",
+	p := &problems{origins: l.Origins, bad: l.bad}
+	p.demand(l.Config.TLSDir != "" || l.Config.SelfSigned, "tls-dir",
 		"no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set %s", "self-signed")
 	return errors.Join(p.all...)
 }
@@ -80,15 +84,14 @@ func (l Loaded) Reload(readFile func(string) ([]byte, error)) (next Loaded, rest
 	next.file = maps.Clone(l.file)
 	before, now := l.Config.values(), fresh.Config.values()
 	for _, k := range Keys() {
-		if !k.Live {
-			if !reflect.DeepEqual(before[k.Name], now[k.Name]) {
-				restart = append(restart, k.Name)
-			}
-			continue
-		}
-		delete(next.file, k.Name)
-		if e, ok := fresh.file[k.Name]; ok {
+		e, ok := fresh.file[k.Name]
+		switch {
+		case k.Live && ok:
 			next.file[k.Name] = e
+		case k.Live:
+			delete(next.file, k.Name)
+		case !reflect.DeepEqual(before[k.Name], now[k.Name]):
+			restart = append(restart, k.Name)
 		}
 	}
 	next, err = next.finish(&problems{bad: map[string]bool{}})

@@ -35,10 +35,10 @@ func (o Origin) String() string {
 		return "flag --" + o.Name
 	case o.Source == FromEnv:
 		return "env " + o.Name
-	case o.Source == FromFile && o.Line > 0:
-		return fmt.Sprintf("file %s:%d", printable(o.Name), o.Line)
-	case o.Source == FromFile:
+	case o.Source == FromFile && o.Line == 0:
 		return "file " + printable(o.Name)
+	case o.Source == FromFile:
+		return fmt.Sprintf("file %s:%d", printable(o.Name), o.Line)
 	}
 	return "default"
 }

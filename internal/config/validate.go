@@ -8,34 +8,29 @@ import (
 
 // problems collects what is wrong, and the keys whose value is not known because of it.
 type problems struct {
-	all []error
-	bad map[string]bool
+	origins Origins // of the values that are validated
+	all     []error
+	bad     map[string]bool
 }
 
-// add takes an empty key where the problem is not that of one key.
+// add takes an empty key if the problem is not that of one key.
 func (p *problems) add(key string, from Origin, err error) {
 	p.all = append(p.all, &Error{Key: key, Origin: from, Err: err})
-	p.mark(key)
+	p.bad[key] = true
 }
 
-func (p *problems) mark(bad ...string) {
-	for _, key := range bad {
-		p.bad[key] = true
-	}
-}
-
-// demand adds a problem with key unless it is met. The text has a verb for each of the others, which
-// becomes its name and origin. A demand that involves a bad key is left out, since it may be met by
-// what was meant.
-func (p *problems) demand(origins Origins, met bool, key, text string, others ...string) {
+// demand reports a problem with key unless it is met. The text has a verb for each of the others,
+// which becomes its name and origin. A demand that involves a bad key is skipped, since the value
+// that was meant may meet it.
+func (p *problems) demand(met bool, key, text string, others ...string) {
 	skip := met || p.bad[key]
 	args := make([]any, len(others))
 	for i, name := range others {
 		skip = skip || p.bad[name]
-		args[i] = fmt.Sprintf("%s (%s)", name, origins[name])
+		args[i] = fmt.Sprintf("%s (%s)", name, p.origins[name])
 	}
 	if !skip {
-		p.all = append(p.all, &Error{Key: key, Origin: origins[key], Err: fmt.Errorf(text, args...)})
+		p.all = append(p.all, &Error{Key: key, Origin: p.origins[key], Err: fmt.Errorf(text, args...)})
 	}
 }
 
@@ -43,12 +38,12 @@ func (p *problems) demand(origins Origins, met bool, key, text string, others ..
 // in them and may be nil. Validate does not look at files or addresses, nor for what only a server
 // needs; [Loaded.ForServe] does.
 func (c Config) Validate(origins Origins) error {
-	p := &problems{bad: map[string]bool{}}
-	c.validate(origins, p)
+	p := &problems{origins: origins, bad: map[string]bool{}}
+	p.validate(c)
 	return errors.Join(p.all...)
 }
 
-func (c Config) validate(origins Origins, p *problems) {
+func (p *problems) validate(c Config) {
 	values := c.values()
 	for _, k := range Keys() {
 		if p.bad[k.Name] {
@@ -59,23 +54,23 @@ func (c Config) validate(origins Origins, p *problems) {
 			err = k.checkBounds(value)
 		}
 		if err != nil {
-			p.add(k.Name, origins[k.Name], err)
+			p.add(k.Name, p.origins[k.Name], err)
 		}
 	}
 
-	demand := func(met bool, key, text string, others ...string) { p.demand(origins, met, key, text, others...) }
-	demand(!overlap(c.Listen, c.AdminListen), "admin-listen", "the same port as %s: write another one", "listen")
-	demand(!c.SelfSigned || c.TLSDir == "", "self-signed", "not possible together with %s: set only one of the two", "tls-dir")
-	demand(!c.TLSStatic || c.TLSDir != "", "tls-static", "of no use without %s: set tls-dir, or leave tls-static out", "tls-dir")
-	demand(c.Rules == "" || c.CRDs != "", "rules", "of no use without %s: set crds to the CRDs that the rules are about", "crds")
-	demand(len(c.ClientNames) == 0 || c.ClientCAFile != "", "client-names",
+	p.demand(!overlap(c.Listen, c.AdminListen), "admin-listen", "the same port as %s: write another one", "listen")
+	p.demand(!c.SelfSigned || c.TLSDir == "", "self-signed", "not possible together with %s: set only one of the two", "tls-dir")
+	p.demand(!c.TLSStatic || c.TLSDir != "", "tls-static", "of no use without %s: set tls-dir, or leave tls-static out", "tls-dir")
+	p.demand(c.Rules == "" || c.CRDs != "", "rules",
+		"of no use without %s: set crds to the CRDs that the rules are about", "crds")
+	p.demand(len(c.ClientNames) == 0 || c.ClientCAFile != "", "client-names",
 		"of no use without %s: set client-ca-file, or leave client-names out", "client-ca-file")
-	demand(c.SmallBody <= c.MaxBody, "small-body", "larger than %s: write at most its size", "max-body")
-	demand(c.MaxInFlightBytes == 0 || c.MaxInFlightBytes*Bytes(100-c.SmallBodyShare)/100 >= c.MaxBody, "max-in-flight-bytes",
+	p.demand(c.SmallBody <= c.MaxBody, "small-body", "larger than %s: write at most its size", "max-body")
+	p.demand(c.MaxInFlightBytes == 0 || c.MaxInFlightBytes*Bytes(100-c.SmallBodyShare)/100 >= c.MaxBody, "max-in-flight-bytes",
 		"too small for one body of %s beside %s: raise it, or lower max-body", "max-body", "small-body-share")
-	demand(c.MemoryLimit == 0 || c.MaxInFlightBytes < c.MemoryLimit, "max-in-flight-bytes",
+	p.demand(c.MemoryLimit == 0 || c.MaxInFlightBytes < c.MemoryLimit, "max-in-flight-bytes",
 		"not below %s: write 60 %% of that or less", "memory-limit")
-	demand(c.QueueWait < c.RequestTimeout, "queue-wait",
+	p.demand(c.QueueWait < c.RequestTimeout, "queue-wait",
 		"not below %s: write less, so that time is left to convert", "request-timeout")
 }
 
