@@ -62,7 +62,7 @@ func (s Setting) node() *yaml.Node {
 	n := scalar(s.Text)
 	switch s.Key.Kind {
 	case Bool, Count, Percent:
-		n.Tag = "" // is not quoted
+		n.Tag = "" // with a tag it would be quoted
 	case Names:
 		n = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range s.List {

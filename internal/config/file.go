@@ -58,17 +58,15 @@ func fromFile(name string, origin Origin, readFile func(string) ([]byte, error),
 	if name == "" {
 		return l
 	}
-	key := fileKey().Name
+	here := Origin{Source: FromFile, Name: name}
 	root := &yaml.Node{}
 	text, err := readFile(name)
-	if err == nil {
-		key, origin = "", Origin{Source: FromFile, Name: name}
-		root, origin.Line, err = parseYAML(text)
-	} else {
-		err = fmt.Errorf("cannot be read: %w", unreadable(name, err))
+	if err != nil {
+		p.add(fileKey().Name, origin, fmt.Errorf("cannot be read: %w", unreadable(name, err)))
+	} else if root, here.Line, err = parseYAML(text); err != nil {
+		p.add("", here, err)
 	}
 	if err != nil {
-		p.add(key, origin, err)
 		for _, k := range Keys() {
 			p.bad[k.Name] = true
 		}
@@ -78,7 +76,7 @@ func fromFile(name string, origin Origin, readFile func(string) ([]byte, error),
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		l.addNode(name, root.Content[i], root.Content[i+1], seen, p)
 		if len(p.all) == maxProblems {
-			p.add("", Origin{Source: FromFile, Name: name}, errors.New("has more problems, perhaps: solve these first"))
+			p.add("", here, errors.New("may have more problems: fix these first"))
 			break
 		}
 	}

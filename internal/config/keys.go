@@ -52,59 +52,59 @@ func Keys() []Key {
 		}),
 		group("Rules", Key{
 			Name: "rules", Kind: File, Arg: "path",
-			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; folders below it are not read; needs crds; a change is taken over while running",
+			Usage: "file or folder of Conversion files, such as a mounted ConfigMap; subfolders are not read; needs crds; changes take effect while running",
 		}, Key{
 			Name: "crds", Kind: File, Arg: "path",
-			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; a change is taken over while running",
+			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; changes take effect while running",
 		}),
 		group("Certificates", Key{
 			Name: "tls-dir", Kind: File, Arg: "dir",
-			Usage: "folder with tls.crt and tls.key, as a Secret is mounted; not together with self-signed",
+			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
 		}, Key{
 			Name: "tls-static", Kind: Bool, Default: "false",
-			Usage: "take a tls-dir that is not a Secret mount (it has no ..data link), where a change can be seen half written",
+			Usage: "accept a tls-dir that is not a Secret mount (it has no ..data link), where a half-written change can be read",
 		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
 		}, Key{
 			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
-			Usage: "lowest TLS version; kube-apiserver speaks 1.3",
+			Usage: "lowest TLS version; kube-apiserver uses 1.3",
 		}, Key{
 			Name: "tls-poll-interval", Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
-			Usage: "how often tls-dir is read, beside being watched",
+			Usage: "how often tls-dir is read, in addition to being watched",
 		}, Key{
 			Name: "client-ca-file", Kind: File,
-			Usage: "PEM file of the CA that client certificates must come from; only behind a proxy: kube-apiserver presents none and would be turned away",
+			Usage: "PEM file of the CA that must have issued client certificates; only behind a proxy: kube-apiserver presents none and would be refused",
 		}, Key{
 			Name: "client-names", Kind: Names,
-			Usage: "names, with commas between them, one of which a client certificate must carry; needs client-ca-file",
+			Usage: "names, separated by commas; a client certificate must carry one of them; needs client-ca-file",
 		}),
 		group("Memory and load", Key{
 			Name: "max-body", Kind: Size, Default: "128Mi", Min: "64Ki", Max: "1Gi",
 			Usage: "largest request body; a larger one is answered 413",
 		}, Key{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes that connections and request bodies take at once; a body that finds no room waits for queue-wait, then is answered 429",
+			Usage: "bytes that connections and request bodies may take at once; a body that does not fit waits for queue-wait, then is answered 429",
 		}, Key{
 			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
 			Usage: "largest body that may use the small-body-share",
 		}, Key{
 			Name: "small-body-share", Kind: Percent, Default: "25", Min: "0", Max: "90",
-			Usage: "percent of max-in-flight-bytes that is kept for small bodies",
+			Usage: "percent of max-in-flight-bytes reserved for small bodies",
 		}, Key{
 			Name: "max-in-flight", Kind: Count, Default: "0", Min: "200", Max: "1000000", Zero: "no limit",
 			Why:   "one list of kube-apiserver sends many requests at once",
 			Usage: "requests at once; more are answered 429",
 		}, Key{
 			Name: "max-connections", Kind: Count, Default: "0", Min: "64", Max: "1000000", Zero: "as many as a third of max-in-flight-bytes has room for, at 48Ki each",
-			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle for longest",
+			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle the longest",
 		}, Key{
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
 			// within its 30s, 11 x 2s + 10 x 1s is not.
 			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
+			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and reports a timeout instead of the overload",
 		}, Key{
-			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, or less 10 to 25 % of it where 38Mi is less or more than that",
+			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, but less at least 10 % and at most 25 % of it",
 			Usage: "memory that the Go runtime aims to stay below",
 		}),
 		group("Requests and connections", Key{
@@ -121,25 +121,25 @@ func Keys() []Key {
 			Usage: "time for the body of a request to arrive",
 		}, Key{
 			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second that a body must bring from its sixth second on, and at least what brings all of it in half of body-timeout",
+			Usage: "bytes a second at which a body must arrive from its sixth second on, and never less than delivers all of it in half of body-timeout",
 		}, Key{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
-			Usage: "time after request-timeout for a slow reader to take the answer",
+			Usage: "time after request-timeout for a slow client to read the answer",
 		}, Key{
 			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
 			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
 			Usage: "how long an idle connection is kept",
 		}, Key{
 			Name: "connection-age", Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
-			Usage: "age, give or take a fifth, at which a connection ends with Connection: close, so that load spreads over new replicas",
+			Usage: "age, give or take a fifth, at which a connection is closed with Connection: close, so that load spreads over new replicas",
 		}),
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.
 			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Min: "0s", Max: "5m",
-			Usage: "how long requests are still taken after SIGTERM, until every API server has seen the endpoint go",
+			Usage: "how long requests are still accepted after SIGTERM, until every API server has seen the endpoint go",
 		}, Key{
 			Name: "shutdown-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "10m",
-			Usage: "time for running requests to end after the drain-delay; keep terminationGracePeriodSeconds above the sum of both",
+			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
 		}),
 		group("Diagnosis", Key{
 			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo), Live: true,

@@ -67,8 +67,8 @@ var (
 // zeroUnits are the units that time.Duration writes although they are zero: it writes 2m as 2m0s.
 var zeroUnits = regexp.MustCompile(`([hm])(0m)?0s$`)
 
-// parse reads a value, which for [Names] is written as a list, or else as a text with commas. It
-// returns a string, []string, bool, int64, time.Duration or [Bytes]; bounds are not checked.
+// parse reads a value. That of [Names] is in list, or in text with commas where list is nil. It
+// returns a string, []string, bool, int64, time.Duration or [Bytes], and does not check bounds.
 func (k Key) parse(text string, list []string) (value any, err error) {
 	value = text
 	valid := true
@@ -139,7 +139,7 @@ func (k Key) checkBounds(value any) error {
 }
 
 func (k Key) bound(text string) int64 {
-	value, _ := k.parse(text, nil) // the table has no other
+	value, _ := k.parse(text, nil) // the bounds of the table are valid
 	return reflect.ValueOf(value).Int()
 }
 
@@ -178,8 +178,8 @@ func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// splitNames reads a list as pflag does: with commas, quotes as in RFC 4180. pflag itself would
-// ignore all but the first line.
+// splitNames reads a list as a flag writes it: with commas, and quotes as in RFC 4180. It is not left
+// to pflag, which ignores all but the first line.
 func splitNames(text string) (names []string, valid bool) {
 	if text == "" {
 		return []string{}, true

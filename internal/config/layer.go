@@ -28,8 +28,7 @@ func (l layer) add(k Key, text string, list []string, from Origin, p *problems) 
 
 // merge lays the layers, lowest first, over the defaults.
 func merge(layers ...layer) (Config, Origins, error) {
-	// viper reads environment variables of the process only, and our environment is passed in; it
-	// reads files without their lines. So it gets both, and the flags, as values.
+	// viper knows neither lines of a file nor an environment that is passed in, so it gets values.
 	all := layer{}
 	for _, l := range layers {
 		maps.Copy(all, l)
@@ -60,7 +59,7 @@ func merge(layers ...layer) (Config, Origins, error) {
 func (c Config) values() map[string]any {
 	values := map[string]any{}
 	if err := mapstructure.Decode(c, &values); err != nil {
-		panic("config: a struct without methods does not become a map: " + err.Error())
+		panic("config: the fields as a map: " + err.Error())
 	}
 	return values
 }

@@ -20,8 +20,9 @@ func (v TLSVersion) String() string { return strings.TrimPrefix(tls.VersionName(
 
 // UnmarshalText reads the text form; any text but 1.2 and 1.3 is an error.
 func (v *TLSVersion) UnmarshalText(text []byte) error {
-	for _, *v = range []TLSVersion{TLS12, TLS13} {
-		if v.String() == string(text) {
+	for _, known := range []TLSVersion{TLS12, TLS13} {
+		if known.String() == string(text) {
+			*v = known
 			return nil
 		}
 	}
