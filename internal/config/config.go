@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Config is the configuration of the server. It is a value: pass it down, and do not change the list
-// that it holds. The tag of a field is the name of its [Key].
+// Config is the configuration of the server. It is a value: pass it down, and do not change the
+// list that it holds. The tag of a field is the name of its [Key].
 type Config struct {
 	Listen      string `mapstructure:"listen"`       // HOST:PORT of the webhook, HTTPS
 	AdminListen string `mapstructure:"admin-listen"` // HOST:PORT of health and metrics, plain HTTP

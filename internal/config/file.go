@@ -162,7 +162,7 @@ func (l layer) addNode(file string, key, value *yaml.Node, seen map[string]int, 
 	seen[k.Name] = cmp.Or(before, key.Line)
 }
 
-// nodeValue returns a scalar as it was written, or a list of them: 1.3 stays 1.3 and is not a number.
+// nodeValue returns a scalar as it was written, or a list of them: 1.3 stays 1.3, not a number.
 func nodeValue(n *yaml.Node, isList bool) (text string, list []string, ok bool) {
 	ok = n.Style&yaml.TaggedStyle == 0
 	if !isList {

@@ -104,7 +104,7 @@ func Keys() []Key {
 			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
 			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and reports a timeout instead of the overload",
 		}, Key{
-			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, but less at least 10 % and at most 25 % of it",
+			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less a reserve of 38Mi, but at least 10 and at most 25 % of that limit",
 			Usage: "memory that the Go runtime aims to stay below",
 		}),
 		group("Requests and connections", Key{
@@ -121,7 +121,7 @@ func Keys() []Key {
 			Usage: "time for the body of a request to arrive",
 		}, Key{
 			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second at which a body must arrive from its sixth second on, and never less than delivers all of it in half of body-timeout",
+			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough to arrive within half of body-timeout",
 		}, Key{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
 			Usage: "time after request-timeout for a slow client to read the answer",

@@ -178,8 +178,8 @@ func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// splitNames reads a list as a flag writes it: with commas, and quotes as in RFC 4180. It is not left
-// to pflag, which ignores all but the first line.
+// splitNames reads a list as a flag writes it: with commas, and quotes as in RFC 4180. It is not
+// left to pflag, which ignores all but the first line.
 func splitNames(text string) (names []string, valid bool) {
 	if text == "" {
 		return []string{}, true
