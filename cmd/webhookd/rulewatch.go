@@ -13,7 +13,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // rulesPoll is the time between two readings of the rules and CRDs. Their content is compared, so that it makes no
@@ -319,8 +318,6 @@ func (w *ruleWatch) lack(set *ruleSet) error {
 		return nil
 	case len(set.errors()) > 0:
 		return fmt.Errorf("none of the rules can be used, the log and webhookd check say why: %s", w.rules)
-	case len(foldersBelow(syntax.Kind, w.rules)) > 0:
-		return fmt.Errorf("no Conversion in any file, folders below are not read, put their files into this one: %s", w.rules)
 	}
 	return fmt.Errorf("no Conversion in any file, put some there, or unset rules to serve only what is compiled in: %s", w.rules)
 }
