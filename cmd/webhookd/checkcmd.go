@@ -110,7 +110,7 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	set, err := loadRules(ctx, ruleFiles, crdFiles)
+	set, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleSet) er
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 		crdFiles = append(crdFiles, set.crdFiles...)
 	}
-	old, err := loadRules(ctx, ruleFiles, crdFiles)
+	old, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	switch {
 	case err != nil:
 		return err

@@ -139,7 +139,7 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 	if err != nil {
 		return nil, err
 	}
-	return newRegistry(set.kinds)
+	return set.registry()
 }
 
 // ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
@@ -158,7 +158,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleSet, err
 	if err != nil {
 		return nil, err
 	}
-	set, err := loadRules(ctx, ruleFiles, crdFiles)
+	set, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	switch {
 	case err != nil:
 		return nil, err
