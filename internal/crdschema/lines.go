@@ -1,6 +1,7 @@
 package crdschema
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
 	if n == nil {
 		return nil, nil
 	}
-	members, _ := yamljson.Members(n) // what is wrong with them is told where they become JSON
+	members, _ := yamljson.Members(n) // they are reported when they become JSON
 	for _, m := range members {
 		if m.Name == name {
 			return m.Key, m.Value
@@ -37,11 +38,15 @@ func textAt(n *yaml.Node, name string) string {
 	return value.Value
 }
 
-// lineOf returns the line of a path as k8s.io/apimachinery's field.Path writes it, a.b[0].c[key]: that of its last part
-// that is there.
+// pathParts matches the steps of a path as k8s.io/apimachinery's field.Path writes it:
+// a.b[0].c[key].
+var pathParts = regexp.MustCompile(`\[[^\]]*\]|[^.\[]+`)
+
+// lineOf returns the line of the last step of a path that exists.
 func lineOf(n *yaml.Node, path string) int {
 	line := n.Line
-	for _, part := range splitPath(path) {
+	for _, part := range pathParts.FindAllString(path, -1) {
+		part = strings.Trim(part, "[]")
 		if n.Kind == yaml.AliasNode {
 			n = n.Alias
 		}
@@ -57,22 +62,4 @@ func lineOf(n *yaml.Node, path string) int {
 		line, n = key.Line, value
 	}
 	return line
-}
-
-func splitPath(path string) []string {
-	var parts []string
-	for path != "" {
-		if path[0] == '[' {
-			part, rest, _ := strings.Cut(path[1:], "]")
-			parts, path = append(parts, part), strings.TrimPrefix(rest, ".")
-			continue
-		}
-		end := strings.IndexAny(path, ".[")
-		if end < 0 {
-			return append(parts, path)
-		}
-		parts = append(parts, path[:end])
-		path = strings.TrimPrefix(path[end:], ".")
-	}
-	return parts
 }
