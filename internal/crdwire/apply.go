@@ -11,6 +11,8 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
@@ -53,7 +55,7 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 	for _, name := range names {
 		crd, err := Read(ctx, api, name)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			err = fmt.Errorf("there is no such CRD, install it first: %s", name)
 		case err == nil:
 			err = o.refuse(crd)
@@ -275,7 +277,7 @@ func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager str
 	}
 	err := api.Apply(ctx, Path(crd.Name), manager, force, config, nil)
 	if conflicts := kubeapi.FieldConflicts(err); len(conflicts) > 0 {
-		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c kubeapi.FieldConflict) bool { return mayTake(crd, c) })
+		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c metav1.StatusCause) bool { return mayTake(crd, c) })
 		if len(foreign) > 0 {
 			return &ConflictError{
 				Name: crd.Name, Conflicts: foreign,
@@ -284,10 +286,7 @@ func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager str
 		}
 		err = api.Apply(ctx, Path(crd.Name), manager, true, config, nil)
 	}
-	if kubeapi.IsForbidden(err) {
-		return fmt.Errorf("%w\nallow patch of customresourcedefinitions with the resourceName %s", err, crd.Name)
-	}
-	return err
+	return kubeapi.Allow(err, "patch of customresourcedefinitions with the resourceName %s", crd.Name)
 }
 
 // verify reads the CRD back: an admission webhook or another manager may have had other ideas.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
@@ -28,12 +29,8 @@ func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
 
 func read(ctx context.Context, api *kubeapi.Client, name string, schemas func(name string) bool) (*CRD, error) {
 	var text json.RawMessage
-	err := api.Get(ctx, Path(name), &text)
-	switch {
-	case kubeapi.IsForbidden(err):
-		return nil, fmt.Errorf("%w\nallow get of customresourcedefinitions with the resourceName %s", err, name)
-	case err != nil:
-		return nil, err
+	if err := api.Get(ctx, Path(name), &text); err != nil {
+		return nil, kubeapi.Allow(err, "get of customresourcedefinitions with the resourceName %s", name)
 	}
 	return parseNeeded(text, schemas)
 }
@@ -51,7 +48,7 @@ func ReadAllWith(
 	for _, name := range names {
 		crd, err := read(ctx, api, name, schemas)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			missing = append(missing, name)
 		case err != nil:
 			return nil, nil, err
@@ -67,14 +64,11 @@ func ReadAllWith(
 		crds = append(crds, crd)
 		return err
 	})
-	switch {
-	case kubeapi.IsForbidden(err):
-		err = fmt.Errorf("%w\nallow list of customresourcedefinitions, or name the CRDs", err)
-	case kubeapi.IsExpired(err):
+	if kubeapi.IsExpired(err) {
 		err = fmt.Errorf("%w\nthe API server answers too slowly: try again later, or name the CRDs", err)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, kubeapi.Allow(err, "list of customresourcedefinitions, or name the CRDs")
 	}
 	return crds, nil, nil
 }

@@ -38,7 +38,7 @@ func TestReadAndChange(t *testing.T) {
 	s := kubeapitest.New(t)
 	c := s.Client(t)
 	var o object
-	if err := c.Get(t.Context(), path, &o); !kubeapi.IsNotFound(err) || kubeapi.IsForbidden(err) {
+	if err := c.Get(t.Context(), path, &o); !apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		t.Errorf("%v", err)
 	}
 	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), &o); err != nil || o.Metadata.Name != "s" {
@@ -201,7 +201,7 @@ func TestErrorsSayWhatTheAPIServerSays(t *testing.T) {
 	s.Rules = []kubeapitest.Rule{}
 	err := s.Client(t).Get(t.Context(), path, nil)
 	want := `API server: cannot get: secrets "s" is forbidden: User "system:serviceaccount:webhookd:webhookd-job" cannot get resource (403): ` + path
-	if !kubeapi.IsForbidden(err) || err.Error() != want {
+	if !apierrors.IsForbidden(err) || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }
@@ -224,7 +224,7 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if status, ok := errors.AsType[*kubeapi.StatusError](c.Get(t.Context(), path, nil)); !ok || status.Code != 401 {
+	if status, ok := errors.AsType[*apierrors.StatusError](c.Get(t.Context(), path, nil)); !ok || status.ErrStatus.Code != 401 {
 		t.Errorf("%v", status)
 	}
 	write(kubeapitest.Token)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
@@ -132,10 +134,10 @@ func (r *run) readCRDs(ctx context.Context) ([]CRD, error) {
 		}
 		crd, err := crdwire.Read(ctx, r.api, name)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			r.note("no such CRD yet: %s", name)
 			continue
-		case kubeapi.IsForbidden(err):
+		case apierrors.IsForbidden(err):
 			r.unread[name] = true
 			r.problems = append(r.problems, err)
 			crds = append(crds, CRD{Name: name, Stuck: true, Unread: true})

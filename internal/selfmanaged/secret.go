@@ -3,7 +3,10 @@ package selfmanaged
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
@@ -48,13 +51,11 @@ func secretsPath(namespace string) string { return "/api/v1/namespaces/" + names
 func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string) (*secret, error) {
 	s := &secret{}
 	err := api.Get(ctx, secretsPath(namespace)+"/"+name, s)
-	switch {
-	case kubeapi.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		return &secret{Metadata: metadata{Namespace: namespace, Name: name}}, nil
-	case kubeapi.IsForbidden(err):
-		return nil, fmt.Errorf("%w\nallow get and patch of secrets in %s with the resourceName %s", err, namespace, name)
-	case err != nil:
-		return nil, err
+	}
+	if err != nil {
+		return nil, kubeapi.Allow(err, "get and patch of secrets in %s with the resourceName %s", namespace, name)
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
 		return nil, fmt.Errorf("cert-manager keeps this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
@@ -67,31 +68,15 @@ func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, da
 	path := secretsPath(s.Metadata.Namespace)
 	if s.Metadata.ResourceVersion == "" {
 		made := secret{APIVersion: "v1", Kind: "Secret", Metadata: s.Metadata, Type: kind, Data: map[string][]byte{}}
-		for key, value := range data {
-			if value != nil {
-				made.Data[key] = value
-			}
-		}
-		err := api.Create(ctx, path, made, nil)
-		if kubeapi.IsForbidden(err) {
-			return fmt.Errorf("%w\nallow create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
-				err, s.Metadata.Namespace, s.Metadata.Name)
-		}
-		return err
+		maps.Copy(made.Data, data)
+		maps.DeleteFunc(made.Data, func(_ string, value []byte) bool { return value == nil })
+		return kubeapi.Allow(api.Create(ctx, path, made, nil),
+			"create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
+			s.Metadata.Namespace, s.Metadata.Name)
 	}
-	changes := make(map[string]any, len(data))
-	for key, value := range data {
-		changes[key] = value
-		if value == nil {
-			changes[key] = nil
-		}
-	}
-	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": changes}
-	err := api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil)
-	if kubeapi.IsForbidden(err) {
-		return fmt.Errorf("%w\nallow patch of secrets in %s with the resourceName %s", err, s.Metadata.Namespace, s.Metadata.Name)
-	}
-	return err
+	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": data}
+	return kubeapi.Allow(api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil),
+		"patch of secrets in %s with the resourceName %s", s.Metadata.Namespace, s.Metadata.Name)
 }
 
 // trustedSince reads the note; what cannot be read is none.

@@ -1,3 +1,6 @@
+// Package kubeapitest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
+// creates them, and changes them by JSON merge patch and by server-side apply with the API server's own
+// field managers. It does not validate objects.
 package kubeapitest
 
 import (
@@ -7,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,13 +32,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// Token is the one that the server wants.
+// Token is the bearer token that the server accepts.
 const Token = "a-token"
 
 // A Rule allows a verb for the objects whose path begins with a text.
 type Rule struct{ Verb, Path string }
 
-// A Server is the API. Safe for concurrent use.
+// A Server is the API. It is safe for concurrent use.
 type Server struct {
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured
@@ -42,14 +46,14 @@ type Server struct {
 	url     string
 	files   string
 
-	// Before, if set, is called with each request before it is looked at. It may answer by returning an error.
+	// Before, if set, is called before each request is handled. An error that it returns is the answer.
 	Before func(verb, path string) *apierrors.StatusError
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
-	// PageSize is how many objects a page of a list has; 0 means all.
+	// PageSize is the number of objects in a page of a list; 0 means all.
 	PageSize int
-	// Requests are those that came: VERB PATH.
-	requests []string
+
+	requests []string // VERB PATH
 }
 
 // New starts a server, which ends with the test.
@@ -68,7 +72,7 @@ func New(tb testing.TB) *Server {
 	return s
 }
 
-// Config is that of a client.
+// Config returns the Config of a client.
 func (s *Server) Config() kubeapi.Config {
 	return kubeapi.Config{
 		Server: s.url, TokenFile: filepath.Join(s.files, "token"), CAFile: filepath.Join(s.files, "ca.crt"), UserAgent: "webhookd/test",
@@ -86,14 +90,14 @@ func (s *Server) Client(tb testing.TB) *kubeapi.Client {
 	return c
 }
 
-// Requests returns what was asked for: VERB PATH.
+// Requests returns the requests so far, each as VERB PATH.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Put stores an object of JSON text at the path of its name, as a manager does that writes whole objects.
+// Put stores an object in JSON at the path of its name, like a manager that writes whole objects.
 func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	tb.Helper()
 	s.mu.Lock()
@@ -114,7 +118,7 @@ func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	s.store(path, updated.(*unstructured.Unstructured)) //nolint:forcetypeassert // what went in
 }
 
-// Apply stores the fields of JSON text, as kubectl apply --server-side does.
+// Apply stores the fields of an object in JSON, like kubectl apply --server-side.
 func (s *Server) Apply(tb testing.TB, path, manager, text string) {
 	tb.Helper()
 	s.mu.Lock()
@@ -124,7 +128,7 @@ func (s *Server) Apply(tb testing.TB, path, manager, text string) {
 	}
 }
 
-// Get reads an object into a value; it reports whether there is one.
+// Get reads an object into a value, and reports whether it exists.
 func (s *Server) Get(tb testing.TB, path string, into any) bool {
 	tb.Helper()
 	s.mu.Lock()
@@ -143,7 +147,7 @@ func (s *Server) Get(tb testing.TB, path string, into any) bool {
 	return true
 }
 
-// Age makes all managers of an object have written it longer ago.
+// Age moves the time of all managedFields of an object into the past.
 func (s *Server) Age(tb testing.TB, path string, by time.Duration) {
 	tb.Helper()
 	s.mu.Lock()
@@ -210,7 +214,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// isCollection tells the two paths apart that tests use: .../RESOURCE and .../RESOURCE/NAME.
+// isCollection reports whether a path is .../RESOURCE and not .../RESOURCE/NAME.
 func isCollection(path string) bool {
 	return strings.HasSuffix(path, "/secrets") || strings.HasSuffix(path, "/customresourcedefinitions")
 }
@@ -248,15 +252,10 @@ func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.Status
 	return nil, apierrors.NewNotFound(resource(path), nameOf(path))
 }
 
-// list answers with a page; the token to go on by is how many objects came before.
+// list returns a page; the continue token is the number of objects before it.
 func (s *Server) list(path, token string) (any, *apierrors.StatusError) {
 	items := []any{}
-	names := make([]string, 0, len(s.objects))
-	for name := range s.objects {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
 		if strings.HasPrefix(name, path+"/") {
 			items = append(items, s.objects[name].Object)
 		}
