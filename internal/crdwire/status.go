@@ -69,7 +69,7 @@ type Served struct {
 	Convertible bool          `json:"convertible"` // it answers test reviews of all pairs of versions
 }
 
-func certificates(chain []certificate) []Certificate {
+func certificates(chain Bundle) []Certificate {
 	all := make([]Certificate, len(chain))
 	for i, cert := range chain {
 		all[i] = Certificate{NameOf(cert), cert.NotBefore.UTC(), cert.NotAfter.UTC()}
