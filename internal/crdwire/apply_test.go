@@ -214,7 +214,8 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	})
 }
 
-// Somebody changes the CRD between reading and writing: it is read again, and if it points elsewhere by then, left alone.
+// Somebody changes the CRD between reading and writing: it is read again, and if it points
+// elsewhere by then, left alone.
 func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
@@ -289,7 +290,8 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	}
 }
 
-// The API server passes over what it cannot read of a caBundle, and trusts the rest; so that has to stay as well.
+// The API server passes over what it cannot read of a caBundle, and trusts the rest; so that has to
+// stay as well.
 func TestApplyKeepsTheOldCABesideGarbage(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A member is a member of an object whose members have an order. Its value is a string, an int, a list
-// of strings, bytes, which are written in base64, or members.
+// A member is a member of an object whose members have an order. Its value is a string, an int, a
+// list of strings, bytes, which are written in base64, or members.
 type member struct {
 	name  string
 	value any
@@ -59,8 +59,8 @@ func scalarOrList(v any) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// isPlain reports whether no reader of YAML needs quotes around a string: YAML 1.1 has more words and
-// numbers than 1.2.
+// isPlain reports whether no reader of YAML needs quotes around a string: YAML 1.1 has more words
+// and numbers than 1.2.
 func isPlain(s string) bool {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '/'

@@ -7,8 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// needed is the part of a CRD that is read from an API server: no schemas, which are megabytes, and ten
-// times as much once decoded. The Jobs that read all CRDs have little memory.
+// needed is the part of a CRD that is read from an API server: no schemas, which are megabytes, and
+// ten times as much once decoded. The Jobs that read all CRDs have little memory.
 type needed struct {
 	CRD
 
@@ -39,7 +39,7 @@ func (n *needed) crd() *CRD {
 	return crd
 }
 
-// parseNeeded reads what is needed of a CRD, and its schemas if schemas returns true for its name.
+// parseNeeded reads the needed part of a CRD, and its schemas if schemas returns true for its name.
 func parseNeeded(text []byte, schemas func(name string) bool) (*CRD, error) {
 	var n needed
 	if err := json.Unmarshal(text, &n); err != nil {

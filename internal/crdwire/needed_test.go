@@ -81,7 +81,8 @@ func TestSchemasThatAreAskedForAreRead(t *testing.T) {
 	}
 }
 
-// A list that expires half way is read anew: no CRD comes twice, and who can do something about it is told what.
+// A list that expires half way is read anew: no CRD comes twice, and who can do something about it
+// is told what.
 func TestAllCRDsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} {

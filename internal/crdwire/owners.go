@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The field managers of webhookd. ManagerWire owns spec.conversion, ManagerCerts only caBundle. There
-// are two because server-side apply removes the fields that a manager does not send again.
+// The field managers of webhookd. ManagerWire owns spec.conversion, ManagerCerts only caBundle.
+// There are two because server-side apply removes the fields that a manager does not send again.
 const (
 	ManagerWire  = "webhookd"
 	ManagerCerts = "webhookd-certs"

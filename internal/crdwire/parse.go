@@ -31,7 +31,8 @@ func Parse(text []byte) ([]*CRD, error) {
 	return crds, nil
 }
 
-// A crdObject is a CRD of any version in a text: its node, and the same as encoding/json decodes it.
+// A crdObject is a CRD of any version in a text: its node, and the same as encoding/json decodes
+// it.
 type crdObject struct {
 	node    *yaml.Node
 	members map[string]any
@@ -44,8 +45,8 @@ func (o *crdObject) checkVersion() error {
 	return nil
 }
 
-// parse returns the documents of a text and the CRDs in them, of which the documents consist. Numbers
-// keep their spelling.
+// parse returns the documents of a text and the CRDs in them, whose members are those of the
+// documents. Numbers keep their spelling.
 func parse(text []byte) (documents []any, crds []crdObject, err error) {
 	for document, err := range yamljson.Documents(text) {
 		if err != nil {

@@ -27,8 +27,8 @@ type Wired struct {
 }
 
 // Wire sets spec.conversion of the CRDs in a YAML or JSON text, and returns the text, in which no
-// other byte has changed. Documents of other kinds stay as they are. Its error has everything that is
-// wrong.
+// other byte has changed. Documents of other kinds stay as they are. Its error has everything that
+// is wrong.
 func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	documents, crds, err := parse(text)
 	if err != nil {

@@ -70,8 +70,8 @@ func New(c Config) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value for
-// encoding/json.
+// Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value
+// for encoding/json.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.call(ctx, request{verb: "get", method: http.MethodGet, path: path}, into)
 }
@@ -94,8 +94,8 @@ func (c *Client) List(ctx context.Context, path string, begin func(), add func(o
 	}
 }
 
-// pages reads a list once. The version that the API server lists expires when etcd forgets it, after
-// minutes; an answer 410 to the first page is something else.
+// pages reads a list once. The version that the API server lists expires when etcd forgets it,
+// after minutes; an answer 410 to the first page is something else.
 func (c *Client) pages(ctx context.Context, path string, add func(object json.RawMessage) error) (expired bool, err error) {
 	query := url.Values{"limit": {pageSize}}
 	for {
@@ -132,8 +132,8 @@ func (c *Client) MergePatch(ctx context.Context, path string, patch, into any) e
 }
 
 // Apply changes an object by server-side apply: manager then owns exactly the fields in config, and
-// the fields that it owned before and that config lacks are removed. If another manager owns one with
-// another value, the error has FieldConflicts, unless force takes the fields.
+// the fields that it owned before and that config lacks are removed. If another manager owns one
+// with another value, the error has FieldConflicts, unless force takes the fields.
 // metadata.resourceVersion works as with MergePatch.
 func (c *Client) Apply(ctx context.Context, path, manager string, force bool, config, into any) error {
 	query := url.Values{"fieldManager": {manager}, "force": {strconv.FormatBool(force)}, "fieldValidation": {"Strict"}}
@@ -149,9 +149,9 @@ type request struct {
 	body               any
 }
 
-// call sends a request until it succeeds, fails for good, or has failed too often. Every request may be
-// sent again: a second create finds the object, and a second change with a resourceVersion finds that
-// the object has changed.
+// call sends a request until it succeeds, fails for good, or has failed too often. Every request
+// may be sent again: a second create finds the object, and a second change with a resourceVersion
+// finds that the object has changed.
 func (c *Client) call(ctx context.Context, r request, into any) error {
 	var text []byte
 	if r.body != nil {

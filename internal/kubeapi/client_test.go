@@ -113,7 +113,8 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An API server that ends in the middle of its answer has begun with its status, and a part of the object.
+// An API server that ends in the middle of its answer has begun with its status, and a part of the
+// object.
 func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
@@ -141,7 +142,8 @@ func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A list that expires, since reading it took minutes, is read anew from its first page, and not for ever.
+// A list that expires, since reading it took minutes, is read anew from its first page, and not for
+// ever.
 func TestAListThatExpiresBeginsAgain(t *testing.T) {
 	t.Parallel()
 	const collection = "/api/v1/namespaces/ns/secrets"

@@ -3,6 +3,6 @@
 // client-go, which would double the memory of an idle webhookd. The server has no access to the API
 // and does not use it.
 //
-// Objects are JSON: a caller decodes what it needs and sends only the fields that it sets, so fields
-// that this build does not know are never lost.
+// Objects are JSON: a caller decodes what it needs and sends only the fields that it sets, so
+// fields that this build does not know are never lost.
 package kubeapi

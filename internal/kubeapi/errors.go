@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// statusError returns the error for an answer that is not a success. Its body is a metav1.Status, or
-// what a proxy wrote. The functions of k8s.io/apimachinery/pkg/api/errors know the error.
+// statusError returns the error for an answer that is not a success. Its body is a metav1.Status,
+// or what a proxy wrote. The functions of k8s.io/apimachinery/pkg/api/errors know the error.
 func statusError(verb, path string, code int, body []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
@@ -32,8 +32,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// FieldConflicts returns the fields that another manager owns and to which a server-side apply gives
-// another value; nil if err is something else. A cause has a field, such as
+// FieldConflicts returns the fields that another manager owns and to which a server-side apply
+// gives another value; nil if err is something else. A cause has a field, such as
 // .spec.conversion.strategy, and a message, such as conflict with "kubectl" using v1.
 func FieldConflicts(err error) []metav1.StatusCause {
 	status, ok := errors.AsType[*apierrors.StatusError](err)

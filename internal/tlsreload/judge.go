@@ -14,12 +14,12 @@ const (
 )
 
 // judge decides whether the pair on disk replaces the current one at the time now. Every reading
-// calls it, with the wall clock, so neither a suspended host nor a clock that jumps can make it miss
-// a moment.
+// calls it, with the wall clock, so neither a suspended host nor a clock that jumps can make it
+// miss a moment.
 //
 // A leaf that is not valid yet waits for its NotBefore as long as the current one is valid: that
-// costs nothing, whichever clock is wrong. When the current one is not valid, a NotBefore within the
-// difference of clocks does not wait. With nothing to keep, any pair serves: a client can still
+// costs nothing, whichever clock is wrong. When the current one is not valid, a NotBefore within
+// the difference of clocks does not wait. With nothing to keep, any pair serves: a client can still
 // decide, and a process that refuses to start is no use.
 func judge(current, disk *pair, now time.Time) verdict {
 	if current == nil || current == disk {

@@ -24,8 +24,8 @@ type pair struct {
 	event           Event
 }
 
-// holds reports whether p was made from exactly these bytes. All of them count: a change of only the
-// chain is a change.
+// holds reports whether p was made from exactly these bytes. All of them count: a change of only
+// the chain is a change.
 func (p *pair) holds(f *files) bool {
 	return p != nil && bytes.Equal(p.certPEM, f.cert) && bytes.Equal(p.keyPEM, f.key)
 }

@@ -85,8 +85,8 @@ type Reloaded struct {
 	Err     error // what is on disk and cannot be used
 }
 
-// Reload makes [Source.Run] read the files now, and returns the result, which is empty for a pair in
-// memory. Its error is that of ctx, which ends first where Run does not run.
+// Reload makes [Source.Run] read the files now, and returns the result, which is empty for a pair
+// in memory. Its error is that of ctx, which ends first where Run does not run.
 func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
 	if !s.Followed() {
 		return Reloaded{}, nil

@@ -18,8 +18,8 @@ import (
 
 const (
 	dataLink = "..data"
-	// maxSwaps is how often Read reads a folder that changes. The kubelet swaps about once a minute,
-	// so two swaps in a row are not its own.
+	// maxSwaps is how often Read reads a folder that changes. The kubelet swaps about once a
+	// minute, so two swaps in a row are not its own.
 	maxSwaps = 5
 )
 
@@ -49,7 +49,8 @@ func Current(dir string) (Generation, error) {
 // Files are those of one generation. They do not become those of the next one when ..data moves on,
 // but they disappear one by one when the kubelet removes the folder.
 type Files struct {
-	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file, which a FIFO would block.
+	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file, which a FIFO would
+	// block.
 	FS      fs.FS
 	ModTime time.Time // of the folder: when the kubelet wrote the generation
 	root    *os.Root  // nil for a plain folder

@@ -29,7 +29,8 @@ func open(t *testing.T, dir string) *volume.Files {
 	return f
 }
 
-// What is open stays one generation: after a swap its files are gone, and not those of the next one.
+// What is open stays one generation: after a swap its files are gone, and not those of the next
+// one.
 func TestOpenFilesStayOfTheirGeneration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,7 +104,8 @@ func TestFoldersThatAreNotThere(t *testing.T) {
 	}
 }
 
-// Whatever a folder looked like while it changed, the result is that of a reading during which it did not.
+// Whatever a folder looked like while it changed, the result is that of a reading during which it
+// did not.
 func TestReadSeesOneGeneration(t *testing.T) {
 	t.Parallel()
 	errFailed := errors.New("failed")

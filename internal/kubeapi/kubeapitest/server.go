@@ -1,6 +1,6 @@
 // Package kubeapitest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
-// creates them, and changes them by JSON merge patch and by server-side apply with the API server's own
-// field managers. It does not validate objects.
+// creates them, and changes them by JSON merge patch and by server-side apply with the API server's
+// own field managers. It does not validate objects.
 package kubeapitest
 
 import (
@@ -46,7 +46,8 @@ type Server struct {
 	url     string
 	files   string
 
-	// Before, if set, is called before each request is handled. An error that it returns is the answer.
+	// Before, if set, is called before each request is handled. An error that it returns is the
+	// answer.
 	Before func(verb, path string) *apierrors.StatusError
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
