@@ -299,7 +299,7 @@ func (o *ApplyOptions) verify(ctx context.Context, api *kubeapi.Client, name str
 		return err
 	}
 	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
-		return fmt.Errorf("somebody else changes spec.conversion at the same time, see its managedFields: %s", name)
+		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", name)
 	}
 	o.Log("%s: converted by %s", name, o.Target)
 	return nil

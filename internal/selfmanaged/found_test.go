@@ -42,7 +42,8 @@ func pemKey(t *testing.T, key any) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must(x509.MarshalPKCS8PrivateKey(key))(t)})
 }
 
-// A leaf that a server could not load is no leaf, whatever kind of key is beside it: a replica that starts has nothing else.
+// A leaf that a server could not load is no leaf, whatever kind of key is beside it: a replica that
+// starts has nothing else.
 func TestALeafWhoseKeyIsNotItsOwnIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string][]byte{
@@ -69,7 +70,8 @@ func TestALeafWhoseKeyIsNotItsOwnIsReplaced(t *testing.T) {
 	}
 }
 
-// A CA of ours that cannot vouch for the name any more, since the Service has another one, is replaced.
+// A CA of ours that cannot vouch for the name any more, since the Service has another one, is
+// replaced.
 func TestACAForAnotherNameIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
@@ -111,7 +113,8 @@ func TestWhatIsNotValidYetIsReplaced(t *testing.T) {
 	}
 }
 
-// With a CA of somebody else that cannot issue, or a leaf for other names that somebody else has made, the Secret is not ours.
+// With a CA of somebody else that cannot issue, or a leaf for other names that somebody else has
+// made, the Secret is not ours.
 func TestSecretsOfSomebodyElseAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -161,8 +164,9 @@ func TestSecretsOfSomebodyElseAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Where the CRD trusts a CA that is not here, another certificate is served, such as that of another tls.mode of the chart. If
-// the CRD cannot be told to trust ours as well, ours must not be there for the next replica that starts.
+// Where the CRD trusts a CA that is not here, another certificate is served, such as that of
+// another tls.mode of the chart. If the CRD cannot be told to trust ours as well, ours must not be
+// there for the next replica that starts.
 func TestNoFirstLeafThatACRDWouldNotTrust(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)

@@ -235,8 +235,8 @@ func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestRunsAtOnce lets runs race for months, and lets any request fail; whatever a run has left, the law holds, and with one
-// good run at the end all is done.
+// TestRunsAtOnce lets runs race for months, and lets any request fail; whatever a run has left, the
+// law holds, and with one good run at the end all is done.
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
@@ -299,10 +299,11 @@ func trusts(t *testing.T, s *kubeapitest.Server, name string) bool {
 	return len(crdwire.BundleOf(&crd)) > 0
 }
 
-// Who works against one CRD keeps neither the others from what they need, nor the leaf from being made.
+// Who works against one CRD keeps neither the others from what they need, nor the leaf from being
+// made.
 func TestOneCRDKeepsNoOtherOneWaiting(t *testing.T) {
 	t.Parallel()
-	changes := "somebody else changes this CRD again and again, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
+	changes := "another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
 	for name, tt := range map[string]struct {
 		refuse  *apierrors.StatusError // of each change
 		replace bool                   // by an object without a caBundle, after each change
@@ -357,8 +358,8 @@ func TestManyCRDs(t *testing.T) {
 	verify(t, s, c.Now())
 }
 
-// A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from being renewed. Only the first
-// leaf is not made: the CRD may trust what something else serves.
+// A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from
+// being renewed. Only the first leaf is not made: the CRD may trust what something else serves.
 func TestACRDThatMayNotBeReadKeepsNoOtherOneWaiting(t *testing.T) {
 	t.Parallel()
 	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// The keys of the Secrets: those of corev1.SecretTypeTLS, and our own.
+// The keys of the Secrets: those of corev1.SecretTypeTLS, and webhookd's own.
 const (
 	certKey   = "tls.crt"
 	keyKey    = "tls.key"
@@ -22,7 +23,8 @@ const (
 	trustedSinceKey = "trusted-since"
 )
 
-// CASuffix is what the name of the Secret with the CA's key has more than that of the leaf's.
+// CASuffix ends the name of the Secret with the CA's key, after the name of the Secret with the
+// leaf.
 const CASuffix = "-ca"
 
 const (
@@ -33,26 +35,19 @@ const (
 type secret struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
-	Metadata   metadata          `json:"metadata"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
 	Type       string            `json:"type,omitempty"`
 	Data       map[string][]byte `json:"data,omitempty"`
 }
 
-type metadata struct {
-	Namespace       string            `json:"namespace"`
-	Name            string            `json:"name"`
-	ResourceVersion string            `json:"resourceVersion,omitempty"`
-	Annotations     map[string]string `json:"annotations,omitempty"`
-}
-
 func secretsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/secrets" }
 
-// readSecret reads a Secret; one that does not exist has no resourceVersion.
+// readSecret reads a Secret. One that does not exist has no resourceVersion.
 func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string) (*secret, error) {
 	s := &secret{}
 	err := api.Get(ctx, secretsPath(namespace)+"/"+name, s)
 	if apierrors.IsNotFound(err) {
-		return &secret{Metadata: metadata{Namespace: namespace, Name: name}}, nil
+		return &secret{Metadata: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
 	}
 	if err != nil {
 		return nil, kubeapi.Allow(err, "get and patch of secrets in %s with the resourceName %s", namespace, name)
@@ -63,7 +58,8 @@ func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string
 	return s, nil
 }
 
-// write changes data of a Secret if it is still what was read, or makes the Secret. A nil value removes a key.
+// write changes data of a Secret if it has not changed since it was read, or creates it. A nil
+// value removes a key.
 func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, data map[string][]byte) error {
 	path := secretsPath(s.Metadata.Namespace)
 	if s.Metadata.ResourceVersion == "" {
@@ -79,11 +75,8 @@ func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, da
 		"patch of secrets in %s with the resourceName %s", s.Metadata.Namespace, s.Metadata.Name)
 }
 
-// trustedSince reads the note; what cannot be read is none.
+// trustedSince returns the noted time; zero without one that can be read.
 func (s *secret) trustedSince() time.Time {
-	t, err := time.Parse(time.RFC3339, string(s.Data[trustedSinceKey]))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339, string(s.Data[trustedSinceKey])) // zero with an error
 	return t
 }

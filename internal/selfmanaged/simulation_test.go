@@ -116,8 +116,8 @@ func (w *world) verifies(leaf *Pair, b crdwire.Bundle) error {
 	return w.known[key]
 }
 
-// TestNothingThatIsServedIsEverUntrusted runs for two years, every day or so, and now and then twice in a row; each run may
-// end after any step, and time passes in it.
+// TestNothingThatIsServedIsEverUntrusted runs for two years, every day or so, and now and then
+// twice in a row; each run may end after any step, and time passes in it.
 func TestNothingThatIsServedIsEverUntrusted(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -165,7 +165,8 @@ func TestNothingThatIsServedIsEverUntrusted(t *testing.T) {
 	}
 }
 
-// A leaf that somebody else has made is replaced without a moment in which it is not trusted, and so is one whose CA is lost.
+// A leaf that somebody else has made is replaced without a moment in which it is not trusted, and
+// so is one whose CA is lost.
 func TestWhatSomebodyElseHasMadeIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"adopted": false, "the CA is lost": true} {
