@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated files anew")
 
-// machines is a CRD with the subresource status at two of its three served versions, and with a version that is not served.
+// machines is a CRD with the subresource status at two of its three served versions, and with a
+// version that is not served.
 const machines = `
 metadata: {name: machines.example.com}
 spec:

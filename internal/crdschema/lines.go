@@ -2,6 +2,7 @@ package crdschema
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,32 +11,24 @@ import (
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
-// member returns the value of a mapping's key, or nil.
-func member(n *yaml.Node, name string) *yaml.Node {
-	_, value := memberOf(n, name)
-	return value
-}
-
-func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
+// member returns a member of a mapping, which has no value if there is none.
+func member(n *yaml.Node, name string) (m yamljson.Member) {
 	if n == nil {
-		return nil, nil
+		return m
 	}
-	members, _ := yamljson.Members(n) // they are reported when they become JSON
-	for _, m := range members {
-		if m.Name == name {
-			return m.Key, m.Value
-		}
+	members, _ := yamljson.Members(n) // its errors are reported when n becomes JSON
+	if i := slices.IndexFunc(members, func(m yamljson.Member) bool { return m.Name == name }); i >= 0 {
+		return members[i]
 	}
-	return nil, nil
+	return m
 }
 
-// textAt returns the string at a key, or "".
+// textAt returns the scalar at a key, or "".
 func textAt(n *yaml.Node, name string) string {
-	value := member(n, name)
-	if value == nil || value.Kind != yaml.ScalarNode {
-		return ""
+	if value := member(n, name).Value; value != nil && value.Kind == yaml.ScalarNode {
+		return value.Value
 	}
-	return value.Value
+	return ""
 }
 
 // pathParts matches the steps of a path as k8s.io/apimachinery's field.Path writes it:
@@ -55,11 +48,11 @@ func lineOf(n *yaml.Node, path string) int {
 			line = n.Line
 			continue
 		}
-		key, value := memberOf(n, part)
-		if key == nil {
+		m := member(n, part)
+		if m.Key == nil {
 			break
 		}
-		line, n = key.Line, value
+		line, n = m.Key.Line, m.Value
 	}
 	return line
 }

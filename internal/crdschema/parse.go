@@ -69,7 +69,7 @@ func (p *parser) object(n *yaml.Node) {
 	group, version, _ := strings.Cut(apiVersion, "/")
 	switch {
 	case kind == "List" && apiVersion == "v1" || kind == crdKind+"List":
-		if items := member(n, "items"); items != nil {
+		if items := member(n, "items").Value; items != nil {
 			for _, item := range items.Content {
 				p.object(item)
 			}

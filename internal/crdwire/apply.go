@@ -131,7 +131,7 @@ func (o *ApplyOptions) bundle(ctx context.Context, crd *CRD) Bundle {
 
 // bundleSince returns the age of caBundle according to managedFields; 0 if that is not known.
 func (o *ApplyOptions) bundleSince(crd *CRD, now time.Time) time.Duration {
-	owners := ownersOf(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+	owners := ownersOf(crd, "f:spec", "f:conversion", "f:webhook", "f:clientConfig", "f:caBundle")
 	if len(owners) == 0 {
 		return 0
 	}

@@ -5,15 +5,15 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
 const (
@@ -102,21 +102,9 @@ func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
 		return nil, fmt.Errorf("answer that ends early: %w", err)
 	}
 	if w.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, messageOf(answer))
+		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, kubeapi.Message(answer))
 	}
 	return answer, nil
-}
-
-// messageOf returns the message of a metav1.Status, or the beginning of another text.
-func messageOf(body []byte) string {
-	var status struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(body, &status) == nil && status.Message != "" {
-		return status.Message
-	}
-	text := strings.Join(strings.Fields(string(body)), " ")
-	return text[:min(len(text), 200)]
 }
 
 // explain adds what a failed connection means.
@@ -127,12 +115,10 @@ func (e *Endpoint) explain(err error) error {
 	if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		err = failed.Err
 	}
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	switch {
-	case errors.As(err, &unknown):
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("certificate that is served is not from a CA of the bundle: %w", err)
-	case errors.As(err, &name):
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Errorf("certificate that is served is not for the name that the API server asks for: %w", err)
 	}
 	return err

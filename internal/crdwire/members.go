@@ -2,8 +2,8 @@ package crdwire
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,15 +48,24 @@ func asYAML(name string, v any, indent int, eol string) string {
 }
 
 func scalarOrList(v any) string {
-	list, ok := v.([]string)
-	if !ok {
-		return scalar(v)
+	if list, ok := v.([]string); ok {
+		items := make([]string, len(list))
+		for i, item := range list {
+			items[i] = scalar(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	}
-	items := make([]string, len(list))
-	for i, item := range list {
-		items[i] = scalar(item)
+	return scalar(v)
+}
+
+// scalar writes a value that is neither a list nor members: numbers and plain strings without
+// quotes.
+func scalar(v any) string {
+	value := tree(v)
+	if s, ok := value.(string); ok && !isPlain(s) {
+		return string(asJSON(s))
 	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return fmt.Sprint(value)
 }
 
 // isPlain reports whether no reader of YAML needs quotes around a string: YAML 1.1 has more words
@@ -81,19 +90,4 @@ func isPlain(s string) bool {
 		return false
 	}
 	return true
-}
-
-func scalar(v any) string {
-	switch v := v.(type) {
-	case int:
-		return strconv.Itoa(v)
-	case []byte:
-		return base64.StdEncoding.EncodeToString(v)
-	case string:
-		if isPlain(v) {
-			return v
-		}
-		return string(asJSON(v))
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The field managers of webhookd. ManagerWire owns spec.conversion, ManagerCerts only caBundle.
@@ -25,15 +26,17 @@ type owner struct {
 	since   time.Time
 }
 
-// ownersOf returns the owners of a field: ownersOf(crd, "spec", "conversion", "strategy").
+// ownersOf returns the owners of a field: ownersOf(crd, "f:spec", "f:conversion",
+// "f:strategy").
 func ownersOf(crd *CRD, path ...string) []owner {
 	var owners []owner
 	for _, entry := range crd.ManagedFields {
 		if entry.FieldsV1 == nil {
 			continue
 		}
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil || !hasField(fields, path) {
+		var fields map[string]any
+		_ = json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) // fields that cannot be read are none
+		if _, found, _ := unstructured.NestedFieldNoCopy(fields, path...); !found {
 			continue
 		}
 		o := owner{manager: entry.Manager, applies: entry.Operation == metav1.ManagedFieldsOperationApply}
@@ -43,18 +46,6 @@ func ownersOf(crd *CRD, path ...string) []owner {
 		owners = append(owners, o)
 	}
 	return owners
-}
-
-func hasField(fields map[string]json.RawMessage, path []string) bool {
-	for _, name := range path {
-		text, ok := fields["f:"+name]
-		if !ok {
-			return false
-		}
-		fields = nil
-		_ = json.Unmarshal(text, &fields) // {} has no fields
-	}
-	return true
 }
 
 // managerOf takes the name out of the API server's message: conflict with "kubectl" using v1.
@@ -76,7 +67,7 @@ func mayTake(crd *CRD, conflict metav1.StatusCause) bool {
 		crd.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
 		return false
 	}
-	return !slices.ContainsFunc(ownersOf(crd, "spec", "conversion", "strategy"), func(o owner) bool { return o.manager == manager && o.applies })
+	return !slices.ContainsFunc(ownersOf(crd, "f:spec", "f:conversion", "f:strategy"), func(o owner) bool { return o.manager == manager && o.applies })
 }
 
 // A ConflictError lists the fields that belong to another manager.

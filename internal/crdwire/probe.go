@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -70,22 +71,14 @@ func (p *Probe) String() string {
 	return fmt.Sprintf("%s %s -> %s", p.Kind, strings.Join(p.From, ", "), p.To)
 }
 
-type probeObject struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-}
-
 // Review returns the review to post, of a version of ConversionReview, v1 or v1beta1, with a new
 // uid.
 func (p *Probe) Review(version string) []byte {
 	p.uid = probeName + "-" + rand.Text()
-	objects := make([]probeObject, len(p.From))
+	objects := make([]metav1.PartialObjectMetadata, len(p.From))
 	for i, from := range p.From {
-		objects[i] = probeObject{APIVersion: p.Kind.Group + "/" + from, Kind: p.Kind.Kind}
-		objects[i].Metadata.Name = probeName
+		objects[i].SetGroupVersionKind(p.Kind.WithVersion(from))
+		objects[i].Name = probeName
 	}
 	text, _ := json.Marshal(map[string]any{ // strings can always be encoded
 		"kind":       "ConversionReview",
@@ -105,11 +98,11 @@ func (p *Probe) Check(answer []byte) error {
 		return fmt.Errorf("answer has %d objects, not %d", len(converted), len(p.From))
 	}
 	for i, text := range converted {
-		var object probeObject
+		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(text, &object); err != nil {
 			return fmt.Errorf("answer with an object that cannot be read: %w: objects[%d]", err, i)
 		}
-		if object.APIVersion != p.Kind.Group+"/"+p.To || object.Kind != p.Kind.Kind || object.Metadata.Name != probeName {
+		if object.GroupVersionKind() != p.Kind.WithVersion(p.To) || object.Name != probeName {
 			return fmt.Errorf("answer with another object than was asked for: objects[%d]", i)
 		}
 	}
@@ -119,18 +112,7 @@ func (p *Probe) Check(answer []byte) error {
 // CheckAnswer reads the answer to the review with a uid as the API server does, and returns the
 // objects.
 func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
-	var review struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Response   *struct {
-			UID     string            `json:"uid"`
-			Objects []json.RawMessage `json:"convertedObjects"`
-			Result  struct {
-				Status  string `json:"status"`
-				Message string `json:"message"`
-			} `json:"result"`
-		} `json:"response"`
-	}
+	var review apiextensionsv1.ConversionReview
 	err := json.Unmarshal(answer, &review)
 	switch group, _, _ := strings.Cut(review.APIVersion, "/"); {
 	case err != nil:
@@ -139,12 +121,16 @@ func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
 		return nil, errors.New("answer is not a ConversionReview, something else listens there")
 	case review.Response == nil:
 		return nil, errors.New("answer without a response")
-	case review.Response.UID != uid:
+	case string(review.Response.UID) != uid:
 		return nil, fmt.Errorf("answer to another review: uid %q, not %q", review.Response.UID, uid)
-	case review.Response.Result.Status != "Success":
+	case review.Response.Result.Status != metav1.StatusSuccess:
 		return nil, fmt.Errorf("review failed: %s", review.Response.Result.Message)
 	}
-	return review.Response.Objects, nil
+	objects := make([]json.RawMessage, len(review.Response.ConvertedObjects))
+	for i, object := range review.Response.ConvertedObjects {
+		objects[i] = object.Raw
+	}
+	return objects, nil
 }
 
 // Try posts the probe and checks the answer.

@@ -99,8 +99,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	for _, v := range crd.Spec.Versions {
 		version := Version{Name: v.Name, Served: v.Served, Storage: v.Storage, Stored: slices.Contains(crd.Status.StoredVersions, v.Name)}
 		if len(known) > 0 {
-			convertible := slices.Contains(known, v.Name)
-			version.Convertible = &convertible
+			version.Convertible = new(slices.Contains(known, v.Name))
 		}
 		s.Versions = append(s.Versions, version)
 	}

@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -52,15 +53,12 @@ func New(c Config) (*Client, error) {
 			return nil, fmt.Errorf("CA of the API server: no certificate in this file: %s", c.CAFile)
 		}
 	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
 	return &Client{
 		base:      base,
 		tokenFile: c.TokenFile,
 		userAgent: c.UserAgent,
 		http: &http.Client{
-			Timeout:       c.Timeout,
+			Timeout:       cmp.Or(c.Timeout, DefaultTimeout),
 			Transport:     &http.Transport{TLSClientConfig: config, IdleConnTimeout: 30 * time.Second},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -12,17 +12,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// statusError returns the error for an answer that is not a success. Its body is a metav1.Status,
-// or what a proxy wrote. The functions of k8s.io/apimachinery/pkg/api/errors know the error.
+// statusError returns the error for an answer that is not a success. The functions of
+// k8s.io/apimachinery/pkg/api/errors know the error.
 func statusError(verb, path string, code int, body []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
-		text := strings.Join(strings.Fields(string(body)), " ")
-		status = metav1.Status{Message: text[:min(len(text), 300)]}
+		status = metav1.Status{}
 	}
-	status.Code = int32(code)
-	status.Message = cmp.Or(status.Message, strings.ToLower(http.StatusText(code)), "no reason given")
+	status.Code = int32(code) //nolint:gosec // of HTTP
+	status.Message = cmp.Or(Message(body), strings.ToLower(http.StatusText(code)), "no reason given")
 	return fmt.Errorf("API server: cannot %s: %w (%d): %s", verb, &apierrors.StatusError{ErrStatus: status}, code, path)
+}
+
+// Message returns the message in the body of a failed answer: that of a metav1.Status, or the
+// beginning of the text that a proxy wrote.
+func Message(body []byte) string {
+	var status metav1.Status
+	if json.Unmarshal(body, &status) == nil && (status.Message != "" || status.Kind == "Status") {
+		return status.Message
+	}
+	text := strings.Join(strings.Fields(string(body)), " ")
+	return text[:min(len(text), 300)]
 }
 
 func codeOf(err error) int {

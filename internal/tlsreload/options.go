@@ -1,6 +1,7 @@
 package tlsreload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -74,9 +75,7 @@ func (o *Options) validate() error {
 
 func (o *Options) withDefaults() Options {
 	d := *o
-	if d.PollInterval == 0 {
-		d.PollInterval = DefaultPollInterval
-	}
+	d.PollInterval = cmp.Or(d.PollInterval, DefaultPollInterval)
 	if d.Now == nil {
 		d.Now = time.Now
 	}

@@ -107,10 +107,7 @@ func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	if err := object.UnmarshalJSON([]byte(text)); err != nil {
 		tb.Fatal(err)
 	}
-	live := s.objects[path]
-	if live == nil {
-		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind()}}
-	}
+	live := s.live(path, object)
 	object.SetManagedFields(live.GetManagedFields())
 	updated, err := fields(object).Update(live, object, manager)
 	if err != nil {
@@ -170,6 +167,14 @@ func (s *Server) Delete(path string) {
 
 func fields(object *unstructured.Unstructured) *managedfields.FieldManager {
 	return managedfieldstest.NewFakeFieldManager(managedfields.NewDeducedTypeConverter(), object.GroupVersionKind())
+}
+
+// live returns the object at a path, or an empty one of the kind of another.
+func (s *Server) live(path string, kind *unstructured.Unstructured) *unstructured.Unstructured {
+	if object := s.objects[path]; object != nil {
+		return object
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": kind.GetAPIVersion(), "kind": kind.GetKind()}}
 }
 
 func (s *Server) store(path string, object *unstructured.Unstructured) {
@@ -347,10 +352,7 @@ func (s *Server) apply(path, manager string, force bool, text []byte) *apierrors
 	if err := config.UnmarshalJSON(text); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	live := s.objects[path]
-	if live == nil {
-		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": config.GetAPIVersion(), "kind": config.GetKind()}}
-	}
+	live := s.live(path, config)
 	want := config.GetResourceVersion()
 	merged, err := fields(config).Apply(live.DeepCopy(), config, manager, force)
 	if err != nil {
