@@ -75,10 +75,11 @@ func (p *Probe) String() string {
 // uid.
 func (p *Probe) Review(version string) []byte {
 	p.uid = probeName + "-" + rand.Text()
-	objects := make([]metav1.PartialObjectMetadata, len(p.From))
+	objects := make([]map[string]any, len(p.From))
 	for i, from := range p.From {
-		objects[i].SetGroupVersionKind(p.Kind.WithVersion(from))
-		objects[i].Name = probeName
+		objects[i] = map[string]any{
+			"apiVersion": p.Kind.Group + "/" + from, "kind": p.Kind.Kind, "metadata": map[string]any{"name": probeName},
+		}
 	}
 	text, _ := json.Marshal(map[string]any{ // strings can always be encoded
 		"kind":       "ConversionReview",

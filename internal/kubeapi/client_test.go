@@ -142,8 +142,8 @@ func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A list that expires, since reading it took minutes, is read anew from its first page, and not for
-// ever.
+// A list that expires, since reading it took minutes, is read again from its first page, and not
+// for ever.
 func TestAListThatExpiresBeginsAgain(t *testing.T) {
 	t.Parallel()
 	const collection = "/api/v1/namespaces/ns/secrets"
@@ -208,8 +208,8 @@ func TestErrorsSayWhatTheAPIServerSays(t *testing.T) {
 	}
 }
 
-// The kubelet renews the token, so that it is read each time.
-func TestTheTokenIsReadAnew(t *testing.T) {
+// The kubelet renews the token, so each request reads it.
+func TestEachRequestReadsTheToken(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	s.Put(t, path, "kubectl", text)

@@ -20,7 +20,7 @@ type dated[T any] struct {
 	value T
 }
 
-// possible are the values that somebody who lags may still see.
+// possible are the values that a reader that lags may still see.
 func possible[T any](history []dated[T], now time.Time) []T {
 	var all []T
 	for i, d := range history {
@@ -165,9 +165,9 @@ func TestNothingThatIsServedIsEverUntrusted(t *testing.T) {
 	}
 }
 
-// A leaf that somebody else has made is replaced without a moment in which it is not trusted, and
+// A leaf of another tool is replaced without a moment in which it is not trusted, and
 // so is one whose CA is lost.
-func TestWhatSomebodyElseHasMadeIsReplaced(t *testing.T) {
+func TestAForeignLeafIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"adopted": false, "the CA is lost": true} {
 		t.Run(name, func(t *testing.T) {

@@ -63,10 +63,10 @@ func (p *Policy) Check() error {
 		problems = append(problems, fmt.Errorf("a CA of %s is too short for leaves of %s: write at least four times as much", p.CAValidity, p.LeafValidity))
 	}
 	if p.Settle < minSettle {
-		problems = append(problems, fmt.Errorf("%s is too short for others to take notice: write at least %s", p.Settle, minSettle))
+		problems = append(problems, fmt.Errorf("%s is too short for others to notice: write at least %s", p.Settle, minSettle))
 	}
 	if p.RenewBefore < 2*p.Settle && len(problems) == 0 {
-		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the time that others need to take notice"))
+		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the time that others need to notice"))
 	}
 	return errors.Join(problems...)
 }

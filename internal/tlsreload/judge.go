@@ -9,7 +9,7 @@ type verdict int
 
 const (
 	serve   verdict = iota // the pair on disk takes over
-	wait                   // it is not valid yet, and the current pair is no worse
+	wait                   // it is not valid yet, and the current pair still serves
 	expired                // it has expired, and the current pair has not
 )
 
@@ -20,7 +20,7 @@ const (
 // A leaf that is not valid yet waits for its NotBefore as long as the current one is valid: that
 // costs nothing, whichever clock is wrong. When the current one is not valid, a NotBefore within
 // the difference of clocks does not wait. With nothing to keep, any pair serves: a client can still
-// decide, and a process that refuses to start is no use.
+// decide, and a process that refuses to start helps no client.
 func judge(current, disk *pair, now time.Time) verdict {
 	if current == nil || current == disk {
 		return serve

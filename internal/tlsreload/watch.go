@@ -31,7 +31,7 @@ type watch struct {
 	open func() (*notifier, error) // nil: no watch is wanted
 	dirs []string
 
-	changed chan struct{} // one pending signal stands for any number of events
+	changed chan struct{} // one pending signal for any number of events
 	trouble chan error
 
 	notifier *notifier
