@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// sound checks what else the API server demands of a schema and the nodes rely on: its own validation of a CRD brings a
-// client of the API with it.
-func sound(s *schema.Structural, at *field.Path) field.ErrorList {
+// validate checks what else the API server demands of a schema and the nodes rely on. The API
+// server's own function for it would link a client of the API.
+func validate(s *schema.Structural, at *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}
@@ -23,20 +23,20 @@ func sound(s *schema.Structural, at *field.Path) field.ErrorList {
 		errs = append(errs, field.Forbidden(at.Child("additionalProperties"),
 			"additionalProperties and properties are mutual exclusive"))
 	}
-	errs = append(errs, listSound(s, at)...)
-	errs = append(errs, sound(s.Items, at.Child("items"))...)
+	errs = append(errs, validateList(s, at)...)
+	errs = append(errs, validate(s.Items, at.Child("items"))...)
 	if s.AdditionalProperties != nil {
-		errs = append(errs, sound(s.AdditionalProperties.Structural, at.Child("additionalProperties"))...)
+		errs = append(errs, validate(s.AdditionalProperties.Structural, at.Child("additionalProperties"))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		property := s.Properties[name]
-		errs = append(errs, sound(&property, at.Child("properties").Key(name))...)
+		errs = append(errs, validate(&property, at.Child("properties").Key(name))...)
 	}
 	return errs
 }
 
-// listSound checks the type of a list and its keys.
-func listSound(s *schema.Structural, at *field.Path) field.ErrorList {
+// validateList checks the type of a list and its keys.
+func validateList(s *schema.Structural, at *field.Path) field.ErrorList {
 	listType := ""
 	if s.XListType != nil {
 		listType = *s.XListType

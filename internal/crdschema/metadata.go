@@ -6,8 +6,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// withMeta returns the schema with what every object has. What a CRD says of metadata, which can only be of name and
-// generateName, goes before.
+// withMeta returns the schema with the fields that every object has. A CRD's own schema of
+// metadata.name and metadata.generateName takes precedence.
 func withMeta(s *schema.Structural) *schema.Structural {
 	whole := *s
 	whole.Properties = make(map[string]schema.Structural, len(s.Properties)+3)
@@ -23,7 +23,7 @@ func withMeta(s *schema.Structural) *schema.Structural {
 	return &whole
 }
 
-// metaFields are those of metav1.ObjectMeta.
+// metaFields returns the fields of metav1.ObjectMeta.
 func metaFields() map[string]schema.Structural {
 	str, flag, integer, time := typed("string"), typed("boolean"), typed("integer"), typed("string")
 	integer.ValueValidation = &schema.ValueValidation{Format: "int64"}

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// convert takes from a CRD what webhookd needs, and reports what is wrong with it. A CRD that an API server has taken has
-// none of these problems; one in a file may.
+// convert takes from a CRD what webhookd needs, and reports what is wrong with it: a CRD in a file
+// may have mistakes that an API server refuses.
 func (p *parser) convert(in *apiextensionsv1.CustomResourceDefinition, n *yaml.Node) *CRD {
 	crd := &CRD{
 		Name: in.Name, Group: in.Spec.Group, Kind: in.Spec.Names.Kind, Plural: in.Spec.Names.Plural,
@@ -36,7 +36,6 @@ func (p *parser) convert(in *apiextensionsv1.CustomResourceDefinition, n *yaml.N
 	return crd
 }
 
-// versions adds the versions to a CRD.
 func (p *parser) versions(in *apiextensionsv1.CustomResourceDefinition, n *yaml.Node, crd *CRD) {
 	if len(in.Spec.Versions) == 0 {
 		p.report(lineOf(n, "spec.versions"), "%s without versions, add them: spec.versions", crdKind)
@@ -59,7 +58,6 @@ func (p *parser) versions(in *apiextensionsv1.CustomResourceDefinition, n *yaml.
 	}
 }
 
-// version reads one version.
 func (p *parser) version(
 	in *apiextensionsv1.CustomResourceDefinitionVersion, n *yaml.Node, crd *CRD, path *field.Path,
 ) *Version {
@@ -90,12 +88,12 @@ func (p *parser) version(
 	return v
 }
 
-// structural reports why a schema is not structural, or makes no sense, and whether it does.
+// structural reports what is wrong with a schema, and returns whether it is structural.
 func (p *parser) structural(s *schema.Structural, n *yaml.Node, at *field.Path) bool {
 	errs := schema.ValidateStructural(at, s)
-	errs = append(errs, sound(s, at)...)
+	errs = append(errs, validate(s, at)...)
 	if len(errs) == 0 {
-		// No deadline: what a default costs is limited.
+		// No deadline: the cost of a default is limited.
 		wrong, err := defaulting.ValidateDefaults(context.Background(), at, s, true, false)
 		if errs = wrong; err != nil {
 			errs = append(errs, field.InternalError(at, err))
@@ -107,7 +105,7 @@ func (p *parser) structural(s *schema.Structural, n *yaml.Node, at *field.Path) 
 	if len(errs) > 0 {
 		return false
 	}
-	if err := defaulting.PruneDefaults(s); err != nil { // as the API server does before it uses them
+	if err := defaulting.PruneDefaults(s); err != nil { // as the API server does
 		p.report(lineOf(n, at.String()), "%v: %s", err, at)
 		return false
 	}
