@@ -299,7 +299,8 @@ func (b *binder) compile(t *Rule) {
 	}
 	switch t.How {
 	case Pairs, Converts, Computes:
-		compiled, found := transform.Compile(b.env, t.Syntax, nodes[0], nodes[1], b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node)
+		roots := [2]*crdschema.Node{b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node}
+		compiled, found := transform.Compile(b.env, t.Syntax, nodes, roots)
 		if t.How == Pairs {
 			told(found, b.doubt)
 			break

@@ -46,7 +46,7 @@ type Rule struct {
 	Syntax    *syntax.Rule
 	How       How
 	Ends      [2][]Path
-	Transform transform.Transform // of those that convert and compute
+	Transform transform.Transform // of those that convert and compute, by the side that is converted from
 	When      [2]*transform.Guard // for the conversion of a side to the other one
 	Below     *Binding            // of those that use a rule set
 	Doubtful  bool                // something is wrong with it, which a finding says

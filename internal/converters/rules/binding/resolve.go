@@ -9,6 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A Problem says which segment of a path the schema does not have.
@@ -131,7 +132,7 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 	if s.Kind != syntax.Pick || len(key.Enum()) == 0 {
 		return nil
 	}
-	if transform.AdmitsString(key, s.Value) {
+	if transform.Admits(key, jsondoc.StringValue(s.Value).Text()) {
 		return nil
 	}
 	values := make([]string, 0, len(key.Enum()))

@@ -13,11 +13,10 @@ import (
 func (u *uniter) reads(rule *Rule) {
 	for from := OfSpoke; from <= OfHub; from++ {
 		to := from.Other()
-		backward := from == OfHub
 		keys := [2][2]string{{"toHub", "when"}, {"fromHub", "whenHub"}}[from]
 		computed, condition := []transform.Read(nil), rule.When[from].Reads()
-		if rule.Transform != nil {
-			computed = rule.Transform.Reads(backward)
+		if way := rule.Transform[from]; way != nil {
+			computed = way.Reads
 		}
 		for i, reads := range [2][]transform.Read{computed, condition} {
 			for _, r := range u.counted(from, reads) {

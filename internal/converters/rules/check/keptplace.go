@@ -201,10 +201,10 @@ func (o *outcome) loses(src binding.Side) bool {
 	}
 	dst := src.Other()
 	for _, r := range o.by {
-		backward := src == binding.OfHub
+		way := r.Transform[src]
 		switch {
 		case r.How != binding.Converts:
-		case r.Doubtful || r.Transform == nil || !r.Transform.Injective(backward) || !r.Transform.Total(backward):
+		case r.Doubtful || way == nil || !way.Injective || !way.Total:
 			return true
 		case len(r.Ends[src]) > 1 && r.Syntax.Absent == nil:
 			return true // not all of them may be there

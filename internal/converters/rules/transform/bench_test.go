@@ -17,8 +17,8 @@ func object() string {
 
 func BenchmarkExpression(b *testing.B) {
 	env := newEnv(b, nil)
-	text := []byte(object())
-	b.Logf("object of %d bytes", len(text))
+	read := source(object())
+	b.Logf("object of %d bytes", len(read))
 	for _, bb := range []struct{ name, expression, in string }{
 		{"concatenate", `self + "%"`, `"80"`},
 		{"parse", `string(int(self.replace("%", "")))`, `"80%"`},
@@ -34,8 +34,8 @@ func BenchmarkExpression(b *testing.B) {
 			in, out := operands(b, bb.in), make([]transform.Operand, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				call := transform.Call{Context: b.Context(), Object: func() []byte { return text }}
-				if err := compiled.Forward(&call, in, out); err != nil {
+				call := transform.Call{Context: b.Context(), Source: read}
+				if err := compiled[0].Run(&call, in, out); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -61,7 +61,7 @@ func BenchmarkTransform(b *testing.B) {
 			call := &transform.Call{Context: b.Context()}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := compiled.Forward(call, in, out); err != nil {
+				if err := compiled[0].Run(call, in, out); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -78,7 +78,7 @@ func BenchmarkCompile(b *testing.B) {
 			rule := parseRule(b, "{field: .spec.a, hub: .spec.b, "+text+"}")
 			b.ReportAllocs()
 			for b.Loop() {
-				transform.Compile(env, rule, places(field, rule.Field), places(hub, rule.Hub), field, hub)
+				compileRule(env, rule, field, hub)
 			}
 		})
 	}

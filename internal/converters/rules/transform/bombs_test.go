@@ -122,11 +122,11 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 			}
 		}
 		in := operands(t, b.in)
-		call := &transform.Call{Context: t.Context(), Object: func() []byte { return []byte(b.object) }}
+		call := &transform.Call{Context: t.Context(), Source: source(b.object)}
 		out := make([]transform.Operand, 1)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := compiled.Forward(call, in, out)
+		err := compiled[0].Run(call, in, out)
 		runtime.ReadMemStats(&after)
 		if got := fmt.Sprintf("error: %v", err); got != b.want || out[0].Present {
 			t.Errorf("%s: got %.100s, %.100s, want %s", b.name, got, show(out), b.want)

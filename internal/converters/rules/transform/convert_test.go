@@ -58,12 +58,12 @@ type conversionTest struct {
 
 func claims(t transform.Transform) string {
 	var text [2]string
-	for i, backward := range []bool{false, true} {
+	for i, way := range t {
 		text[i] = "it"
-		if t.Injective(backward) {
+		if way.Injective {
 			text[i] = "It"
 		}
-		if t.Total(backward) {
+		if way.Total {
 			text[i] = strings.Replace(text[i], "t", "T", 1)
 		}
 	}
@@ -225,7 +225,7 @@ func templateTests() []conversionTest {
 				{`"db:05"`, "->", "error: the text does not match the template"},
 				{`"db"`, "->", "error: the text does not match the template"},
 				{`"db:99999999999999999999"`, "->", "error: the text does not match the template"},
-				{`"db" | -`, "<-", "error: a part of the template is absent, and the rule says no text for that"},
+				{`"db" | -`, "<-", "error: a part of the template is absent, and the rule has no text for that"},
 				{`"db" | null`, "<-", "error: a value has no text of its own"},
 				{`"db" | 5.0`, "<-", "error: a value has no text of its own"},
 				{`7`, "->", "error: the text does not match the template"},
@@ -264,7 +264,7 @@ func templateTests() []conversionTest {
 				{`"a-b/true/1.5"`, "->", `"a-b" | true | 1.5`},
 				{`"a" | false | 1.50`, "<-", `"a/false/1.5"`},
 				{`"a/true/1.50"`, "->", "error: the text does not match the template"},
-				{`"b/true/1"`, "->", "error: the result is no value that the schema allows"},
+				{`"b/true/1"`, "->", "error: the result is not a value that the schema allows"},
 				{`"a/yes/1"`, "->", "error: the text does not match the template"},
 				{`"x/y" | true | 1`, "<-", "error: a value has no text of its own"},
 			},

@@ -79,8 +79,8 @@ func newLab(tb testing.TB) *lab {
 	return &lab{newEnv(tb, nil), root, []string{"a", "s", "i", "d", "t", "l", "m", "o"}}
 }
 
-// compile returns nil for what is no expression, or none for the places.
-func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
+// compile returns the way of an expression, or nil if it is not valid for the places.
+func (l *lab) compile(t *testing.T, text, from, to string) *transform.Way {
 	t.Helper()
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -92,7 +92,7 @@ func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
 	}
 	rule := file.Conversions[0].Versions[0].Rules[0]
 	rule.FromHub = nil
-	compiled, findings := transform.Compile(l.env, rule, places(l.root, rule.Field), places(l.root, rule.Hub), l.root, l.root)
+	compiled, findings := compileRule(l.env, rule, l.root, l.root)
 	for _, f := range findings {
 		if f.Code == "" || f.Message == "" || f.Pos.Line < 9 {
 			t.Fatalf("a finding that says little: %+v", f)
@@ -101,7 +101,7 @@ func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
 	if len(findings) > 0 {
 		return nil
 	}
-	return compiled
+	return compiled[0]
 }
 
 // What an evaluation may take. The limit of the cost is looked at behind each step, and the last one may take as much again.
@@ -112,13 +112,13 @@ const (
 )
 
 // forward returns what a transform gives, or its error.
-func forward(t *testing.T, compiled transform.Transform, object string, in []transform.Operand) string {
+func forward(t *testing.T, compiled *transform.Way, object string, in []transform.Operand) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
-	call := &transform.Call{Context: ctx, Object: func() []byte { return []byte(object) }}
+	call := &transform.Call{Context: ctx, Source: source(object)}
 	out := make([]transform.Operand, 1)
-	err := compiled.Forward(call, in, out)
+	err := compiled.Run(call, in, out)
 	if spent := call.Spent(); spent > mostCost || ctx.Err() != nil {
 		t.Fatalf("it costs %d units: %v, %v", spent, err, ctx.Err())
 	}

@@ -86,7 +86,29 @@ func compile(tb testing.TB, env *transform.Env, s schemas, text string) (transfo
 	tb.Helper()
 	field, hub := s.parse(tb)
 	rule := parseRule(tb, text)
-	return transform.Compile(env, rule, places(field, rule.Field), places(hub, rule.Hub), field, hub)
+	return compileRule(env, rule, field, hub)
+}
+
+func compileRule(env *transform.Env, rule *syntax.Rule, field, hub *crdschema.Node) (transform.Transform, []finding.Finding) {
+	nodes := [2][]*crdschema.Node{places(field, rule.Field), places(hub, rule.Hub)}
+	return transform.Compile(env, rule, nodes, [2]*crdschema.Node{field, hub})
+}
+
+// A source is the text of an object that expressions read.
+type source string
+
+func (s source) Object() []byte { return []byte(s) }
+
+func (s source) Metadata() []byte {
+	object, err := jsondoc.ParseObject([]byte(s))
+	if err != nil {
+		return nil
+	}
+	metadata, err := object.Get("metadata")
+	if err != nil {
+		return nil
+	}
+	return metadata.Text()
 }
 
 // mustCompile compiles a rule that has no findings.
@@ -148,19 +170,19 @@ func show(list []transform.Operand) string {
 	return strings.Join(texts, " | ")
 }
 
-// run converts operands to as many as the other side has paths, and shows them, or the error.
+// run converts operands to the count that the other side has, and shows them or the error.
 func run(tb testing.TB, t transform.Transform, backward bool, object, in string, count int) string {
 	tb.Helper()
-	call := &transform.Call{Context: tb.Context(), Object: func() []byte { return []byte(object) }}
+	call := &transform.Call{Context: tb.Context(), Source: source(object)}
 	if object == "" {
-		call.Object = nil
+		call.Source = nil
 	}
 	out := make([]transform.Operand, count)
-	convert := t.Forward
+	way := t[0]
 	if backward {
-		convert = t.Backward
+		way = t[1]
 	}
-	if err := convert(call, operands(tb, in), out); err != nil {
+	if err := way.Run(call, operands(tb, in), out); err != nil {
 		for _, o := range out {
 			if o.Present {
 				tb.Error("an output beside an error")

@@ -167,9 +167,9 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %s", text, render(findings))
 			continue
 		}
-		for _, backward := range []bool{false, true} {
-			if diff := cmp.Diff(want, readsText(compiled.Reads(backward))); diff != "" {
-				t.Errorf("%s, backward %v (-want +got):\n%s", text, backward, diff)
+		for side, way := range compiled {
+			if diff := cmp.Diff(want, readsText(way.Reads)); diff != "" {
+				t.Errorf("%s, from side %d (-want +got):\n%s", text, side, diff)
 			}
 		}
 	}

@@ -69,14 +69,14 @@ func newReadsLab(tb testing.TB) *lab {
 }
 
 // edit makes a random object, edits it at a place that is not read, if it finds one, and compares what the expression gives.
-func (l *lab) edit(t *testing.T, compiled transform.Transform, random *rand.Rand, text string) bool {
+func (l *lab) edit(t *testing.T, compiled *transform.Way, random *rand.Rand, text string) bool {
 	t.Helper()
 	g := generator{random}
 	object := map[string]any{"kind": "Thing", "metadata": map[string]any{"name": "n", "labels": g.value(nil, 2)}}
 	object["spec"] = g.value(l.root.Property("spec"), 0)
 	before := marshal(t, object)
 	at := g.change(object, l.root, nil, func(path []any, presence bool) bool {
-		return !slices.ContainsFunc(compiled.Reads(false), func(r transform.Read) bool { return touches(path, presence, r) })
+		return !slices.ContainsFunc(compiled.Reads, func(r transform.Read) bool { return touches(path, presence, r) })
 	})
 	if at == nil {
 		return false
@@ -89,7 +89,7 @@ func (l *lab) edit(t *testing.T, compiled transform.Transform, random *rand.Rand
 	in := []transform.Operand{{Value: self, Present: true}}
 	if a, b := forward(t, compiled, before, in), forward(t, compiled, after, in); a != b {
 		t.Errorf("%s reads %s, and an edit at %v changes what it gives\nfrom %.300s\nto   %.300s\nof   %s\nand  %s",
-			text, readsText(compiled.Reads(false)), at, a, b, before, after)
+			text, readsText(compiled.Reads), at, a, b, before, after)
 	}
 	return true
 }
@@ -251,7 +251,7 @@ func TestTouches(t *testing.T) {
 	} {
 		got := ""
 		for _, path := range [][]any{{"spec"}, {"spec", "lo"}, {"spec", "lo", 1}, {"spec", "lo", 1, "kind"}, {"spec", "s"}} {
-			if slices.ContainsFunc(l.compile(t, text, "self", "out").Reads(false), func(r transform.Read) bool { return touches(path, false, r) }) {
+			if slices.ContainsFunc(l.compile(t, text, "self", "out").Reads, func(r transform.Read) bool { return touches(path, false, r) }) {
 				got += fmt.Sprint(path) + " "
 			}
 		}
