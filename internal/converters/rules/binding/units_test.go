@@ -17,8 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units of more than one place: those of
-// the version before the bar, those of the hub behind it, and in parentheses what is read outside.
+// A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units
+// of more than one place: those of the version before the bar, those of the hub behind it, and in
+// parentheses what is read outside.
 type unitsTest struct {
 	name       string
 	field, hub string
@@ -258,8 +259,8 @@ func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool
 	return roots
 }
 
-// TestUnitsOfAllRules holds what is true of any units for the rules of all examples, and of the folders of the checker, with whatever
-// is wrong with them.
+// TestUnitsOfAllRules holds what is true of any units for the rules of all examples, and of the
+// folders of the checker, with whatever is wrong with them.
 func TestUnitsOfAllRules(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -293,7 +294,8 @@ func TestUnitsOfAllRules(t *testing.T) {
 	}
 }
 
-// checkUnits says what is wrong with the units of a binding and those below it. Sound rules have no findings.
+// checkUnits says what is wrong with the units of a binding and those below it. Sound rules have no
+// findings.
 func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 	t.Helper()
 	each(root, func(r *binding.Binding, _ string) {
@@ -306,7 +308,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 			for side, places := range u.Places {
 				for _, p := range places {
 					first := r == root && len(p.Path) > 0 && p.Path[0].Name == "status"
-					other := r == root && slices.ContainsFunc(places, func(q binding.UnitPlace) bool {
+					other := r == root && slices.ContainsFunc(places, func(q transform.Read) bool {
 						return first != (len(q.Path) > 0 && q.Path[0].Name == "status")
 					})
 					if other {
@@ -366,7 +368,7 @@ func unitsText(root *binding.Binding) string {
 	return text.String()
 }
 
-func placesText(places []binding.UnitPlace) string {
+func placesText(places []transform.Read) string {
 	texts := make([]string, 0, len(places))
 	for _, p := range places {
 		texts = append(texts, p.String())

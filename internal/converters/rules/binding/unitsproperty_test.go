@@ -17,11 +17,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// editsEach is how many edits of random objects each rule file of the table sees, in each direction.
+// editsEach is how many edits of random objects each rule file of the table sees, in each
+// direction.
 const editsEach = 150
 
-// TestEditsStayInTheirUnits holds what units are for: an edit of a place changes, at the other version, places of its own units
-// alone, or what is a copy of it.
+// TestEditsStayInTheirUnits holds what units are for: an edit of a place changes, at the other
+// version, places of its own units alone, or what is a copy of it.
 func TestEditsStayInTheirUnits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range unitsTests() {
@@ -125,7 +126,8 @@ func near(a, b []syntax.Segment) bool {
 
 func text(path []syntax.Segment) string { return syntax.Path{Segments: path}.String() }
 
-// convert converts an object from a side to the other one, and returns it without webhookd's annotations.
+// convert converts an object from a side to the other one, and returns it without webhookd's
+// annotations.
 func (e *editor) convert(t *testing.T, object map[string]any, from binding.Side) map[string]any {
 	t.Helper()
 	source, err := json.Marshal(object)

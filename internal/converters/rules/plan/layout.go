@@ -6,6 +6,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -188,7 +189,7 @@ func (l *layouter) listsOfFirst(u *binding.Unit, of *binding.Binding) [][]syntax
 func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
 
 // inside returns the places that contain a place of a unit and exist because of it.
-func inside(root *keep.Place, place binding.UnitPlace) []*keep.Place {
+func inside(root *keep.Place, place transform.Read) []*keep.Place {
 	above := place.Path
 	if !place.Presence && len(above) > 0 {
 		above = above[:len(above)-1]
