@@ -39,13 +39,13 @@ func TestExpressionsDoNotSeeKeptValues(t *testing.T) {
 		rules: "- field: .spec.seen\n  hub: .spec.seen\n  toHub: " + expression + "\n  fromHub: " + expression,
 	}.kind(t)
 	for metadata, want := range map[string]string{
-		`{"name":"x","annotations":{"a":"b","conversion.webhookd.io/v1.spec.other":"{}"}}`:          "x:a",
-		`{"annotations":{"conversion.webhookd.io/v1.spec.other":"{}"}}`:                              "x:none",
-		`{"annotations":{"a":"b","status.conversion.webhookd.io/v1.status.b":"{}"}}`:                 "x:a",
-		`{"annotations":{"conv\u0065rsion.webhookd.io/v1.spec.other":"{}"}}`:                         "x:none",
+		`{"name":"x","annotations":{"a":"b","conversion.webhookd.io/v1.spec.other":"{}"}}`:            "x:a",
+		`{"annotations":{"conversion.webhookd.io/v1.spec.other":"{}"}}`:                               "x:none",
+		`{"annotations":{"a":"b","status.conversion.webhookd.io/v1.status.b":"{}"}}`:                  "x:a",
+		`{"annotations":{"conv\u0065rsion.webhookd.io/v1.spec.other":"{}"}}`:                          "x:none",
 		`{"annotations":{"conversion.webhookd.io/v0.spec.other":"{}","conversion.webhookd.io/x":""}}`: "x:none",
-		`{"annotations":{}}`:                                                                         "x:none",
-		`{"annotations":null}`:                                                                       "x:none",
+		`{"annotations":{}}`:   "x:none",
+		`{"annotations":null}`: "x:none",
 	} {
 		object := `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":` + metadata + `,"spec":{"seen":"x"}}`
 		if got := specOf(t, convert(t, kind, object, "v1beta1", "v1")); got["seen"] != want {

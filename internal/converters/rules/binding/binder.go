@@ -24,7 +24,7 @@ type binder struct {
 // A pending rule is to be bound below a place, with what is left of its paths from there on.
 type pending struct {
 	rule  *syntax.Rule
-	ends  [2][]Path
+	paths [2][]Path
 	found bool // its places exist
 }
 
@@ -32,13 +32,13 @@ func pendingOf(rules []*syntax.Rule) []pending {
 	all := make([]pending, 0, len(rules))
 	for _, rule := range rules {
 		p := pending{rule: rule}
-		for s := range p.ends {
+		for s := range p.paths {
 			place := Side(s).In(rule)
 			if place == nil {
 				continue
 			}
 			for i := range place.Paths {
-				p.ends[s] = append(p.ends[s], Path{Segments: place.Paths[i].Path.Segments, Name: &place.Paths[i]})
+				p.paths[s] = append(p.paths[s], Path{Segments: place.Paths[i].Path.Segments, Name: &place.Paths[i]})
 			}
 		}
 		all = append(all, p)
@@ -48,8 +48,8 @@ func pendingOf(rules []*syntax.Rule) []pending {
 
 // isHere reports whether a rule applies a rule set to the bases themselves.
 func (p *pending) isHere() bool {
-	return p.rule.Use != nil && len(p.ends[0]) == 1 && len(p.ends[0][0].Segments) == 0 &&
-		len(p.ends[1]) == 1 && len(p.ends[1][0].Segments) == 0
+	return p.rule.Use != nil && len(p.paths[0]) == 1 && len(p.paths[0][0].Segments) == 0 &&
+		len(p.paths[1]) == 1 && len(p.paths[1][0].Segments) == 0
 }
 
 // iterating returns the index of the first segment that goes through elements, which all paths of a
@@ -83,9 +83,9 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 		case b.ended() != nil:
 			return r
 		case !p.found && !b.find(r, &p):
-		case iterating(p.ends[0]) < 0 && iterating(p.ends[1]) < 0:
+		case iterating(p.paths[0]) < 0 && iterating(p.paths[1]) < 0:
 			r.Rules = append(r.Rules, b.rule(r, p))
-		case len(p.ends[0]) == 0 || len(p.ends[1]) == 0:
+		case len(p.paths[0]) == 0 || len(p.paths[1]) == 0:
 			oneSided = append(oneSided, p)
 		default:
 			b.elements(r, p)
@@ -126,10 +126,10 @@ func keyOf(r *Binding, rules []pending) string {
 	for s, base := range r.Base {
 		fmt.Fprintf(&key, "%p %t %q %q ", base.Node, base.Known, r.Keys[s], r.Picked[s])
 	}
-	fmt.Fprintf(&key, "%t", r.Told)
+	fmt.Fprintf(&key, "%t", r.Covered)
 	for _, p := range rules {
 		fmt.Fprintf(&key, " %p", p.rule)
-		for _, ends := range p.ends {
+		for _, ends := range p.paths {
 			for _, e := range ends {
 				fmt.Fprintf(&key, ",%d", len(e.Segments))
 			}
@@ -189,7 +189,7 @@ func (b *binder) find(r *Binding, p *pending) bool {
 		return false
 	}
 	b.Applied[rule] = true
-	for s, ends := range p.ends {
+	for s, ends := range p.paths {
 		if !b.findPaths(r, Side(s), rule, ends) {
 			b.Unsure = true // what the rule would cover on this side is not known
 			return false
@@ -199,7 +199,7 @@ func (b *binder) find(r *Binding, p *pending) bool {
 			return false
 		}
 	}
-	if rule.Broken && (iterating(p.ends[0]) >= 0 || iterating(p.ends[1]) >= 0) {
+	if rule.Broken && (iterating(p.paths[0]) >= 0 || iterating(p.paths[1]) >= 0) {
 		b.Unsure = true // its elements may not pair
 		return false
 	}
@@ -243,7 +243,7 @@ func lacks(base Place, place *syntax.Place) bool {
 
 // rule binds a rule that goes through no elements.
 func (b *binder) rule(r *Binding, p pending) *Rule {
-	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.ends, Doubtful: p.rule.Broken}
+	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.paths, Doubtful: p.rule.Broken}
 	for s := range t.Ends {
 		for i := range t.Ends[s] {
 			t.Ends[s][i].Base = r.Base[s]
@@ -263,7 +263,7 @@ func (b *binder) rule(r *Binding, p pending) *Rule {
 
 // use binds the rule set that a rule applies.
 func (b *binder) use(r *Binding, t *Rule) {
-	t.Below = &Binding{Told: true}
+	t.Below = &Binding{Covered: true}
 	for s := range t.Ends {
 		path := t.Ends[s][0].Segments
 		t.Below.Base[s], t.Below.Prefix[s] = t.Ends[s][0].Place, r.Text(Side(s), path)

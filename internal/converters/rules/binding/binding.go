@@ -36,7 +36,7 @@ type Binding struct {
 	Keys     [2]string    // the key field of an element whose counterpart is the entry of a map
 	KeyBy    *syntax.Rule // which gives it
 	Picked   [2]string    // the field by which the base is picked out of a list
-	Told     bool         // the rule that applies the rule set covers the base
+	Covered  bool         // the rule that applies the rule set covers the base
 	Units    []*Unit      // a place that is in none is a unit of its own
 	index    index
 }

@@ -10,7 +10,7 @@ import (
 func (b *binder) elements(r *Binding, p pending) {
 	to := Elements{Rule: p.rule}
 	inner := pending{rule: p.rule, found: true}
-	for s, ends := range p.ends {
+	for s, ends := range p.paths {
 		at := iterating(ends)
 		if at < 0 {
 			continue
@@ -21,7 +21,7 @@ func (b *binder) elements(r *Binding, p pending) {
 		for _, e := range ends {
 			if e.Name != nil { // otherwise it only names the list
 				e.Segments = e.Segments[at+1:]
-				inner.ends[s] = append(inner.ends[s], e)
+				inner.paths[s] = append(inner.paths[s], e)
 			}
 		}
 	}
@@ -110,15 +110,15 @@ func (e *Elements) know(rule *syntax.Rule, by [2]syntax.Segment) {
 // by another rule or by its name, if it has one.
 func (b *binder) paired(r *Binding, p pending) pending {
 	s := OfSpoke
-	if len(p.ends[OfSpoke]) == 0 {
+	if len(p.paths[OfSpoke]) == 0 {
 		s = OfHub
 	}
 	o := s.Other()
-	at := iterating(p.ends[s])
-	list, by := p.ends[s][0].Segments[:at], p.ends[s][0].Segments[at]
+	at := iterating(p.paths[s])
+	list, by := p.paths[s][0].Segments[:at], p.paths[s][0].Segments[at]
 	if e := r.ElementsAt(s, list); e != nil {
 		if e.Has[o] {
-			p.ends[o] = []Path{{Segments: e.Whole(o)}}
+			p.paths[o] = []Path{{Segments: e.Whole(o)}}
 		}
 		return p
 	}
@@ -130,9 +130,9 @@ func (b *binder) paired(r *Binding, p pending) pending {
 	switch {
 	case !there.Known:
 	case there.Step(by).Known && (there.Free() || here.Free() || there.Node.Kind() == here.Node.Kind()):
-		p.ends[o] = []Path{{Segments: append(slices.Clone(other), plain(by))}}
+		p.paths[o] = []Path{{Segments: append(slices.Clone(other), plain(by))}}
 	default:
-		b.say(p.ends[s][0].Name.Pos, "elements-without-counterpart", "convert it, or keep or drop it as a whole",
+		b.say(p.paths[s][0].Name.Pos, "elements-without-counterpart", "convert it, or keep or drop it as a whole",
 			"%s: %s is %s in %s, and %s in %s", p.rule, r.Text(s, list), here.Node.Kind(), b.Names[s], there.Node.Kind(), b.Names[o])
 	}
 	return p

@@ -89,7 +89,7 @@ func (r *run) program(p *plan.Program, n *jsondoc.Node) bool {
 	r.into = nil
 	for i := range p.Writes {
 		w := &p.Writes[i]
-		if !w.Beside {
+		if !w.SameObject {
 			r.into = nil
 		}
 		if v := &ops[w.Rule.OutAt+w.Out]; v.Present {

@@ -58,11 +58,11 @@ type Route struct {
 
 // A Write is an output of a rule, or a default.
 type Write struct {
-	Rule   *Rule
-	Out    int
-	Value  jsondoc.Value // the default
-	Fixed  bool          // it is a default
-	Beside bool          // it goes into the same object as the write before it
+	Rule       *Rule
+	Out        int
+	Value      jsondoc.Value // the default
+	Fixed      bool          // it is a default
+	SameObject bool          // it goes into the same object as the write before it
 }
 
 // Route returns where the write goes.
@@ -244,8 +244,8 @@ func keyText(element binding.Place, s syntax.Segment) []byte {
 	return jsondoc.StringValue(s.Value).Text()
 }
 
-// beside reports whether two routes lead to members of the same object.
-func (r *Route) beside(other *Route) bool {
+// sameObject reports whether two routes lead to members of the same object.
+func (r *Route) sameObject(other *Route) bool {
 	n := len(r.Steps)
 	return n > 0 && n == len(other.Steps) && slices.Equal(r.Steps[:n-1], other.Steps[:n-1]) && !r.Picks && !other.Picks
 }
@@ -344,7 +344,7 @@ func (b *builder) elements(e *binding.Elements) {
 	r := &Rule{In: routesOf(e.Ends[b.src : b.src+1]), Out: routesOf(e.Ends[b.dst : b.dst+1])}
 	o, target := b.in.make(r.In[0].Steps), b.out.make(r.Out[0].Steps)
 	if o.move != nil && o.move.elements == nil && slices.Equal(o.move.rule.Out[0].Steps, r.Out[0].Steps) {
-		o.move.elements = e // a plain pair of the two lists says no more
+		o.move.elements = e // a plain pair of the two lists adds nothing
 		return
 	}
 	if o.owner {
@@ -360,7 +360,7 @@ func (b *builder) finish() {
 		slices.SortStableFunc(w, func(a, b Write) int { return cmp.Compare(len(a.Route().Steps), len(b.Route().Steps)) })
 	}
 	for i := 1; i < len(b.p.Writes); i++ {
-		b.p.Writes[i].Beside = b.p.Writes[i].Route().beside(b.p.Writes[i-1].Route())
+		b.p.Writes[i].SameObject = b.p.Writes[i].Route().sameObject(b.p.Writes[i-1].Route())
 	}
 	for _, r := range b.p.rules {
 		if slices.ContainsFunc(r.In, func(in Route) bool { return !in.Direct }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A codec is one value in two forms: plain, and encoded in a string. For DurationSeconds and
-// QuantityInt, too, the string is the encoded form.
+// A codec is one value in two forms: plain, and encoded in a string. The string is the encoded form
+// of DurationSeconds and QuantityInt as well.
 type codec struct {
 	name           string
 	plain, encoded []crdschema.Kind // of the values on either side; messages name the first
