@@ -4,8 +4,9 @@ import (
 	"testing"
 )
 
-// Expressions see the same metadata whatever is kept there, and whether or not the object was converted before.
-func TestExpressionsSeeMetadataWithoutWhatIsKept(t *testing.T) {
+// Expressions see the same metadata whatever is kept, and whether or not the object was converted
+// before.
+func TestExpressionsSeeMetadataWithoutKeptValues(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {seen: string, keep: string}}", v1: "{spec: {seen: string}}",
@@ -30,7 +31,7 @@ func TestExpressionsSeeMetadataWithoutWhatIsKept(t *testing.T) {
 	}
 }
 
-// Expressions do not see the annotations of kept values, through object either.
+// Expressions do not see the annotations of kept values in object, either.
 func TestExpressionsDoNotSeeKeptValues(t *testing.T) {
 	t.Parallel()
 	const expression = `'self.split(":")[0] + ":" + (has(object.metadata.annotations) ? object.metadata.annotations.map(k, k).join(",") : "none")'`

@@ -148,7 +148,7 @@ func plain(by syntax.Segment) syntax.Segment {
 
 // rulesOnTheWay returns the rules that name a place or a place that contains it, in their order.
 func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
-	var found []*Rule
+	found := make([]*Rule, 0, len(path))
 	for i := range len(path) + 1 {
 		found = append(found, b.RulesAt(s, path[:i])...)
 	}

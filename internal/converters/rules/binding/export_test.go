@@ -6,10 +6,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// UnitsAt returns the units that a place belongs to by its content: the one that has it, or the
-// nearest place above it; if there is none, those that have places below it. It is empty for a
-// place that is a unit of its own. A path that does not say which element it is of may be in the
-// units of several, such as rules pick.
+// UnitsAt returns the units that the content of a place belongs to: those that have it or the
+// nearest place above it; if there are none, those with places below it. It returns none for a
+// place that is a unit of its own. A path into unspecified elements may be in several units, such
+// as those of elements that rules pick.
 func (b *Binding) UnitsAt(side Side, path []syntax.Segment) []*Unit {
 	var above, below []*Unit
 	longest := -1
@@ -37,8 +37,7 @@ func (b *Binding) UnitsAt(side Side, path []syntax.Segment) []*Unit {
 	return below
 }
 
-// UnitsOf returns the units of a rule of the binding: one, or two if it names places in .status and
-// others.
+// UnitsOf returns the units of a rule: one, or two if it names places in .status and elsewhere.
 func (b *Binding) UnitsOf(rule *Rule) []*Unit {
 	var units []*Unit
 	for _, u := range b.Units {
@@ -49,7 +48,7 @@ func (b *Binding) UnitsOf(rule *Rule) []*Unit {
 	return units
 }
 
-// meet reports whether one path may be the other one, or lead to a part of it.
+// meet reports whether one path may contain the other.
 func meet(a, b []syntax.Segment) bool {
 	for i := range min(len(a), len(b)) {
 		if !mayBe(a[i], b[i]) {

@@ -10,7 +10,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // A Problem is a segment of a path that the schema does not have.
@@ -125,7 +124,7 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 	if s.Kind != syntax.Pick || len(key.Enum()) == 0 {
 		return nil
 	}
-	if transform.Admits(key, jsondoc.StringValue(s.Value).Text()) {
+	if transform.AdmitsString(key, s.Value) {
 		return nil
 	}
 	values := make([]string, 0, len(key.Enum()))

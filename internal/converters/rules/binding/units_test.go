@@ -18,8 +18,8 @@ import (
 )
 
 // A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units
-// of more than one place: those of the version before the bar, those of the hub behind it, and in
-// parentheses what is read outside.
+// of more than one place: the places of the version, a bar, those of the hub, and in parentheses
+// the reads outside.
 type unitsTest struct {
 	name       string
 	field, hub string
@@ -27,7 +27,7 @@ type unitsTest struct {
 	want       string
 }
 
-// unitsTests have the same object on both sides where they say nothing of the hub.
+// unitsTests have the same object on both sides unless they give the hub's.
 func unitsTests() []unitsTest {
 	const abc = "spec: {type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}}}"
 	const uvw = "spec: {type: object, properties: {u: {type: string}, v: {type: string}, w: {type: string}, d: {type: string}}}"
@@ -259,8 +259,8 @@ func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool
 	return roots
 }
 
-// TestUnitsOfAllRules holds what is true of any units for the rules of all examples, and of the
-// folders of the checker, with whatever is wrong with them.
+// TestUnitsOfAllRules checks properties of all units for the rules of all examples and of the
+// checker's folders, including broken ones.
 func TestUnitsOfAllRules(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -294,8 +294,7 @@ func TestUnitsOfAllRules(t *testing.T) {
 	}
 }
 
-// checkUnits says what is wrong with the units of a binding and those below it. Sound rules have no
-// findings.
+// checkUnits checks the units of a binding and of those below it. Sound rules have no findings.
 func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 	t.Helper()
 	each(root, func(r *binding.Binding, _ string) {
@@ -326,7 +325,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 	})
 }
 
-// each calls f with a binding and with each that is below it, and where that is.
+// each calls f with a binding and each one below it, and with its position.
 func each(root *binding.Binding, f func(r *binding.Binding, at string)) {
 	seen := map[*binding.Binding]bool{}
 	var visit func(r *binding.Binding, at string)
@@ -350,7 +349,7 @@ func each(root *binding.Binding, f func(r *binding.Binding, at string)) {
 	visit(root, "")
 }
 
-// unitsText writes the units of a binding, and of those below it, that are more than one place.
+// unitsText returns the units of more than one place, of a binding and of those below it.
 func unitsText(root *binding.Binding) string {
 	var text strings.Builder
 	each(root, func(r *binding.Binding, at string) {

@@ -71,7 +71,7 @@ func (r *run) putElement(n *jsondoc.Node, path *plan.Route, i int, v jsondoc.Val
 	}
 	e := r.part(n, s)
 	whole, first := i == len(path.Steps)-1, s.Kind == plan.ByFirst
-	if e != nil && !(whole && first) {
+	if e != nil && (!whole || !first) {
 		r.mayLose = true
 		return !whole && r.put(e, path, i+1, v)
 	}

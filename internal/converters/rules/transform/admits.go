@@ -24,6 +24,11 @@ func Admits(n *crdschema.Node, text []byte) bool {
 	return ofKind(n, text) && inEnum(n, text)
 }
 
+// AdmitsString is Admits for a string.
+func AdmitsString(n *crdschema.Node, value string) bool {
+	return Admits(n, jsondoc.StringValue(value).Text())
+}
+
 func ofKind(n *crdschema.Node, text []byte) bool {
 	switch n.Kind() {
 	case crdschema.None:

@@ -7,7 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// object is one of about 3 KB, as the API server sends it: most of it is managedFields, and that comes before the spec.
+// object returns an object of about 3 KB, as the API server sends it: most of it is managedFields,
+// and that comes before the spec.
 func object() string {
 	fields := strings.Repeat(`{"manager":"kubectl","operation":"Update","apiVersion":"example.com/v1","time":"2026-01-01T00:00:00Z",`+
 		`"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{".":{},"f:a":{},"f:remediation":{},"f:list":{".":{},"k:{\"name\":\"x\"}":{}}}}},`, 10)

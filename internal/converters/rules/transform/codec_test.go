@@ -40,7 +40,7 @@ func scalarCodecTests() []conversionTest {
 			conversion{`"90s"`, "->", `90`}, conversion{`90`, "<-", `"1m30s"`}, conversion{`"1h"`, "->", `3600`},
 			conversion{`0`, "<-", `"0s"`}, conversion{`-5`, "<-", `"-5s"`}, conversion{`"1.5s"`, "->", wrongForm},
 			conversion{`"90"`, "->", wrongForm}, conversion{`"1d"`, "->", wrongForm},
-			// What Go cannot count is no duration there: it is kept (TestDurationsThatGoCannotCountAreKept).
+			// A text that Go cannot read as a duration is not converted, so it is kept.
 			conversion{`9223372036`, "<-", `"2562047h47m16s"`}, conversion{`-9223372036`, "<-", `"-2562047h47m16s"`},
 			conversion{`9223372037`, "<-", wrongForm}, conversion{`-9223372037`, "<-", wrongForm},
 			conversion{`9460800000000`, "<-", wrongForm}, conversion{`9223372036854775807`, "<-", wrongForm},

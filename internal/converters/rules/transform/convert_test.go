@@ -50,8 +50,8 @@ type conversionTest struct {
 	schemas schemas
 	rule    string
 	object  string
-	// claims are I for injective, T for total, first to the hub, then from it: "IT/it" claims all of the way to the hub
-	// and nothing of the way back.
+	// claims are I for injective and T for total, first to the hub, then from it: "IT/it" claims
+	// both for the way to the hub and neither for the way back.
 	claims      string
 	conversions []conversion
 }
@@ -136,7 +136,7 @@ func valuesTests() []conversionTest {
 			conversions: []conversion{
 				{`"x"`, "->", `"x"`},
 				{`"x"`, "<-", `"x"`},
-				// b is no value of the field, and would come back as a.
+				// b is not a value of the field, and would come back as a.
 				{`"b"`, "->", "error: the value has no counterpart"},
 			},
 		},
@@ -184,7 +184,7 @@ func valuesTests() []conversionTest {
 			},
 		},
 		{
-			name:        "integers that a float64 cannot tell apart",
+			name:        "integers that are the same as a float64",
 			schemas:     schemas{"a: {type: string, enum: [p, q]}", "b: {type: integer}"},
 			rule:        "{field: .spec.a, hub: .spec.b, values: {p: 9007199254740992, q: 9007199254740993}}",
 			claims:      "IT/it",
@@ -232,7 +232,7 @@ func templateTests() []conversionTest {
 			},
 		},
 		{
-			name:        "template whose parts tell themselves apart",
+			name:        "template whose parts are distinct",
 			schemas:     schemas{"v: {type: string}", "major: {type: integer}\nminor: {type: integer}\nrest: {type: string}"},
 			rule:        `{field: .spec.v, hub: {a: .spec.major, b: .spec.minor, c: .spec.rest}, template: "v{a}.{b}{{{c}}}"}`,
 			claims:      "It/IT",

@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// Columns count from the brace of the rule, which is in line 9, column 7 of its file.
+// Columns count from the brace of the rule, which is at line 9, column 7 of its file.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, map[string]transform.GoFunc{"splitName": {}})

@@ -12,8 +12,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// FuzzExpression compiles any expression, from any place of a schema to any other, and runs it on any object: nothing panics,
-// it costs no more than it may, it ends, what it gives is JSON that is not too large, and it is the same every time.
+// FuzzExpression compiles any expression, from any place of a schema to any other, and runs it on
+// any object. Nothing panics, the expression ends within the cost limit, and its result is JSON of
+// limited size, the same every time.
 func FuzzExpression(f *testing.F) {
 	const object = `{"metadata":{"name":"n","labels":{"l":"v"}},"spec":{"s":"a,b","i":3,"d":1.5,"t":true,"l":["y","x"],` +
 		`"m":{"k":"v"},"o":{"p":"1Gi"},"a":[1,{"x":null}]}}`
@@ -46,7 +47,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// Most expressions are for every place; those that are not are findings.
+// Most expressions fit every place; the others have findings.
 func expressionSeeds() []string {
 	return []string{
 		`self`, `object.spec.s + ":" + string(self)`, `has(object.spec.o.p) ? object.spec.o.p : metadata.name`, `object.spec.?s.orValue("")`,
@@ -104,14 +105,15 @@ func (l *lab) compile(t *testing.T, text, from, to string) *transform.Way {
 	return compiled[0]
 }
 
-// What an evaluation may take. The limit of the cost is looked at behind each step, and the last one may take as much again.
+// The limits of an evaluation. The cost limit is checked after each step, and the last one may cost
+// as much again.
 const (
 	mostCost   = 2_100_000
 	mostResult = 1 << 20
 	mostTime   = 20 * time.Second // that of a machine with much else to do; it takes a tenth of a second
 )
 
-// forward returns what a transform gives, or its error.
+// forward returns the result of a transform, or its error.
 func forward(t *testing.T, compiled *transform.Way, object string, in []transform.Operand) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
@@ -124,7 +126,7 @@ func forward(t *testing.T, compiled *transform.Way, object string, in []transfor
 	}
 	if err != nil {
 		if out[0].Present {
-			t.Fatalf("a value beside an error: %v", err)
+			t.Fatalf("a value with an error: %v", err)
 		}
 		return "error: " + err.Error()
 	}

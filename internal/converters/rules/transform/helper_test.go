@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// schemas are what the specs of v1 (field) and v2 (hub) have, as lines of YAML: `name: {type: string}`.
+// schemas are the specs of v1 (field) and v2 (hub), as lines of YAML: `name: {type: string}`.
 type schemas struct{ field, hub string }
 
 // parse returns the roots of both versions.
@@ -23,7 +23,7 @@ func (s schemas) parse(tb testing.TB) (field, hub *crdschema.Node) {
 	return roots[0], roots[1]
 }
 
-// at returns the place of a path of plain fields and lists.
+// at returns the node at a path of fields and lists.
 func at(root *crdschema.Node, path syntax.Path) *crdschema.Node {
 	for _, s := range path.Segments {
 		switch s.Kind {
@@ -61,7 +61,8 @@ spec:
     rules:
     - `
 
-// parseRule returns the rule of a text in flow or block style, whose first line is line 9 of its file.
+// parseRule returns the rule of a text in flow or block style, whose first line is line 9 of its
+// file.
 func parseRule(tb testing.TB, text string) *syntax.Rule {
 	tb.Helper()
 	text = head + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
@@ -185,7 +186,7 @@ func run(tb testing.TB, t transform.Transform, backward bool, object, in string,
 	if err := way.Run(call, operands(tb, in), out); err != nil {
 		for _, o := range out {
 			if o.Present {
-				tb.Error("an output beside an error")
+				tb.Error("an output with an error")
 			}
 		}
 		return "error: " + err.Error()

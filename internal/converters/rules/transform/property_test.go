@@ -13,11 +13,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// randomly is how many random values each direction of each rule of the tables gets.
+// randomly is the number of random values for each direction of each rule of the tables.
 const randomly = 3000
 
-// TestClaims checks Injective and Total for the rules of all tables on random values. Many nearly fit, and some the schema does
-// not allow.
+// TestClaims checks Injective and Total for the rules of all tables on random values. Many nearly
+// fit, and some the schema does not allow.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
@@ -100,7 +100,7 @@ func isPlain(r *syntax.Rule) bool {
 	return r.Values == nil && r.HubValues == nil && r.Template == nil && r.Codec == nil && r.ToHub == nil && r.FromHub == nil
 }
 
-// check converts random values there and back, and says which promise is broken.
+// check converts random values there and back, and returns the claim that fails, if any.
 func (c *claim) check(t *testing.T, backward bool, from, to []*crdschema.Node) string {
 	t.Helper()
 	in, valid := make([]transform.Operand, len(from)), true
@@ -139,7 +139,7 @@ func (c *claim) check(t *testing.T, backward bool, from, to []*crdschema.Node) s
 	return ""
 }
 
-// bounded reports whether the API server takes a value that is of the type of the place.
+// bounded reports whether the API server accepts a value of the right type.
 func bounded(text []byte, node *crdschema.Node) bool {
 	i, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || node == nil {
@@ -152,7 +152,7 @@ func bounded(text []byte, node *crdschema.Node) bool {
 	return node.Format() != "int32" || int64(int32(i)) == i
 }
 
-// spelt reports whether a number is spelt as the API server does.
+// spelt reports whether a number is spelt as the API server spells it.
 func spelt(text []byte, kind crdschema.Kind) bool {
 	if kind != crdschema.Integer && kind != crdschema.IntOrString || text[0] == '"' {
 		return true
@@ -161,8 +161,8 @@ func spelt(text []byte, kind crdschema.Kind) bool {
 	return err == nil && strconv.FormatInt(i, 10) == string(text)
 }
 
-// same reports whether operands come back as the same JSON values: strings whatever their escapes, numbers as they were or as
-// the API server stores them.
+// same reports whether operands come back as the same JSON values: strings whatever their escapes,
+// numbers as they were or as the API server stores them.
 func same(a, b []transform.Operand) bool {
 	for i := range a {
 		if a[i].Present != b[i].Present {
@@ -179,7 +179,7 @@ func same(a, b []transform.Operand) bool {
 	return true
 }
 
-// value returns a random value that is near to what a place has, or absent.
+// value returns a random value that nearly fits the schema, or an absent one.
 func (c *claim) value(node *crdschema.Node) transform.Operand {
 	pick := func(list ...string) string { return list[c.random.IntN(len(list))] }
 	var text string
@@ -209,7 +209,7 @@ func (c *claim) value(node *crdschema.Node) transform.Operand {
 	return transform.Operand{Value: v, Present: err == nil}
 }
 
-// text returns a string that is put together from what the rules of the tables look for.
+// text returns a string made of pieces that the rules of the tables look for.
 func (c *claim) text() string {
 	var text strings.Builder
 	pieces := strings.Split("a b c x 1 0 -5 80 * . : :: - aa true false null v1 { } s m h 30s 1m30s Gi k e3 % YQ== aMOp"+

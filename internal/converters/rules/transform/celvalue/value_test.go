@@ -192,8 +192,8 @@ func TestOrderedMapsIterateInOrder(t *testing.T) {
 	}
 }
 
-// FuzzValue holds that a value is what encoding/json makes of its text, however it is looked at, and that its JSON is the
-// same value.
+// FuzzValue checks that a value is what encoding/json makes of its text, however it is read, and
+// that its JSON is the same value.
 func FuzzValue(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"b":[1,"x",null,true,{"c":1.5}]},"d":-0,"e":1e2}`, `[[],{},"",[[1]]]`, `9007199254740993`, `"\ud83d\ude00\u0000"`,
@@ -244,7 +244,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// rebuilt looks at all of a value.
+// rebuilt reads all of a value.
 func rebuilt(v ref.Val) any {
 	switch v := v.(type) {
 	case traits.Mapper:
@@ -264,7 +264,7 @@ func rebuilt(v ref.Val) any {
 	return plain(v.Value())
 }
 
-// eager makes the value anew of cel-go's own types.
+// eager rebuilds the value from cel-go's own types.
 func eager(v ref.Val) ref.Val {
 	switch v := v.(type) {
 	case traits.Mapper:
@@ -284,7 +284,7 @@ func eager(v ref.Val) ref.Val {
 	return v
 }
 
-// plain is what encoding/json makes of such a value.
+// plain returns the value that encoding/json would make.
 func plain(v any) any {
 	switch v := v.(type) {
 	case int64:
