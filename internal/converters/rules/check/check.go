@@ -25,7 +25,7 @@ func Check(ctx context.Context, set *binding.Set) []finding.Finding {
 // Kinds is Check, which also returns the kinds that a finding is about, by the names of their CRDs: notes do not count. Rules in
 // which nothing is wrong convert the others.
 func Kinds(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
-	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Doubts)}
+	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Warnings)}
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
 		before := len(c.findings)

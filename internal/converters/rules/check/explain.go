@@ -99,7 +99,7 @@ type outcome struct {
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
-	if kind == Presence && len(v.path) == 0 && v.binding.Told {
+	if kind == Presence && len(v.path) == 0 && v.binding.Covered {
 		return
 	}
 	w.atom(v.binding.Text(w.src, v.path), kind, o)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
 // A keptView is what becomes of the places of a version in another one, as far as it matters for what is kept of them there.
@@ -201,10 +202,10 @@ func (o *outcome) loses(src binding.Side) bool {
 	}
 	dst := src.Other()
 	for _, r := range o.by {
-		backward := src == binding.OfHub
+		way := r.Transform[src]
 		switch {
 		case r.How != binding.Converts:
-		case r.Doubtful || r.Transform == nil || !r.Transform.Injective(backward) || !r.Transform.Total(backward):
+		case r.Doubtful || way == nil || !way.Injective || !way.Total:
 			return true
 		case len(r.Ends[src]) > 1 && r.Syntax.Absent == nil:
 			return true // not all of them may be there
@@ -377,10 +378,10 @@ func (v *keptView) within(p *keptPlace) {
 }
 
 func (p *keptPlace) itself(v *keptView) []string {
-	return []string{memberText(binding.UnitPlace{}, p.Path, v.from())}
+	return []string{memberText(transform.Read{}, p.Path, v.from())}
 }
 
-func memberText(m binding.UnitPlace, path, version string) string {
+func memberText(m transform.Read, path, version string) string {
 	if path = cmp.Or(path, "."); m.Presence {
 		path = "has(" + path + ")"
 	}

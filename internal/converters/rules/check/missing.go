@@ -67,7 +67,7 @@ func (q *requirer) madeSurely(m need) bool {
 		if r.Doubtful || r == m.trigger {
 			return true
 		}
-		sure := !guarded(r, q.dst) && (r.Transform == nil || r.Transform.Total(q.dst == binding.OfSpoke))
+		sure := !guarded(r, q.dst) && (r.Transform[q.src] == nil || r.Transform[q.src].Total)
 		for _, e := range r.Ends[q.src] {
 			sure = sure && m.certain(q.src, e.Segments)
 		}
@@ -126,7 +126,7 @@ func (q *requirer) doubt(m need, r *binding.Rule) string {
 			}
 		}
 	}
-	if r.Transform == nil {
+	if r.Transform[q.src] == nil {
 		from := m.binding.Text(q.src, r.Ends[q.src][0].Segments)
 		i := slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
 		if i < 0 || q.mismatch[from] {
@@ -139,7 +139,7 @@ func (q *requirer) doubt(m need, r *binding.Rule) string {
 		return from + " " + what
 	}
 	alone := len(r.Ends[q.dst]) == 1 || r.How == binding.Converts && r.Syntax.Template != nil && r.Syntax.Absent == nil
-	if r.Transform.Total(q.dst == binding.OfSpoke) || r == m.trigger && alone {
+	if r.Transform[q.src].Total || r == m.trigger && alone {
 		return ""
 	}
 	return q.partial(m, r)
