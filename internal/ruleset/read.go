@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/volume"
 )
 
 // maxRuleFile bounds one file of rules or CRDs in bytes: a ConfigMap may have 1 MiB, the largest CRDs have two.
@@ -20,14 +21,6 @@ const maxRuleFile = 8 << 20
 
 // maxRuleFiles bounds the files of one folder: a user may have named the root of a repository.
 const maxRuleFiles = 10_000
-
-const (
-	// dataLink is what the kubelet swaps in the folder of a ConfigMap.
-	dataLink = "..data"
-	// maxSwaps bounds how often a folder is read anew. The kubelet swaps once in a minute or so, so that two in a row are
-	// none of its own.
-	maxSwaps = 5
-)
 
 // A File is a file of rules or of CRDs.
 type File struct {
@@ -69,44 +62,13 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 	return readWhole(ctx, read, path, func(generation string) ([]File, error) { return readFolder(ctx, read, generation, path) })
 }
 
-// readWhole reads the generation of a folder that is there when the reading ends. The kubelet takes the old one of a mounted
-// ConfigMap away, file by file, once it has pointed the link ..data at the new one: what was read meanwhile, errors included,
-// may be any part of it.
+// readWhole reads the generation of a folder that is current when the reading ends. Whatever was read of
+// an old one, errors included, may be any part of it.
 func readWhole(ctx context.Context, reader Reader, dir string, read func(generation string) ([]File, error)) ([]File, error) {
-	current := func() (string, error) {
-		return within(ctx, reader.waits, dir, func() (string, error) { return generation(dir) })
+	current := func() (volume.Generation, error) {
+		return within(ctx, reader.waits, dir, func() (volume.Generation, error) { return volume.Current(dir) })
 	}
-	before, err := current()
-	if err != nil {
-		return nil, err
-	}
-	for range maxSwaps {
-		files, failed := read(before)
-		after, err := current()
-		if err != nil {
-			return nil, err
-		}
-		if after == before {
-			return files, failed
-		}
-		before = after
-	}
-	return nil, fmt.Errorf("folder has changed %d times while it was read: %s", maxSwaps, dir)
-}
-
-// generation returns where the files of a folder are: where the link ..data of a volume leads, or else in the folder itself.
-// The link is read and not followed, since what it led to may be gone a moment later.
-func generation(dir string) (string, error) {
-	target, err := os.Readlink(filepath.Join(dir, dataLink))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return dir, nil
-	case err != nil:
-		return "", err
-	case filepath.IsAbs(target):
-		return target, nil
-	}
-	return filepath.Join(dir, target), nil
+	return volume.Read(dir, current, func(g volume.Generation) ([]File, error) { return read(g.Path) })
 }
 
 // readFolder reads the files in and below a folder but those in folders with a dot, and calls them by
