@@ -1,26 +1,12 @@
 package converters
 
 import (
+	"bytes"
 	"reflect"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
-
-// An entry is a member of an object, or an element of an array, which has no name.
-type entry struct {
-	name  string
-	value *jsondoc.Node
-}
-
-// entries lists the members or elements of n, so that n can be edited while they are gone through.
-func entries(n *jsondoc.Node) ([]entry, error) {
-	var list []entry
-	err := n.Each(func(name string, value *jsondoc.Node) bool {
-		list = append(list, entry{name, value})
-		return true
-	})
-	return list, err
-}
 
 // matchElements returns, for each element of now, the index of the element of old that is equal to it, or -1. An element
 // is matched once, and with the one at its own index if it can be.
@@ -58,18 +44,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 
 // replaceElements makes n the array of the texts.
 func replaceElements(n *jsondoc.Node, texts [][]byte) error {
-	size := 2 + len(texts)
-	for _, text := range texts {
-		size += len(text)
-	}
-	array := append(make([]byte, 0, size), '[')
-	for i, text := range texts {
-		if i > 0 {
-			array = append(array, ',')
-		}
-		array = append(array, text...)
-	}
-	v, err := jsondoc.RawValue(append(array, ']'))
+	v, err := jsondoc.RawValue(slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'}))
 	if err == nil {
 		n.Replace(v)
 	}

@@ -2,6 +2,8 @@ package converters
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +28,7 @@ func (k *Kind) hidden(err error) error {
 	if !ok {
 		return err
 	}
-	schemas := make([]*crdschema.Node, 0, len(k.Schemas))
-	for _, s := range k.Schemas {
-		schemas = append(schemas, s)
-	}
-	return &jsondoc.PathError{Problem: wrong.Problem, Path: hideNames(wrong.Path, schemas)}
+	return &jsondoc.PathError{Problem: wrong.Problem, Path: hideNames(wrong.Path, slices.Collect(maps.Values(k.Schemas)))}
 }
 
 // hideNames writes {} for the names of a path that none of the schemas has.

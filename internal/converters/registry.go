@@ -3,6 +3,7 @@ package converters
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,12 +41,7 @@ func (r *Registry) Lookup(gk schema.GroupKind) *Kind { return r.kinds[gk] }
 
 // Kinds returns the kinds ordered by name. They must not be changed.
 func (r *Registry) Kinds() []*Kind {
-	kinds := make([]*Kind, 0, len(r.kinds))
-	for _, k := range r.kinds {
-		kinds = append(kinds, k)
-	}
-	slices.SortFunc(kinds, func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
-	return kinds
+	return slices.SortedFunc(maps.Values(r.kinds), func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
 // problems returns what is wrong with the kind's declaration.

@@ -1,9 +1,7 @@
 package converters
 
 import (
-	"bytes"
 	"context"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -103,9 +101,12 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 	}
 	all := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		size := len(name) + stringSize(m.Value().Text())
+		size := len(name)
+		if v := m.Value(); v.Kind() == jsondoc.String {
+			size += jsondoc.UnquotedLen(v.Text())
+		}
 		all += size
-		if of, kept := versionKept(string(name)); kept {
+		if of, own := keep.VersionOf(string(name)); own {
 			r.KeptBytes += size
 			keeps = keeps || of == version
 		}
@@ -115,33 +116,4 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 		r.AnnotationBytes = all
 	}
 	return keeps, err
-}
-
-// versionKept returns the version of which an annotation of this name keeps values; false if it keeps none.
-func versionKept(annotation string) (string, bool) {
-	rest, kept := strings.CutPrefix(annotation, keep.Prefix)
-	if !kept {
-		rest, kept = strings.CutPrefix(annotation, keep.StatusPrefix)
-	}
-	version, _, _ := strings.Cut(rest, ".")
-	return version, kept
-}
-
-// stringSize returns the size in bytes of what a string literal stands for.
-func stringSize(literal []byte) int {
-	if len(literal) < len(`""`) || literal[0] != '"' {
-		return 0
-	}
-	text := literal[1 : len(literal)-1]
-	size := len(text)
-	for {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 {
-			return size
-		}
-		if text[i+1] == 'u' {
-			return len(jsondoc.Unquote(literal))
-		}
-		size, text = size-1, text[i+2:]
-	}
 }

@@ -1,6 +1,7 @@
 package converters
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -66,16 +67,18 @@ func added(was, now any) (more any, is bool) {
 }
 
 func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
-	list, err := entries(n)
-	if err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(list))
-	for _, e := range list {
-		seen[e.name] = true
-		if err := r.member(n, e, was, now); err != nil {
-			return err
+	seen, problem := make(map[string]bool, n.Len()), error(nil)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if problem != nil {
+			return true
 		}
+		var stays bool
+		seen[string(name)] = true
+		stays, problem = r.member(string(name), m.Node(), was, now)
+		return stays
+	})
+	if err = cmp.Or(problem, err); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		v := now[name]
@@ -97,24 +100,24 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 	return nil
 }
 
-// member rewrites a member of the text.
-func (r rewriter) member(n *jsondoc.Node, e entry, was, now map[string]any) error {
-	old, had := was[e.name]
-	v, has := now[e.name]
-	source, known := below(r.source, e.name)
-	target, knownNow := below(r.target, e.name)
+// member rewrites a member of the text, and reports whether it stays.
+func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) (stays bool, err error) {
+	old, had := was[name]
+	v, has := now[name]
+	source, known := below(r.source, name)
+	target, knownNow := below(r.target, name)
 	at := rewriter{source, target}
 	switch {
 	case has && had:
-		return at.value(e.value, old, v)
+		return true, at.value(n, old, v)
 	case has:
-		return replace(e.value, v)
-	case had || known != knownNow || source.Kind() != target.Kind() && e.value.Kind() != jsondoc.Null:
-		return n.RemoveMember(e.name)
-	case known && e.value.Kind() == jsondoc.Map:
-		return at.members(e.value, nil, nil)
+		return true, replace(n, v)
+	case had || known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+		return false, nil
+	case known && n.Kind() == jsondoc.Map:
+		return true, at.members(n, nil, nil)
 	}
-	return nil
+	return true, nil
 }
 
 // below returns what a schema has for a member of an object, and whether it knows the member.
@@ -142,7 +145,7 @@ func itemsOf(s *crdschema.Node) *crdschema.Node {
 // elements keeps the text of each element that was in the list before, wherever it was, and rewrites others from the one at their
 // index if that is free.
 func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
-	list, err := entries(n)
+	list, err := n.Elements()
 	if err != nil {
 		return err
 	}
@@ -167,11 +170,11 @@ func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 			texts[i] = v.Text()
 			continue
 		}
-		if err := of.value(list[j].value, was[j], now[i]); err != nil {
+		if err := of.value(list[j], was[j], now[i]); err != nil {
 			return err
 		}
 		inPlace = inPlace && i == j
-		texts[i] = list[j].value.Text()
+		texts[i] = list[j].Text()
 	}
 	if inPlace {
 		return nil

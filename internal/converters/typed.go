@@ -76,7 +76,7 @@ func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, erro
 			if len(text) > 1 {
 				text = append(text, ',')
 			}
-			text = append(append(text, jsondoc.StringValue(member).Text()...), ':')
+			text = append(jsondoc.AppendString(text, member), ':')
 			text = append(text, of...)
 		}
 		return true

@@ -72,16 +72,15 @@ func isText[T string | []byte](literal []byte, text T) bool {
 }
 
 // longer reports whether a literal stands for more than so many bytes.
-func longer(literal []byte, most int) bool {
-	if len(literal) <= most {
-		return false
-	}
+func longer(literal []byte, most int) bool { return len(literal) > most && sizeOf(literal) > most }
+
+// sizeOf returns how many bytes a literal stands for.
+func sizeOf(literal []byte) (size int) {
 	var room [utf8.UTFMax]byte
-	size := 0
-	for part := []byte(nil); len(literal) > 0 && size <= most; size += len(part) {
+	for part := []byte(nil); len(literal) > 0; size += len(part) {
 		part, literal = firstPart(literal, &room)
 	}
-	return size > most
+	return size
 }
 
 // hashOf hashes what a literal stands for.
@@ -138,6 +137,9 @@ func writeText(w io.Writer, literal []byte) error {
 	}
 	return nil
 }
+
+// UnquotedLen returns how many bytes a validated string literal stands for.
+func UnquotedLen(literal []byte) int { return sizeOf(literal[1 : len(literal)-1]) }
 
 // LongerThan reports whether a validated string literal stands for a text of more than so many bytes.
 func LongerThan(literal []byte, most int) bool { return longer(literal[1:len(literal)-1], most) }
