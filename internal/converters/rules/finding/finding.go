@@ -77,3 +77,11 @@ func Sort(findings []Finding) []Finding {
 		return a.Pos == b.Pos && a.Code == b.Code && a.Message == b.Message
 	})
 }
+
+// Few lists texts for a message, and counts those beyond the first n.
+func Few(texts []string, n int) string {
+	if len(texts) > n {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:n], ", "), len(texts)-n)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxShown bounds how much of a source line is shown, in characters: a file may be a single line of 1 MiB.
@@ -88,22 +89,26 @@ func blank(r rune) rune {
 	return ' '
 }
 
-// SplitLines splits a text where YAML breaks lines (YAML 1.1, section 4.2), so that line n of a position is element n-1.
-func SplitLines(text string) []string {
-	var lines []string
-	start := 0
+// LineStarts returns the byte at which each line of a text starts. Lines break where YAML breaks them
+// (YAML 1.1, section 4.2).
+func LineStarts(text string) []int {
+	starts := []int{0}
 	for i, r := range text {
-		switch r {
-		case '\n', '\u0085', '\u2028', '\u2029':
-		case '\r':
-			if strings.HasPrefix(text[i+1:], "\n") {
-				continue
-			}
-		default:
-			continue
+		if strings.ContainsRune(lineBreaks, r) && !strings.HasPrefix(text[i:], "\r\n") {
+			starts = append(starts, i+utf8.RuneLen(r))
 		}
-		lines = append(lines, strings.TrimSuffix(text[start:i], "\r"))
-		start = i + len(string(r))
 	}
-	return append(lines, text[start:])
+	return starts
+}
+
+const lineBreaks = "\n\r\u0085\u2028\u2029"
+
+// SplitLines returns the lines of a text without their breaks: line n of a [Position] is element n-1.
+func SplitLines(text string) []string {
+	starts := append(LineStarts(text), len(text))
+	lines := make([]string, len(starts)-1)
+	for i := range lines {
+		lines[i] = strings.TrimRight(text[starts[i]:starts[i+1]], lineBreaks)
+	}
+	return lines
 }
