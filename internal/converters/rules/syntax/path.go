@@ -129,6 +129,14 @@ func quoteKey(key string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
 }
 
+// Quoted puts a path into quotes if it needs them in a flow mapping of YAML.
+func Quoted(path string) string {
+	if strings.ContainsAny(path, `[]{}"`) {
+		return "'" + strings.ReplaceAll(path, "'", "''") + "'"
+	}
+	return path
+}
+
 // nameEnd returns the length in bytes of the name without quotes that text starts with.
 func nameEnd(text string) int {
 	for i := range len(text) {
