@@ -38,7 +38,16 @@ type Version struct {
 // GroupKind returns the group and kind of the objects.
 func (c *CRD) GroupKind() schema.GroupKind { return schema.GroupKind{Group: c.Group, Kind: c.Kind} }
 
-// Version returns the version with a name, or nil.
+// VersionNames returns the names of all versions, in the order of the CRD.
+func (c *CRD) VersionNames() []string {
+	names := make([]string, 0, len(c.Versions))
+	for _, v := range c.Versions {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// Version returns the version of a name, or nil if there is none.
 func (c *CRD) Version(name string) *Version {
 	if c == nil {
 		return nil

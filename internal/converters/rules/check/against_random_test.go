@@ -23,7 +23,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// Random rules, of which some go and others come: what the old ones have kept of a place that no note is about comes back.
+// Random rules, of which some go and others come: what the old ones have kept of a place that no
+// note is about comes back.
 func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 	t.Parallel()
 	compared, told := 0, 0
@@ -115,8 +116,8 @@ func (e *exchange) untold(seed uint64) string {
 	return ""
 }
 
-// converted returns an object as the API server has it once it was converted: pruned and defaulted; nil for one of which too much
-// would have to be kept.
+// converted returns an object as the API server has it once it was converted: pruned and defaulted;
+// nil for one of which too much would have to be kept.
 func (e *exchange) converted(kind *converters.Kind, object []byte, from, to *crdschema.Version) []byte {
 	e.t.Helper()
 	obj, err := jsondoc.ParseObject(object)
@@ -156,7 +157,8 @@ func specOf(obj map[string]any) any { return obj["spec"] }
 // step is one of a path.
 var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
 
-// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is in it.
+// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is
+// in it.
 func saysOf(message, version, path string) bool {
 	places, _, found := strings.Cut(message, " of "+version+": ")
 	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {

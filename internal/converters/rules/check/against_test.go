@@ -17,8 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// againstFolder has a folder for each case: old.yaml and new.yaml are rules, crd.yaml is the CRD, old-crd.yaml the one of the old
-// rules where it is another one, and want.txt what is said. What seen.yaml says is seen of objects holds package rules.
+// againstFolder has a folder for each case: old.yaml and new.yaml are rules, crd.yaml is the CRD,
+// old-crd.yaml the one of the old rules where it is another one, and want.txt what is said. What
+// seen.yaml says is seen of objects holds package rules.
 const againstFolder = "testdata/against"
 
 // bound binds one file of a case to one of its CRDs. There must be nothing wrong with it.
@@ -44,7 +45,8 @@ func oldCRD(folder string) string {
 	return "crd.yaml"
 }
 
-// TestAgainst compares the rules of each folder with the old ones. That of a folder whose name starts with "clean" says nothing.
+// TestAgainst compares the rules of each folder with the old ones. That of a folder whose name
+// starts with "clean" says nothing.
 func TestAgainst(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(againstFolder)

@@ -44,7 +44,8 @@ func table(directions []check.Direction) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is told twice.
+// TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is
+// told twice.
 func TestEveryAtomHasOneClass(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/clean-*")

@@ -58,7 +58,8 @@ func (s *shape) clone() *shape {
 	return &c
 }
 
-// A mutator makes two versions of which one is what the other was made of, with rules for most of what was changed.
+// A mutator makes two versions of which one is what the other was made of, with rules for most of
+// what was changed.
 type mutator struct {
 	r     *rand.Rand
 	rules []string

@@ -19,8 +19,8 @@ var (
 	seeds     = flag.Uint64("seeds", 150/fewer, "how many random Conversions are made; a change to the checker or the engine deserves 20,000")
 )
 
-// Random schemas and rules: where the checker finds nothing, all laws hold, and what a valid object becomes has all that the
-// other version requires.
+// Random schemas and rules: where the checker finds nothing, all laws hold, and what a valid object
+// becomes has all that the other version requires.
 func TestAFileThatPassesCheckLosesNothing(t *testing.T) {
 	t.Parallel()
 	clean, done := 0, 0

@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// findings are out of order, one is there twice, and their texts hold what the formats have to escape.
+// findings are out of order, one is there twice, and their texts hold what the formats have to
+// escape.
 func findings() ([]finding.Finding, map[string][]byte) {
 	const rules = "dir/rules, 1.yaml"
 	sources := map[string][]byte{

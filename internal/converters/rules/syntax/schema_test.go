@@ -31,8 +31,8 @@ func TestReferenceConversionSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaSaysWhatTheParserSays puts the same texts to both. The schema may accept what it has no words for, but refuses
-// nothing that the parser accepts.
+// TestSchemaSaysWhatTheParserSays puts the same texts to both. The schema may accept what it has no
+// words for, but refuses nothing that the parser accepts.
 func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 	t.Parallel()
 	every, err := os.ReadFile("testdata/every-key.yaml")

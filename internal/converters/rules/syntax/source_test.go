@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A byte of a long line has the position that counting its characters gives, and that position is of the byte.
+// A byte of a long line has the position that counting its characters gives, and that position is
+// of the byte.
 func TestPositionsInALongLine(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{"", "\ufeff"} {

@@ -9,21 +9,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// how says how one value becomes the other; the zero how is as it is.
+// A how says how one value becomes the other. The zero how copies it.
 type how struct {
 	codec  string
 	values [][2]string // JSON texts
-	suffix [2]string   // what is added to the paths of the field and the hub
-	why    string      // in words, if the types do not say it
+	suffix [2]string   // of the paths of the version and the hub
+	why    string      // in words, if the types do not show it
 }
 
 func (h how) plain() bool { return h.codec == "" && h.values == nil && h.suffix == [2]string{} }
-
-// reversed is the same for the sides the other way round.
-func (h how) reversed() how {
-	h.suffix[0], h.suffix[1] = h.suffix[1], h.suffix[0]
-	return h
-}
 
 // The fit of two schemas, from 0 to 1.
 const (
@@ -35,55 +29,56 @@ const (
 )
 
 // between returns how the values of two places may become each other.
-func between(field, hub place) (h how, fit float64, ok bool) {
-	f, b := field.node, hub.node
-	switch values := paired(f.Enum(), b.Enum()); {
-	case f.Kind() == crdschema.Boolean && b.Kind() == crdschema.Boolean && negative(field) != negative(hub):
+func between(p pair) (h how, fit float64, ok bool) {
+	a, b := p[ofVersion].node, p[ofHub].node
+	switch values := paired(a.Enum(), b.Enum()); {
+	case a.Kind() == crdschema.Boolean && b.Kind() == crdschema.Boolean && negative(p[ofVersion]) != negative(p[ofHub]):
 		return how{codec: "Not", why: "the opposite"}, fitPlain, true
-	case f.Same(b):
+	case a.Same(b):
 		return how{}, fitSame, true
 	case values != nil:
 		return how{values: values, why: "the values are spelled differently"}, fitPlain, true
 	}
-	if codec := codecOf(field, hub); codec != "" {
-		return how{codec: codec}, fitCodec, len(f.Enum())+len(b.Enum()) == 0
+	if codec := codecOf(p); codec != "" {
+		return how{codec: codec}, fitCodec, len(a.Enum())+len(b.Enum()) == 0
 	}
-	if f.Kind() == b.Kind() {
-		return sameKind(f, b)
+	if a.Kind() == b.Kind() {
+		return sameKind(a, b)
 	}
-	if h, ok := reshaped(f, b); ok {
+	if h, ok := reshaped(a, b); ok {
 		return h, fitShape, true
 	}
-	h, ok = reshaped(b, f)
-	return h.reversed(), fitShape, ok
+	h, ok = reshaped(b, a)
+	slices.Reverse(h.suffix[:])
+	return h, fitShape, ok
 }
 
-// sameKind is for places of one type with different schemas.
-func sameKind(f, b *crdschema.Node) (h how, fit float64, ok bool) {
+// sameKind is between for nodes of one type with different schemas.
+func sameKind(a, b *crdschema.Node) (h how, fit float64, ok bool) {
 	switch {
-	case f.Kind() == crdschema.Array:
-		return how{}, fitPlain, f.Items().Kind() == b.Items().Kind()
-	case f.Kind() == crdschema.Map:
-		return how{}, fitPlain, f.Values().Kind() == b.Values().Kind()
-	case len(f.Enum())+len(b.Enum()) > 0:
-		return how{why: "but other values: they need `values`"}, fitValues, true
+	case a.Kind() == crdschema.Array:
+		return how{}, fitPlain, a.Items().Kind() == b.Items().Kind()
+	case a.Kind() == crdschema.Map:
+		return how{}, fitPlain, a.Values().Kind() == b.Values().Kind()
+	case len(a.Enum())+len(b.Enum()) > 0:
+		return how{why: "but different values: they need `values`"}, fitValues, true
 	}
-	return how{}, fitPlain, f.Kind() != crdschema.Object
+	return how{}, fitPlain, a.Kind() != crdschema.Object
 }
 
-// reshaped is for places that hold the same in another shape: one and a list of one, a map and a list with keys, a value and
-// an object around it.
+// reshaped is between for nodes that hold the same in another shape: a value and a list of one, a
+// map and a list with keys, a value and an object around it.
 func reshaped(a, b *crdschema.Node) (how, bool) {
 	switch {
 	case b.Kind() == crdschema.Array && b.Items().Same(a):
-		return how{suffix: [2]string{"", "[0]"}, why: "one, and a list of any number"}, true
+		return how{suffix: [2]string{"", "[0]"}, why: "a value and a list of any length"}, true
 	case a.Kind() == crdschema.Map && b.Kind() == crdschema.Array && len(b.ListMapKeys()) == 1:
 		key := b.ListMapKeys()[0]
 		suffix := [2]string{
 			syntax.Segment{Kind: syntax.KeyedValues, Name: key}.String(),
 			syntax.Segment{Kind: syntax.KeyedElements, Name: key}.String(),
 		}
-		why := "a map, and a list with keys"
+		why := "a map and a list with keys"
 		if a.Values().Kind() == crdschema.Object {
 			return how{suffix: suffix, why: why}, shared(a.Values(), b.Items()) >= enoughOverlap
 		}
@@ -92,13 +87,13 @@ func reshaped(a, b *crdschema.Node) (how, bool) {
 		return how{suffix: suffix, why: why}, ok
 	case b.Kind() == crdschema.Object && a.Kind() != crdschema.Object && a.Kind() != crdschema.Map:
 		inner, ok := only(b, a, "")
-		return how{suffix: [2]string{"", inner}, why: "the value alone, and an object around it"}, ok
+		return how{suffix: [2]string{"", inner}, why: "a value and an object around it"}, ok
 	}
 	return how{}, false
 }
 
-// only returns the path of the field of an object that can hold a value, if it is the only one beside its key, or the only
-// one that must be there.
+// only returns the path of the field of an object that can hold a value: the only field apart from
+// its key, or the only required one.
 func only(object, value *crdschema.Node, key string) (string, bool) {
 	names := slices.DeleteFunc(slices.Clone(object.Properties()), func(n string) bool { return n == key })
 	if len(names) != 1 {
@@ -116,8 +111,9 @@ func negative(p place) bool {
 	return slices.ContainsFunc(p.nameWords(), func(w string) bool { return slices.Contains(not, w) })
 }
 
-// codecOf returns the codec for two places, if there is no doubt which.
-func codecOf(a, b place) string {
+// codecOf returns the codec for two places, or nothing if none fits.
+func codecOf(p pair) string {
+	a, b := p[ofVersion], p[ofHub]
 	if a.node.Kind() == crdschema.String || a.node.Kind() == crdschema.IntOrString {
 		a, b = b, a
 	}
@@ -140,30 +136,31 @@ func codecOf(a, b place) string {
 	return ""
 }
 
-// paired returns the values of two enums that are spelled differently, if all values of either have a counterpart.
-func paired(field, hub []string) [][2]string {
-	if len(field) != len(hub) {
+// paired returns the values of two enums that are spelled differently, if all of their values have
+// a counterpart.
+func paired(version, hub []string) [][2]string {
+	if len(version) != len(hub) {
 		return nil
 	}
 	var pairs [][2]string
 	taken := make([]bool, len(hub))
-	for _, f := range field {
-		i := slices.Index(hub, f)
+	for _, v := range version {
+		i := slices.Index(hub, v)
 		if i < 0 {
-			i = slices.IndexFunc(hub, func(h string) bool { return spelledAlike(f, h) })
+			i = slices.IndexFunc(hub, func(h string) bool { return spelledAlike(v, h) })
 		}
 		if i < 0 || taken[i] {
 			return nil
 		}
 		taken[i] = true
-		if f != hub[i] {
-			pairs = append(pairs, [2]string{f, hub[i]})
+		if v != hub[i] {
+			pairs = append(pairs, [2]string{v, hub[i]})
 		}
 	}
 	return pairs
 }
 
-// spelledAlike reports whether two JSON strings are the same but for case and separators.
+// spelledAlike reports whether two JSON strings differ in case and separators only.
 func spelledAlike(a, b string) bool {
 	var left, right string
 	if json.Unmarshal([]byte(a), &left) != nil || json.Unmarshal([]byte(b), &right) != nil {

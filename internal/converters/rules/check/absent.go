@@ -9,59 +9,54 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// required says so if a member that has to be there may not be.
+// required reports a member that the target requires, if it may be absent.
 func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) {
-	text := m.binding.Text(q.dst, m.path)
-	add := "add `" + defaultKey(q.dst) + "`"
+	text, src, dst := m.binding.Text(q.dst, m.path), q.Names[q.src], q.Names[q.dst]
 	switch {
-	case len(rules) > 0: // of the list itself, where there are others of its elements
-		q.requiredOfRules(m, rules, text, add)
+	case len(rules) > 0: // they are for the list itself, if others are for its elements
+		q.requiredOfRules(m, rules, text)
 	case e != nil:
 		q.requiredOfElements(m, e, text)
 	case m.src.Known:
-		if q.mismatch[m.binding.Text(q.src, m.srcPath)] {
-			return
-		}
-		what := misfits(m.src.Node, m.dst.Node)
-		if !m.certain(q.src, m.srcPath) {
-			what = "may be absent"
-		}
-		if what == "" {
-			return
-		}
 		from := m.binding.Text(q.src, m.srcPath)
+		why := misfits(m.src.Node, m.dst.Node)
+		if !m.certain(q.src, m.srcPath) {
+			why = "may be absent"
+		}
+		if why == "" || q.mismatch[from] {
+			return
+		}
 		which := "which"
 		if from != text {
 			which = "and " + from
 		}
-		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
-			q.Names[q.dst], text, which, what, q.Names[q.src], defaultKey(q.dst))
+		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`", dst, text, which, why, src, defaultKey(q.dst))
 	case q.madeSurely(m):
-	case q.madeAtTimes(m) != nil:
-		r := q.madeAtTimes(m)
-		why := q.doubt(m, r)
-		q.sayRule(r.Syntax, "required-place", "%s, and %s requires %s: make it optional there", why, q.Names[q.dst], text)
-	case m.beside && m.trigger != nil:
-		made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
-		q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, and %s requires %s: add a rule for that with `%s`",
-			made, q.Names[q.src], q.Names[q.dst], text, defaultKey(q.dst))
 	default:
-		q.say("required-field-without-source", "", "%s requires %s, and nothing in %s gives it: add a rule with `%s`",
-			q.Names[q.dst], text, q.Names[q.src], defaultKey(q.dst))
+		switch r := q.madeAtTimes(m); {
+		case r != nil:
+			q.sayRule(r.Syntax, "required-place", "%s, but %s requires %s: make it optional there", q.mayBeAbsent(m, r), dst, text)
+		case m.beside && m.trigger != nil:
+			made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
+			q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, but %s requires %s: add a rule for that with `%s`",
+				made, src, dst, text, defaultKey(q.dst))
+		default:
+			q.say("required-field-without-source", "", "%s requires %s, but nothing in %s gives it: add a rule with `%s`", dst, text, src, defaultKey(q.dst))
+		}
 	}
 }
 
 // madeAtTimes returns a rule that writes below the member, but not always.
 func (q *requirer) madeAtTimes(m need) *binding.Rule {
 	for _, r := range m.makers(q.dst) {
-		if q.doubt(m, r) != "" {
+		if q.mayBeAbsent(m, r) != "" {
 			return r
 		}
 	}
 	return nil
 }
 
-// madeSurely reports whether some rule that writes below the member does so wherever its object is there.
+// madeSurely reports whether a rule writes below the member whenever its object is there.
 func (q *requirer) madeSurely(m need) bool {
 	for _, r := range m.makers(q.dst) {
 		if r.Doubtful || r == m.trigger {
@@ -80,25 +75,29 @@ func (q *requirer) madeSurely(m need) bool {
 	})
 }
 
-// requiredOfRules judges the rules that write a required place.
-func (q *requirer) requiredOfRules(m need, rules []*binding.Rule, text, add string) {
+// requiredOfRules checks the rules that write a required place.
+func (q *requirer) requiredOfRules(m need, rules []*binding.Rule, text string) {
 	why := ""
 	for _, r := range rules {
-		i := slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
-		if r.Doubtful || r.DefaultOf(q.dst, i) != nil {
+		if r.Doubtful || r.DefaultOf(q.dst, q.indexOf(m, r)) != nil {
 			return
 		}
-		if why = q.doubt(m, r); why == "" {
+		if why = q.mayBeAbsent(m, r); why == "" {
 			return
 		}
 	}
 	if len(rules) > 1 {
-		why = "there are objects that no `" + guardKey(q.dst) + "` may be for"
+		why = "every `" + guardKey(q.dst) + "` may be false"
 	}
-	q.sayRule(rules[0].Syntax, "required-place", "%s, and %s requires %s: %s", why, q.Names[q.dst], text, add)
+	q.sayRule(rules[0].Syntax, "required-place", "%s, but %s requires %s: add `%s`", why, q.Names[q.dst], text, defaultKey(q.dst))
 }
 
-// requiredOfElements judges the rules that write elements of a required list, or entries of a map.
+// indexOf returns which place of a rule the member is, or -1.
+func (q *requirer) indexOf(m need, r *binding.Rule) int {
+	return slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
+}
+
+// requiredOfElements checks the rules that write elements of a required list, or entries of a map.
 func (q *requirer) requiredOfElements(m need, e *binding.Elements, text string) {
 	if e.Has[q.src] && m.certain(q.src, e.Ends[q.src].Segments) {
 		return
@@ -107,36 +106,30 @@ func (q *requirer) requiredOfElements(m need, e *binding.Elements, text string) 
 	if e.Has[q.src] && e.By[binding.OfSpoke].Kind == e.By[binding.OfHub].Kind {
 		remedy = "add a rule for the two of them with `" + defaultKey(q.dst) + "`, or " + remedy
 	}
-	q.sayRule(e.Rule, "required-list", "%s may be absent in %s, and %s requires %s: %s",
+	q.sayRule(e.Rule, "required-list", "%s may be absent in %s, but %s requires %s: %s",
 		m.binding.Text(q.src, e.Ends[q.src].Segments), q.Names[q.src], q.Names[q.dst], text, remedy)
 }
 
-// doubt says why a rule may not write its place; nothing if it always does.
-func (q *requirer) doubt(m need, r *binding.Rule) string {
+// mayBeAbsent says why a rule may not write its place, or nothing if it always does.
+func (q *requirer) mayBeAbsent(m need, r *binding.Rule) string {
 	if !writes(r, q.dst) {
 		return fmt.Sprintf("nothing in %s gives it", q.Names[q.src])
 	}
 	if guarded(r, q.dst) && r != m.trigger {
 		return "`" + guardKey(q.dst) + "` may be false"
 	}
-	if r != m.trigger {
-		for _, e := range r.Ends[q.src] {
-			if !m.certain(q.src, e.Segments) {
-				return fmt.Sprintf("%s may be absent in %s", m.binding.Text(q.src, e.Segments), q.Names[q.src])
-			}
+	for _, e := range r.Ends[q.src] {
+		if r != m.trigger && !m.certain(q.src, e.Segments) {
+			return fmt.Sprintf("%s may be absent in %s", m.binding.Text(q.src, e.Segments), q.Names[q.src])
 		}
 	}
 	if r.Transform[q.src] == nil {
 		from := m.binding.Text(q.src, r.Ends[q.src][0].Segments)
-		i := slices.IndexFunc(r.Ends[q.dst], func(p binding.Path) bool { return binding.Same(p.Segments, m.path) })
-		if i < 0 || q.mismatch[from] {
+		why := misfits(r.Ends[q.src][0].Place.Node, m.dst.Node)
+		if why == "" || q.indexOf(m, r) < 0 || q.mismatch[from] {
 			return ""
 		}
-		what := misfits(r.Ends[q.src][0].Place.Node, m.dst.Node)
-		if what == "" {
-			return ""
-		}
-		return from + " " + what
+		return from + " " + why
 	}
 	alone := len(r.Ends[q.dst]) == 1 || r.How == binding.Converts && r.Syntax.Template != nil && r.Syntax.Absent == nil
 	if r.Transform[q.src].Total || r == m.trigger && alone {
@@ -145,8 +138,8 @@ func (q *requirer) doubt(m need, r *binding.Rule) string {
 	return q.partial(m, r)
 }
 
-// misfits says in what way a place may have values that another one does not take; what is within objects and lists is
-// looked at there.
+// misfits says in what way a place may have values that another one does not take. It does not look
+// into objects and lists.
 func misfits(from, to *crdschema.Node) string {
 	container := func(n *crdschema.Node) bool {
 		k := n.Kind()
@@ -161,7 +154,7 @@ func misfits(from, to *crdschema.Node) string {
 	return "may have a value that does not fit"
 }
 
-// partial says of a rule that it does not convert every value.
+// partial says that a rule does not convert every value.
 func (q *requirer) partial(m need, r *binding.Rule) string {
 	from := endsText(m.binding, q.src, r.Ends[q.src])
 	switch r := r.Syntax; {
@@ -172,7 +165,7 @@ func (q *requirer) partial(m need, r *binding.Rule) string {
 	case r.Go != nil:
 		return fmt.Sprintf("go: %s may not convert every value", r.Go.Value)
 	case r.Values != nil:
-		return fmt.Sprintf("values does not have every value %s allows", from)
+		return fmt.Sprintf("values does not list every value %s allows", from)
 	}
-	return fmt.Sprintf("%s may have no result", [...]string{"fromHub", "toHub"}[q.dst])
+	return fmt.Sprintf("%s may have no result", computeKey(q.dst))
 }
