@@ -10,14 +10,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A rewriter makes the text of a source that of a target: beside a node of the text it is given was and now, what source and target
-// say at that place as decoded JSON. A value that is the same in both keeps its text.
+// A rewriter turns the text of a source object into that of its target. For each node of the text
+// it gets was and now: the source's and the target's value there, as decoded JSON. A value that is
+// the same in both keeps its text.
 //
-// What was does not have, the source did not represent: a field that it does not know, or a null or a zero value that its Go type
-// drops. It stays if source and target know it alike. For that there are schemas, nil where was has all that the text has.
+// The text may have more than was: unknown fields, and nulls and zero values that the source's Go
+// type drops. These stay if source and target know them alike. The schemas tell; they are nil if
+// was has all that the text has.
 type rewriter struct{ source, target *crdschema.Node }
 
-// value makes n, which says was, say now.
+// value changes n from was to now.
 func (r rewriter) value(n *jsondoc.Node, was, now any) error {
 	if r.source == r.target && reflect.DeepEqual(was, now) {
 		return nil
@@ -46,8 +48,8 @@ func replace(n *jsondoc.Node, v any) error {
 	return err
 }
 
-// added returns what now says that was does not, and whether that is something. A Go type says the zero of each field that has no
-// omitempty, whether the object has the field or not: this keeps such noise out of the object.
+// added returns what now has beyond was, and whether there is any. A Go type encodes the zero value
+// of each field without omitempty, even if the object lacks the field; added keeps these out.
 func added(was, now any) (more any, is bool) {
 	from, _ := was.(map[string]any)
 	to, _ := now.(map[string]any)
@@ -120,7 +122,7 @@ func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) 
 	return true, nil
 }
 
-// below returns what a schema has for a member of an object, and whether it knows the member.
+// below returns a schema's node for a member of an object, and whether the schema knows the member.
 func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) {
 	if p := s.Property(name); p != nil {
 		return p, true
@@ -134,7 +136,7 @@ func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) 
 	return nil, false
 }
 
-// itemsOf returns what a schema has for the elements of a list.
+// itemsOf returns a schema's node for the elements of a list.
 func itemsOf(s *crdschema.Node) *crdschema.Node {
 	if s.PreservesUnknown() {
 		return s
@@ -142,14 +144,14 @@ func itemsOf(s *crdschema.Node) *crdschema.Node {
 	return s.Items()
 }
 
-// elements keeps the text of each element that was in the list before, wherever it was, and rewrites others from the one at their
-// index if that is free.
+// elements keeps the text of each element that the list had before, at whatever index, and rewrites
+// each other element from the one at its index if that is free.
 func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 	list, err := n.Elements()
 	if err != nil {
 		return err
 	}
-	if len(list) != len(was) { // a Go type that writes its own JSON
+	if len(list) != len(was) { // a Go type with its own JSON
 		return replace(n, now)
 	}
 	of := rewriter{itemsOf(r.source), itemsOf(r.target)}

@@ -139,7 +139,7 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 	if !ok {
 		return nil, false
 	}
-	parts, err := o.Member(memberParts)
+	parts, err := o.Member("parts")
 	if err != nil {
 		return nil, false
 	}
@@ -154,7 +154,7 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 // would give it.
 func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 	var path Path
-	said, err := o.Member(memberPath)
+	said, err := o.Member("path")
 	if err != nil {
 		return nil, false
 	}

@@ -37,12 +37,11 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 		r.distinctly(b, n, func() { r.applyList(b.listed, b.entry.list, n) })
 		return false
 	}
-	switch n.Kind() {
-	case jsondoc.Map:
+	if n.Kind() == jsondoc.Map {
 		return r.applyMembers(b, n, depth)
-	case jsondoc.Array:
+	}
+	if n.Kind() == jsondoc.Array {
 		r.distinctly(b, n, func() { r.applyElements(b, n, depth) })
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 	}
 	return false
 }

@@ -43,20 +43,6 @@ const (
 	isOrder
 )
 
-// The names of the members of an annotation.
-const (
-	memberValue  = "value"
-	memberAbsent = "absent"
-	memberList   = "list"
-	memberOrder  = "order"
-	memberLone   = "lone"
-	memberParts  = "parts"
-	memberBase   = "base"
-	memberShown  = "shown"
-	memberIn     = "in"
-	memberPath   = "path"
-)
-
 // usualIn is what in is of most entries: all but the last step of the path.
 func usualIn(path Path) int { return max(len(path)-1, 0) }
 
@@ -101,31 +87,31 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, boo
 	e, kinds, in, said := &Entry{path: path}, 0, -1, whole
 	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
 		switch name {
-		case memberValue:
+		case "value":
 			e.kind, e.value, ok = isValue, v.Text(), true
 			kinds++
-		case memberAbsent:
+		case "absent":
 			e.kind, ok = isAbsent, string(v.Text()) == "true"
 			kinds++
-		case memberList:
+		case "list":
 			e.kind = isList
 			e.list, ok = parseList(v, within)
 			kinds++
-		case memberOrder:
+		case "order":
 			e.kind = isOrder
 			e.order, ok = parseArray(v, parseKeys)
 			ok = ok && len(e.order) > 0
 			kinds++
-		case memberLone:
+		case "lone":
 			e.lone, ok = parseArray(v, parseInt)
-		case memberBase:
+		case "base":
 			e.base, ok = v.Str()
-		case memberShown:
+		case "shown":
 			e.shown, ok = v.Str()
-		case memberIn:
+		case "in":
 			in, ok = parseInt(v)
 			ok = ok && in >= 0
-		case memberPath:
+		case "path":
 			if whole {
 				return true
 			}

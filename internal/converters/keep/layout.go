@@ -125,15 +125,12 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 	return p.Each, false
 }
 
-// memberNamed is member for a name that is no string yet.
+// memberNamed returns the place of a member without a copy of its name (BenchmarkKinds in converters/rules).
 func (p *Place) memberNamed(name []byte) *Place {
 	if p == nil {
 		return nil
 	}
-	if m := cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name)); m != nil {
-		return m
-	}
-	return p.Each
+	return cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name), p.Each)
 }
 
 func (p *Place) each() *Place {
@@ -204,13 +201,7 @@ func (c cursor) member(name string, depth int) cursor {
 		next.peer, _ = c.peer.Member(name)
 		next.tracked = c.tracked && c.peer.Kind() != jsondoc.Array
 	}
-	if next.place.scoped() {
-		next.scopePeer = next.peer
-		if next.unitAt == depth {
-			next.unitPeer = next.peer
-		}
-	}
-	return next
+	return next.scoped(depth)
 }
 
 // element goes on to an element of a list. Its index is -1 if the counterpart is not at the same one.
@@ -227,13 +218,17 @@ func (c cursor) element(depth, index int) cursor {
 	if !next.place.moved() { // the element that a rule picks is elsewhere
 		next.other, next.otherKnown = c.other.Items(), c.otherKnown || c.place != nil && c.place.First
 	}
-	if next.place.scoped() {
-		next.scopePeer = next.peer
-		if next.unitAt == depth {
-			next.unitPeer = next.peer
+	return next.scoped(depth)
+}
+
+// scoped is the place with its counterpart, where paths of units may start.
+func (c cursor) scoped(depth int) cursor {
+	if c.place.scoped() {
+		if c.scopePeer = c.peer; c.unitAt == depth {
+			c.unitPeer = c.peer
 		}
 	}
-	return next
+	return c
 }
 
 // paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.

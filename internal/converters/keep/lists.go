@@ -11,11 +11,10 @@ import (
 
 // lists compares two lists: by the keys of the elements if there are some, or else by what they show.
 func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
-	if fields := c.keys(); len(fields) > 0 && d.keyedLists(d.elements(x), d.elements(g), fields, c) || !d.unknown && same(x, g) {
+	if len(c.keys()) > 0 && d.keyedLists(d.elements(x), d.elements(g), c) || !d.unknown && same(x, g) {
 		return
 	}
-	was, now := d.elements(x), d.elements(g)
-	if e := d.unkeyed(was, now, c); e != nil {
+	if e := d.unkeyed(d.elements(x), d.elements(g), c); e != nil {
 		if len(e.parts) > 0 || len(e.extra) > 0 {
 			d.keepList(e, c)
 		}
@@ -24,14 +23,47 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 	d.keep(&Entry{value: x.Text()}, g, c)
 }
 
-// keyedLists compares two lists by some fields, and reports whether these are keys of the elements.
-func (d *differ) keyedLists(was, now []*jsondoc.Node, fields []string, c cursor) bool {
-	ofWas, ofNow := keyedBoth(was, now, fields)
-	if ofWas == nil {
+// keyedLists compares two lists by the fields of their keys that all elements have, and reports whether these are keys.
+func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
+	fields := common(c.keys(), x, g)
+	if len(fields) == 0 {
+		return false
+	}
+	keysOfX, keysOfG := distinctKeys(x, fields), distinctKeys(g, fields)
+	if keysOfX == nil || keysOfG == nil {
 		return false
 	}
 	d.both(c)
-	d.keyed(elements{was, ofWas}, elements{now, ofNow}, c)
+	at := make(map[string]int, len(g))
+	for j, keys := range keysOfG {
+		at[index(keys)] = j
+	}
+	var lone []int // elements that only x has
+	has := make(map[string]bool, len(x))
+	for i, e := range x {
+		k := index(keysOfX[i])
+		has[k] = true
+		if j, found := at[k]; found {
+			d.element(e, g[j], keysOfX[i], c, c.paired(j, len(g)))
+		} else {
+			lone = append(lone, i)
+			d.element(e, nil, keysOfX[i], c, -1)
+		}
+	}
+	var order [][]Key // in which the elements return by themselves
+	for j, e := range g {
+		if has[index(keysOfG[j])] {
+			order = append(order, keysOfG[j])
+		} else {
+			d.element(nil, e, keysOfG[j], c, c.paired(j, len(g)))
+		}
+	}
+	for _, i := range lone {
+		order = append(order, keysOfX[i])
+	}
+	if len(lone) > 1 || !slices.EqualFunc(order, keysOfX, slices.Equal) {
+		d.add(&Entry{kind: isOrder, order: keysOfX, lone: lone, base: orderBase(keysOfG)}, c)
+	}
 	return true
 }
 
@@ -44,25 +76,6 @@ func (d *differ) keepList(l *listEntry, c cursor) {
 		return
 	}
 	d.add(e, c)
-}
-
-// elements are those of a list, and the keys of each.
-type elements struct {
-	all  []*jsondoc.Node
-	keys [][]Key
-}
-
-// keyedBoth returns the keys of the elements of two lists by the fields that all of them have, or nil unless each element has
-// keys of its own in its list.
-func keyedBoth(was, now []*jsondoc.Node, fields []string) (ofWas, ofNow [][]Key) {
-	if fields = common(fields, was, now); len(fields) == 0 {
-		return nil, nil
-	}
-	ofWas, ofNow = distinctKeys(was, fields), distinctKeys(now, fields)
-	if ofWas == nil || ofNow == nil {
-		return nil, nil
-	}
-	return ofWas, ofNow
 }
 
 // common returns those of some fields that all elements of some lists have: the other version may not know all.
@@ -88,43 +101,6 @@ func distinctKeys(list []*jsondoc.Node, fields []string) [][]Key {
 		all[i], seen[index(keys)] = keys, true
 	}
 	return all
-}
-
-func (d *differ) keyed(x, g elements, c cursor) {
-	at := make(map[string]int, len(g.all))
-	for i, keys := range g.keys {
-		at[index(keys)] = i + 1
-	}
-	var left [][]Key // of the elements that the way back gives, those that x has; then those that only x has
-	var lone []int
-	has := make(map[string]bool, len(x.all))
-	for i, e := range x.all {
-		k := index(x.keys[i])
-		has[k] = true
-		if at[k] == 0 {
-			lone = append(lone, i)
-		}
-		now, index := (*jsondoc.Node)(nil), -1
-		if at[k] > 0 {
-			now, index = g.all[at[k]-1], c.paired(at[k]-1, len(g.all))
-		}
-		d.element(e, now, x.keys[i], c, index)
-	}
-	for i, e := range g.all {
-		if has[index(g.keys[i])] {
-			left = append(left, g.keys[i])
-		} else {
-			d.element(nil, e, g.keys[i], c, c.paired(i, len(g.all)))
-		}
-	}
-	for i := range x.all {
-		if at[index(x.keys[i])] == 0 {
-			left = append(left, x.keys[i])
-		}
-	}
-	if len(lone) > 1 || !slices.EqualFunc(left, x.keys, slices.Equal) {
-		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, base: orderBase(g.keys)}, c)
-	}
 }
 
 // element compares two elements with the same keys, either of which may be nil; the index is that of the counterpart.

@@ -23,7 +23,7 @@ func encode(v any) ([]byte, error) {
 // decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they fit.
 func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into) }
 
-// render makes v, which a converter brought, a value of a document. The path is for the message.
+// render encodes v, which a converter set at path.
 func render(v any, path string) (jsondoc.Value, error) {
 	text, err := encode(v)
 	if err != nil {

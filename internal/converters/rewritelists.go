@@ -8,8 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// matchElements returns, for each element of now, the index of the element of old that is equal to it, or -1. An element
-// is matched once, and with the one at its own index if it can be.
+// matchElements returns, for each element of now, the index of an equal element of old, or -1. Each
+// element is matched once, preferably with the one at its own index.
 func matchElements(old, now []any) (from []int, used []bool) {
 	from, used = make([]int, len(now)), make([]bool, len(old))
 	left := 0
@@ -42,7 +42,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 	return from, used
 }
 
-// replaceElements makes n the array of the texts.
+// replaceElements sets n to the array of the texts.
 func replaceElements(n *jsondoc.Node, texts [][]byte) error {
 	v, err := jsondoc.RawValue(slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'}))
 	if err == nil {

@@ -13,13 +13,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// SchemaOf returns what objects of a Go type may be, by the rules of encoding/json, as a CRD would have it.
+// SchemaOf returns the schema of objects of a Go type, as encoding/json reads them.
 func SchemaOf[T any]() *crdschema.Node {
 	s := structural(reflect.TypeFor[T](), nil)
 	return crdschema.NewNode(&s)
 }
 
-// structural returns the schema of a type that is in others. One that is in itself is anything there.
+// structural returns the schema of a type that is within other types. A recursive type may be
+// anything there.
 func structural(t reflect.Type, in []reflect.Type) schema.Structural {
 	if t = pointed(t); opaque(t) || slices.Contains(in, t) {
 		return anything()
@@ -52,7 +53,8 @@ func structural(t reflect.Type, in []reflect.Type) schema.Structural {
 	return anything()
 }
 
-// ofType returns the schema of a type of JSON. Any may be null: encoding/json leaves the value alone then.
+// ofType returns the schema of a JSON type. Null is always allowed, because encoding/json ignores
+// it.
 func ofType(name string) schema.Structural {
 	return schema.Structural{Generic: schema.Generic{Type: name, Nullable: true}}
 }
@@ -61,7 +63,7 @@ func anything() schema.Structural {
 	return schema.Structural{Extensions: schema.Extensions{XPreserveUnknownFields: true}}
 }
 
-// fields returns the schemas of the members of a struct. Its own fields hide what is embedded.
+// fields returns the schemas of the members of a struct. Its own fields hide embedded ones.
 func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
 	own, embedded := map[string]schema.Structural{}, map[string]schema.Structural{}
 	for f := range t.Fields() {
@@ -79,7 +81,7 @@ func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
 		}
 		s := structural(f.Type, in)
 		if slices.Contains(strings.Split(options, ","), "string") {
-			s = anything() // it is in a string
+			s = anything() // it is encoded in a string
 		}
 		if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
 			s.XListMapKeys = []string{key}
@@ -97,7 +99,7 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// opaque types read their JSON themselves, or take any: what they say must be left to them.
+// opaque types read their own JSON, or take any, so their schema is unknown.
 func opaque(t reflect.Type) bool {
 	custom := func(t reflect.Type) bool {
 		return t.Implements(reflect.TypeFor[json.Unmarshaler]()) || t.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())

@@ -11,27 +11,28 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// hidden returns an error whose path names only what some version's schema names: others are keys of maps, which are as much
-// the user's as values are. Errors go into logs, and to users who may not read the object.
+// hidden returns an error whose path names only fields that some version's schema has. Other names
+// are map keys, which are user data just as values are: errors go into logs, and to users who may
+// not read the object.
 func (k *Kind) hidden(err error) error {
 	if len(k.Schemas) == 0 {
 		return err
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok { // of errors.Join
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // from errors.Join
 		list := make([]error, 0, len(all.Unwrap()))
 		for _, e := range all.Unwrap() {
 			list = append(list, k.hidden(e))
 		}
 		return errors.Join(list...)
 	}
-	wrong, ok := err.(*jsondoc.PathError) //nolint:errorlint // one that is wrapped has its text already
+	wrong, ok := err.(*jsondoc.PathError) //nolint:errorlint // a wrapped one is text already
 	if !ok {
 		return err
 	}
 	return &jsondoc.PathError{Problem: wrong.Problem, Path: hideNames(wrong.Path, slices.Collect(maps.Values(k.Schemas)))}
 }
 
-// hideNames writes {} for the names of a path that none of the schemas has.
+// hideNames writes {} for names in a path that none of the schemas has.
 func hideNames(path string, schemas []*crdschema.Node) string {
 	if path == "." {
 		return path
@@ -57,7 +58,8 @@ func hideNames(path string, schemas []*crdschema.Node) string {
 	return text.String()
 }
 
-// firstSegment returns the first segment of a path as jsondoc writes them, and its name, or nil for an element.
+// firstSegment returns the first segment of a path that jsondoc wrote, and its name, or nil for an
+// element.
 func firstSegment(path string) (segment string, name *string) {
 	if rest, ok := strings.CutPrefix(path, "["); ok {
 		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
@@ -74,7 +76,7 @@ func firstSegment(path string) (segment string, name *string) {
 	return path[:end], &plain
 }
 
-// each returns what a function returns for the schemas, but for nil.
+// each returns the results of a function for the schemas, without nils.
 func each(schemas []*crdschema.Node, below func(*crdschema.Node) *crdschema.Node) []*crdschema.Node {
 	var found []*crdschema.Node
 	for _, s := range schemas {
