@@ -115,8 +115,8 @@ func (e *exchange) unreported(seed uint64) string {
 	return ""
 }
 
-// converted returns a converted object as the API server stores it, pruned and defaulted, or nil if too
-// much of it would have to be kept.
+// converted returns a converted object as the API server stores it, pruned and defaulted, or nil if
+// too much of it would have to be kept.
 func (e *exchange) converted(kind *converters.Kind, object []byte, from, to *crdschema.Version) []byte {
 	e.t.Helper()
 	obj, err := jsondoc.ParseObject(object)

@@ -17,8 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// againstFolder has a folder for each case, with the rules old.yaml and new.yaml, crd.yaml, old-crd.yaml if
-// the old rules have another CRD, and the notes in want.txt. The tests of package rules use seen.yaml.
+// againstFolder has a folder for each case, with the rules old.yaml and new.yaml, crd.yaml,
+// old-crd.yaml if the old rules have another CRD, and the notes in want.txt. The tests of package
+// rules use seen.yaml.
 const againstFolder = "testdata/against"
 
 // bound binds one file of a case to one of its CRDs. It must have no findings.

@@ -48,8 +48,8 @@ func checkFolder(t *testing.T, folder string) ([]finding.Finding, map[string][]b
 	return finding.Sort(append(findings, found...)), sources
 }
 
-// TestEveryFindingIsRenderedWhole checks each folder of testdata against its want.txt, which is empty for
-// a folder whose name starts with "clean".
+// TestEveryFindingIsRenderedWhole checks each folder of testdata against its want.txt, which is
+// empty for a folder whose name starts with "clean".
 func TestEveryFindingIsRenderedWhole(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir("testdata")

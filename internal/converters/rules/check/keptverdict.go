@@ -226,8 +226,8 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 			of, strings.Join(what, ", "), v.condition())
 	case keptNoPlace:
 		if v.holder != "" {
-			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): values kept in it return only if a part of it is shown",
-				of, other, v.holder, v.changed)
+			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): "+
+				"values kept in it return only if a part of it is shown", of, other, v.holder, v.changed)
 			return
 		}
 		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: a value there (%s) returns only if it was kept as well",
@@ -242,7 +242,8 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 		if v.filled == "" {
 			is, then = "is gone", "are lost"
 		}
-		c.say(v.pos, v.code, c.save(version), "%sthe default in its schema %s, and was %s: values that were the default are not kept, and %s", of, is, was, then)
+		c.say(v.pos, v.code, c.save(version), "%sthe default in its schema %s, and was %s: "+
+			"values that were the default are not kept, and %s", of, is, was, then)
 	}
 }
 

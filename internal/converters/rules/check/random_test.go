@@ -19,8 +19,8 @@ var (
 	seeds     = flag.Uint64("seeds", 150/fewer, "how many random Conversions are made; a change to the checker or the engine deserves 20,000")
 )
 
-// Random schemas and rules without findings keep all laws, and a converted object has everything that
-// the other version requires.
+// Random schemas and rules without findings keep all laws, and a converted object has everything
+// that the other version requires.
 func TestAFileThatPassesCheckLosesNothing(t *testing.T) {
 	t.Parallel()
 	clean, done := 0, 0

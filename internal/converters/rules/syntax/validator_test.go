@@ -44,8 +44,8 @@ func plain(n *yaml.Node) any {
 	return n.Value
 }
 
-// A validator has the part of JSON Schema draft 7 that the schema of a Conversion uses. It refuses unknown
-// keywords, so none goes untested.
+// A validator has the part of JSON Schema draft 7 that the schema of a Conversion uses. It refuses
+// unknown keywords, so none goes untested.
 type validator struct{ definitions map[string]any }
 
 func (v validator) refuses(schema map[string]any, value any, at string) string {
