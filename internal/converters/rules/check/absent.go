@@ -30,18 +30,20 @@ func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) 
 		if from != text {
 			which = "and " + from
 		}
-		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`", dst, text, which, why, src, defaultKey(q.dst))
+		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
+			dst, text, which, why, src, defaultKey(q.dst))
 	case q.madeSurely(m):
 	default:
 		switch r := q.madeAtTimes(m); {
 		case r != nil:
 			q.sayRule(r.Syntax, "required-place", "%s, but %s requires %s: make it optional there", q.mayBeAbsent(m, r), dst, text)
-		case m.beside && m.trigger != nil:
+		case m.instead && m.trigger != nil:
 			made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
 			q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, but %s requires %s: add a rule for that with `%s`",
 				made, src, dst, text, defaultKey(q.dst))
 		default:
-			q.say("required-field-without-source", "", "%s requires %s, but nothing in %s gives it: add a rule with `%s`", dst, text, src, defaultKey(q.dst))
+			q.say("required-field-without-source", "", "%s requires %s, but nothing in %s gives it: add a rule with `%s`",
+				dst, text, src, defaultKey(q.dst))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func table(directions []check.Direction) string {
 }
 
 // TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is
-// told twice.
+// there twice.
 func TestEveryAtomHasOneClass(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/clean-*")
@@ -71,7 +71,7 @@ func TestEveryAtomHasOneClass(t *testing.T) {
 					t.Errorf("%s: %s -> %s: %s is unmapped", folder, d.From, d.To, a.Path)
 				}
 				if id := a.Path + " " + string(a.Kind); seen[id] {
-					t.Errorf("%s: %s -> %s: %s is told twice", folder, d.From, d.To, id)
+					t.Errorf("%s: %s -> %s: %s is there twice", folder, d.From, d.To, id)
 				} else {
 					seen[id] = true
 				}

@@ -140,10 +140,10 @@ func (v *verdict) compare(is *keptView, p, n *keptPlace) {
 	if v.changed = changed(p, n, is.src); v.changed != "" || v.joined+v.left != "" {
 		return
 	}
-	if w := added(n.beside, p.beside); w != nil {
+	if w := added(n.related, p.related); w != nil {
 		v.changed = fmt.Sprintf("%s, whose places belong with it, is new or has changed", w.rule)
 		v.rule, v.pos = w.rule.String(), w.rule.Pos
-	} else if added(p.beside, n.beside) != nil {
+	} else if added(p.related, n.related) != nil {
 		v.changed = "a rule whose places belonged with it is gone"
 	}
 }
@@ -186,7 +186,7 @@ func (c *comparison) reportAll(was, is *keptView, verdicts map[string]verdict) {
 	places := map[verdict][]*keptPlace{}
 	for _, p := range was.places {
 		v := verdicts[p.key]
-		if v.code == keptParted || !p.speaks() && (mixed[p.key] || !hasParts(was, p)) {
+		if v.code == keptParted || !p.ownNote() && (mixed[p.key] || !hasParts(was, p)) {
 			continue
 		}
 		if places[v] == nil {
@@ -226,8 +226,8 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 			of, strings.Join(what, ", "), v.condition())
 	case keptNoPlace:
 		if v.holder != "" {
-			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): values kept in it return only if a part of it is shown",
-				of, other, v.holder, v.changed)
+			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): "+
+				"values kept in it return only if a part of it is shown", of, other, v.holder, v.changed)
 			return
 		}
 		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: a value there (%s) returns only if it was kept as well",
@@ -242,7 +242,8 @@ func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
 		if v.filled == "" {
 			is, then = "is gone", "are lost"
 		}
-		c.say(v.pos, v.code, c.save(version), "%sthe default in its schema %s, and was %s: values that were the default are not kept, and %s", of, is, was, then)
+		c.say(v.pos, v.code, c.save(version), "%sthe default in its schema %s, and was %s: "+
+			"values that were the default are not kept, and %s", of, is, was, then)
 	}
 }
 
@@ -277,17 +278,17 @@ func (v *keptView) returns(of verdict, n *keptPlace) string {
 	if by == "" {
 		by, then = "copied", "it is copied"
 	}
-	beside := ""
+	others := ""
 	for _, m := range n.members {
 		if place, version, _ := strings.Cut(m, " of "); version == v.to() && !slices.Contains(strings.Split(n.place(), ", "), place) {
-			beside += ", " + place
+			others += ", " + place
 		}
 	}
-	if beside != "" {
-		beside = " there, and nothing of" + strings.TrimPrefix(beside, ",")
+	if others != "" {
+		others = " there, and nothing of" + strings.TrimPrefix(others, ",")
 	}
 	return fmt.Sprintf("%s has a place for it now (%s, %s): kept values return to it if %s shows nothing%s, and from then on %s",
-		v.to(), n.place(), by, v.to(), beside, then)
+		v.to(), n.place(), by, v.to(), others, then)
 }
 
 // short returns a JSON text, or another text in place of a long one.

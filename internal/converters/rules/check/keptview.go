@@ -28,7 +28,7 @@ type keptPlace struct {
 	members  []string // the places of both versions that belong together with it; if not united, only itself
 	united   bool
 	ways     []way  // how the conversion to the version computes the place
-	beside   []way  // how it computes other places of the unit
+	related  []way  // how it computes other places of the unit
 	filled   string // the default in the schema of the version, as JSON
 	loses    bool   // values of it may be kept
 }
@@ -71,7 +71,7 @@ func (v *keptView) add(a Atom) {
 	if len(p.made.there) > 0 {
 		for _, r := range p.made.in.Rules {
 			if slices.ContainsFunc(r.Ends[v.src.Other()], func(e binding.Path) bool { return binding.Within(e.Segments, p.made.there) }) {
-				p.beside = append(p.beside, wayOf(p.made.in, r, v.src))
+				p.related = append(p.related, wayOf(p.made.in, r, v.src))
 			}
 		}
 	}
@@ -82,9 +82,9 @@ func (v *keptView) node(path []syntax.Segment) *crdschema.Node {
 	return binding.Place{Node: v.spoke.Root.Base[v.src].Node, Known: true}.Walk(path).Node
 }
 
-// speaks reports whether a place says something by itself, and not only by what is in it. An
+// ownNote reports whether a place has notes of its own, and not only those of what is in it. An
 // element that the other version shows in part does, and so does a list that is a map there.
-func (p *keptPlace) speaks() bool {
+func (p *keptPlace) ownNote() bool {
 	n := len(p.segments)
 	return p.Kind != Presence || p.made.partly || n > 0 && p.segments[n-1].Iterates() && p.Class == Preserved
 }
@@ -97,10 +97,12 @@ func (v *keptView) to() string   { return v.spoke.Names[v.src.Other()] }
 func keyOf(path []syntax.Segment) string {
 	path = slices.Clone(path)
 	for i := range path {
-		if path[i].Kind == syntax.KeyedElements {
+		switch path[i].Kind {
+		case syntax.KeyedElements:
 			path[i].Kind = syntax.Elements
-		} else if path[i].Kind == syntax.KeyedValues {
+		case syntax.KeyedValues:
 			path[i].Kind = syntax.Values
+		case syntax.Field, syntax.Elements, syntax.Values, syntax.Pick, syntax.First:
 		}
 	}
 	return syntax.Path{Segments: path}.String()
@@ -239,7 +241,7 @@ func (v *keptView) unite(p *keptPlace) {
 	p.united, p.members = true, members
 	for _, r := range u.Rules {
 		if !slices.Contains(p.made.by, r) {
-			p.beside = append(p.beside, wayOf(b, r, v.src))
+			p.related = append(p.related, wayOf(b, r, v.src))
 		}
 	}
 }

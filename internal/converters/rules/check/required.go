@@ -31,7 +31,7 @@ type need struct {
 	given   []string      // the optional places of the source that are there then
 	ground  []string      // those that are there whenever the nearest copied object around it is
 	trigger *binding.Rule // the rule that made the object
-	beside  bool          // the trigger made it because the source has none, though it could
+	instead bool          // the trigger made it because the source has none, though it could
 }
 
 // bound visits the places of a binding.
@@ -172,23 +172,23 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		q.below(m, rules)
 	case m.src.Known:
 		q.copied(m, m.srcPath)
-		q.madeBeside(m)
+		q.madeInstead(m)
 	default:
 		q.made(m)
 	}
 }
 
-// madeBeside goes on to an object that both versions have, and that a rule makes if the source has
+// madeInstead goes on to an object that both versions have, and that a rule makes if the source has
 // none.
-func (q *requirer) madeBeside(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("beside", m) {
+func (q *requirer) madeInstead(m need) {
+	if !q.demandsOf(m.dst.Node) || q.again("instead", m) {
 		return
 	}
 	for _, t := range q.triggers(m) {
 		next := m
 		next.trigger, next.given = t.rule, t.given
 		if t.read && !next.certain(q.src, m.srcPath) {
-			next.src, next.beside = binding.Place{}, true
+			next.src, next.instead = binding.Place{}, true
 			q.object(next)
 		}
 	}
@@ -205,7 +205,7 @@ func (q *requirer) below(m need, rules []*binding.Rule) {
 			next := m
 			next.src, next.srcPath = r.Ends[q.src][0].Place, r.Ends[q.src][0].Segments
 			q.copied(next, next.srcPath)
-			q.madeBeside(next)
+			q.madeInstead(next)
 		}
 	}
 }

@@ -57,7 +57,8 @@ func match(d *difference) ([]guess, []leftover) {
 	}
 	m.guesses = slices.DeleteFunc(m.guesses, func(g guess) bool { return g.silent })
 	slices.SortFunc(m.guesses, func(a, b guess) int {
-		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()), strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
+		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
+			strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
 	})
 	slices.SortStableFunc(left, func(a, b leftover) int { return strings.Compare(a.place().path(), b.place().path()) })
 	return m.guesses, left

@@ -17,7 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGoldens(t *testing.T) {
 	t.Parallel()

@@ -134,11 +134,13 @@ func (c combination) oneSided() {
 	}
 	for _, key := range pointless {
 		if c.has(key) {
-			c.say(key, "wrong-direction", "add "+other+", or remove "+key, "%s applies to the %s side, but the rule has only %s", key, other, side)
+			c.say(key, "wrong-direction", "add "+other+", or remove "+key,
+				"%s applies to the %s side, but the rule has only %s", key, other, side)
 		}
 	}
 	if c.has(guard) && !c.has(computed) && !converts {
-		c.say(guard, "guard-without-effect", "remove it, or compute the value with "+computed, "%s guards nothing: the value is kept, not computed", guard)
+		c.say(guard, "guard-without-effect", "remove it, or compute the value with "+computed,
+			"%s guards nothing: the value is kept, not computed", guard)
 	}
 }
 

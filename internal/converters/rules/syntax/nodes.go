@@ -68,7 +68,7 @@ func entries(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// keyOf tells 1 from "1".
+// keyOf distinguishes 1 from "1".
 func keyOf(name *yaml.Node) [2]string { return [2]string{name.ShortTag(), name.Value} }
 
 func isMerge(name *yaml.Node) bool {

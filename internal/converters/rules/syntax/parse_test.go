@@ -72,7 +72,7 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		"field .spec.t hub .spec.u codec DurationSeconds default 30 hubDefault [1,{\"a\":[]},\"2001-01-01\"]",
 		"field .spec.w[].x hub .spec.w[].x toHub 1 fromHub self + 1 when true whenHub self == 2",
 		"field .spec.items[] hub .spec.items[] use Item",
-		"field .spec.gone drop nobody reads it",
+		"field .spec.gone drop no one reads it",
 		"field .spec.g hub .spec.h go convertG",
 		"hub .spec.only",
 	}
@@ -141,7 +141,7 @@ func describe(r *syntax.Rule) string {
 	return strings.TrimSpace(b.String())
 }
 
-// In each text, ^ stands before the character that the position must be of.
+// In each text, ^ is before the character that the position must be of.
 func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -30,7 +30,7 @@ func (p *pathParser) segment() (Segment, error) {
 	case '{':
 		return p.braces()
 	case '*':
-		return Segment{}, p.fail(p.at, p.at+1, "there is no segment *", "write [] for each element, {} for each value of a map")
+		return Segment{}, p.fail(p.at, p.at+1, "* is not a segment", "write [] for each element, {} for each value of a map")
 	}
 	if p.at == 0 {
 		end := nameEnd(p.text)
@@ -61,11 +61,11 @@ func (p *pathParser) field() (Segment, error) {
 	case rest == "":
 		return Segment{}, p.fail(start, start+1, "the path ends in a dot", "write the name of a field after it")
 	case rest[0] == '.':
-		return Segment{}, p.fail(start, start+2, "there is no segment ..", "write every field on the way")
+		return Segment{}, p.fail(start, start+2, ".. is not a segment", "write every field on the way")
 	case rest[0] == '[' || rest[0] == '{':
 		return Segment{}, p.fail(start, start+1, "no dot belongs before "+rest[:1], "leave it out")
 	case rest[0] == '*':
-		return Segment{}, p.fail(start+1, start+2, "there is no segment *", "write [] for each element, {} for each value of a map")
+		return Segment{}, p.fail(start+1, start+2, "* is not a segment", "write [] for each element, {} for each value of a map")
 	}
 	end := start + 1 + strings.IndexAny(rest+".", ".[{")
 	return Segment{}, p.fail(start+1, end, "not a name that can follow a dot", "write it as "+hintKey(p.text[start+1:end]))
@@ -115,7 +115,7 @@ func (p *pathParser) index(start int) (Segment, error) {
 	case inner == "0":
 		return p.close(Segment{Kind: First}, start, end+1)
 	case inner == "*":
-		return Segment{}, p.fail(start, end+1, "there is no segment [*]", "write [] for each element")
+		return Segment{}, p.fail(start, end+1, "[*] is not a segment", "write [] for each element")
 	case strings.Trim(inner, "-0123456789") == "":
 		hint := "pick an element by its key as [name=x], or take each of them with []"
 		return Segment{}, p.fail(start, end+1, "only the first element, [0], can be named by its index", hint)
