@@ -52,7 +52,7 @@ func Keys() []Key {
 		}),
 		group("Rules", Key{
 			Name: "rules", Kind: File, Arg: "path",
-			Usage: "file or folder of Conversion files, such as a mounted ConfigMap; subfolders are not read; needs crds; changes take effect while running",
+			Usage: "file or folder of Conversion files, such as a mounted ConfigMap; folders are read to the bottom; needs crds; changes take effect while running",
 		}, Key{
 			Name: "crds", Kind: File, Arg: "path",
 			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; changes take effect while running",

@@ -81,8 +81,7 @@ func (l Loaded) Reload(readFile func(string) ([]byte, error)) (next Loaded, rest
 		return l, nil, err
 	}
 	next = l
-	next.file = layer{}
-	maps.Copy(next.file, l.file)
+	next.file = maps.Collect(maps.All(l.file))
 	before, now := l.Config.values(), fresh.Config.values()
 	for _, k := range Keys() {
 		e, ok := fresh.file[k.Name]

@@ -10,26 +10,25 @@ import (
 // A digest is the same for values that are equal as JSON once the API server has read them: the order of names and the spelling
 // of strings and numbers do not count.
 func digest(n *jsondoc.Node) uint64 {
-	switch n.Kind() {
-	case jsondoc.Map:
+	switch kind := n.Kind(); {
+	case kind == jsondoc.Map:
 		if sum, err := digestMembers(n, nil); err == nil {
 			return sum
 		}
-	case jsondoc.Array:
+	case kind == jsondoc.Array:
 		sum := hashed(offset64, []byte{'['})
 		_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
 			sum = mixed(sum*prime64 ^ digest(m.Node()))
 			return true
 		})
 		return sum
-	case jsondoc.String:
+	case kind == jsondoc.String:
 		text, _ := n.Str()
 		return hash(`"`, text)
-	case jsondoc.Number:
+	case kind == jsondoc.Number:
 		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
 			return hash(text)
 		}
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
 	}
 	return hashed(offset64, n.Text()) // also of an object with more members than are looked at
 }
@@ -91,20 +90,17 @@ func same(a, b *jsondoc.Node) bool {
 		return true
 	case a.Kind() != b.Kind():
 		return false
-	}
-	switch a.Kind() {
-	case jsondoc.String:
+	case a.Kind() == jsondoc.String:
 		s, _ := a.Str()
 		t, _ := b.Str()
 		return s == t
-	case jsondoc.Map, jsondoc.Array:
+	case a.Kind() == jsondoc.Map || a.Kind() == jsondoc.Array:
 		equal := a.Len() == b.Len()
 		err := jsondoc.Pairs(a, b, false, func(_ string, a, b *jsondoc.Node) bool {
 			equal = equal && same(a, b)
 			return equal
 		})
 		return equal && err == nil
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number:
 	}
 	return false
 }
