@@ -87,7 +87,7 @@ func (w *writer) version(v, hub *crdschema.Version) {
 		w.comment("    ", "No rule is needed: all values can be copied to "+hub.Name+" and back.")
 		return
 	}
-	w.comment("    ", "Keeps fields that no rule covers in annotations. Remove this line to have webhookd check list them.")
+	w.comment("    ", "Keeps fields that no rule covers in annotations. Without this line, webhookd check lists them.")
 	w.line("    unmapped: Preserve")
 	if len(guesses) > 0 {
 		w.line("    rules:")
