@@ -79,7 +79,7 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 		stays, problem = r.member(string(name), m.Node(), was, now)
 		return stays
 	})
-	if err = cmp.Or(problem, err); err != nil {
+	if err := cmp.Or(problem, err); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {

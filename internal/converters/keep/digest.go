@@ -10,25 +10,26 @@ import (
 // A digest is the same for values that are equal as JSON once the API server has read them: the order of names and the spelling
 // of strings and numbers do not count.
 func digest(n *jsondoc.Node) uint64 {
-	switch kind := n.Kind(); {
-	case kind == jsondoc.Map:
+	switch n.Kind() {
+	case jsondoc.Map:
 		if sum, err := digestMembers(n, nil); err == nil {
 			return sum
 		}
-	case kind == jsondoc.Array:
+	case jsondoc.Array:
 		sum := hashed(offset64, []byte{'['})
 		_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
 			sum = mixed(sum*prime64 ^ digest(m.Node()))
 			return true
 		})
 		return sum
-	case kind == jsondoc.String:
+	case jsondoc.String:
 		text, _ := n.Str()
 		return hash(`"`, text)
-	case kind == jsondoc.Number:
+	case jsondoc.Number:
 		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
 			return hash(text)
 		}
+	case jsondoc.Null, jsondoc.Bool, jsondoc.Invalid:
 	}
 	return hashed(offset64, n.Text()) // also of an object with more members than are looked at
 }
