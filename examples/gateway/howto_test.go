@@ -30,8 +30,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 	var code string
 	for _, file := range []string{
 		"gateway.go", "unstructured.go", "gateway_test.go",
-		"../../internal/converters/builtin/builtin.go", "../../internal/converters/database/database.go",
-		"../../internal/converters/crontab/crontab.go",
+		"../../examples/customserver/gokinds/gokinds.go", "../../examples/customserver/database/database.go",
+		"../../examples/customserver/crontab/crontab.go",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -39,8 +39,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 		}
 		code += string(text)
 	}
-	// The kind of the how-to is in examples/ here and in internal/converters/ there.
-	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/internal/converters/gateway")
+	// The kind of the how-to is in examples/ here and in examples/customserver/ there.
+	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/examples/customserver/gateway")
 	blocks := strings.Split(string(page), "```go\n")[1:]
 	if len(blocks) < 5 {
 		t.Errorf("%d blocks of Go, want at least 5", len(blocks))

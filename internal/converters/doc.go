@@ -3,5 +3,5 @@
 // hub version, adapters for functions over *unstructured.Unstructured or typed Go structs, and
 // Lossless, which makes any converter lossless with package keep.
 //
-// It knows no HTTP, logs, metrics or files. Package builtin lists the compiled-in kinds.
+// It knows no HTTP, logs, metrics or files. A program lists the kinds that it compiles in.
 package converters

@@ -13,13 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A world is a CRD and how its versions relate, as the API server or webhookd knows them: things.example.com by default.
+// A world is a CRD and the rules between its versions, as the API server or webhookd knows them.
+// The CRD is things.example.com by default.
 type world struct {
 	hub     string            // v1 if empty
 	schemas map[string]string // by version, in shorthand (see schemaOf)
@@ -33,7 +34,7 @@ type world struct {
 	more []addition
 }
 
-// An addition is what the schema of a version has besides.
+// An addition is an extension of the schema of a version.
 type addition struct {
 	version string
 	schema  func(tb testing.TB) map[string]any
@@ -49,7 +50,7 @@ func exampleOf(name string) world {
 	return world{crdFile: "examples/" + name + "/crd.yaml", rulesFile: "examples/" + name + "/rules.yaml"}
 }
 
-// with returns a world in which a version has further fields.
+// with returns a world in which a version has more fields.
 func (w world) with(version, short string) world {
 	w.more = append(slices.Clone(w.more), addition{version, func(tb testing.TB) map[string]any { tb.Helper(); return schemaOf(tb, short) }})
 	return w
@@ -75,7 +76,7 @@ func (w world) kind(tb testing.TB) *converters.Kind {
 		return &kind
 	}
 	crds := []*crdschema.CRD{w.crd(tb)}
-	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: builtin.Functions()})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: gokinds.Functions()})
 	for _, f := range findings {
 		tb.Errorf("%s", f)
 	}
@@ -173,7 +174,7 @@ func fromRoot(tb testing.TB, file string) []byte {
 	return text
 }
 
-// schemaAt returns the schema of a version of a CRD, to be changed.
+// schemaAt returns the schema of a version of a CRD, which the caller may change.
 func schemaAt(tb testing.TB, crd map[string]any, version string) map[string]any {
 	tb.Helper()
 	spec, _ := crd["spec"].(map[string]any)

@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 
 // build makes webhookd as it is, and one with converters that misbehave which also looks at its rules more often.
 func build(ctx context.Context, dir string) error {
-	const watch = "cmd/webhookd/rulewatch.go"
+	const watch = "internal/serve/rulewatch.go"
 	source, err := os.ReadFile(filepath.Join(root, watch))
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func build(ctx context.Context, dir string) error {
 		echoServer.Run(),
 		process.Build(ctx, root, filepath.Join(dir, "webhookd"), nil),
 		process.Build(ctx, root, filepath.Join(dir, hostile), map[string]string{
-			"internal/converters/builtin/builtin.go": "testdata/hostile/builtin.go",
-			watch:                                    hastyFile,
+			"examples/customserver/gokinds/gokinds.go": "testdata/hostile/gokinds.go",
+			watch: hastyFile,
 		}),
 	)
 }

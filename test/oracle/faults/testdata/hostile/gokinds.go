@@ -1,0 +1,70 @@
+// Package builtin lists the kinds that are compiled in, with some more whose converters misbehave. The tests of faults
+// build webhookd with this file in the place of the other.
+package gokinds
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/examples/customserver/crontab"
+	"github.com/crdconvert/webhookd/examples/customserver/database"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// Kinds returns the kinds that are compiled in.
+func Kinds() []converters.Kind {
+	kinds := []converters.Kind{
+		crontab.Kind("example.com", "v1beta1", "v1"),
+		crontab.Kind("stable.example.com", "v1", "v2"),
+		database.Kind(),
+	}
+	for name, convert := range map[string]func(n int){
+		// Each is given the integer .spec.n of its object.
+		"Panicking": func(n int) {
+			if n > 0 {
+				panic("a converter gave up")
+			}
+		},
+		"Sleeping": func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) },
+		"Spinning": func(n int) {
+			for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
+			}
+		},
+		"Stuck":  func(int) { select {} },
+		"Greedy": func(n int) { hog(n) },
+	} {
+		kinds = append(kinds, converters.Kind{
+			GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: name},
+			Hub:       "v1", Versions: []string{"v1", "v2"},
+			Converter: converters.Func(func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+				at, err := obj.Get("spec", "n")
+				if err != nil {
+					return err
+				}
+				n, err := strconv.Atoi(string(at.Text()))
+				if err != nil {
+					return errors.New("no integer: .spec.n")
+				}
+				convert(n)
+				return nil
+			}),
+		})
+	}
+	return kinds
+}
+
+// hog takes n MiB, uses them, and forgets them.
+func hog(n int) {
+	taken := make([][]byte, n)
+	for i := range taken {
+		taken[i] = make([]byte, 1<<20)
+		for at := 0; at < len(taken[i]); at += 4096 {
+			taken[i][at] = 1
+		}
+	}
+}
