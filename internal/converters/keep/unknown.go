@@ -54,9 +54,9 @@ func (s *Searcher) element(_ []byte, value jsondoc.Value) (goOn bool) {
 	return !s.found
 }
 
-// value visits an object or a list if its schema has more to say.
+// value visits an object or a list that may have unknown fields. Others are not even scanned.
 func (s *Searcher) value(name []byte, value jsondoc.Value, n *crdschema.Node) {
-	if n.Scalar() || n.Values().Scalar() || n.Items().Scalar() {
+	if !n.Prunes() {
 		return
 	}
 	visit := s.members
