@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 type body struct {
 	io.ReadCloser
 
-	request *deadlineContext // whose body it is, and whose share
+	*admission
+
+	ctx     context.Context //nolint:containedctx // the request's
 	size    int64            // of all of it, or where that is unknown the most that it may have
 	pace    pace
 	arrived func() // called once all of it has come
@@ -37,10 +40,10 @@ func (b *body) Read(p []byte) (int, error) {
 		b.refused()
 		return 0, err
 	}
-	b.request.gate.shrink(b.request.share, want)
+	b.gate.shrink(b.share, want)
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	b.request.share.transfer.done.Add(int64(n))
+	b.share.transfer.done.Add(int64(n))
 	if errors.Is(err, io.EOF) || err == nil && b.pace.complete(b.read) {
 		b.finish()
 		return n, err
@@ -59,7 +62,7 @@ func (b *body) Room(n int64) error {
 		return b.failure
 	}
 	both := n + b.read
-	if both > b.request.gate.roomForLarge() { // a body of which there is only one at a time
+	if both > b.gate.roomForLarge() { // a body of which there is only one at a time
 		both = n
 	}
 	if err := b.reserve(both); err != nil {
@@ -72,9 +75,9 @@ func (b *body) Room(n int64) error {
 
 // reserve asks for a share of n bytes, unless it has more.
 func (b *body) reserve(n int64) error {
-	if n > b.request.share.bytes {
+	if n > b.share.bytes {
 		asked := time.Now()
-		if err := b.request.grow(b.request, n); err != nil {
+		if err := b.grow(b.ctx, n); err != nil {
 			return err
 		}
 		b.pace.pause(time.Since(asked)) // that time is not its client's
@@ -96,11 +99,11 @@ func (b *body) finish() {
 // because returns what the body says where reading it has come to err, or to nil.
 func (b *body) because(err error) error {
 	switch {
-	case b.request.share.transfer.interrupted.Load():
-		b.request.hooks.shed(ShedSlow)
+	case b.share.transfer.interrupted.Load():
+		b.hooks.shed(ShedSlow)
 		return overloadError(ShedSlow)
 	case err != nil:
-		b.request.hooks.rejected(unreadCode(err))
+		b.hooks.rejected(unreadCode(err))
 	}
 	return err
 }

@@ -21,11 +21,12 @@ type pace struct {
 
 // pace returns that of the body of r, which is wanted from now on and not beyond the request's deadline, and sets its first
 // deadline. Half of ReadTimeout has to be enough for it at its speed.
-func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
+func (l *Limits) pace(r *http.Request, now time.Time) pace {
 	c := connOfRequest(r)
 	if c == nil || r.ContentLength == 0 {
 		return pace{}
 	}
+	deadline, _ := r.Context().Deadline()
 	p := pace{conn: c, rate: float64(l.MinBodyRate), started: now, whole: l.ReadTimeout, until: deadline, size: r.ContentLength}
 	if l.MinBodyRate > 0 {
 		p.rate = max(p.rate, float64(p.size)/(l.ReadTimeout/2).Seconds())

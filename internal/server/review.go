@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,16 +27,16 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	if !s.acceptable(w, r) {
 		return
 	}
-	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
-	defer ctx.stop()
-	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r)) //nolint:contextcheck // the parent of ctx is the request's
+	ctx, cancel := context.WithDeadline(r.Context(), deadline)
+	defer cancel()
+	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r))
 	if err != nil {
 		s.shed(w, r, err)
 		return
 	}
-	ctx.admission = admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
-	defer ctx.release()
-	s.handle(ctx, w, r.WithContext(ctx)) //nolint:contextcheck // the parent of ctx is the request's
+	a := &admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
+	defer a.release()
+	s.handle(a, w, r.WithContext(context.WithValue(ctx, admissionKey{}, a)))
 }
 
 // firstShare returns what a request holds before anything of its body has come.
@@ -47,9 +48,9 @@ func (s *Server) firstShare(r *http.Request) int64 {
 }
 
 // handle calls the webhook handler with a body that takes its share of memory as it comes.
-func (s *Server) handle(ctx *deadlineContext, w http.ResponseWriter, r *http.Request) {
+func (s *Server) handle(a *admission, w http.ResponseWriter, r *http.Request) {
 	now := time.Now() // the time in which the body waited for its share is not its client's
-	review := &body{ReadCloser: r.Body, request: ctx, size: r.ContentLength, pace: s.opts.Limits.pace(r, now, ctx.deadline)}
+	review := &body{ReadCloser: r.Body, ctx: r.Context(), admission: a, size: r.ContentLength, pace: s.opts.Limits.pace(r, now)}
 	if r.ContentLength < 0 {
 		review.ReadCloser, review.size = http.MaxBytesReader(bare(w), r.Body, s.maxBody), s.maxBody
 	}
@@ -65,14 +66,14 @@ func (s *Server) handle(ctx *deadlineContext, w http.ResponseWriter, r *http.Req
 		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
-	s.gate.arrive(ctx.share, now, c.interrupt)
+	s.gate.arrive(a.share, now, c.interrupt)
 	review.arrived = func() {
-		s.gate.arrived(ctx.share)
+		s.gate.arrived(a.share)
 		s.conns.move(c, converting)
-		s.corkAnswer(c, ctx.share, r.ContentLength)
+		s.corkAnswer(c, a.share, r.ContentLength)
 	}
-	s.serveOn(c, ctx.share, w, r)
-	if a, ok := w.(*answer); ok && !a.failed {
+	s.serveOn(c, a.share, w, r)
+	if sent, ok := w.(*answer); ok && !sent.failed {
 		s.conns.answer(c)
 	}
 }
