@@ -122,7 +122,7 @@ func failures() []failure {
 		{
 			name: "invalid label", gk: madeUp("Mislabelling"), in: at("Mislabelling", "v1"), to: "v2",
 			want: failed("v1", "Mislabelling") + "objects[0] Mislabelling default/a v1 -> v2: " +
-				"converter set what is not valid (a valid label must be an empty string or consist of alphanumeric characters, " +
+				"converter set an invalid entry (a valid label must be an empty string or consist of alphanumeric characters, " +
 				"'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " +
 				"'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')), fix the converter: " +
 				".metadata.labels.app",
@@ -130,7 +130,7 @@ func failures() []failure {
 		{
 			name: "invalid annotation", gk: madeUp("Misannotating"), in: at("Misannotating", "v1"), to: "v2",
 			want: failed("v1", "Misannotating") + "objects[0] Misannotating default/a v1 -> v2: " +
-				"converter set what is not valid (name part must consist of alphanumeric characters, '-', '_' or '.', and must " +
+				"converter set an invalid entry (name part must consist of alphanumeric characters, '-', '_' or '.', and must " +
 				"start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " +
 				"validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')), fix the converter: " +
 				`.metadata.annotations["no name"]`,

@@ -124,6 +124,6 @@ func TestOtherMetadata(t *testing.T) {
 }
 
 // guardMessage is what a user reads of a converter that oversteps.
-const guardMessage = "converter changed what is not its own, let it edit no metadata but labels and annotations"
+const guardMessage = "converter changed fields it must not change, let it edit only labels and annotations in metadata"
 
 func kindFor(field string) string { return "Meddles" + strings.ToUpper(field[:1]) + field[1:] }
