@@ -37,7 +37,8 @@ type failure struct {
 	reason         string
 }
 
-// String names the object, the versions and the reason: objects[2] CronTab default/a v1beta1 -> v1: REASON: PATH.
+// String names the object, the versions and the reason:
+// "objects[2] CronTab default/a v1beta1 -> v1: REASON: PATH".
 func (f *failure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "objects[%d]", f.index)

@@ -33,9 +33,9 @@ type stuckServer struct {
 	release chan struct{} // close it to let the converter return
 
 	// Set before the first request; nil: ignored.
-	reserve func(bytes int64) error
-	reported    func(r review.Result)
-	resumed func(obj *jsondoc.Object) // called by the converter after its release
+	reserve  func(bytes int64) error
+	reported func(r review.Result)
+	resumed  func(obj *jsondoc.Object) // called by the converter after its release
 
 	mu      sync.Mutex
 	results []review.Result
@@ -47,10 +47,10 @@ type stuckServer struct {
 func newStuckServer(t *testing.T) *stuckServer {
 	t.Helper()
 	s := &stuckServer{
-		release: make(chan struct{}),
-		reserve: func(int64) error { return nil },
-		reported:    func(review.Result) {},
-		resumed: func(*jsondoc.Object) {},
+		release:  make(chan struct{}),
+		reserve:  func(int64) error { return nil },
+		reported: func(review.Result) {},
+		resumed:  func(*jsondoc.Object) {},
 	}
 	convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 		if name, _ := obj.Get("metadata", "name"); string(name.Text()) == `"stuck"` {

@@ -10,8 +10,9 @@ import (
 // answer and not a broken connection.
 const answerMargin = time.Second
 
-// requestTime returns how long a request may take: min(`?timeout=`, most) less a margin of a second,
-// or of half the time where that is less. A value that is no positive duration counts as absent.
+// requestTime returns how long a request may take: the lesser of `?timeout=` and most, less a
+// margin of a second or of half the time, whichever is less. It ignores a timeout that is not a
+// positive duration.
 func requestTime(rawQuery string, most time.Duration) time.Duration {
 	d := most
 	if asked := timeoutParam(rawQuery); asked > 0 {
@@ -20,7 +21,8 @@ func requestTime(rawQuery string, most time.Duration) time.Duration {
 	return d - min(answerMargin, d/2)
 }
 
-// timeoutParam finds timeout in a raw query. url.ParseQuery would build a map for each request.
+// timeoutParam returns the timeout of a raw query, or 0. url.ParseQuery would build a map for each
+// request.
 func timeoutParam(rawQuery string) time.Duration {
 	for rawQuery != "" {
 		var pair string

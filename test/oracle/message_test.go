@@ -182,7 +182,7 @@ func failures() []failure {
 				s.review.ReviewDone = func(context.Context, review.Result) { panic("a secret") }
 			},
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
-			want: failed("v1", "Plain") + "webhookd failed inside; its log has the stack of the panic",
+			want: failed("v1", "Plain") + "webhookd panicked; its log has the stack",
 		},
 		// What the client says when it gets no answer.
 		{
