@@ -57,7 +57,7 @@ func TestReserve(t *testing.T) {
 		"tiny objects":           {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
 		"very many of them":      {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
 		"a long text":            {request(widget(`"metadata":{"name":"a"},"spec":"` + strings.Repeat("a", 9<<20) + `"`)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
-		"beside the request": {
+		"outside the request": {
 			[]byte(`{"x":0` + more(200_000) + "," + string(request(ordinary(4_000)))[1:]), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true,
 		},
 		"not summed over objects": {request(dense(10_000), dense(10_000), dense(10_000), dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},

@@ -150,10 +150,10 @@ func TestGuardAllows(t *testing.T) {
 		"kind with an escape":           {plain, set(`"W\u0069dget"`, "kind"), plain},
 
 		// Only changes are validated: stored values may be older than the rules.
-		"invalid labels kept":        {`{"labels":{"-":"-"}}`, nothing, `{"labels":{"-":"-"}}`},
-		"invalid labels respelt":     {`{"labels":{"-":"-"}}`, set(`{"labels":{ "-":"-" }}`, "metadata"), `{"labels":{"-":"-"}}`},
-		"invalid ones beside others": {`{"labels":{"-":"-"}}`, set(`"b"`, "metadata", "annotations", "a"), `{"labels":{"-":"-"},"annotations":{"a":"b"}}`},
-		"annotation in capitals":     {plain, set(`"b"`, "metadata", "annotations", "Example.COM/A"), `{"name":"a","annotations":{"Example.COM/A":"b"}}`},
+		"invalid labels kept":         {`{"labels":{"-":"-"}}`, nothing, `{"labels":{"-":"-"}}`},
+		"invalid labels respelt":      {`{"labels":{"-":"-"}}`, set(`{"labels":{ "-":"-" }}`, "metadata"), `{"labels":{"-":"-"}}`},
+		"invalid ones next to others": {`{"labels":{"-":"-"}}`, set(`"b"`, "metadata", "annotations", "a"), `{"labels":{"-":"-"},"annotations":{"a":"b"}}`},
+		"annotation in capitals":      {plain, set(`"b"`, "metadata", "annotations", "Example.COM/A"), `{"name":"a","annotations":{"Example.COM/A":"b"}}`},
 		"annotations of 256 KiB": {
 			plain, set(`"`+strings.Repeat("x", 256<<10-1)+`"`, "metadata", "annotations", "k"),
 			`{"name":"a","annotations":{"k":"` + strings.Repeat("x", 256<<10-1) + `"}}`,

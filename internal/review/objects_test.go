@@ -128,7 +128,7 @@ func TestObjectsWithItems(t *testing.T) {
 			`{"kind":"Widget","apiVersion":"example.com/v1",`+items+`}`)
 }
 
-// webhookd sets the apiVersion of the result, whatever a converter does with it.
+// webhookd itself sets the apiVersion of the result.
 func TestObjectsVersionIsSet(t *testing.T) {
 	t.Parallel()
 	for name, convert := range map[string]converters.Func{

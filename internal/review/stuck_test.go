@@ -348,7 +348,7 @@ func TestStuckConverterPanics(t *testing.T) {
 func TestPanicOutsideAConverter(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		beside func()
+		during func()
 		want   string
 	}{
 		"panic":                {func() { panic(secret) }, "string"},
@@ -358,7 +358,7 @@ func TestPanicOutsideAConverter(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStuckServer(t)
-				s.reserve = func(int64) error { tt.beside(); return nil }
+				s.reserve = func(int64) error { tt.during(); return nil }
 				c := s.post(t, ordinary(100_000))
 				if !c.returned.Load() || c.panicked == nil || c.Body.Len() > 0 {
 					t.Errorf("returned: %t; panicked with %v; answer:\n%s", c.returned.Load(), c.panicked, c.Body)

@@ -59,7 +59,7 @@ func TestVerbatim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for place, object := range map[string]string{
-				"beside":        widget(`"metadata":{}`, `"status":`+literal, `"spec":{"old":1,"a":1}`),
+				"next to it":    widget(`"metadata":{}`, `"status":`+literal, `"spec":{"old":1,"a":1}`),
 				"in the parent": widget(`"metadata":{}`, `"spec":{"before":`+literal+`,"old":1,"after":`+literal+`}`),
 				"in a list":     widget(`"metadata":{}`, `"items":[`+literal+`,`+literal+`]`, `"spec":{"old":[`+literal+`],"a":1}`),
 				"in metadata":   widget(`"metadata":{"x":`+literal+`}`, `"spec":{"a":1}`),

@@ -23,10 +23,10 @@ func TestReserve(t *testing.T) {
 		shed        string
 		rejected    []int
 	}{
-		"there is enough":         {0, 500 << 10, http.StatusOK, "", nil},
-		"others have it":          {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
-		"there never will be":     {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
-		"a little beside a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
+		"there is enough":          {0, 500 << 10, http.StatusOK, "", nil},
+		"others have it":           {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
+		"there never will be":      {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
+		"a little next to a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -111,14 +111,11 @@ func (g *gate) classOf(s *share, n int64) int {
 // does not come in time or before ctx's deadline, and ctx's error if ctx is canceled.
 func (g *gate) acquire(ctx context.Context, promised, n int64) (*share, error) {
 	s := &share{promised: promised}
-	if err := g.change(ctx, s, n); err != nil {
+	if err := g.grow(ctx, s, n); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
-
-// grow enlarges the share of an admitted request to n bytes. On an error the share stays as it is.
-func (g *gate) grow(ctx context.Context, s *share, n int64) error { return g.change(ctx, s, n) }
 
 // shrink reduces a larger share to n bytes.
 func (g *gate) shrink(s *share, n int64) {
@@ -181,7 +178,8 @@ func (g *gate) grant(s *share, n int64) {
 	g.held.bytes[s.class] += n
 }
 
-func (g *gate) change(ctx context.Context, s *share, n int64) error {
+// grow enlarges the share of s to n bytes, and admits its request if that is new. It waits and fails like acquire; on an error the share stays as it is.
+func (g *gate) grow(ctx context.Context, s *share, n int64) error {
 	g.mu.Lock()
 	queue, growing := &g.queues[g.classOf(s, n)], s.requests > 0
 	if !growing {

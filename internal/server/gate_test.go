@@ -183,7 +183,7 @@ func TestGateStarvesNeitherClass(t *testing.T) {
 				}
 			}
 		}
-		for range 20 { // at most 10 at once beside a large one
+		for range 20 { // at most 10 at once next to a large one
 			wg.Go(func() { client(9, 100*time.Millisecond) })
 		}
 		for range 2 { // one at a time
