@@ -23,7 +23,7 @@ var ErrDeadline = errors.New(
 
 const (
 	maxMessage = 1024 // bytes in the message of a failed review; it counts what it leaves out
-	minShare   = 256  // bytes of the message that each named object gets; further objects are only counted
+	minShare   = 256  // bytes of the message that a named object gets at least; further objects are only counted
 	maxNamed   = 100  // objects that a message has room for
 	maxName    = 253  // bytes shown of a name or key: the longest name of an object
 	maxLabel   = 63   // bytes shown of a kind, version or namespace

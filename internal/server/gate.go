@@ -290,8 +290,8 @@ func (g *gate) fits(held holdings, s *share, n int64) bool {
 	return true
 }
 
-// neededByTheOldest returns how many bytes the oldest large body still needs, or 0 if s is as old.
-// Callers hold mu.
+// neededByTheOldest returns how many bytes the oldest large body still needs, or 0 if s is older or
+// is that body. Callers hold mu.
 func (g *gate) neededByTheOldest(s *share) int64 {
 	for e := g.transfers.Front(); e != nil; e = e.Next() {
 		oldest := e.Value.(*share) //nolint:forcetypeassert // nothing else is ever put in

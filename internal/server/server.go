@@ -2,8 +2,8 @@
 // posts its ConversionReviews over TLS, and the admin listener with probes, metrics and profiles.
 //
 // It does not know reviews. It routes, limits, times and sheds requests, watches its own
-// certificate, and stops without failing a call. Every answer of its own on these listeners is a
-// metav1.Status as JSON. Only net/http itself answers in plain text: a malformed request line, a
+// certificate, and stops without failing a call. Every answer that it gives instead of a review is
+// a metav1.Status as JSON. Only net/http itself answers in plain text: a malformed request line, a
 // header over the limit, an unknown Expect.
 package server
 
