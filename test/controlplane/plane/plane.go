@@ -60,7 +60,7 @@ func Start(t *testing.T) *Plane {
 	claim(t)
 	p := &Plane{
 		bin: bin, dir: t.TempDir(), ctx: context.WithoutCancel(t.Context()),
-		tokens: map[string]string{Admin: rand.Text(), Nobody: rand.Text()}, addresses: map[string]string{},
+		tokens: map[string]string{Admin: rand.Text(), NoRights: rand.Text()}, addresses: map[string]string{},
 	}
 	if err := os.Mkdir(p.logs(), 0o700); err != nil {
 		t.Fatal(err)
