@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// rbac holds that whoever may read a kind reads it at each version, and that nothing is converted for
-// anyone who may not.
+// rbac holds that whoever may read a kind reads it at each version, and that nothing is converted
+// for anyone who may not.
 func rbac(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)

@@ -29,7 +29,8 @@ type failure struct {
 	gk     schema.GroupKind
 	in     func(t *testing.T) runtime.Object
 	to     string
-	// want is the text; PORT stands for a port of loopback and SIZE for that of a body. One of ends follows.
+	// want is the text; PORT stands for a port of loopback and SIZE for that of a body. One of ends
+	// follows.
 	want   string
 	ends   []string
 	logged bool // by net/http, on the server
@@ -197,7 +198,8 @@ func failures() []failure {
 		},
 		{
 			name: "answer too late", client: func(a *apiclient.Server) { a.Timeout = 500 * time.Millisecond },
-			// The server has the same half second and gives up after half of it, unlike this converter.
+			// The server has the same half second and gives up after half of it, unlike this
+			// converter.
 			server: func(t *testing.T, s *setup) {
 				t.Helper()
 				held := make(chan struct{})
