@@ -234,7 +234,7 @@ func (o ordinary) noOps(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(writes)) {
 		// The API server looks who owns what before the policy puts back what the request takes
-		// away. So once, whoever set a field of the other version stops owning it.
+		// away. So once, the manager that set a field of the other version stops owning it.
 		before := o.get(t, o.version, o.name)
 		if err := writes[name](); err != nil {
 			t.Errorf("%s: %v", name, err)

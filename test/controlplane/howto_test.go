@@ -60,8 +60,8 @@ func TestHowTo(t *testing.T) {
 	}
 }
 
-// messageOf returns what the API server was told, which is what the first command of a transcript
-// ends with.
+// messageOf returns the message that the API server got, which is what the first command of a
+// transcript ends with.
 func messageOf(t *testing.T, transcript string) string {
 	t.Helper()
 	lines := strings.Split(transcript, "\n")

@@ -43,7 +43,7 @@ func strategyNone(t *testing.T, p *plane.Plane) {
 	replay(t, kubectl, filepath.Join("testdata", "never", "strategy-webhook-again.txt"))
 }
 
-// unsafeDeletion takes a sound object away and does not heed its finalizer, only because nobody
+// unsafeDeletion takes a sound object away and does not heed its finalizer, only because no one
 // converts it at the moment.
 func unsafeDeletion(t *testing.T, p *plane.Plane) {
 	t.Helper()

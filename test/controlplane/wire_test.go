@@ -40,7 +40,7 @@ type call struct {
 	Objects    int
 }
 
-// wire holds what the API server sends to what the protocol is written for. Between the two stands
+// wire compares what the API server sends with what the protocol promises. Between the two is
 // a recorder: it listens on the Service's address, with a certificate for its name, and hands all
 // on to webhookd.
 func wire(t *testing.T, p *plane.Plane) {

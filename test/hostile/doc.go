@@ -1,4 +1,4 @@
-// Package hostile has the requests that nobody should send to webhookd, and the one answer that
+// Package hostile has requests that no client should send to webhookd, and the one answer that
 // each of them gets.
 //
 // The cases are data: what goes over the wire, and what must come back, be counted and be logged.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// numberCases pin that a number leaves as the literal that came: where nobody touches it, and where
-// a rule moves it.
+// numberCases pin that a number leaves as the literal that came: where no rule touches it, and
+// where a rule moves it.
 func numberCases() []Case {
 	cases := make([]Case, 0, 80)
 	for _, literal := range literals() {

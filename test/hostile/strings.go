@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// stringCases pin texts as a value that nobody touches, as one that is moved, and, where they are
+// stringCases pin texts as a value that no rule touches, as one that is moved, and, where they are
 // no text at all, what is said of them. The texts of Corpus are beside them.
 func stringCases() []Case {
 	var cases []Case

@@ -313,7 +313,7 @@ func clientCertificates() []tlsCase {
 		show("a client whose certificate has expired", "expired certificate",
 			tlstest.Leaf{CommonName: "front-proxy", Usage: client, NotBefore: past, NotAfter: past.Add(time.Hour)}, false),
 		show("a client with a server's certificate", "bad certificate", tlstest.Leaf{CommonName: "front-proxy"}, false),
-		{name: "a certificate that nobody asked for", server: byDefault, hello: func(c *tls.Config) { c.Certificates = []tls.Certificate{{}} }},
+		{name: "a certificate without a request for one", server: byDefault, hello: func(c *tls.Config) { c.Certificates = []tls.Certificate{{}} }},
 	}
 }
 

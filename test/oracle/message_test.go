@@ -29,7 +29,7 @@ type failure struct {
 	gk     schema.GroupKind
 	in     func(t *testing.T) runtime.Object
 	to     string
-	// want is the text; PORT stands for a port of loopback and SIZE for that of a body. One of ends
+	// want is the text; PORT is a port of loopback and SIZE that of a body. One of ends
 	// follows.
 	want   string
 	ends   []string
@@ -192,7 +192,7 @@ func failures() []failure {
 			want: failed("v1", "Plain") + call + `service "webhookd" not found`,
 		},
 		{
-			name: "nobody listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
+			name: "no server listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + call + "dial tcp 127.0.0.1:PORT: connect: connection refused",
 		},

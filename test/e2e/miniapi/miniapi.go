@@ -75,7 +75,7 @@ func (s *Server) Restart(t *testing.T) {
 	s.startAPI(t)
 }
 
-// Config returns a client configuration. There is no authentication: whoever asks may do
+// Config returns a client configuration. There is no authentication: every client may do
 // everything.
 func (s *Server) Config() *rest.Config {
 	return &rest.Config{

@@ -109,7 +109,7 @@ func halfOfAJoinedField(s subject) {
 	bob.conflicts(`"port":"4321"`, `.hostPort: conflict with "alice"`)
 	bob.apply(``)
 	s.wants("v1", "half", `"host":"localhost","port":"1234"`)
-	// Alice gives hostPort up, of which the port is still Bob's. The API server takes fields away
+	// Alice gives hostPort up, but its port is still Bob's. The API server takes fields away
 	// whole, at the version of who gave them up, so the host stays, without an owner.
 	bob.apply(`"port":"1234"`)
 	alice.apply(``)

@@ -134,7 +134,7 @@ func (l *load) noFailures() {
 		l.t.Errorf("%d of %d calls failed, such as\n%s", n, l.calls.Load(), strings.Join(l.failures[:min(n, 5)], "\n"))
 		l.failures = nil
 	}
-	l.t.Logf("%d calls of users, of which %d failed during an outage", l.calls.Load(), l.excused.Load())
+	l.t.Logf("%d calls of users, %d of which failed during an outage", l.calls.Load(), l.excused.Load())
 	for _, what := range slices.Sorted(maps.Keys(l.texts)) {
 		l.t.Logf("during an outage: %s: %s", what, l.texts[what])
 	}

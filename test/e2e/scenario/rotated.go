@@ -11,9 +11,9 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// Rotated replaces webhookd's certificate under load, and then the CA the way that fails nobody:
-// the bundle of the CRD has both CAs before the first certificate of the new one is served, and the
-// old one leaves it afterwards. No call may fail.
+// Rotated replaces webhookd's certificate under load, and then the CA in the order that fails no
+// call: the bundle of the CRD has both CAs before the first certificate of the new one is served,
+// and the old one leaves it afterwards. No call may fail.
 func Rotated(t *testing.T, e *Env) {
 	t.Helper()
 	replicas := e.Replicas(t, 1, "--drain-delay", drainDelay)

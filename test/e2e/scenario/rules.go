@@ -71,7 +71,7 @@ func (s subject) rewrite(version, name, members string) {
 	s.update(version, withMembers(s.read(version, name), s.object(version, name, members)))
 }
 
-// keptByRules has two users work on an object at versions of which each has a field that neither
+// keptByRules has two users work on an object at versions that each have a field that neither
 // the other nor the stored one has.
 func keptByRules(s subject) {
 	const (

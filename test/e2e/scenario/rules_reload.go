@@ -35,7 +35,7 @@ func rulesChanged(s subject, e *Env) {
 	s.wants("v1alpha1", "changed", `"spec":{"mode":"none"}`)
 	e.rules.change(s.t, relayRules, "none: Preview, manual: Preview", "manual: Preview, none: Preview", "success")
 	s.wants("v1alpha1", "changed", `"spec":{"mode":"manual"}`)
-	// A watch cache has what the rules said when it converted the object, until it begins anew, as
+	// A watch cache has what the rules said when it converted the object, until it begins again, as
 	// it does when the CRD changes.
 	if !e.Cluster.WatchCache() {
 		s.lists("v1alpha1", map[string]string{"changed": `"spec":{"mode":"manual"}`})

@@ -12,7 +12,7 @@ import (
 )
 
 // ThreeVersions has objects of two kinds created, read, updated and listed at each of three
-// versions, of which each is the stored one in turn, so that in the end objects are stored at all
+// versions, each of which is the stored one in turn, so that in the end objects are stored at all
 // of them. The versions of the one kind have the same fields. Those of the other do not: what v1
 // calls grams and recipient is weight and to in the versions before.
 func ThreeVersions(t *testing.T, e *Env) {

@@ -17,7 +17,7 @@ type Converter struct {
 	group string
 }
 
-// Converter makes the converter of a CRD with these versions, of which the first is stored, whose
+// Converter makes the converter of a CRD with these versions, the first of which is stored, whose
 // conversion h describes. Each one has connections of its own, unless h is the same.
 func (s *Server) Converter(tb testing.TB, gk schema.GroupKind, versions []string, h Hook) *Converter {
 	tb.Helper()

@@ -64,7 +64,7 @@ func TestP4Bombs(t *testing.T) {
 	var slowest time.Duration
 	var largest int64
 	for i, expression := range bombs() {
-		for _, size := range []int{1 << 10, 32 << 10, 1 << 20} { // none fits the schema, which nobody has checked yet
+		for _, size := range []int{1 << 10, 32 << 10, 1 << 20} { // none fits the schema, which is not checked yet
 			object := fmt.Sprintf(`{"apiVersion":"ruled.example.com/v1beta1","kind":"Bomb%d","metadata":{"name":"b"},"spec":{"text":%q}}`,
 				i, strings.Repeat("a", size))
 			cpu, resident := p.CPU(), p.ResetPeakMemory()

@@ -34,8 +34,8 @@ func rest(t *testing.T, p *process.Process, client *poster, fewest int) footprin
 	return footprint{heap: heap, goroutines: int(p.Scrape()["go_goroutines"]), descriptors: p.Descriptors()}
 }
 
-// TestS1Soak makes many reviews, each with values of its own, of which no other's may show (I34),
-// and then compares what the process keeps with what it kept after the first ones (I23).
+// TestS1Soak makes many reviews, each with values of its own; none of them may show in another
+// (I34), and then compares what the process keeps with what it kept after the first ones (I23).
 func TestS1Soak(t *testing.T) {
 	t.Parallel()
 	const warmUp, slack = 5000, 2

@@ -119,9 +119,9 @@ func TestR8NoFileCanBeWritten(t *testing.T) {
 	p.Wait()
 }
 
-// TestR9NobodyReadsTheLog fills the pipe that the log goes to: reviews are answered all the same,
+// TestR9LogIsNotRead fills the pipe that the log goes to: reviews are answered all the same,
 // lines are dropped and counted, and the process ends in order.
-func TestR9NobodyReadsTheLog(t *testing.T) {
+func TestR9LogIsNotRead(t *testing.T) {
 	t.Parallel()
 	reviews := scaled[int64](10_000, 100_000)
 	ca := tlstest.NewCA(t, "faults")
@@ -155,7 +155,7 @@ func TestR10ProcessIsStopped(t *testing.T) {
 	ca := tlstest.NewCA(t, "faults")
 	p := process.Launch(t, process.Options{
 		Binary: binary(t, "webhookd"), CA: ca,
-		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of what nobody waits for any more
+		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of requests without a client
 	})
 	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })
 	a := alone(p)

@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/load"
 )
 
-// The load of a fault: workers that make calls with the API server's own client, of which one in
+// The load of a fault: workers that make calls with the API server's own client, and one in
 // listEvery is a list.
 const (
 	workers     = 16
