@@ -29,7 +29,8 @@ type failure struct {
 	gk     schema.GroupKind
 	in     func(t *testing.T) runtime.Object
 	to     string
-	// want is the text; PORT stands for a port of loopback and SIZE for that of a body. One of ends follows.
+	// want is the text; PORT is a port of loopback and SIZE that of a body. One of ends
+	// follows.
 	want   string
 	ends   []string
 	logged bool // by net/http, on the server
@@ -146,8 +147,8 @@ func failures() []failure {
 		},
 		// What the registry does not know.
 		{
-			name: "unknown kind", gk: madeUp("Nobody"), in: at("Nobody", "v1"), to: "v2",
-			want: failed("v1", "Nobody") + "objects[0] Nobody default/a v1 -> v2: " +
+			name: "unknown kind", gk: madeUp("Unknown"), in: at("Unknown", "v1"), to: "v2",
+			want: failed("v1", "Unknown") + "objects[0] Unknown default/a v1 -> v2: " +
 				"no converter for this kind, add rules for it or compile one in: .kind",
 		},
 		{
@@ -191,13 +192,14 @@ func failures() []failure {
 			want: failed("v1", "Plain") + call + `service "webhookd" not found`,
 		},
 		{
-			name: "nobody listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
+			name: "no server listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + call + "dial tcp 127.0.0.1:PORT: connect: connection refused",
 		},
 		{
 			name: "answer too late", client: func(a *apiclient.Server) { a.Timeout = 500 * time.Millisecond },
-			// The server has the same half second and gives up after half of it, unlike this converter.
+			// The server has the same half second and gives up after half of it, unlike this
+			// converter.
 			server: func(t *testing.T, s *setup) {
 				t.Helper()
 				held := make(chan struct{})

@@ -96,8 +96,8 @@ func TestLabelsAndAnnotations(t *testing.T) {
 	}
 }
 
-// TestOtherMetadata holds that a converter which changes anything else fails with our message, which
-// names the path, and not with that of the API server, or worse without one (invariant I4).
+// TestOtherMetadata holds that a converter which changes anything else fails with our message,
+// which names the path, and not with that of the API server, or worse without one (invariant I4).
 func TestOtherMetadata(t *testing.T) {
 	t.Parallel()
 	changes := map[string]string{
