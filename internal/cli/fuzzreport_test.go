@@ -65,7 +65,7 @@ func TestViolation(t *testing.T) {
 		},
 		Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
 	}
-	if err := p.tellViolation(o, &set.Kinds[0], cause, v); err != nil {
+	if err := p.printViolation(o, &set.Kinds[0], cause, v); err != nil {
 		t.Fatal(err)
 	}
 	want := `Widget.example.com: law L1 round trip does not hold, v1beta1 -> v1

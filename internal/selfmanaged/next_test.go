@@ -108,8 +108,8 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		"renewed after its end":  func(p *Policy) { p.RenewBefore = p.LeafValidity },
 		"never renewed":          func(p *Policy) { p.RenewBefore = 0 },
 		"a short CA":             func(p *Policy) { p.CAValidity = 3 * p.LeafValidity },
-		"no time to notice":      func(p *Policy) { p.Settle = time.Minute },
-		"no time left to rotate": func(p *Policy) { p.RenewBefore = p.Settle },
+		"no time to notice":      func(p *Policy) { p.StepDelay = time.Minute },
+		"no time left to rotate": func(p *Policy) { p.RenewBefore = p.StepDelay },
 	} {
 		p := policy()
 		change(&p)

@@ -78,7 +78,7 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 		queue := newReviewQueue(log, w)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go log.run(ctx)
+		go every(ctx, summaryInterval, log.summarize)
 		for i := range 5000 {
 			r := exampleResult()
 			r.Objects, r.Duration = 2, time.Duration(i)*time.Microsecond
