@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,11 +162,11 @@ func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersi
 func hintKind(gvk schema.GroupVersionKind) string {
 	switch {
 	case gvk.Kind == manifest.KindCRD:
-		return "this is a CRD, not an object of its kind: CRDs are given with --crd"
+		return "this is a CRD, not an object of its kind: give CRDs with --crd"
 	case gvk.GroupVersion().String() == syntax.APIVersion:
-		return "these are rules, not an object: rules are given with --rules"
+		return "these are rules, not an object: give rules with --rules"
 	}
-	return "rules for other kinds are given with --rules and --crd"
+	return "give rules for other kinds with --rules and --crd"
 }
 
 // converted returns the object of an answer that has exactly one.
@@ -187,11 +188,12 @@ func converted(answer []byte) ([]byte, error) {
 	return decoded.Response.ConvertedObjects[0], nil
 }
 
+// kinds lists the kinds that can be converted, for errors.
 func (c *offline) kinds() string {
 	kinds := c.registry.Kinds()
 	names := make([]string, 0, len(kinds))
 	for _, kind := range kinds {
 		names = append(names, kind.Name())
 	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }

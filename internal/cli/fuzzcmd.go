@@ -143,7 +143,7 @@ func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 	case len(kinds) > 0:
 		return kinds, nil
 	case len(names) == 0:
-		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
+		return nil, usage(errors.New("nothing to convert: no CRD has rules or a compiled-in converter"), "give rules with --rules")
 	}
 	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
 	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)

@@ -59,7 +59,7 @@ func TestWhatIsNoWindow(t *testing.T) {
 	}
 }
 
-// The rules keep what the function does not give back.
+// The rules keep values that the function does not restore.
 func TestLawsWithRules(t *testing.T) {
 	t.Parallel()
 	const folder = "../../../examples/maintenance-window/"
