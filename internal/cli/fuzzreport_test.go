@@ -42,7 +42,7 @@ func TestProgressIsOneLine(t *testing.T) {
 	}
 }
 
-// TestViolation holds what is printed of a law that does not hold: rules are lossless, so that there is none to be found.
+// TestViolation checks the report of a violated law. It makes one up, since rules are lossless.
 func TestViolation(t *testing.T) {
 	t.Parallel()
 	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})

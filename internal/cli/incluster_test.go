@@ -70,8 +70,8 @@ func (c *cluster) mount(t *testing.T, dir string) {
 	tlstest.WriteSecretDir(t, dir, secret.Data)
 }
 
-// TestFromNothingToAWiredCRD goes the way of the chart without cert-manager: a certificate, a server, a CRD that points at it,
-// and no way to leave.
+// TestFromNothingToAWiredCRD follows the chart without cert-manager: a certificate, a server, a CRD that points at it, and
+// crd release, which refuses.
 func TestFromNothingToAWiredCRD(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -130,7 +130,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// A version that is served no more may still be named by managedFields; one that is gone is not converted to.
+	// managedFields may still name a version that is no longer served, but never one that is gone.
 	var crd struct {
 		Spec map[string]any `json:"spec"`
 	}
@@ -163,7 +163,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	}
 }
 
-// A Job that is told nothing else takes the API server and the token of its pod.
+// Without flags, a Job uses the API server and the token of its pod.
 func TestOutsideOfACluster(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -268,7 +268,7 @@ func TestAWaitThatIsOver(t *testing.T) {
 	}
 }
 
-// A Secret that is mounted may be filled only when the Job runs.
+// A mounted Secret may be filled only while the Job runs.
 func TestTheCAFileIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// That the copy of a CRD is old is told once for a kind, until the kind has other schemas.
+// An outdated copy of a CRD is logged once for each kind, until the kind has other schemas.
 func TestOldCopiesOfCRDsAreTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A pipe is a stream that takes nothing while it is blocked.
+// A pipe is a stream that can be blocked.
 type pipe struct {
 	mu     sync.Mutex
 	writes []string
@@ -93,7 +93,7 @@ func TestCloseWritesWhatWaits(t *testing.T) {
 	})
 }
 
-// R9: nobody reads the log.
+// R9: the log is not read.
 func TestABlockedStreamHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

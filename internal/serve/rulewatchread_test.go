@@ -20,7 +20,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// A pipe and a device in followed folders are told in one line, and the rules beside them are served and followed.
+// A pipe and a device in followed folders are logged in one line. The rules next to them are served and followed.
 func TestWhatIsNoFileIsPassedBy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestWhatIsNoFileIsPassedBy(t *testing.T) {
 	}
 }
 
-// A watch does not wait for a load that does not look at its context.
+// A watch does not wait for a load that ignores its context.
 func TestAWatchDoesNotWaitForALoadThatGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestLinesAreShort(t *testing.T) {
 		"long error":                   {message: "m", fields: []zap.Field{zap.String("uid", "1"), zap.String("error", long("e"))}, cut: []string{"error"}},
 		"both are long":                {message: long("m"), fields: []zap.Field{zap.String("error", long("e"))}, cut: []string{"msg", "error"}},
 		"control characters":           {message: long("\x01\n\"\\"), cut: []string{"msg"}},
-		"what is no UTF-8":             {message: "m", fields: []zap.Field{zap.String("error", long("\xff\xc3"))}, cut: []string{"error"}},
+		"invalid UTF-8":                {message: "m", fields: []zap.Field{zap.String("error", long("\xff\xc3"))}, cut: []string{"error"}},
 		"wide characters":              {message: "m", fields: []zap.Field{zap.String("error", long("é€🙂"))}, cut: []string{"error"}},
 		"replacement characters":       {message: "m", fields: []zap.Field{zap.String("error", long("\ufffd\u2028"))}, cut: []string{"error"}},
 		"a stack is whole":             {message: "m", fields: []zap.Field{zap.String("stack", long("s"))}, long: true},
@@ -88,7 +88,7 @@ func TestLinesAreShort(t *testing.T) {
 // emptyLine is a line without a message.
 const emptyLine = `{"level":"info","ts":"1970-01-01T00:00:00Z","msg":""}` + "\n"
 
-// What shorten reckons with is what the encoder writes.
+// The lengths that shorten computes are those that the encoder writes.
 func TestEscapedLengthIsTheEncoders(t *testing.T) {
 	t.Parallel()
 	empty := encodedLen(t, "")
