@@ -71,7 +71,7 @@ func (j *jam) Write(p []byte) (int, error) {
 }
 
 // R9: reviews are answered although the log is full.
-func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
+func TestABlockedLogDoesNotHoldUpRequests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -203,7 +203,7 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 }
 
 // The server ends although it has a message for stderr that is never read.
-func TestABlockedLogHoldsUpNoEnd(t *testing.T) {
+func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

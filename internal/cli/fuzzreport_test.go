@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-func TestProgressIsForTerminals(t *testing.T) {
+func TestProgressNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

@@ -252,7 +252,7 @@ func TestWireKeepsABundleThatKubectlPrints(t *testing.T) {
 	}
 }
 
-func TestAWaitThatIsOver(t *testing.T) {
+func TestApplyGivesUpAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)

@@ -10,7 +10,7 @@ import (
 )
 
 // Every link of a page to another file of the repository leads to one, and to a heading that it has.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksAreNotBroken(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	count := 0

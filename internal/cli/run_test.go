@@ -27,7 +27,7 @@ func runWith(t *testing.T, environ []string, stdin io.Reader, args ...string) re
 	return result{code, stdout.String(), stderr.String()}
 }
 
-func TestWhatGoesWrongIsTold(t *testing.T) {
+func TestErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string

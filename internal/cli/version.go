@@ -76,7 +76,7 @@ func newVersionCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// badOutput is the error for a value of -o that is not one of formats, of which there are at least two.
+// badOutput is the error for a value of -o that is not one of formats; there must be at least two.
 func badOutput(got string, formats ...string) error {
 	last := len(formats) - 1
 	known := strings.Join(formats[:last], ", ") + " or " + formats[last]

@@ -31,7 +31,7 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "all is well", text: crdJSON(pointingHere(ca)), known: all},
 		{name: "it answers", text: crdJSON(pointingHere(ca)), dial: true},
 		{name: "None, and no converter", text: crdJSON(none)},
-		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"nothing is converted, though webhookd can"}},
+		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"objects are not converted although webhookd can"}},
 		{name: "no bundle", text: crdJSON(here), known: all, want: []string{"no caBundle"}},
 		{name: "a broken bundle", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"YQ==","service"`, 1)), known: all, want: []string{"caBundle is not a list"}},
 		{name: "a bundle that is broken in part", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"`+base64.StdEncoding.EncodeToString(

@@ -96,7 +96,7 @@ func within[T any](ctx context.Context, p *readWaits, path string, f func() (T, 
 		return f()
 	}
 	var none T
-	stuck := passedError{why: "it has not answered for " + longestRead.String(), stuck: true}
+	stuck := passedError{why: "no answer for " + longestRead.String(), stuck: true}
 	if !p.begin(path) {
 		return none, stuck
 	}

@@ -95,7 +95,7 @@ func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, 
 	case renewable && left < p.RenewBefore:
 		return issue("the leaf is due for renewal")
 	}
-	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "all is as it should be"}
+	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "everything is up to date"}
 }
 
 // due returns the time of the next thing to do.
@@ -139,5 +139,5 @@ func whyNoCA(ca *Pair, now time.Time) string {
 // change describes how a bundle changes.
 func change(was, is crdwire.Bundle) string {
 	all := len(was.With(is))
-	return fmt.Sprintf("%d CAs come in, %d go", all-len(was), all-len(is))
+	return fmt.Sprintf("%d CAs added, %d removed", all-len(was), all-len(is))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWhatIsNext(t *testing.T) {
+func TestNext(t *testing.T) {
 	t.Parallel()
 	start := epoch()
 	a, b, foreign := caAt(t, start), caAt(t, start.Add(80*day)), caAt(t, start.Add(-time.Hour))
@@ -98,7 +98,7 @@ func TestWhatIsNext(t *testing.T) {
 	}
 }
 
-func TestPoliciesThatMakeNoSense(t *testing.T) {
+func TestInvalidPolicies(t *testing.T) {
 	t.Parallel()
 	good := policy()
 	if err := good.Check(); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // An outdated copy of a CRD is logged once for each kind, until the kind has other schemas.
-func TestOldCopiesOfCRDsAreTold(t *testing.T) {
+func TestOutdatedCopiesOfCRDsAreLogged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}

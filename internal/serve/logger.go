@@ -10,7 +10,7 @@ import (
 )
 
 // newLogger returns a logger that writes one JSON object per line to w. docs/reference/logs.md describes the fields,
-// none of which holds content of an object. A line has at most maxLine bytes.
+// which never hold content of an object. A line has at most maxLine bytes.
 func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",

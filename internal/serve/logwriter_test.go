@@ -94,7 +94,7 @@ func TestCloseWritesWhatWaits(t *testing.T) {
 }
 
 // R9: the log is not read.
-func TestABlockedStreamHoldsUpNobody(t *testing.T) {
+func TestABlockedStreamDoesNotHoldUpWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := blockedPipe()

@@ -129,7 +129,7 @@ func summaries(t *testing.T, out *pipe) []any {
 }
 
 // A client that invents kinds adds only one line to the summary.
-func TestKindsThatAClientMakesUpAreSummedUpTogether(t *testing.T) {
+func TestInventedKindsAreSummedUpTogether(t *testing.T) {
 	t.Parallel()
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 }
 
 // Both refuse rules for fields that every object has, with the finding of check.
-func TestServeRefusesRulesOverWhatEveryObjectHas(t *testing.T) {
+func TestServeRefusesRulesForFieldsOfEveryObject(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]string{
 		"the version":               ".apiVersion",

@@ -89,7 +89,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 				"warn: kinds keep the schemas that they had, the CRDs on disk have none for them: [Widget.example.com]",
 			},
 		},
-		"another hub, beside rules that cannot be read": {
+		"another hub, next to rules that cannot be read": {
 			with(with(rules, "c.yaml", strings.Replace(cog, "hub: v1\n", "hub: v2\n", 1)), "g.yaml", strings.Replace(gadget, "field:", "feild:", 1)),
 			with(newCRDs, "c.yaml", strings.Replace(crds["c.yaml"], "name: v1\n", "name: v2\n", 1)),
 			[]string{"Gadget.example.com", "Widget.example.com"},

@@ -21,7 +21,7 @@ import (
 )
 
 // A pipe and a device in followed folders are logged in one line. The rules next to them are served and followed.
-func TestWhatIsNoFileIsPassedBy(t *testing.T) {
+func TestNonRegularFilesArePassedBy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}

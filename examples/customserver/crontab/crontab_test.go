@@ -124,7 +124,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// withoutKept removes the annotations of an object, all of which must be webhookd's.
+// withoutKept removes the annotations of an object, which must all be webhookd's.
 func withoutKept(t *testing.T, object string) string {
 	t.Helper()
 	v := decode(t, object)
