@@ -87,7 +87,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	service := []string{"--service", "webhookd/webhookd"}
 
 	status := slices.Concat([]string{"crd", "status", "--name", crontabs, "--address", address}, service)
-	if got := c.run(t, status...); got.Code != 1 || !strings.Contains(got.Stdout, "WRONG        nothing is converted") {
+	if got := c.run(t, status...); got.Code != 1 || !strings.Contains(got.Stdout, "WRONG        objects are not converted") {
 		t.Errorf("%+v", got)
 	}
 	apply := slices.Concat([]string{"crd", "apply", "--crd", crontabs, "--ca-file", caFile, "--address", address, "--timeout", "20s"}, service)

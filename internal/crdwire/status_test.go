@@ -39,7 +39,7 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "an expired bundle", text: crdJSON(pointingHere(ca)), known: all, after: 11 * 365 * 24 * time.Hour, want: []string{"every CA of caBundle has expired"}},
 		{name: "a bundle that ends", text: crdJSON(pointingHere(ca)), known: all, after: time.Until(ca.Cert.NotAfter) - time.Hour, want: []string{"the last CA of caBundle expires on"}},
 		{name: "another CA", text: crdJSON(pointingHere(other)), dial: true, want: []string{"caBundle does not verify what is served for webhookd.ns.svc: x509: "}},
-		{name: "no converter", text: crdJSON(pointingHere(ca)), want: []string{"no converter for this kind, neither compiled in nor in --rules; of a CRD"}},
+		{name: "no converter", text: crdJSON(pointingHere(ca)), want: []string{"no converter for this kind, neither compiled in nor in --rules; if this CRD"}},
 		{name: "versions without a converter", text: crdJSON(pointingHere(ca)), known: []string{"v2"}, want: []string{
 			"no converter for a version in which objects may be stored: v1", "no converter for this version: v3",
 		}},
