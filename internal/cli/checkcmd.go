@@ -19,22 +19,21 @@ func newCheckCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check RULES... --crd PATH [--against OLD] [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
-		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong with them: what would be
-lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
-drop with a reason.
+		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong: what would be lost, what
+the API server would prune or refuse, and what makes no sense. Rules that pass lose only what they drop with a reason.
 
-RULES are files, folders, or - for stdin. In a folder, all .yaml, .yml and .json files are read to the bottom, but for
-folders with a dot, as serve reads them. Files without a Conversion are left out. Without --crd the CRDs are those in
-the folders.
+RULES are files, folders, or - for stdin. As in serve, a folder includes all .yaml, .yml and .json files in it and below,
+except in folders whose names begin with a dot. Files without a Conversion are skipped. Without --crd the CRDs are those
+in the folders.
 
-With --against it also says what becomes of values that are kept in annotations by rules of OLD, for each pair of versions:
-which return to a place that the other version has got, which count as edited since what belongs with them has changed,
-and which are dropped. These are notes, for rules that objects are stored by: of values that return as before, nothing is
-said. The CRDs of OLD are those of --against-crd, or those in its folder, or else those of the rules.
+With --against it also reports, for each pair of versions, what happens to values that the rules of OLD have kept in
+annotations: which return to a field that the other version now has, which count as edited because their unit has changed,
+and which are dropped. These findings are notes. Values that return as before are not mentioned. The CRDs of OLD are those
+of --against-crd, or those in its folder, or else those of the rules.
 
-Findings go to stdout; the exit code is 0 if there are none, and 1 if there are. With --fail-on note it is 1 if there are
-notes, too. With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, with -o junit
-a report of tests.`,
+Findings go to stdout. The exit code is 0 if there are none, and 1 otherwise. With --fail-on note, notes count as well.
+With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o junit a
+test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
   webhookd check conversions/ -o json
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
@@ -50,16 +49,16 @@ a report of tests.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.Lookup("rules").Usage += "; the same as an argument"
+	flags.Lookup("rules").Usage += "; same as an argument"
 	flags.StringArrayVar(&o.against, "against", nil,
-		"`path` of a file or folder of the rules until now, - for stdin; may be given more than once")
+		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
-		"`path` of a file or folder of their CRDs; may be given more than once (default the folders of --against, or --crd)")
+		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crd)")
 	flags.StringVarP(&o.output, "output", "o", o.output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
-	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the least `severity` for the exit code 1: error or note")
+	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error or note")
 	offer(cmd, "fail-on", severities()...)
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "tell on stderr which places belong together, as explain does")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print the units on stderr, as explain does")
 	return cmd
 }
 
@@ -81,7 +80,7 @@ func findingFormats() []string {
 	return names
 }
 
-// check reports all that is wrong with the command line.
+// check reports everything that is wrong with the command line.
 func (o *checkOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 {
@@ -126,7 +125,7 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	if err := set.Render(p.stdout, finding.Format(o.output)); err != nil {
 		return err
 	}
-	p.tellNoCRD(f, &set)
+	p.noteNoCRD(f, &set)
 	if o.verbose {
 		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
 			return err
@@ -135,7 +134,7 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	return p.conclude(o, &set)
 }
 
-// compare adds notes on what rules before have kept.
+// compare adds notes on values that the old rules have kept.
 func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set) error {
 	from := ruleset.Origin{What: "old rules", Remedy: "give their file or folder with --against"}
 	ruleFiles, err := p.read(ctx, from, o.against)
@@ -143,7 +142,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	if err := errors.Join(err, crdErr); err != nil {
 		return usage(err, "")
 	}
-	if len(o.againstCRDs) == 0 { // those in the folder come first, and others may not be there
+	if len(o.againstCRDs) == 0 { // those in the folders of the old rules win
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
 		crdFiles = append(crdFiles, set.CRDFiles...)
 	}
@@ -167,7 +166,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	return nil
 }
 
-// conclude says how many findings there are, and fails if they are grave enough.
+// conclude prints the number of findings, and fails if one is as severe as --fail-on.
 func (p *program) conclude(o *checkOptions, set *ruleset.Set) error {
 	problems := slices.DeleteFunc(slices.Clone(set.Findings), finding.Finding.IsNote)
 	notes := len(set.Findings) - len(problems)
@@ -198,7 +197,7 @@ func filesWith(findings []finding.Finding) int {
 	return len(names)
 }
 
-// count writes a number with its noun.
+// count returns a number with its noun, such as "2 files".
 func count[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -6,7 +6,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// offer has the shell complete a flag with the values that it may have.
+// offer registers the values that the shell completes for a flag.
 func offer(cmd *cobra.Command, flag string, values ...string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
@@ -14,7 +14,7 @@ func offer(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// offerChoices does so for the flags that are keys of the configuration.
+// offerChoices registers the choices of all configuration keys.
 func offerChoices(cmd *cobra.Command) {
 	for _, key := range config.Keys() {
 		if len(key.Choices) > 0 {
@@ -23,7 +23,7 @@ func offerChoices(cmd *cobra.Command) {
 	}
 }
 
-// commandsBelow completes the words of a command with those that may follow.
+// commandsBelow completes args with the subcommands that may follow.
 func commandsBelow(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	found, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {

@@ -14,11 +14,11 @@ func newConfigCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config [-o text|yaml]",
 		Short: "Print the configuration in effect, and where each value comes from",
-		Long: `Print the configuration that serve would have with the same flags, environment and file, and where each
-value comes from. With -o yaml the result is a file that --config takes.
+		Long: `Print the configuration that serve would use with the same flags, environment and file, and where each value comes
+from. With -o yaml the output is a file for --config.
 
-What is wrong with it is told, all at once, and the exit code is 2. Files and folders that it names are not looked at, and
-a certificate need not be set.`,
+All problems are reported at once, and the exit code is 2. Files and folders that the configuration names are not read,
+and a certificate is not required.`,
 		Example: `  webhookd config --config config.yaml
   WEBHOOKD_LOG_LEVEL=debug webhookd config -o yaml`,
 		Args: noArguments,
@@ -49,7 +49,7 @@ func (p *program) printConfig(cmd *cobra.Command, output string) error {
 	return badOutput(output, "text", "yaml")
 }
 
-// load returns the configuration for serving, and the text of its file.
+// load returns the configuration for serve, and the text of its file.
 func (p *program) load(cmd *cobra.Command) (loaded config.Loaded, text []byte, err error) {
 	loaded, err = config.Load(cmd.Flags(), p.environ, func(name string) ([]byte, error) {
 		var err error

@@ -18,20 +18,20 @@ func newConvertCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert -f FILE|DIR|- [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, offline",
-		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and the same checks as
-serve. A file may hold several documents, and Lists, whose items are converted; a folder stands for the .yaml,
-.yml and .json files in it and below. An object that is at the version already stays as it is; one of a kind
-without a converter is a failure. Nothing is written to stdout unless all could be converted.
+		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
+hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
+below. An object that is already at the version stays as it is. An object of a kind without a converter is an error.
+Nothing is written to stdout unless every object can be converted.
 
-Numbers keep their spelling and keys their order; comments are lost. YAML is read as kubectl reads it, and
-what could be misread, such as a duplicate key, is an error.
+Numbers keep their spelling and keys keep their order; comments are lost. YAML is read as kubectl reads it, and anything
+ambiguous, such as a duplicate key, is an error.
 
-With --strip the annotations and labels are left out in which webhookd keeps what the version cannot say. Strip what you
-export and apply again: a kept value that has become old would change the object. Without --to, objects of any kind
-stay as they are otherwise.
+With --strip the output lacks the annotations and labels in which webhookd keeps values that the version cannot express.
+Strip objects that you export and apply again: an outdated kept value would change the object. Without --to, --strip
+changes nothing else, and works for objects of any kind.
 
-With -v it says on stderr which values of each object are kept in annotations, because converting back would not give them,
-and which ones rules drop, with their reasons.`,
+With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
+them, and which values rules drop, with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
@@ -48,12 +48,12 @@ and which ones rules drop, with their reasons.`,
 	flags.SortFlags = false
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder to convert, - for stdin; may be given more than once")
 	flags.StringVar(&o.to, "to", "", "`version` to convert to: v1, or example.com/v1 for objects of that group only")
-	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if it is mixed)")
+	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if mixed)")
 	offer(cmd, "output", manifest.FormatYAML, manifest.FormatJSON)
 	o.ruled.add(flags)
-	flags.BoolVar(&o.strip, "strip", false, "leave out the annotations and labels in which webhookd keeps values; --to is not needed")
-	flags.BoolVar(&o.diff, "diff", false, "print what changes as a unified diff, in place of the result")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip leaves out")
+	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
+	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ type convertOptions struct {
 	verbose bool
 }
 
-// check reports all that is wrong with the flags.
+// check reports everything that is wrong with the flags.
 func (o *convertOptions) check() error {
 	var problems []error
 	if len(o.files) == 0 {
@@ -97,7 +97,7 @@ func (o *convertOptions) check() error {
 	return nil
 }
 
-// target splits --to. The group is empty where none is given.
+// target splits --to. The group may be empty.
 func (o *convertOptions) target() (group, version string) {
 	if before, after, ok := strings.Cut(o.to, "/"); ok {
 		return before, after
@@ -105,7 +105,7 @@ func (o *convertOptions) target() (group, version string) {
 	return "", o.to
 }
 
-// convert reads all files, converts all objects, and writes the results if nothing failed.
+// convert reads all files, converts all objects, and writes the results if nothing fails.
 func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	inputs, err := p.readInputs(o.files)
 	results := inputs
@@ -138,7 +138,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	return nil
 }
 
-// convertInputs converts all objects, and reports what fails beside the error of the files that could not be read.
+// convertInputs converts all objects. It joins its errors to unread, the error for files that could not be read.
 func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unread error, o *convertOptions) ([]manifest.File, error) {
 	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unr
 	if err := errors.Join(problems...); err != nil || !o.verbose {
 		return results, err
 	}
-	return results, p.tellKept(ctx, inputs, results, &dropTeller{set: set, converter: converter})
+	return results, p.noteKept(ctx, inputs, results, &dropReporter{set: set, converter: converter})
 }
 
 // format returns the format of the output.
@@ -168,10 +168,8 @@ func (o *convertOptions) format(inputs []manifest.File) string {
 	if o.output != "" {
 		return o.output
 	}
-	for _, in := range inputs {
-		if in.Format == manifest.FormatYAML && len(in.Documents) > 0 {
-			return manifest.FormatYAML
-		}
+	if slices.ContainsFunc(inputs, func(in manifest.File) bool { return in.Format == manifest.FormatYAML && len(in.Documents) > 0 }) {
+		return manifest.FormatYAML
 	}
 	return manifest.FormatJSON
 }

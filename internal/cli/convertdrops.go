@@ -14,15 +14,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A dropTeller tells what rules lose of objects on purpose. What is compiled in does not say what it loses.
-type dropTeller struct {
+// A dropReporter reports what rules drop from objects. Compiled-in converters do not declare what they drop.
+type dropReporter struct {
 	set       *ruleset.Set
 	converter *offline
 	known     map[schema.GroupKind][]check.Direction
 }
 
-// tell says it of an object that was converted: where, and the reason that the rule gives, never what was there.
-func (t *dropTeller) tell(ctx context.Context, p *program, name string, before []byte, to string) error {
+// report prints the path and the rule's reason for each value that the conversion of an object drops, never the value.
+func (t *dropReporter) report(ctx context.Context, p *program, name string, before []byte, to string) error {
 	_, gvk, err := manifest.ParseObject(before)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (t *dropTeller) tell(ctx context.Context, p *program, name string, before [
 	if kind == nil || len(directions) == 0 {
 		return nil
 	}
-	for _, version := range []string{kind.Hub, to} { // a conversion between others is one to the hub, and another one from there
+	for _, version := range []string{kind.Hub, to} { // from spoke to spoke by way of the hub
 		if version == gvk.Version {
 			continue
 		}
@@ -41,7 +41,7 @@ func (t *dropTeller) tell(ctx context.Context, p *program, name string, before [
 			return err
 		}
 		for _, line := range lost {
-			p.tell("%s: %s -> %s: dropped %s", name, gvk.Version, version, line)
+			p.note("%s: %s -> %s: dropped %s", name, gvk.Version, version, line)
 		}
 		if version == to {
 			break
@@ -56,8 +56,8 @@ func (t *dropTeller) tell(ctx context.Context, p *program, name string, before [
 	return nil
 }
 
-// directions returns what becomes of the fields of a kind that has rules.
-func (t *dropTeller) directions(gk schema.GroupKind) []check.Direction {
+// directions returns what happens to each field of a kind that has rules.
+func (t *dropReporter) directions(gk schema.GroupKind) []check.Direction {
 	if known, ok := t.known[gk]; ok {
 		return known
 	}
@@ -72,7 +72,7 @@ func (t *dropTeller) directions(gk schema.GroupKind) []check.Direction {
 	return directions
 }
 
-// dropsOf returns a line for each place that an object has and a step of its conversion drops.
+// dropsOf returns a line for each path that the object has and the step drops.
 func dropsOf(directions []check.Direction, object []byte, step direction) ([]string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	decoder.UseNumber()
@@ -85,7 +85,7 @@ func dropsOf(directions []check.Direction, object []byte, step direction) ([]str
 		if d.From != step.from || d.To != step.to {
 			continue
 		}
-		outer := "" // what is in it goes with it
+		outer := "" // the last dropped path, which includes those below it
 		for _, a := range d.Atoms {
 			if a.Class != check.Dropped || outer != "" && isBelow(a.Path, outer) {
 				continue
@@ -93,7 +93,7 @@ func dropsOf(directions []check.Direction, object []byte, step direction) ([]str
 			outer = a.Path
 			path, err := syntax.ParsePath(a.Path)
 			if err != nil {
-				continue // in a text with a codec, which is no place of the object
+				continue // inside a text with a codec, so not a path of the object
 			}
 			line := a.Path
 			switch n := places(value, path.Segments); {
@@ -108,13 +108,13 @@ func dropsOf(directions []check.Direction, object []byte, step direction) ([]str
 	return lines, nil
 }
 
-// isBelow reports whether a path is another one, or leads into it.
+// isBelow reports whether path is outer or below it.
 func isBelow(path, outer string) bool {
 	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
 }
 
-// places counts the places of a value that a path of rules names.
+// places counts the places in value that match a path of the rules.
 func places(value any, path []syntax.Segment) int {
 	if len(path) == 0 {
 		return 1

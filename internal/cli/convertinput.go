@@ -12,10 +12,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// stdinName stands for stdin where a file is named.
+// stdinName means stdin in place of a file's name.
 const stdinName = "-"
 
-// readInputs reads what --filename names, in order, and reports every file that cannot be read.
+// readInputs reads the files of --filename in order, and reports every file that cannot be read.
 func (p *program) readInputs(names []string) ([]manifest.File, error) {
 	var inputs []manifest.File
 	var problems []error
@@ -49,8 +49,8 @@ func (p *program) readInputs(names []string) ([]manifest.File, error) {
 	return inputs, errors.Join(problems...)
 }
 
-// filesOf returns name, or the files in and below it if it is a folder. Folders whose name begins with
-// a dot are left out: in a mounted ConfigMap they hold the files once more.
+// filesOf returns name, or the files in and below it if it is a folder. It skips folders whose names begin with a dot,
+// which hold the files a second time in a mounted ConfigMap.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -66,10 +66,10 @@ func filesOf(name string) ([]string, error) {
 	return files, err
 }
 
-// yamlFiles returns the YAML and JSON files in and below a folder, see filesOf.
+// yamlFiles returns the YAML and JSON files in and below a folder, as filesOf describes.
 func yamlFiles(name string) ([]string, error) {
 	var files []string
-	root := filepath.Clean(name) + string(filepath.Separator) // of a link: what it leads to
+	root := filepath.Clean(name) + string(filepath.Separator) // the separator follows a link
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

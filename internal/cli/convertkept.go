@@ -12,21 +12,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// tellKept says which values the conversions of all documents kept, and what they dropped.
-func (p *program) tellKept(ctx context.Context, inputs, results []manifest.File, drops *dropTeller) error {
+// noteKept prints which values the conversions of all documents kept and dropped.
+func (p *program) noteKept(ctx context.Context, inputs, results []manifest.File, drops *dropReporter) error {
 	for i := range inputs {
 		for j := range inputs[i].Documents {
 			name := inputs[i].Describe(j)
-			if err := p.tellKeptOf(ctx, name, inputs[i].Documents[j], results[i].Documents[j], drops); err != nil {
-				return fmt.Errorf("cannot tell what was dropped: %s: %w", name, err)
+			if err := p.noteKeptOf(ctx, name, inputs[i].Documents[j], results[i].Documents[j], drops); err != nil {
+				return fmt.Errorf("cannot list what was dropped: %s: %w", name, err)
 			}
 		}
 	}
 	return nil
 }
 
-// tellKeptOf says it of one document, or of each item of a List.
-func (p *program) tellKeptOf(ctx context.Context, name string, before, after []byte, drops *dropTeller) error {
+// noteKeptOf does so for one document, or for each item of a List.
+func (p *program) noteKeptOf(ctx context.Context, name string, before, after []byte, drops *dropReporter) error {
 	type object struct {
 		APIVersion string            `json:"apiVersion"`
 		Items      []json.RawMessage `json:"items"`
@@ -36,11 +36,11 @@ func (p *program) tellKeptOf(ctx context.Context, name string, before, after []b
 	}
 	var was, is object
 	if err := errors.Join(json.Unmarshal(before, &was), json.Unmarshal(after, &is)); err != nil {
-		return nil //nolint:nilerr // another object's fields: nothing of ours
+		return nil //nolint:nilerr // fields of another type: nothing that webhookd has kept
 	}
 	if len(was.Items) > 0 && len(was.Items) == len(is.Items) {
 		for i := range was.Items {
-			if err := p.tellKeptOf(ctx, fmt.Sprintf("%s: items[%d]", name, i), was.Items[i], is.Items[i], drops); err != nil {
+			if err := p.noteKeptOf(ctx, fmt.Sprintf("%s: items[%d]", name, i), was.Items[i], is.Items[i], drops); err != nil {
 				return err
 			}
 		}
@@ -51,16 +51,16 @@ func (p *program) tellKeptOf(ctx context.Context, name string, before, after []b
 	}
 	lines := keptLines(was.Metadata.Annotations, is.Metadata.Annotations)
 	for _, line := range lines {
-		p.tell("%s: %s", name, line)
+		p.note("%s: %s", name, line)
 	}
 	if len(lines) == 0 {
-		p.tell("%s: %s -> %s: nothing had to be kept", name, was.APIVersion, is.APIVersion)
+		p.note("%s: %s -> %s: nothing had to be kept", name, was.APIVersion, is.APIVersion)
 	}
 	_, to, _ := strings.Cut(is.APIVersion, "/")
-	return drops.tell(ctx, p, name, before, to)
+	return drops.report(ctx, p, name, before, to)
 }
 
-// keptLines returns a line for each value that a conversion has kept. What the object had brought along has passed.
+// keptLines returns a line for each value that a conversion has kept. Values that were kept before are left out.
 func keptLines(before, after map[string]string) []string {
 	var all []string
 	for name, text := range after {

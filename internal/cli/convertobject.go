@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,8 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// An offline converts objects one by one, each as a review of its own, so that they go through the
-// very checks of the server.
+// An offline converts objects one by one, each in a conversion review of its own, so that the server's checks apply.
 type offline struct {
 	registry       *converters.Registry
 	reviewer       *review.Reviewer
@@ -27,11 +27,11 @@ type offline struct {
 func newOffline(p *program, registry *converters.Registry) *offline {
 	reviewer := review.NewReviewer(
 		func() *converters.Registry { return registry },
-		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { p.tellPanic(r) }})
+		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { p.printPanic(r) }})
 	return &offline{registry: registry, reviewer: reviewer}
 }
 
-// input converts all documents of a file and reports each that fails.
+// input converts all documents of a file, and reports each one that fails.
 func (c *offline) input(ctx context.Context, in manifest.File) (manifest.File, error) {
 	result := manifest.File{Name: in.Name, Format: in.Format}
 	var problems []error
@@ -68,8 +68,8 @@ func (c *offline) document(ctx context.Context, text []byte) ([]byte, error) {
 	return c.object(ctx, text, gvk)
 }
 
-// isList reports whether the object is a v1 List, as kubectl makes them, or the list of a kind that is
-// registered. Any other object may have items of its own.
+// isList reports whether the object is a v1 List, as kubectl writes it, or the list of a registered kind. Other objects
+// may have a field named items.
 func (c *offline) isList(gvk schema.GroupVersionKind) bool {
 	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "List"}) {
 		return true
@@ -79,7 +79,7 @@ func (c *offline) isList(gvk schema.GroupVersionKind) bool {
 		c.registry.Lookup(schema.GroupKind{Group: gvk.Group, Kind: kind}) != nil
 }
 
-// list converts the items of a List and puts them back in their place.
+// list converts the items of a List in place.
 func (c *offline) list(ctx context.Context, list *jsondoc.Object, gvk schema.GroupVersionKind) ([]byte, error) {
 	node, err := list.Get("items")
 	if err != nil {
@@ -158,18 +158,18 @@ func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersi
 	return converted(answer)
 }
 
-// hintKind says what to do with an object of a kind without a converter.
+// hintKind returns a remedy for an object of a kind without a converter.
 func hintKind(gvk schema.GroupVersionKind) string {
 	switch {
 	case gvk.Kind == manifest.KindCRD:
-		return "this is a CRD, not an object of its kind: CRDs are given with --crd"
+		return "this is a CRD, not an object of its kind: give CRDs with --crd"
 	case gvk.GroupVersion().String() == syntax.APIVersion:
-		return "these are rules, not an object: rules are given with --rules"
+		return "these are rules, not an object: give rules with --rules"
 	}
-	return "rules for other kinds are given with --rules and --crd"
+	return "give rules for other kinds with --rules and --crd"
 }
 
-// converted takes the object out of the answer to a review of one.
+// converted returns the object of an answer that has exactly one.
 func converted(answer []byte) ([]byte, error) {
 	var decoded struct {
 		Response struct {
@@ -180,7 +180,7 @@ func converted(answer []byte) ([]byte, error) {
 		} `json:"response"`
 	}
 	if err := json.Unmarshal(answer, &decoded); err != nil {
-		return nil, fmt.Errorf("cannot read the own answer: %w", err)
+		return nil, fmt.Errorf("cannot read webhookd's own answer: %w", err)
 	}
 	if len(decoded.Response.ConvertedObjects) != 1 {
 		return nil, errors.New(strings.TrimPrefix(decoded.Response.Result.Message, "objects[0] "))
@@ -188,11 +188,12 @@ func converted(answer []byte) ([]byte, error) {
 	return decoded.Response.ConvertedObjects[0], nil
 }
 
+// kinds lists the kinds that can be converted, for errors.
 func (c *offline) kinds() string {
 	kinds := c.registry.Kinds()
 	names := make([]string, 0, len(kinds))
 	for _, kind := range kinds {
 		names = append(names, kind.Name())
 	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }

@@ -38,8 +38,7 @@ func renderDocument(out *bytes.Buffer, document []byte, format string) error {
 	return err
 }
 
-// diffs writes what changes in each file. Both sides are written out anew, so that only what the
-// conversion did is shown, and no difference of layout.
+// diffs writes what changes in each file. It formats both sides, so that differences of layout do not show.
 func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
 	var out bytes.Buffer
 	for i := range before {
@@ -60,7 +59,7 @@ func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// outcome says what became of the objects.
+// outcome is the label for the new side of a diff.
 func (o *convertOptions) outcome() string {
 	switch {
 	case o.to == "":

@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// strip takes the annotations and labels of webhookd out of all documents, and reports each document that is no object. With
-// verbose it says what it has removed.
+// strip removes the annotations and labels of webhookd from all documents, and reports each document that is not an
+// object. With verbose it prints what it removes.
 func (p *program) strip(inputs []manifest.File, verbose bool) ([]manifest.File, error) {
 	results := make([]manifest.File, len(inputs))
 	var problems []error
@@ -20,7 +20,7 @@ func (p *program) strip(inputs []manifest.File, verbose bool) ([]manifest.File, 
 		for j, document := range in.Documents {
 			removed := func(at, key string) {
 				if verbose {
-					p.tell("%s: %sremoved %s", in.Describe(j), at, key)
+					p.note("%s: %sremoved %s", in.Describe(j), at, key)
 				}
 			}
 			text, err := stripDocument(document, removed)
@@ -33,7 +33,7 @@ func (p *program) strip(inputs []manifest.File, verbose bool) ([]manifest.File, 
 	return results, errors.Join(problems...)
 }
 
-// stripDocument takes them out of an object, or of each item of a List or of the list of any kind.
+// stripDocument strips an object, or each item of a List or of the list of any kind.
 func stripDocument(text []byte, removed func(at, key string)) ([]byte, error) {
 	object, gvk, err := manifest.ParseObject(text)
 	if err != nil {
@@ -60,7 +60,7 @@ func stripDocument(text []byte, removed func(at, key string)) ([]byte, error) {
 	return object.Text(), errors.Join(append(problems, err)...)
 }
 
-// stripObject takes them out of the metadata of an object, and annotations and labels that are empty then.
+// stripObject strips the metadata of an object, and removes annotations and labels that become empty.
 func stripObject(object *jsondoc.Node, removed func(key string)) error {
 	metadata, err := object.Member("metadata")
 	if err != nil {

@@ -24,20 +24,20 @@ func newCRDApplyCommand(p *program) *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply --crd NAME... --service NAMESPACE/NAME --ca-file FILE",
-		Short: "Set spec.conversion of CRDs in a cluster, once webhookd answers for them",
-		Long: `Wait until webhookd answers, and then point CRDs at it. It is asked as the API server would ask: over the Service, with the
-CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1, with a review of an object for each pair of versions
-of each CRD, and ten times in a row over new connections, since its replicas change one after the other. A CA file that is
-not there yet is waited for as well. No CRD is pointed at it unless all these reviews succeed within --timeout; so one whose
-kind webhookd does not know never is. CRDs that point at it already get the CAs, whatever is wrong with another one.
+		Short: "Set spec.conversion of CRDs in a cluster once webhookd answers for them",
+		Long: `Wait until webhookd answers, then point CRDs at it. The command asks as the API server would: over the Service, with the
+CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1. It sends a review with an object for each pair of
+versions of each CRD, ten times in a row over new connections, since replicas roll out one after another. It also waits
+for a CA file that does not exist yet. It points no CRD at webhookd unless all reviews succeed within --timeout, so never
+one whose kind webhookd does not know. CRDs that already point at webhookd get the CAs even if another CRD fails.
 
-Then spec.conversion, and nothing else, is set by server-side apply with the field manager "webhookd", and read back. If
-another manager owns a field with another value, that is said, and nothing is done without --force. No force is needed
-for strategy None, which the API server fills in, unless somebody applied it.
+The command then sets spec.conversion, and nothing else, by server-side apply with the field manager "webhookd", and reads
+it back. If another manager owns a field with another value, the command reports it and changes nothing without --force.
+Strategy None needs no force, since the API server fills it in, unless a client applied it.
 
-A caBundle that is there for the same Service keeps its older CAs, since replicas may still serve what they have issued:
-until they expire, or until a run finds that the new ones have been there for a day, and ten new connections in a row
-are served from them. So run this again a day or more after a change of the CA, or leave it to the next upgrade.
+A caBundle for the same Service keeps its older CAs, since replicas may still serve certificates that those issued. They
+stay until they expire, or until a run finds that the new CAs have been there for a day and that ten new connections in a
+row are verified by them. So run the command again a day or more after a change of the CA, or at the next upgrade.
 
 RBAC: ` + crdRule("get, patch"),
 		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt
@@ -55,14 +55,14 @@ RBAC: ` + crdRule("get, patch"),
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
 	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
 	offer(cmd, "review-versions", "v1", "v1beta1")
-	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait for good answers")
-	flags.BoolVar(&o.force, "force", false, "take fields that another manager owns, and CRDs that point at another webhook")
+	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait until all reviews succeed")
+	flags.BoolVar(&o.force, "force", false, "take over fields of other managers, and CRDs that point at another webhook")
 	o.addAddress(flags)
 	o.api.add(flags)
 	return cmd
 }
 
-// crdRule is the RBAC rule for named CRDs.
+// crdRule describes the RBAC rule for named CRDs.
 func crdRule(verbs string) string {
 	return `apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [` + verbs + `],
 resourceNames [the CRDs].`
@@ -96,11 +96,11 @@ func (p *program) crdApply(ctx context.Context, o *applyOptions) error {
 	}
 	return crdwire.Apply(ctx, api, o.names, crdwire.ApplyOptions{
 		Target: target, Bundle: bundle, ReviewVersions: o.reviewVersions, Address: o.address,
-		Timeout: max(o.timeout-time.Since(begun), time.Millisecond).Round(time.Millisecond), Force: o.force, Now: time.Now, Log: p.tell,
+		Timeout: max(o.timeout-time.Since(begun), time.Millisecond).Round(time.Millisecond), Force: o.force, Now: time.Now, Log: p.note,
 	})
 }
 
-// awaitBundle waits for the CA file: a mounted Secret may be filled only now.
+// awaitBundle waits for the CA file, since a mounted Secret may still be empty.
 func (p *program) awaitBundle(ctx context.Context, o *applyOptions) (crdwire.Bundle, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -110,7 +110,7 @@ func (p *program) awaitBundle(ctx context.Context, o *applyOptions) (crdwire.Bun
 			return bundle, nil
 		}
 		if !said {
-			p.tell("waiting: %v", err)
+			p.note("waiting: %v", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -16,18 +16,18 @@ import (
 )
 
 func newCRDCommand(p *program) *cobra.Command {
-	cmd := newGroup("crd", "Point CRDs at webhookd, tell what they point at, and guard their kinds",
-		`Point CustomResourceDefinitions at webhookd, in their files and in a cluster, tell what they point at, and print admission
+	cmd := newGroup("crd", "Point CRDs at webhookd, show what they point at, and guard their kinds",
+		`Point CustomResourceDefinitions at webhookd, in files and in a cluster, show what they point at, and print admission
 policies for their kinds.
 
-The commands that change a cluster run in Jobs of the Helm chart, each with a ServiceAccount that may do no more than what
-its help says. The server itself has no access to the API.`)
+The Helm chart runs the commands that change a cluster in Jobs. Each Job has a ServiceAccount with only the permissions
+that the command's help lists. The server itself has no access to the API.`)
 	cmd.AddCommand(newCRDWireCommand(p), newCRDStatusCommand(p), newCRDApplyCommand(p), newCRDReleaseCommand(p),
 		newCRDGuardCommand(p))
 	return cmd
 }
 
-// targetFlags say where a webhook is.
+// targetFlags name a webhook.
 type targetFlags struct {
 	service, path, caFile, address string
 	port                           int
@@ -51,12 +51,24 @@ func (f *targetFlags) target() (crdwire.Target, error) {
 	if f.service == "" {
 		return crdwire.Target{}, errors.New("no Service: give that of webhookd with --service NAMESPACE/NAME")
 	}
-	t, err := crdwire.ParseService(f.service)
+	t, err := f.optionalService()
 	if err != nil {
-		return t, fmt.Errorf("--service: %w", err)
+		return t, err
 	}
 	t.Port, t.Path = f.port, f.path
 	return t, errors.Join(checkPort(f.port), checkPath(f.path))
+}
+
+// optionalService reads --service. Without it the Target is empty.
+func (f *targetFlags) optionalService() (crdwire.Target, error) {
+	if f.service == "" {
+		return crdwire.Target{}, nil
+	}
+	t, err := crdwire.ParseService(f.service)
+	if err != nil {
+		err = fmt.Errorf("--service: %w", err)
+	}
+	return t, err
 }
 
 func checkPort(port int) error {
@@ -73,7 +85,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkAddress checks --address, which may be left out.
+// checkAddress checks --address, which is optional.
 func checkAddress(address string) error {
 	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
 		return fmt.Errorf("not an address, write HOST:PORT such as 127.0.0.1:9443: --address %q", address)
@@ -81,7 +93,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// noUse reports flags that were given and change nothing.
+// noUse returns an error for given flags that have no effect.
 func noUse(flags *pflag.FlagSet, why string, names ...string) error {
 	var given []string
 	for _, name := range names {
@@ -95,7 +107,7 @@ func noUse(flags *pflag.FlagSet, why string, names ...string) error {
 	return fmt.Errorf("of no use %s: %s", why, strings.Join(given, ", "))
 }
 
-// bundle reads the CA file; without one there is none.
+// bundle reads the CA file. Without --ca-file the bundle is nil.
 func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	if f.caFile == "" {
 		return nil, nil
@@ -111,9 +123,9 @@ func (f *targetFlags) bundle() (crdwire.Bundle, error) {
 	return b, nil
 }
 
-const caFileUsage = "`file` with the CAs, in PEM, that the webhook's certificate is from, such as ca.crt of its Secret"
+const caFileUsage = "`file` with the CAs of the webhook's certificate, in PEM, such as ca.crt of its Secret"
 
-// crdNames checks the names of CRDs that a flag was given.
+// crdNames checks the values of a flag that names CRDs.
 func crdNames(flag string, names []string) error {
 	for _, name := range names {
 		if !strings.Contains(name, ".") || strings.ContainsAny(name, "/ ,") {
@@ -123,17 +135,17 @@ func crdNames(flag string, names []string) error {
 	return nil
 }
 
-// apiFlags say where the API server is, for use outside of a cluster.
+// apiFlags name an API server, for use outside a cluster.
 type apiFlags struct{ server, tokenFile, caFile string }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.server, "api-server", "", "`URL` of the API server (default that of the cluster that this runs in);\nkubectl proxy serves http://127.0.0.1:8001")
+	flags.StringVar(&f.server, "api-server", "", "`URL` of the API server (default that of the cluster that webhookd runs in);\nkubectl proxy serves http://127.0.0.1:8001")
 	flags.StringVar(&f.tokenFile, "api-token-file", "", "`file` with a bearer token for --api-server")
 	flags.StringVar(&f.caFile, "api-ca-file", "", "`file` with the CAs of --api-server (default those of the system)")
 }
 
-// client returns a client of the API server; inCluster says whether it is that of the cluster that this runs in. The other way
-// out that a command has outside of one comes before that with the API server.
+// client returns a client of the API server. inCluster says whether it is the API server of the cluster that this
+// process runs in. otherwise is the command's alternative outside a cluster, which the hint names first.
 func (f *apiFlags) client(p *program, otherwise string) (api *kubeapi.Client, inCluster bool, err error) {
 	c := kubeapi.Config{Server: f.server, TokenFile: f.tokenFile, CAFile: f.caFile}
 	if f.server == "" {
@@ -150,7 +162,7 @@ func (f *apiFlags) client(p *program, otherwise string) (api *kubeapi.Client, in
 	return api, inCluster, nil
 }
 
-// tell says to a person what is done.
-func (p *program) tell(format string, args ...any) {
+// note prints one line about what the command does.
+func (p *program) note(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "webhookd: "+format+"\n", args...)
 }

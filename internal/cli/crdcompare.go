@@ -13,10 +13,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// maxCompared bounds the places that are named of one version.
+// maxCompared limits how many paths of one version a finding lists.
 const maxCompared = 20
 
-// copyOf returns the CRD of a name that rules are compiled with, or nil.
+// copyOf returns the CRD that the rules are compiled with, or nil.
 func copyOf(s *ruleset.Set, name string) *crdschema.CRD {
 	for _, crd := range s.CRDs {
 		if crd.Name == name {
@@ -26,7 +26,7 @@ func copyOf(s *ruleset.Set, name string) *crdschema.CRD {
 	return nil
 }
 
-// compareWithCopy says what is different between a CRD and the copy of it that rules are compiled with, if there is one.
+// compareWithCopy returns the differences between a CRD and the copy that the rules are compiled with, if any.
 func compareWithCopy(s *ruleset.Set, crd *crdwire.CRD) (file string, findings []string) {
 	mine := copyOf(s, crd.Name)
 	if mine == nil {
@@ -53,7 +53,7 @@ func compareWithCopy(s *ruleset.Set, crd *crdwire.CRD) (file string, findings []
 			find(d.Other, "has another type or default for fields of %s", v.Name)
 		}
 	}
-	var gone []string // a version that the copy lacks has no converter, which is told already
+	var gone []string // versions that the copy lacks have no converter, which is another finding
 	for _, v := range mine.Versions {
 		if theirs.Version(v.Name) == nil {
 			gone = append(gone, v.Name)
@@ -63,10 +63,10 @@ func compareWithCopy(s *ruleset.Set, crd *crdwire.CRD) (file string, findings []
 	return mine.File, findings
 }
 
-// schemasOf returns the schemas of a CRD, as the engine sees them.
+// schemasOf returns the schemas of a CRD as the rule engine reads them.
 func schemasOf(crd *crdwire.CRD) (*crdschema.CRD, error) {
 	whole := *crd
-	whole.TypeMeta = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: manifest.KindCRD} // which items of lists do not have
+	whole.TypeMeta = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: manifest.KindCRD} // items of lists lack it
 	text, err := json.Marshal(&whole)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 
 func newCRDGuardCommand(p *program) *cobra.Command {
 	cmd := newGroup("guard", "Print admission policies for the kinds of CRDs",
-		`Print admission policies that the API server enforces by itself, for the kinds of CRDs: one keeps clients from changing
-what webhookd keeps in annotations, the other one refuses objects that cannot be converted. Each policy comes with its
-binding, as YAML for kubectl apply. Nothing in a cluster is changed. The chart has the same policies: keptValues.
+		`Print admission policies for the kinds of CRDs. One keeps clients from changing the values that webhookd keeps in
+annotations, the other refuses objects that cannot be converted. The API server enforces them by itself. Each policy comes
+with its binding, as YAML for kubectl apply. Nothing in the cluster changes. The chart has the same policies: keptValues.
 
-docs/explanation/security.md says what each policy is for, and what it costs.`)
+docs/explanation/security.md explains the purpose and the cost of each policy.`)
 	cmd.AddCommand(newCRDGuardAnnotationsCommand(p), newCRDGuardConvertibleCommand(p))
 	return cmd
 }
@@ -39,17 +40,17 @@ func newCRDGuardAnnotationsCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
 		Use:   "annotations [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
-		Short: "Print the guard of what webhookd keeps in annotations",
-		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps what another version
-says: those whose keys begin with conversion.webhookd.io/VERSION. or with status.conversion.webhookd.io/VERSION. for a
-version of the CRD. Without them, whoever may patch an object can set its status by such an annotation.
+		Short: "Print the policies that protect values kept in annotations",
+		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps values of other
+versions: those whose keys begin with conversion.webhookd.io/VERSION. or with status.conversion.webhookd.io/VERSION. for a
+version of the CRD. Without the policies, a client that may patch an object can set its status with such an annotation.
 
-validate refuses a request that changes, adds or leaves out such an annotation, and says which one (Kubernetes 1.30).
-restore puts the annotations back as the object has them, and lets the request pass (Kubernetes 1.36). When an object is
-made, only annotations of status count: whoever makes it may set its spec at any version.
+validate refuses a request that changes, adds or removes such an annotation, and names it (Kubernetes 1.30). restore puts
+the annotations back, and lets the request pass (Kubernetes 1.36). When an object is created, only annotations of status
+are checked, since its creator may set the spec at any version.
 
-Print the policies anew when the CRD gets another version: the new version has no guard before. Annotations of a version
-that the CRD does not have any more may be removed by anybody.
+Print the policies again when the CRD gets another version, which is not protected until then. Any client may remove
+annotations of a version that the CRD no longer has.
 
 ` + guardInput,
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -
@@ -62,7 +63,7 @@ that the CRD does not have any more may be removed by anybody.
 	flags := cmd.Flags()
 	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: validate refuses a request that changes a kept value, restore puts the value back")
 	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
-	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change kept values, such as that of a backup's ServiceAccount (default nobody)")
+	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change kept values, such as that of a backup's ServiceAccount (default none)")
 	o.api.add(flags)
 	return cmd
 }
@@ -71,18 +72,18 @@ func newCRDGuardConvertibleCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
 		Use:   "convertible [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME]",
-		Short: "Print the gate that refuses objects that cannot be converted",
-		Long: `Print the policies that refuse an object when it is written, if it cannot be converted to a version that is served and that
-it is not stored in. Without them, one such object makes lists of its kind at that version fail in all namespaces. The
-policies say no more than "true": to ask them, the API server has to convert the object. That holds for any converter, and
-the message of the converter is what the user reads.
+		Short: "Print the policies that refuse objects that cannot be converted",
+		Long: `Print the policies that refuse to write an object that cannot be converted from the storage version to every other served
+version. Without them, one such object makes every list of its kind at that version fail, in all namespaces. The policies'
+expression is just "true": to evaluate it, the API server has to convert the object. That works with any converter, and
+the user sees the converter's message.
 
-What it costs: one more conversion for each write and version. While webhookd is down, writes at the stored version are
-refused as well. An object that could not be converted before cannot be changed, not even to lose a finalizer; it can be
-deleted at the stored version. docs/how-to/shrink-an-object.md has the way out.
+The cost is one more conversion for each write and version. While webhookd is down, writes at the storage version are
+refused as well. An object that already cannot be converted cannot be changed, not even to remove a finalizer. It can be
+deleted at the storage version. docs/how-to/shrink-an-object.md explains how to recover.
 
-A CRD that serves one version is left out, and that is said. Print the policies anew when the versions or the storage
-version of the CRD change.
+A CRD that serves one version is skipped, with a message. Print the policies again when the versions or the storage version
+of the CRD change.
 
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
@@ -95,33 +96,28 @@ version of the CRD change.
 	return cmd
 }
 
-// guardInput says where the CRDs come from.
-const guardInput = `CRDs come from files, or without -f from the API server of the cluster that this runs in, or from that of --api-server.
-There --crd or --service has to say which ones.
+// guardInput is the part of the help that says where the CRDs come from.
+const guardInput = `The CRDs come from files. Without -f they come from the API server of the cluster that webhookd runs in, or from that of
+--api-server; then --crd or --service must select them.
 
 RBAC, without -f: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get] with --crd, and
 resourceNames [the CRDs]; verbs [list] without --crd.`
 
-// add adds the flags that say which CRDs.
+// add adds the flags that select CRDs.
 func (o *guardOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default what the API server says)")
-	flags.StringArrayVar(&o.names, "crd", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default those of the API server)")
+	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	o.addService(flags, "only CRDs that point at this Service")
 }
 
-// check reports all that is wrong with the flags, and returns the Service.
+// check reports everything that is wrong with the flags, and returns the Service.
 func (o *guardOptions) check() (crdwire.Target, error) {
-	var service crdwire.Target
-	var serviceErr, whichErr, modeErr error
-	if o.service != "" {
-		if service, serviceErr = crdwire.ParseService(o.service); serviceErr != nil {
-			serviceErr = fmt.Errorf("--service: %w", serviceErr)
-		}
-	}
+	var whichErr, modeErr error
+	service, serviceErr := o.optionalService()
 	if len(o.files) == 0 && len(o.names) == 0 && o.service == "" {
-		whichErr = errors.New("no CRDs: give their files with --filename, or, of those of a cluster, the names with --crd or the Service with --service")
+		whichErr = errors.New("no CRDs: give files with --filename, or select CRDs of a cluster with --crd or --service")
 	}
 	if mode := crdguard.Mode(o.mode); mode != "" && mode != crdguard.Validate && mode != crdguard.Restore {
 		modeErr = fmt.Errorf("not a mode, write validate or restore: --mode %q", o.mode)
@@ -131,16 +127,16 @@ func (o *guardOptions) check() (crdwire.Target, error) {
 
 func (p *program) crdGuardAnnotations(ctx context.Context, o *guardOptions) error {
 	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
-	return p.crdGuard(ctx, o, "%s has one version: nothing is kept of another one", func(crd *crdwire.CRD) ([]byte, error) {
+	return p.crdGuard(ctx, o, "%s has one version: there are no kept values to protect", func(crd *crdwire.CRD) ([]byte, error) {
 		return crdguard.Annotations(crd, guard)
 	})
 }
 
 func (p *program) crdGuardConvertible(ctx context.Context, o *guardOptions) error {
-	return p.crdGuard(ctx, o, "%s serves one version: there is no other one to convert to", crdguard.Convertible)
+	return p.crdGuard(ctx, o, "%s serves one version: there is nothing to convert", crdguard.Convertible)
 }
 
-// crdGuard prints what is rendered of each CRD, and says of which CRD there is nothing.
+// crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints the message nothing.
 func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string, render func(*crdwire.CRD) ([]byte, error)) error {
 	service, err := o.check()
 	if err != nil {
@@ -166,28 +162,16 @@ func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string,
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	if _, err := p.stdout.Write(joinDocuments(policies)); err != nil {
+	if _, err := p.stdout.Write(bytes.Join(policies, []byte("---\n"))); err != nil {
 		return fmt.Errorf("cannot write the policies: %w", err)
 	}
 	for _, name := range without {
-		p.tell(nothing, name)
+		p.note(nothing, name)
 	}
 	return nil
 }
 
-// joinDocuments makes one stream of YAML.
-func joinDocuments(texts [][]byte) []byte {
-	var all []byte
-	for i, text := range texts {
-		if i > 0 {
-			all = append(all, "---\n"...)
-		}
-		all = append(all, text...)
-	}
-	return all
-}
-
-// guardedCRDs returns the CRDs that the flags name: of the files, or of the API server.
+// guardedCRDs returns the CRDs that the flags select, from files or from the API server.
 func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdwire.Target) ([]*crdwire.CRD, error) {
 	crds, missing, err := p.namedCRDs(ctx, o)
 	if err != nil {
@@ -209,7 +193,7 @@ func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdw
 	return crds, nil
 }
 
-// namedCRDs returns the CRDs of --crd, or all that there are, and which of --crd are missing.
+// namedCRDs returns the CRDs of --crd, or all if there are none, and the names that are missing.
 func (p *program) namedCRDs(ctx context.Context, o *guardOptions) (crds []*crdwire.CRD, missing []string, err error) {
 	if len(o.files) == 0 {
 		api, _, err := o.api.client(p, "give files of CRDs with --filename, or ")

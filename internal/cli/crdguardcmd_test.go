@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is printed of the CRDs of a cluster is what is printed of their files.
+// The policies for CRDs of a cluster and for their files are the same.
 func TestGuardOfACluster(t *testing.T) {
 	t.Parallel()
 	withStatus := strings.Replace(crontabsCRD, `"served":true,"storage":false`, `"served":true,"storage":false,"subresources":{"status":{}}`, 1)

@@ -32,21 +32,21 @@ func newCRDStatusCommand(p *program) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [-f FILE] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crd PATH]",
-		Short: "Tell what CRDs point at, and what is wrong with it",
-		Long: `Tell for each CRD what converts it, whom its caBundle trusts and until when, and whether all its versions have a converter,
-served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
+		Short: "Show what CRDs point at, and what is wrong",
+		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
+converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
 
-With -f it works offline. Without, it reads the API server of the cluster that it runs in, or that of --api-server. In a
-cluster, or with --address, it also connects: does caBundle verify what is served for NAME.NAMESPACE.svc, and are test
-reviews of all pairs of versions answered? The converters are those of this build and of --rules, whose schemas --crd
-names; where webhookd itself has answered, it knows best.
+With -f it works offline. Otherwise it reads the API server of the cluster that it runs in, or that of --api-server. In a
+cluster, or with --address, it also connects: it checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and
+that test reviews of all pairs of versions succeed. The converters are those of this build and of --rules, with the schemas
+of --crd. An answer of webhookd itself overrides them.
 
-With --rules and --crd, give the files that webhookd has: the schemas of each CRD are compared with webhookd's copy of it,
-and what only one of them has is named, version by version. A copy that is too old costs no field, but no rule is about
-what it lacks. Descriptions and validations do not count. The digest of these files is printed, too: a replica that serves
-the same has it in its metric webhookd_rules_info.
+With --rules and --crd, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
+and lists the differences, version by version. An old copy loses no field, but no rule covers what it lacks. Descriptions
+and validations are ignored. The command also prints the digest of these files: a replica that serves the same files has
+it in its metric webhookd_rules_info.
 
-With --service, CRDs that point at something else are shown and not judged. The exit code is 1 if anything is wrong.
+With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
 resourceNames [the CRDs].`,
@@ -58,13 +58,13 @@ resourceNames [the CRDs].`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default what the API server says)")
-	o.addService(flags, "judge the CRDs that point at this Service")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default those of the API server)")
+	o.addService(flags, "judge only CRDs that point at this Service")
 	o.addAddress(flags)
 	o.ruled.add(flags)
-	flags.Lookup("crd").Usage = "`file` or folder of CRDs with the schemas for --rules, which are compared as well; may be given more than once (default the folders of the rules)"
-	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
-	flags.BoolVar(&o.all, "all", false, "show CRDs with one version and no webhook as well")
+	flags.Lookup("crd").Usage = "`path` of a file or folder of CRDs for --rules, to compare with as well; may be given more than once (default the folders of the rules)"
+	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
+	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	o.api.add(flags)
@@ -74,11 +74,7 @@ resourceNames [the CRDs].`,
 func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	s := crdwire.StatusOptions{Address: o.address, Dial: o.address != "", Now: time.Now()}
 	var serviceErr, outputErr error
-	if o.service != "" {
-		if s.Service, serviceErr = crdwire.ParseService(o.service); serviceErr != nil {
-			serviceErr = fmt.Errorf("--service: %w", serviceErr)
-		}
-	}
+	s.Service, serviceErr = o.optionalService()
 	if o.output != "text" && o.output != "json" {
 		outputErr = badOutput(o.output, "text", "json")
 	}
@@ -101,7 +97,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return err
 	}
-	//nolint:contextcheck // crdschema gives a context to what does not use it
+	//nolint:contextcheck // the function in crdschema that takes a context does not use it
 	s.Compare = func(crd *crdwire.CRD) (string, []string) { return compareWithCopy(set, crd) }
 	s.Versions = func(gk schema.GroupKind) []string {
 		if kind := registry.Lookup(gk); kind != nil {
@@ -139,7 +135,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	return nil
 }
 
-// statusCRDs returns the CRDs of the files, or of the API server, those with the schemas that are asked for.
+// statusCRDs returns the CRDs of the files or of the API server. schemas says which of the latter need their schemas.
 func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
 	if len(o.files) > 0 {
 		crds, err = p.fileCRDs(ctx, o.files)
@@ -184,7 +180,7 @@ type statusReport struct {
 	CRDs     []crdwire.Status `json:"crds"`
 	LeftOut  int              `json:"leftOut"` // with one version and no webhook
 	Findings int              `json:"findings"`
-	// RulesDigest identifies the rules and CRDs that were given, as the server's metric does; empty without rules.
+	// RulesDigest identifies the given rules and CRDs, as in the server's metric. It is empty without rules.
 	RulesDigest string `json:"rulesDigest,omitempty"`
 }
 
@@ -219,7 +215,7 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 	case s.URL != "":
 		line("converted by", "%s", s.URL)
 	default:
-		line("converted by", "nobody: strategy %s", s.Strategy)
+		line("converted by", "nothing: strategy %s", s.Strategy)
 	}
 	if len(s.ReviewVersions) > 0 {
 		line("reviews", "%s", strings.Join(s.ReviewVersions, ", "))

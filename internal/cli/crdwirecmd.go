@@ -29,13 +29,13 @@ func newCRDWireCommand(p *program) *cobra.Command {
 		Use:   "wire -f FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
 		Short: "Set spec.conversion in the file of a CRD",
 		Long: `Print the CRDs of a file with spec.conversion set, so that the API server sends their conversions to webhookd. No other
-byte changes: comments, the order of keys and other documents stay as they are, and of a spec.conversion that is there
-only what differs is written anew.
+byte changes: comments, the order of keys and other documents stay as they are. In an existing spec.conversion, only what
+differs is replaced.
 
-Without --ca-file the caBundle that is there for the same Service stays; where there is none, something else has to fill
-it in, such as the injector of cert-manager.
+Without --ca-file an existing caBundle for the same Service stays. If there is none, something else has to fill it in,
+such as cert-manager's injector.
 
-Where a CRD points at another webhook, nothing is printed, and the exit code is 1, unless --force is given.`,
+If a CRD points at another webhook, nothing is printed and the exit code is 1, unless --force is given.`,
 		Example: `  webhookd crd wire -f crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml
   kubectl get crd crontabs.example.com -o yaml | webhookd crd wire -f - --service webhookd/webhookd | kubectl apply -f -
   webhookd crd wire -f crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
@@ -53,16 +53,16 @@ Where a CRD points at another webhook, nothing is printed, and the exit code is 
 	flags.StringVarP(&o.file, "filename", "f", "", "`file` with CRDs, - for stdin")
 	o.addService(flags, "Service of webhookd")
 	o.addPort(flags)
-	flags.StringVar(&o.url, "url", "", "`URL` of a webhookd outside of the cluster, instead of --service")
+	flags.StringVar(&o.url, "url", "", "`URL` of a webhookd outside the cluster, instead of --service")
 	flags.StringVar(&o.caFile, "ca-file", "", caFileUsage)
 	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
 	offer(cmd, "review-versions", "v1", "v1beta1")
-	flags.StringArrayVar(&o.names, "crd", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
-	flags.BoolVar(&o.force, "force", false, "wire CRDs that point at another webhook as well")
+	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
+	flags.BoolVar(&o.force, "force", false, "also wire CRDs that point at another webhook")
 	return cmd
 }
 
-// wire reads the flags, and reports all that is wrong with them.
+// wire reads the flags, and reports everything that is wrong with them.
 func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 	w := crdwire.WireOptions{ReviewVersions: o.reviewVersions, Names: o.names, Force: o.force}
 	var fileErr, targetErr, bundleErr error
@@ -117,10 +117,10 @@ func (p *program) crdWire(o *wireOptions, w crdwire.WireOptions) error {
 	}
 	for _, crd := range wired {
 		if crd.Versions < 2 {
-			p.tell("%s has one version: there is nothing to convert before it has another one", crd.Name)
+			p.note("%s has one version: there is nothing to convert until it has another", crd.Name)
 		}
 		if !crd.HasBundle && o.url == "" {
-			p.tell("%s has no caBundle: give it with --ca-file, or let something fill it in, such as cert-manager's injector", crd.Name)
+			p.note("%s has no caBundle: give it with --ca-file, or let something fill it in, such as cert-manager's injector", crd.Name)
 		}
 	}
 	return nil

@@ -1,3 +1,3 @@
-// Package cli is the command line of webhookd: one file a verb, built on cobra. Results go to stdout,
-// everything else to stderr. A program compiles its own kinds in through [Main].
+// Package cli is the command line of webhookd: one file per verb, built on cobra. Results go to stdout,
+// everything else to stderr. Programs that compile in kinds of their own call [Run] through webhookd.Main.
 package cli

@@ -14,10 +14,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// What webhookd says to a person goes to stderr: each line begins with "webhookd: ", in lower case,
-// without a full stop. A remedy that is a guess follows on a line that begins with "hint: ".
+// Messages for people go to stderr. Each line begins with "webhookd: ", in lower case, without a full stop. A remedy
+// that is a guess follows on a line that begins with "hint: ".
 
-// A usageError is a command line or a configuration that makes no sense; the program ends with 2.
+// A usageError is a wrong command line or configuration. The program exits with 2.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -30,7 +30,7 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// errReported ends the program when all has been said already, with 1 unless a usageError is joined to it.
+// errReported ends the program without another message. It exits with 1 unless a usageError is joined to it.
 var errReported = errors.New("failed")
 
 // usage makes err a usageError with a hint, which may be empty.
@@ -41,7 +41,7 @@ func usage(err error, hint string) error {
 	return usageError{err}
 }
 
-// report tells err, if it is one, and returns the exit code.
+// report prints err unless it is nil or was printed before, and returns the exit code.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
@@ -55,7 +55,7 @@ func report(stderr io.Writer, err error) int {
 	return exitFailed
 }
 
-// say prints err, a line for each problem that is joined in it, and the hint.
+// say prints err, one line for each joined problem, and its hint.
 func say(stderr io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "webhookd: %s\n", strings.TrimSuffix(line, "\n"))
@@ -65,7 +65,7 @@ func say(stderr io.Writer, err error) {
 	}
 }
 
-// unknownCommand is the check of the arguments of the root and of groups: what is left there is no command.
+// unknownCommand checks the arguments of the root and of groups. Any that are left are not commands.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("unknown command %q%s", args[0], of), hint)
 }
 
-// noArguments is the check of a verb that takes flags only.
+// noArguments checks the arguments of a verb that takes only flags.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -98,11 +98,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", verb, args[0]), flagInstead(cmd))
 }
 
-// flagInstead is the hint at the flag of what was given as an argument, which is most often a file.
+// flagInstead returns a hint that names the flag for an unexpected argument, which is usually a file.
 func flagInstead(cmd *cobra.Command) string {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	switch {
-	case has("probe"): // whose files are for a server
+	case has("probe"): // review takes files only for a running server
 		return cmd.CommandPath() + " reads stdin"
 	case has("filename"):
 		return "name files with --filename"
@@ -114,13 +114,13 @@ func flagInstead(cmd *cobra.Command) string {
 	return cmd.CommandPath() + " --help lists the flags"
 }
 
-// flagError makes what pflag says into a usageError.
+// flagError turns an error of pflag into a usageError.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := cmd.CommandPath() + " --help lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // all of -update
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "update" for -update
 		if near, ok := didyoumean.Nearest(name, names); ok {
 			name = near
 		}
@@ -136,7 +136,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(err, hint)
 }
 
-// wanted says what the value of a flag of some type is, and how it is written.
+// wanted says what is wrong with a value that is not of flagType, and what to write instead.
 func wanted(flagType string) (string, bool) {
 	switch flagType {
 	case "bool":

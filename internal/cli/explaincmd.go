@@ -23,16 +23,16 @@ func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json]",
-		Short: "Print what rules make of every field",
-		Long: `Print, for each version and direction, what becomes of every field: whether it is copied, mapped by a rule, preserved
-in an annotation, or dropped. A list, a map or an optional object is in the table twice or more: whether it is there
-(presence), and what is in it.
+		Short: "Print what rules do with every field",
+		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
+an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
+what it contains.
 
-Behind the tables are the units of more than one place: which places of both versions belong together, and why. An edit of
-one of them is an edit of all: what was kept of the others is out of date then. has(PLACE) is whether there is a value
-there, whatever it is.
+The units with more than one place follow the tables: which places of both versions belong together, and why. An edit of
+one place makes the kept values of its whole unit out of date. has(PLACE) means whether the place has a value, whatever
+the value.
 
-Rules need not be complete: what nothing covers is unmapped.`,
+Rules need not be complete: a field that no rule covers is unmapped.`,
 		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
   webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		Args: noArguments,
@@ -46,7 +46,7 @@ Rules need not be complete: what nothing covers is unmapped.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.StringVar(&o.version, "version", "", "the directions to and from this `version` only (default all)")
+	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version` (default all)")
 	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
 	offer(cmd, "output", formatTable, manifest.FormatJSON)
 	return cmd
@@ -73,7 +73,7 @@ func (o *explainOptions) check() error {
 	return nil
 }
 
-// An explained direction is what becomes of the fields of a version in another one.
+// explained is what happens to the fields of one version in the conversion to another.
 type explained struct {
 	CRD   string          `json:"crd"`
 	From  string          `json:"from"`
@@ -115,7 +115,7 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 	return writeUnits(p.stdout, units, true)
 }
 
-// versionsOf returns the versions that rules are about, each once.
+// versionsOf returns the versions that rules name, sorted and without duplicates.
 func versionsOf(set *ruleset.Set) []string {
 	var names []string
 	for _, c := range set.Conversions {
@@ -128,7 +128,7 @@ func versionsOf(set *ruleset.Set) []string {
 	return slices.Compact(names)
 }
 
-// explainAll explains all conversions, or the directions of one version.
+// explainAll explains all directions, or those to and from one version.
 func explainAll(set *ruleset.Set, version string) []explained {
 	all := []explained{}
 	for _, k := range set.Bound.Kinds {
@@ -175,7 +175,7 @@ func writeTables(w io.Writer, directions []explained) error {
 	return nil
 }
 
-// summary counts the classes.
+// summary returns the number of atoms in each class.
 func (e *explained) summary() string {
 	counts := make(map[string]int)
 	for _, a := range e.Atoms {

@@ -48,7 +48,7 @@ func postReview(t *testing.T, client *http.Client, addr, body string) {
 
 var servingLine = regexp.MustCompile(`"msg":"serving","listen":"([^"]+)".*"adminListen":"([^"]+)"`)
 
-// A jam is a stream that lets nobody through once a text is to pass.
+// A jam is a stream that blocks once a given text is written to it.
 type jam struct {
 	from      string
 	jammed    atomic.Bool
@@ -70,8 +70,8 @@ func (j *jam) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// R9: the log is full to the brim, and reviews are answered.
-func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
+// R9: reviews are answered although the log is full.
+func TestABlockedLogDoesNotHoldUpRequests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -121,7 +121,7 @@ func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
 	}
 }
 
-// Whoever read the log has gone: writing to it would raise SIGPIPE.
+// The reader of the log has gone: writing to it would raise SIGPIPE.
 func TestABrokenLogEndsNothing(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("webhookd") // testscript.Main has put it there
@@ -159,7 +159,7 @@ func TestABrokenLogEndsNothing(t *testing.T) {
 	}
 }
 
-// I24: more connections than descriptors. The server neither ends nor stays deaf.
+// I24: more connections than descriptors. The server neither ends nor stops accepting.
 func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("webhookd") // testscript.Main has put it there
@@ -202,8 +202,8 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 	}
 }
 
-// Nobody reads stderr any more, and the end has something to say: it ends all the same.
-func TestABlockedLogHoldsUpNoEnd(t *testing.T) {
+// The server ends although it has a message for stderr that is never read.
+func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

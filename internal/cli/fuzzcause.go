@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A cause is what the rules of a kind tell of it: what is worth trying, what they lose on purpose, and which of them has to
-// do with a place. That of a kind that is compiled in is empty.
+// A cause is what the rules of a kind say about it: values worth trying, what they drop on purpose, and which rule
+// affects a path. It is empty for a compiled-in kind.
 type cause struct {
 	conversion *syntax.Conversion
 	directions []check.Direction
@@ -37,7 +37,7 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	return c
 }
 
-// rule says what the rules do with the place at which a law does not hold: the nearest place above it that they tell of.
+// rule describes what the rules do at the path of a violation, or at the nearest path above it that they name.
 func (c *cause) rule(v *roundtrip.ViolationError) string {
 	if c.conversion == nil || v.Path == "" {
 		return ""
@@ -64,7 +64,7 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 	return c.describe(&best, version, other)
 }
 
-// describe says what becomes of an atom of a version in another one, and where the rule is.
+// describe says what happens to an atom in the conversion to another version, and where the rule is.
 func (c *cause) describe(a *check.Atom, from, to string) string {
 	switch {
 	case a.Path == "":
@@ -99,7 +99,7 @@ func (c *cause) rules(version string) []*syntax.Rule {
 	return rules
 }
 
-// anyElement writes [] for each index of a path of an object.
+// anyElement replaces each index in an object's path by [].
 func anyElement(path string) string {
 	return regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]`).ReplaceAllStringFunc(path, func(s string) string {
 		if s[1] == '"' {
@@ -109,7 +109,7 @@ func anyElement(path string) string {
 	})
 }
 
-// above reports whether a path of rules names a place of an object, or one that the place is in.
+// above reports whether a path of rules matches a path of an object, or one above it.
 func above(rule, place string) bool {
 	r, err := syntax.ParsePath(rule)
 	if err != nil {

@@ -26,19 +26,19 @@ func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
 		Use:   "fuzz [--rules PATH] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
-		Short: "Hold conversions to the laws on random objects",
-		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: there and back gives the
-same object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects go back
-as they are, and as the API server stores them: with the defaults of the schema.
+		Short: "Check the laws of conversion on random objects",
+		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
+object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
+back both as they are and as the API server stores them, with the defaults of the schema.
 
 Some objects also take a walk: they are edited at all versions, while the API server stores one version and later another.
 No version may hide an edit. Every object is also converted with forged annotations, which must not break the result.
 
-This is done for each kind that has a CRD and either rules or a compiled-in converter. Objects are made of what the schemas
-allow and of what the rules mention, such as the separators of templates.
+It tests each kind that has a CRD and either rules or a compiled-in converter. Objects consist of values that the schemas
+allow, and of values that the rules mention, such as the separators of templates.
 
 If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, the object, the steps of
-the walk, what differs, and the rule that is involved; the exit code is 1. The same seed makes the same objects.`,
+the walk, what differs, and the rule involved, and exits with 1. The same seed makes the same objects.`,
 		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
   webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crd crds/ -n 20000 --seed 7`,
@@ -54,10 +54,10 @@ the walk, what differs, and the rule that is involved; the exit code is 1. The s
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects of each version, 0 for as many as there is time for")
-	flags.DurationVar(&o.time, "for", 0, "how long to go on at most, such as 30s, all kinds together; without --objects, how long (default no limit)")
-	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default by chance)")
-	flags.StringVar(&o.kind, "kind", "", "this kind only, as `KIND.GROUP` (default all)")
+	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
+	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
+	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
+	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ type fuzzOptions struct {
 	kind  string
 }
 
-// set fills in what was not given.
+// set fills in the defaults that depend on other flags.
 func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 	if o.time > 0 && !flags.Changed("objects") {
 		o.count = 0
@@ -80,7 +80,7 @@ func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 	}
 }
 
-// check reports all that is wrong with the flags.
+// check reports everything that is wrong with the flags.
 func (o *fuzzOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
@@ -88,7 +88,7 @@ func (o *fuzzOptions) check() error {
 	}
 	problems = append(problems, o.ruled.check())
 	if o.time < 0 {
-		problems = append(problems, errors.New("no time to go on for: give a duration such as 30s: --for"))
+		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage(err, "")
@@ -96,7 +96,7 @@ func (o *fuzzOptions) check() error {
 	return nil
 }
 
-// fuzz goes through all kinds, and ends early when it is interrupted.
+// fuzz tests all kinds, and ends early when interrupted.
 func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
 	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
@@ -143,13 +143,13 @@ func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 	case len(kinds) > 0:
 		return kinds, nil
 	case len(names) == 0:
-		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
+		return nil, usage(errors.New("nothing to convert: no CRD has rules or a compiled-in converter"), "give rules with --rules")
 	}
 	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
 	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)
 }
 
-// fuzzKind holds one kind to the laws and reports whether one is violated.
+// fuzzKind checks the laws for one kind, and reports whether one is violated.
 func (p *program) fuzzKind(
 	ctx context.Context, set *ruleset.Set, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
@@ -168,7 +168,7 @@ func (p *program) fuzzKind(
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.clear()
 	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {
-		return true, p.tellViolation(o, kind, cause, violation)
+		return true, p.printViolation(o, kind, cause, violation)
 	}
 	if err != nil && limited.Err() == nil {
 		return false, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -14,15 +15,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
-// tellViolation prints a law that does not hold.
-func (p *program) tellViolation(o *fuzzOptions, kind *converters.Kind, c *cause, v *roundtrip.ViolationError) error {
+// printViolation prints a violated law with its object and the command that reproduces it.
+func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause, v *roundtrip.ViolationError) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
 	if v.Path == "" {
 		fmt.Fprintf(&out, "problem: %s\n", v.Problem)
 	} else {
 		fmt.Fprintf(&out, "differs: %s\n", v.Path)
-		fmt.Fprintf(&out, "  should be: %s\n  is:        %s\n", orAbsent(v.Was), orAbsent(v.Is))
+		fmt.Fprintf(&out, "  should be: %s\n  is:        %s\n", cmp.Or(v.Was, "absent"), cmp.Or(v.Is, "absent"))
 		if _, steps, ok := strings.Cut(v.Problem, " differs: "); ok {
 			fmt.Fprintf(&out, "steps: %s\n", steps)
 		}
@@ -49,14 +50,7 @@ func (p *program) tellViolation(o *fuzzOptions, kind *converters.Kind, c *cause,
 	return err
 }
 
-func orAbsent(text string) string {
-	if text == "" {
-		return "absent"
-	}
-	return text
-}
-
-// again is the command that finds the violation once more.
+// again returns the command that reproduces the violation.
 func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) string {
 	words := []string{"webhookd", "fuzz"}
 	for _, path := range o.ruled.rules {
@@ -68,12 +62,12 @@ func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) 
 	return strings.Join(append(words, "--kind", kind.Name(), "--seed", fmt.Sprint(v.Seed), "-n", fmt.Sprint(v.Index+1)), " ")
 }
 
-// progressPause is the least time between two changes of the line.
+// progressPause is the minimum time between two updates of the line.
 const progressPause = 100 * time.Millisecond
 
-// A progress is a line that is written over and over. It is for a terminal only.
+// A progress is a status line that is overwritten in place. It appears only on a terminal.
 type progress struct {
-	out   io.Writer // nil: no terminal
+	out   io.Writer // nil if not a terminal
 	name  string
 	begin time.Time
 	last  time.Time
@@ -100,7 +94,7 @@ func (p *progress) show(s roundtrip.Stats) {
 		count(s.Edits, "edit"), count(s.Walks, "walk"), now.Sub(p.begin).Round(time.Second))
 }
 
-// clear takes the line away, for the result to be in its place.
+// clear removes the line, so that the result replaces it.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")

@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-func TestProgressIsForTerminals(t *testing.T) {
+func TestProgressNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -42,7 +42,7 @@ func TestProgressIsOneLine(t *testing.T) {
 	}
 }
 
-// TestViolation holds what is printed of a law that does not hold: rules are lossless, so that there is none to be found.
+// TestViolation checks the report of a violated law. It makes one up, since rules are lossless.
 func TestViolation(t *testing.T) {
 	t.Parallel()
 	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})
@@ -65,7 +65,7 @@ func TestViolation(t *testing.T) {
 		},
 		Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
 	}
-	if err := p.tellViolation(o, &set.Kinds[0], cause, v); err != nil {
+	if err := p.printViolation(o, &set.Kinds[0], cause, v); err != nil {
 		t.Fatal(err)
 	}
 	want := `Widget.example.com: law L1 round trip does not hold, v1beta1 -> v1

@@ -12,8 +12,7 @@ import (
 
 const goldens = "../../testdata/conversionreviews"
 
-// What serve answers, the review command answers byte for byte; where serve answers with an HTTP
-// error, it has no answer.
+// The review command answers byte for byte like serve. It has no answer where serve answers with an HTTP error.
 func TestReviewAnswersTheGoldens(t *testing.T) {
 	t.Parallel()
 	requests, err := filepath.Glob(goldens + "/*.request.json")

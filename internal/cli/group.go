@@ -6,14 +6,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newGroup returns a command that has only commands below it.
+// newGroup returns a command that only holds subcommands.
 func newGroup(name, short, long string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Long: long}
 	makeGroup(cmd)
 	return cmd
 }
 
-// makeGroup makes what is given to a command, other than one below it, a usageError.
+// makeGroup makes every argument of cmd that is not a subcommand a usageError.
 func makeGroup(cmd *cobra.Command) {
 	cmd.Args = unknownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -21,7 +21,7 @@ func makeGroup(cmd *cobra.Command) {
 	}
 }
 
-// addCompletion adds cobra's command for completion, which would take any shell for a good one.
+// addCompletion adds cobra's completion command, and makes an unknown shell an error.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

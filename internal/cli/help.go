@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// newHelpCommand is cobra's, but a command that there is not is a usageError.
+// newHelpCommand is cobra's help command, except that an unknown command is a usageError.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "help [COMMAND]",

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A lineReader passes a stream on and tells when a text has come by in one write.
+// A lineReader passes on a stream, and reports when one write contains a text.
 type lineReader struct {
 	out   io.Writer
 	text  []byte

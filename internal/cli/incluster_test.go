@@ -70,8 +70,8 @@ func (c *cluster) mount(t *testing.T, dir string) {
 	tlstest.WriteSecretDir(t, dir, secret.Data)
 }
 
-// TestFromNothingToAWiredCRD goes the way of the chart without cert-manager: a certificate, a server, a CRD that points at it,
-// and no way to leave.
+// TestFromNothingToAWiredCRD follows the chart without cert-manager: a certificate, a server, a CRD that points at it, and
+// crd release, which refuses.
 func TestFromNothingToAWiredCRD(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -87,7 +87,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	service := []string{"--service", "webhookd/webhookd"}
 
 	status := slices.Concat([]string{"crd", "status", "--name", crontabs, "--address", address}, service)
-	if got := c.run(t, status...); got.Code != 1 || !strings.Contains(got.Stdout, "WRONG        nothing is converted") {
+	if got := c.run(t, status...); got.Code != 1 || !strings.Contains(got.Stdout, "WRONG        objects are not converted") {
 		t.Errorf("%+v", got)
 	}
 	apply := slices.Concat([]string{"crd", "apply", "--crd", crontabs, "--ca-file", caFile, "--address", address, "--timeout", "20s"}, service)
@@ -130,7 +130,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// A version that is served no more may still be named by managedFields; one that is gone is not converted to.
+	// managedFields may still name a version that is no longer served, but never one that is gone.
 	var crd struct {
 		Spec map[string]any `json:"spec"`
 	}
@@ -163,7 +163,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	}
 }
 
-// A Job that is told nothing else takes the API server and the token of its pod.
+// Without flags, a Job uses the API server and the token of its pod.
 func TestOutsideOfACluster(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -211,8 +211,8 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
 		{"crd status -f nowhere", []string{"cannot read CRDs: no such file or directory, give their file or folder with --filename: nowhere"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
-		{"certs ensure --secret a --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "too short for others", "--timeout 1h0m0s"}},
-		{"review --probe empty", []string{"of no use without a webhookd that runs, give --server or --service: --probe\n"}},
+		{"certs ensure --secret a --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "of a CA change is too short", "--timeout 1h0m0s"}},
+		{"review --probe empty", []string{"of no use without a running webhookd, give --server or --service: --probe\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"give --server or --service: --address, --ca-file\n"}},
 		{"review --server https://a --port 1", []string{"of no use with --server, whose URL has it: --port\n"}},
 		{"review --service a/b --address 127.0.0.1", []string{`write HOST:PORT such as 127.0.0.1:9443: --address "127.0.0.1"`}},
@@ -252,7 +252,7 @@ func TestWireKeepsABundleThatKubectlPrints(t *testing.T) {
 	}
 }
 
-func TestAWaitThatIsOver(t *testing.T) {
+func TestApplyGivesUpAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
@@ -268,7 +268,7 @@ func TestAWaitThatIsOver(t *testing.T) {
 	}
 }
 
-// A Secret that is mounted may be filled only when the Job runs.
+// A mounted Secret may be filled only while the Job runs.
 func TestTheCAFileIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

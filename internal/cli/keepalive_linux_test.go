@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// I39: the kernel probes a connection that is silent within 15 s, so that those of a node that is gone come to an end.
+// I39: the kernel probes a silent connection within 15 s, so connections of a lost node end.
 func TestSilentConnectionsAreProbed(t *testing.T) {
 	t.Parallel()
 	s := startProcess(t)
@@ -42,7 +42,7 @@ func TestSilentConnectionsAreProbed(t *testing.T) {
 	}
 }
 
-// timerOf returns which timer the socket between two addresses of this machine has, and when it strikes: proc_net_tcp(5).
+// timerOf returns the timer of the socket between two addresses of this machine, and when it expires: proc_net_tcp(5).
 func timerOf(t *testing.T, local, remote net.Addr) (timer string, after time.Duration) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/net/tcp")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A serverProcess is a webhookd of its own, so that what it uses is what it uses.
+// A serverProcess is a webhookd in a process of its own, so its metrics count only its own resources.
 type serverProcess struct {
 	address, admin string
 	client         *http.Client // of the admin listener
@@ -67,7 +67,7 @@ func (s *serverProcess) gauge(t *testing.T, name string) float64 {
 	return 0
 }
 
-// comesTo waits until a gauge is no more than a value.
+// comesTo waits until a gauge is at most a value.
 func (s *serverProcess) comesTo(t *testing.T, name string, most float64) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -83,7 +83,7 @@ func (s *serverProcess) comesTo(t *testing.T, name string, most float64) {
 	}
 }
 
-// I23: neither a goroutine nor a descriptor is left of requests, however they end.
+// I23: requests leave neither goroutines nor descriptors, however they end.
 func TestNothingIsLeftOfRequests(t *testing.T) {
 	t.Parallel()
 	s := startProcess(t)
@@ -106,11 +106,11 @@ func TestNothingIsLeftOfRequests(t *testing.T) {
 		}
 		clients.Wait()
 	}
-	round(20) // what is made once is there
+	round(20) // allocate everything that is made once
 	s.comesTo(t, "webhookd_requests_in_flight", 0)
 	s.client.CloseIdleConnections()
 	goroutines, descriptors := s.gauge(t, "go_goroutines"), s.gauge(t, "process_open_fds")
-	for s.settles(t, &goroutines, &descriptors) { // the connections of the first round end a little later
+	for s.decreases(t, &goroutines, &descriptors) { // the connections of the first round end a little later
 		continue
 	}
 	round(250)
@@ -119,8 +119,8 @@ func TestNothingIsLeftOfRequests(t *testing.T) {
 	s.comesTo(t, "webhookd_request_bytes_in_flight", 0)
 }
 
-// settles tells whether there is less now than before, and remembers what there is.
-func (s *serverProcess) settles(t *testing.T, goroutines, descriptors *float64) bool {
+// decreases reports whether either gauge is lower than before, and remembers both.
+func (s *serverProcess) decreases(t *testing.T, goroutines, descriptors *float64) bool {
 	t.Helper()
 	<-time.After(200 * time.Millisecond)
 	g, d := s.gauge(t, "go_goroutines"), s.gauge(t, "process_open_fds")

@@ -10,7 +10,7 @@ import (
 )
 
 // Every link of a page to another file of the repository leads to one, and to a heading that it has.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksAreNotBroken(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	count := 0
@@ -66,13 +66,13 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// withoutCode leaves out what stands in fences and in backquotes.
+// withoutCode removes fenced blocks and text in backquotes.
 func withoutCode(text string) string {
 	text = regexp.MustCompile("(?s)\n *```.*?\n *```").ReplaceAllString(text, "")
 	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "`")
 }
 
-// hasHeading reports whether a page has the heading of an anchor, which GitHub makes of its letters, digits and blanks.
+// hasHeading reports whether a page has the heading of an anchor. GitHub makes anchors from letters, digits and blanks.
 func hasHeading(text, anchor string) bool {
 	drop := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	for line := range strings.Lines(text) {

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// check tells of a pipe in a folder, and passes.
+// check reports a pipe in a folder, and passes.
 func TestCheckPassesAPipeBy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestCheckPassesAPipeBy(t *testing.T) {
 	}
 }
 
-// A server that is ended before it serves says so, and that is no failure.
+// A server that is stopped before it serves says so, and succeeds.
 func TestServeEndsWhileItLoads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The tutorial is followed as a reader does: its files are written, its commands run, and their output is what it shows. With
-// -update the output is written again.
+// The test follows the tutorial like a reader: it writes the files, runs the commands, and compares their output. With
+// -update it rewrites the output.
 //
 //nolint:paralleltest // it works in a folder of its own
 func TestTutorialIsTrue(t *testing.T) {
@@ -25,8 +25,8 @@ func TestTutorialIsTrue(t *testing.T) {
 	}
 }
 
-// The READMEs of the examples show what the commands print, and so does -update, but for shell pipes and for fuzz, which takes
-// long; the tests of the rules hold the examples to the laws.
+// The READMEs of the examples show the output of their commands, which -update rewrites. Pipes are not run, nor is fuzz,
+// which takes long; the tests of the rules check the laws on the examples.
 //
 //nolint:paralleltest // it works in the repository's folder
 func TestExamplesShowWhatIsPrinted(t *testing.T) {
@@ -65,12 +65,12 @@ func followFile(t *testing.T, file, program string) int {
 
 // A page is Markdown with files and commands.
 type page struct {
-	program  string // how the page calls webhookd
-	run      bool   // whether what takes long is run as well, and files are written
+	program  string // name of webhookd on the page
+	run      bool   // also run slow commands and write files
 	commands int
 }
 
-// follow returns the text with what its commands print.
+// follow returns the text with the output of its commands.
 func (p *page) follow(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
@@ -107,7 +107,7 @@ func writeExample(t *testing.T, name, content string) {
 	}
 }
 
-// runAll runs the lines that begin with a dollar sign, and keeps the others below those that it leaves out.
+// runAll runs the lines that begin with a dollar sign. It keeps the old output of commands that it skips.
 func (p *page) runAll(t *testing.T, block string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "rewrite the generated files")
 
 func TestReference(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference is docs/reference/cli.md: every command in Markdown.
+// reference returns docs/reference/cli.md: every command in Markdown.
 func reference() string {
 	root := newRootCommand(&program{})
 	var b strings.Builder
@@ -60,14 +60,14 @@ func describe(b *strings.Builder, cmd *cobra.Command) {
 	}
 	describeFlags(b, cmd)
 	for _, sub := range cmd.Commands() {
-		// What cobra says of each shell is in its --help, and long.
+		// Cobra's text for each shell is long, and in its --help.
 		if sub.IsAvailableCommand() && cmd.Name() != "completion" {
 			describe(b, sub)
 		}
 	}
 }
 
-// describeFlags writes the flags, but the keys of the configuration only where they come into effect.
+// describeFlags writes the flags. It lists the configuration keys only for the command where they take effect.
 func describeFlags(b *strings.Builder, cmd *cobra.Command) {
 	keys, own := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	config.Flags(keys)
@@ -95,12 +95,12 @@ keys behind its flags in [configuration.md](configuration.md).
 
 | exit code | meaning |
 |---|---|
-| 0 | all went well; for ` + "`serve`" + `: it was told to end, and ended in order |
+| 0 | success; for ` + "`serve`" + `: a signal ended it, in order |
 | 1 | something failed: an object could not be converted, rules have findings, a file that ` + "`serve`" + ` follows not be read, an address not be bound |
 | 2 | the command line or the configuration is wrong, or names a file that is not there; nothing was done |
 `
 
-// What --help calls the value of a flag says what to write.
+// The name of a flag's value in --help says what to write.
 func TestFlagsSayWhatTheirValuesAre(t *testing.T) {
 	t.Parallel()
 	var check func(cmd *cobra.Command)

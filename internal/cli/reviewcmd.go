@@ -19,12 +19,12 @@ func newReviewCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review [--rules PATH --crd PATH] [--server URL | --service NAMESPACE/NAME] < review.json",
 		Short: "Answer one ConversionReview from stdin",
-		Long: `Answer the ConversionReview on stdin, such as a captured request body, byte for byte as serve would. The exit
-code is 1 if the answer is Failed, or if there is none because stdin is no review.
+		Long: `Answer the ConversionReview on stdin, such as a captured request body, byte for byte as serve would. The exit code is 1
+if the answer is Failed, or if stdin is not a ConversionReview.
 
-With --server or --service it is posted to a webhookd that runs, as the API server posts it: over HTTP/1.1, with the name
-of the server verified. The answer must be to the uid of the review, with as many objects, at the version that it asked
-for. --filename posts files, and --probe test reviews, instead of stdin.`,
+With --server or --service the review is posted to a running webhookd, as the API server does it: over HTTP/1.1, with the
+server's name verified. The answer must have the uid of the review, and the same number of objects at the requested
+version. --filename posts files, and --probe posts test reviews, instead of stdin.`,
 		Example: `  webhookd review --rules rules.yaml --crd crd.yaml < review.json
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
 		Args: noArguments,
@@ -65,7 +65,7 @@ func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
 		func() *converters.Registry { return registry },
 		review.Hooks{
 			ReviewDone: func(_ context.Context, r review.Result) { result = r },
-			Panicked:   func(_ context.Context, r review.Panic) { p.tellPanic(r) },
+			Panicked:   func(_ context.Context, r review.Panic) { p.printPanic(r) },
 		})
 	answer, err := reviewer.Review(ctx, nil, body)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
 	return nil
 }
 
-// tellPanic shows a panic to whoever is to fix the converter.
-func (p *program) tellPanic(r review.Panic) {
+// printPanic prints the panic of a converter, with its stack.
+func (p *program) printPanic(r review.Panic) {
 	fmt.Fprintf(p.stderr, "webhookd: converter panicked: %s %s -> %s: %s\n%s", r.Pair.Kind, r.Pair.From, r.Pair.To, r.Type, r.Stack)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// remoteFlags make review ask a webhookd that runs.
+// remoteFlags make review post to a running webhookd.
 type remoteFlags struct {
 	targetFlags
 
@@ -30,14 +30,14 @@ func (f *remoteFlags) add(flags *pflag.FlagSet) {
 	f.addAddress(flags)
 	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this `file` instead of stdin; may be given more than once")
-	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one of no objects;\nmay be given more than once")
+	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
 }
 
-// check reports flags that are of no use without a server, or with the one that is given.
+// check reports flags that have no effect without a server, or with the one that is given.
 func (f *remoteFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case !f.given():
-		return noUse(flags, "without a webhookd that runs, give --server or --service",
+		return noUse(flags, "without a running webhookd, give --server or --service",
 			"port", "path", "address", "ca-file", "filename", "probe")
 	case f.service == "":
 		return noUse(flags, "with --server, whose URL has it", "port", "path")
@@ -47,7 +47,7 @@ func (f *remoteFlags) check(flags *pflag.FlagSet) error {
 
 func (f *remoteFlags) given() bool { return f.server != "" || f.service != "" }
 
-// endpoint reads the flags, and reports all that is wrong with them.
+// endpoint reads the flags, and reports everything that is wrong with them.
 func (f *remoteFlags) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
 	var target crdwire.Target
 	var targetErr error
@@ -76,7 +76,7 @@ func (f *remoteFlags) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
 	return &crdwire.Endpoint{Target: target, Bundle: bundle, Address: f.address}, probes, errors.Join(problems...)
 }
 
-// reviewRemotely posts stdin, or test reviews, to a webhookd that runs.
+// reviewRemotely posts stdin, files, or test reviews to a running webhookd.
 func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 	endpoint, probes, err := f.endpoint()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 		if err := probes[i].Try(ctx, endpoint, "v1"); err != nil {
 			return err
 		}
-		p.tell("answered by %s: %s", endpoint.Target, &probes[i])
+		p.note("answered by %s: %s", endpoint.Target, &probes[i])
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (p *program) postReview(ctx context.Context, endpoint *crdwire.Endpoint, bo
 			Objects []json.RawMessage `json:"objects"`
 		} `json:"request"`
 	}
-	_ = json.Unmarshal(body, &review) // the server says what is wrong with it
+	_ = json.Unmarshal(body, &review) // the server reports what is wrong with it
 	answer, err := endpoint.Post(ctx, body)
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, endpoint.Target)
@@ -136,7 +136,7 @@ func (p *program) postReview(ctx context.Context, endpoint *crdwire.Endpoint, bo
 			APIVersion string `json:"apiVersion"`
 		}
 		if err := json.Unmarshal(text, &object); err != nil || object.APIVersion != review.Request.Desired {
-			return fmt.Errorf("answer with an object at another version than was asked for: objects[%d]", i)
+			return fmt.Errorf("answer with an object that is not at the requested version: objects[%d]", i)
 		}
 	}
 	return nil

@@ -17,19 +17,19 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// ruleFlags name the rules that a verb works with, beside what is compiled in.
+// ruleFlags name the rules and CRDs that a verb uses in addition to compiled-in kinds.
 type ruleFlags struct {
 	rules, crds []string
-	arguments   bool // the rules are named without --rules
+	arguments   bool // rules are arguments, not values of --rules
 }
 
-// add adds the flags, which are the same for all verbs that work offline.
+// add adds the flags. They are the same for all offline verbs.
 func (f *ruleFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.rules, "rules", nil, "`path` of a file or folder of Conversions, - for stdin; may be given more than once")
 	f.addCRDs(flags, " (default the folders of the rules)")
 }
 
-// addCRDs adds --crd, of which --crds, as serve has it, is another name.
+// addCRDs adds --crd and its alias --crds, the name that serve uses.
 func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
 		if given == "crds" {
@@ -40,7 +40,7 @@ func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 	flags.StringArrayVar(&f.crds, "crd", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
 }
 
-// check reports what is wrong with the flags; others are the files that the verb reads besides.
+// check reports what is wrong with the flags; others are the other files that the verb reads.
 func (f *ruleFlags) check(others ...string) error {
 	var problems []error
 	if len(f.rules) > 0 && len(f.crdPaths()) == 0 {
@@ -49,7 +49,7 @@ func (f *ruleFlags) check(others ...string) error {
 	return errors.Join(append(problems, f.checkStdin(others...))...)
 }
 
-// checkStdin reports whether stdin, which has an end, is to be read more than once.
+// checkStdin returns an error if stdin would be read more than once.
 func (f *ruleFlags) checkStdin(others ...string) error {
 	reads := 0
 	for _, path := range slices.Concat(f.rules, f.crds, others) {
@@ -63,8 +63,8 @@ func (f *ruleFlags) checkStdin(others ...string) error {
 	return nil
 }
 
-// crdPaths returns where the CRDs are: where it was not said, in the folders of the rules. What is not there may have been
-// meant for one; reading it will tell.
+// crdPaths returns the paths of the CRDs. The default is the folders among the rules. A missing path is included,
+// since it may have been meant as a folder: reading it reports the error.
 func (f *ruleFlags) crdPaths() []string {
 	if len(f.crds) > 0 {
 		return f.crds
@@ -75,7 +75,7 @@ func (f *ruleFlags) crdPaths() []string {
 	})
 }
 
-// texts reads the files. One that cannot be read makes the command line wrong.
+// texts reads the files. A file that cannot be read is a usageError.
 func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles []ruleset.File, err error) {
 	from := ruleset.Origin{What: "rules", Remedy: "give their file or folder with --rules"}
 	if f.arguments {
@@ -83,7 +83,7 @@ func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles 
 	}
 	ruleFiles, rulesErr := p.read(ctx, from, f.rules)
 	var crdErr error
-	if len(f.crds) > 0 { // otherwise they are among what was read
+	if len(f.crds) > 0 { // otherwise they are among the files of the rules
 		crdFiles, crdErr = p.read(ctx, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --crd"}, f.crds)
 	} else {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
@@ -94,7 +94,7 @@ func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles 
 	return ruleFiles, crdFiles, nil
 }
 
-// read is readTexts, to which - is stdin: of any length, as all CRDs of a cluster may be.
+// read reads files and folders. For - it reads stdin without a limit, since all CRDs of a cluster may be large.
 func (p *program) read(ctx context.Context, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
 	var files []ruleset.File
 	var problems []error
@@ -110,14 +110,14 @@ func (p *program) read(ctx context.Context, from ruleset.Origin, paths []string)
 	return once(files), errors.Join(problems...)
 }
 
-// readStdin reads all of it, and calls it so in errors, whatever the file is called.
+// readStdin reads all of stdin. Errors call it stdin, whatever the file's name.
 func (p *program) readStdin(from ruleset.Origin) ([]byte, error) {
 	text, err := io.ReadAll(p.stdin)
 	return text, from.Unread("stdin", ruleset.Renamed(err, "stdin"))
 }
 
-// once leaves out files that come again, such as one of a folder that is named besides. What was named is no file of a
-// folder.
+// once removes duplicates, such as a file that is named and also in a named folder. Such a file counts as named, not
+// as found in a folder.
 func once(files []ruleset.File) []ruleset.File {
 	first := make(map[string]int, len(files))
 	kept := make([]ruleset.File, 0, len(files))
@@ -134,7 +134,7 @@ func once(files []ruleset.File) []ruleset.File {
 	return kept
 }
 
-// registry returns what is compiled in and what the rules make.
+// registry returns the compiled-in kinds and those of the rules.
 func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Registry, error) {
 	set, err := p.ruleSet(ctx, f)
 	if err != nil {
@@ -143,8 +143,8 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 	return set.Registry()
 }
 
-// ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
-// checker is not content with them, that is said.
+// ruleSet loads rules to convert with. If they cannot be used, it writes all findings to stderr and fails. If only the
+// checker objects, it says how many findings there are.
 func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
 	set, err := p.looseRuleSet(ctx, f)
 	if err == nil && len(set.Findings) > 0 {
@@ -153,7 +153,7 @@ func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, erro
 	return set, err
 }
 
-// looseRuleSet is ruleSet without a word about rules that can be used.
+// looseRuleSet is ruleSet without the message about findings in usable rules.
 func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
 	ruleFiles, crdFiles, err := p.texts(ctx, f)
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set,
 		if err := set.Render(p.stderr, finding.Text); err != nil {
 			return nil, err
 		}
-		p.tellNoCRD(f, &set)
+		p.noteNoCRD(f, &set)
 		return nil, hintError{
 			fmt.Errorf("rules cannot be used: %s above", count(len(set.Findings), "finding")),
 			"fix them, or see webhookd check --help",
@@ -175,11 +175,11 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set,
 	case len(f.rules) > 0 && len(set.Conversions) == 0:
 		return nil, noConversion(f.rules)
 	}
-	p.tellNoCRD(f, &set)
+	p.noteNoCRD(f, &set)
 	return &set, nil
 }
 
-// namesOf lists files as errors call them.
+// namesOf lists paths for an error, with stdin for -.
 func namesOf(paths []string) string {
 	names := slices.Clone(paths)
 	for i, name := range names {
@@ -191,12 +191,12 @@ func namesOf(paths []string) string {
 }
 
 func noConversion(paths []string) error {
-	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), "webhookd suggest writes one to begin with")
+	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), "webhookd suggest writes a first draft")
 }
 
-// tellNoCRD says that no CRD was found where rules need one.
-func (p *program) tellNoCRD(f *ruleFlags, set *ruleset.Set) {
+// noteNoCRD says that no CRD was found if rules need one.
+func (p *program) noteNoCRD(f *ruleFlags, set *ruleset.Set) {
 	if set.LacksCRD() && len(set.CRDs) == 0 {
-		p.tell("no CRD in any file: %s", namesOf(f.crdPaths()))
+		p.note("no CRD in any file: %s", namesOf(f.crdPaths()))
 	}
 }

@@ -17,7 +17,7 @@ const (
 	exitUsage  = 2
 )
 
-// program is what a verb gets of the world.
+// program holds what a verb needs from its environment.
 type program struct {
 	environ        []string // as os.Environ returns it
 	stdin          io.Reader
@@ -26,9 +26,9 @@ type program struct {
 	compiled       ruleset.Compiled
 }
 
-// Run is the whole program: it carries out args with environ, as os.Environ returns it, writes results to
-// stdout and everything else to stderr, and returns the exit code. It ends when ctx does. The version may
-// be empty: then the build info has it.
+// Run is the whole program. It runs args with environ, in the form of os.Environ, writes results to stdout and
+// everything else to stderr, and returns the exit code. It ends when ctx does. An empty version is read from the
+// build info.
 func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
 	root := newRootCommand(p)                 //nolint:contextcheck // cobra hands it to each verb
@@ -44,11 +44,11 @@ func newRootCommand(p *program) *cobra.Command {
 		Use:   "webhookd",
 		Short: "Convert Kubernetes custom resources between the versions of their CRD",
 		Long: `webhookd answers the ConversionReviews that kube-apiserver sends to the conversion webhook of a
-CustomResourceDefinition, and converts the same objects offline. Converters are compiled in, or made of rules in
-Conversion files: suggest writes one to begin with, check, explain, test and fuzz tell what it is worth.
+CustomResourceDefinition. It also converts objects offline. Converters are compiled in, or come from rules in Conversion
+files: suggest writes a first draft of one; check, explain, test and fuzz show how good it is.
 
-Results go to stdout, all else to stderr. The exit code is 0 if all went well, 1 if something failed, and 2
-if the command line or the configuration is wrong.`,
+Results go to stdout, everything else to stderr. The exit code is 0 on success, 1 if something failed, and 2 if the
+command line or the configuration is wrong.`,
 		Version:       p.build.String(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,

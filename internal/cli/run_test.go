@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// result is what a run of the program leaves behind.
+// result is the outcome of a run of the program.
 type result struct {
 	Code           int
 	Stdout, Stderr string
@@ -27,7 +27,7 @@ func runWith(t *testing.T, environ []string, stdin io.Reader, args ...string) re
 	return result{code, stdout.String(), stderr.String()}
 }
 
-func TestWhatGoesWrongIsTold(t *testing.T) {
+func TestErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -81,7 +81,7 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 			got := runWith(t, tt.environ, strings.NewReader(tt.stdin), tt.args...)
 			if tt.want.Stderr == "" {
 				if got.Stderr == "" {
-					t.Error("nothing is told")
+					t.Error("no message")
 				}
 				got.Stderr = ""
 			}
@@ -108,7 +108,7 @@ func TestEveryLineToAPersonHasTheVoice(t *testing.T) {
 	}
 }
 
-// serve ends when its context does, and well.
+// serve ends without an error when its context does.
 func TestServeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
@@ -130,7 +130,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Stdin that cannot be read is called so by all verbs, with what was to be read.
+// If stdin cannot be read, all verbs name it and what they wanted to read.
 func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,36 +19,41 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// runProgram is the main function of a program with these kinds.
+// runProgram is the main function of a program with these kinds and functions.
 func runProgram(compiled ruleset.Compiled) {
 	os.Exit(Run(context.Background(), "", compiled, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo,revive // as main does
 }
 
-// TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its kinds,
-// and released is webhookd as it is released. Beside testscript's own commands there are, for one
-// server a script:
+// TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its kinds, released is the
+// released program without any, and EXAMPLES is the folder of the examples. In addition to testscript's own commands
+// there are, for one server per script:
 //
 //	secret DIR                  puts a new key pair into a folder, as a Secret is mounted and updated
-//	[!] start [FLAG...]         starts webhookd serve on free ports, with a self-signed pair unless a
-//	                            flag says where there is one, and waits until it is ready, or with !
-//	                            only until it listens
+//	[!] start [FLAG...]         starts serve on free ports, with a self-signed pair unless a flag names
+//	                            one, and waits until it is ready, or with ! only until it listens;
+//	                            the program is webhookd, or that of the variable PROGRAM
 //	post FILE [PATH]            posts a file to the webhook; the answer is in stdout, the code in stderr
 //	[!] get webhook|admin PATH  gets a page in the same way; the code must (not) be 200
 //	waitlog REGEXP              waits for a line of the log
-//	[!] shutdown [SIGNAL]       sends TERM, or INT, waits for the end, which must be clean, and leaves
-//	                            the log in the file log; with ! it sends another one while the server
-//	                            drains, which must end it at once
+//	[!] shutdown [SIGNAL]       sends TERM, or INT, waits for a clean end, and leaves the log in the
+//	                            file log; with ! it sends a second signal during the drain, which must
+//	                            end the server at once
 //
-// With -update, the files of a script that cmp compares stdout or stderr with are written anew.
+// With -update, the files of a script that cmp compares stdout or stderr with are rewritten.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "scripts")
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", examples)
 			env.Values[serverKey{}] = &scriptServer{log: &logBuffer{changed: make(chan struct{})}, roots: ca.Pool()}
 			return nil
 		},

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -41,7 +42,7 @@ func command(run func(*scriptServer, *testscript.TestScript, bool, []string)) fu
 
 const patience = 20 * time.Second
 
-// logBuffer gathers a log that others wait for.
+// A logBuffer collects a log that others wait for.
 type logBuffer struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -61,7 +62,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// wait returns the first match of a pattern in what is or comes into the log.
+// wait waits until a pattern matches the log, and returns the first match.
 func (b *logBuffer) wait(ts failer, pattern string) []string {
 	re := regexp.MustCompile("(?m)" + pattern)
 	timeout := time.After(patience)
@@ -89,7 +90,7 @@ func (s *scriptServer) start(ts *testscript.TestScript, neg bool, flags []string
 	if selfSigned {
 		args = append(args, "--self-signed")
 	}
-	path, err := exec.LookPath("webhookd") // testscript.Main has put it there
+	path, err := exec.LookPath(cmp.Or(ts.Getenv("PROGRAM"), "webhookd")) // of testscript.Main
 	ts.Check(err)
 	s.cmd = exec.CommandContext(context.Background(), path, args...) //nolint:forbidigo,gosec // ended by the cleanup
 	s.cmd.Dir = ts.Getenv("WORK")
@@ -116,7 +117,7 @@ func (s *scriptServer) start(ts *testscript.TestScript, neg bool, flags []string
 	}
 }
 
-// trust takes the certificate from where the curl line says it is.
+// trust reads the certificate from the path in the curl line.
 func (s *scriptServer) trust(ts *testscript.TestScript) {
 	pem, err := os.ReadFile(s.log.wait(ts, `^curl --cacert (\S+) `)[1])
 	ts.Check(err)
@@ -181,7 +182,7 @@ func (s *scriptServer) get(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// show makes text what the commands stdout and stderr look at.
+// show makes its texts the input of the commands stdout and stderr.
 func show(ts *testscript.TestScript, stdout, stderr string) {
 	_, err := io.WriteString(ts.Stdout(), stdout)
 	ts.Check(err)
@@ -231,8 +232,8 @@ func (s *scriptServer) shutdown(ts *testscript.TestScript, neg bool, args []stri
 	s.checkLog(ts)
 }
 
-// checkLog holds each line against what docs/reference/logs.md promises: it is one JSON object with
-// time, level and message, or what is said to a person.
+// checkLog checks that each line is what docs/reference/logs.md promises: a JSON object with time, level and message, or
+// a message for a person.
 func (s *scriptServer) checkLog(ts *testscript.TestScript) {
 	lines := bufio.NewScanner(bytes.NewReader(s.log.text.Bytes()))
 	for lines.Scan() {

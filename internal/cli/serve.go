@@ -18,17 +18,16 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve {--tls-dir DIR | --self-signed}",
 		Short: "Serve the webhook",
-		Long: `Serve the webhook over HTTPS, and health and metrics over HTTP, until SIGTERM or SIGINT. Then readiness fails,
-requests are taken for the drain-delay, and the server ends; a second signal ends it at once. Rules, CRDs and
-certificates are followed while it serves; SIGHUP has them read at once, and one line of the log says what was loaded.
+		Long: `Serve the webhook over HTTPS, and health and metrics over HTTP, until SIGTERM or SIGINT. Then readiness fails, the
+server takes requests for the drain-delay, and ends. A second signal ends it at once. The server reloads rules, CRDs and
+certificates when their files change. SIGHUP reloads them at once, and one log line says what was loaded.
 
-Every flag is also a key of the file that --config names and, in capitals, with underscores and the prefix
-WEBHOOKD_, an environment variable: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. A flag wins over the
-environment, which wins over the file. A duration has a unit, such as 15s or 2m; a size is one of bytes, such as 65536
-or 128Mi.
+Every flag is also a key of the --config file and an environment variable, in capitals, with underscores and the prefix
+WEBHOOKD_: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. Flags override the environment, which overrides the file. A
+duration has a unit, such as 15s or 2m. A size is in bytes, such as 65536 or 128Mi.
 
-With --self-signed the certificate is made in memory, for local use: a curl line to try is printed, and
-without a drain-delay that was set there is none.`,
+With --self-signed the server makes a certificate in memory, for local use, and prints a curl command to try. The
+drain-delay is then 0 unless it is set.`,
 		Example: `  webhookd serve --self-signed
   webhookd serve --tls-dir /etc/webhookd/tls --config /etc/webhookd/config.yaml`,
 		Args: noArguments,
@@ -48,8 +47,8 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // so that a second signal ends the process
-	// Whoever read the log may go away; that must not end the server, as SIGPIPE would.
+	context.AfterFunc(ctx, stop) // a second signal ends the process
+	// When the reader of the log goes away, SIGPIPE must not end the server.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -66,7 +65,7 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	if err == nil || errors.Is(err, errReported) {
 		return err
 	}
-	// Not to stderr itself: if it is a pipe that is full, the process would never end.
+	// Writing to stderr itself could block for ever if it is a full pipe.
 	say(out, err)
 	return errors.Join(errReported, err)
 }

@@ -20,13 +20,13 @@ func newSuggestCommand(p *program) *cobra.Command {
 	var o suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest --crd PATH [--hub VERSION] [--name PLURAL.GROUP]",
-		Short: "Write a Conversion file to begin with",
-		Long: `Compare the schemas of a CRD's versions, and write a Conversion file to begin with. Fields that are the same in both
-versions need no rule and are left out. What is likely the same under another name, in another place or of another
-type is a rule in a comment, with the reason: remove the # where the guess is right. For the rest, which is listed, the
-file has unmapped: Preserve, which keeps values in an annotation.
+		Short: "Write a first draft of a Conversion file",
+		Long: `Compare the schemas of a CRD's versions, and write a first draft of a Conversion file. Fields that are the same in both
+versions need no rule and are left out. A field that has probably moved, or changed its name or type, gets a rule in a
+comment, with the reason: remove the # if the guess is right. The remaining fields are listed, and unmapped: Preserve
+keeps their values in an annotation.
 
-Of several CRDs, those with more than one version are written, each as a document, or that of --name alone.`,
+From several CRDs it writes a document for each one with more than one version, or only for the one of --name.`,
 		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
   webhookd suggest --crd crds/ --name crontabs.example.com --hub v1
   kubectl get crd crontabs.example.com -o yaml | webhookd suggest --crd -
@@ -42,8 +42,8 @@ Of several CRDs, those with more than one version are written, each as a documen
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.addCRDs(flags, "")
-	flags.StringVar(&o.hub, "hub", "", "the `version` that all others are related to (default the one that is stored)")
-	flags.StringVar(&o.name, "name", "", "this CRD only, as `PLURAL.GROUP` (default all with more than one version)")
+	flags.StringVar(&o.hub, "hub", "", "the `version` that rules relate all others to (default the storage version)")
+	flags.StringVar(&o.name, "name", "", "only this CRD, as `PLURAL.GROUP` (default all with more than one version)")
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,22 +15,23 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
-// A testCase is what the files of one name in one folder say.
+// A testCase is made of the files of one name in one folder.
 type testCase struct {
-	name     string // with the folder, below that of the suite
-	path     string // what its files' names begin with
+	name     string // path relative to the suite's folder
+	path     string // common beginning of its files' names
 	versions map[string]*caseFile
 	oneWay   map[direction]*caseFile
 }
 
 type direction struct{ from, to string }
 
-// A caseFile is an object of a case. The document is nil where there is none yet.
+// A caseFile is an object of a case. Its document is nil until --update writes it.
 type caseFile struct {
 	name     string
 	format   string
@@ -37,13 +39,13 @@ type caseFile struct {
 	gvk      schema.GroupVersionKind
 }
 
-// collect sorts the files of the suite by cases, and tells which are of none.
+// collect groups the files of the suite into cases, and reports files that belong to none.
 func (s *testSuite) collect(update bool) {
 	byPath := make(map[string]*testCase)
 	for _, f := range s.files {
 		path, from, to, ok := caseName(f.Name)
 		if !ok {
-			s.fail("%s: neither a CRD, a Conversion nor the file of a case, which is called NAME.VERSION.yaml: "+
+			s.fail("%s: not a CRD, a Conversion or the file of a case, NAME.VERSION.yaml: "+
 				"rename it, or begin its name with a dot", f.Name)
 			continue
 		}
@@ -65,7 +67,7 @@ func (s *testSuite) collect(update bool) {
 		}
 	}
 	for _, c := range s.cases {
-		s.sound(c)
+		s.checkFiles(c)
 	}
 }
 
@@ -80,8 +82,8 @@ func caseName(name string) (path, from, to string, ok bool) {
 	return name[:dot], from, to, true
 }
 
-// sound tells what is wrong with the files of a case taken together.
-func (s *testSuite) sound(c *testCase) {
+// checkFiles reports files of a case that do not fit together.
+func (s *testSuite) checkFiles(c *testCase) {
 	kinds := map[string]bool{}
 	for _, f := range c.versions {
 		kinds[f.gvk.GroupKind().String()] = true
@@ -99,7 +101,7 @@ func (s *testSuite) sound(c *testCase) {
 	}
 }
 
-// short is a name without the folder of the suite.
+// short returns name relative to the suite's folder.
 func (s *testSuite) short(name string) string {
 	if short, err := filepath.Rel(s.dir, name); err == nil {
 		return short
@@ -107,7 +109,7 @@ func (s *testSuite) short(name string) string {
 	return name
 }
 
-// readCaseFile reads the file of an object of a version. It may be empty where it is to be written.
+// readCaseFile reads the file of an object at a version. With mayBeEmpty, the file may be empty.
 func readCaseFile(f ruleset.File, version string, mayBeEmpty bool) (*caseFile, error) {
 	in, err := manifest.ParseFile(f.Name, f.Text)
 	if err != nil {
@@ -132,14 +134,14 @@ func readCaseFile(f ruleset.File, version string, mayBeEmpty bool) (*caseFile, e
 	return file, nil
 }
 
-// text is how a document is written into the file.
+// text formats a document for the file.
 func (f *caseFile) text(document []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err := renderDocument(&out, document, f.format)
 	return out.Bytes(), err
 }
 
-// source is the file that --update makes all others from: the first in the order of versions that has no kept values.
+// source returns the file that --update makes all others from: the first without kept values, in the order of versions.
 func (c *testCase) source(versions []string) *caseFile {
 	var first *caseFile
 	for _, v := range versions {
@@ -157,7 +159,7 @@ func (c *testCase) source(versions []string) *caseFile {
 	return first
 }
 
-// canonical writes an object with its keys in order, so that two objects can be compared as texts.
+// canonical returns an object with sorted keys, so that two objects can be compared as text.
 func canonical(document []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
@@ -184,7 +186,7 @@ func canonicalEqual(a, b []byte) (bool, error) {
 	return bytes.Equal(left, right), errors.Join(leftErr, rightErr)
 }
 
-// withoutKept returns an object without the annotations that keep values of other versions.
+// withoutKept returns an object without the annotations that hold kept values.
 func withoutKept(document []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
@@ -207,8 +209,8 @@ func withoutKept(document []byte) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// storable tells why the API server could not have the object as it is, or nothing. The texts quote values: those of the
-// user's own files.
+// storable returns the reasons why the API server could not store the object as it is. They may quote values, since
+// the files are the user's own.
 func (s *testSuite) storable(f *caseFile) []string {
 	crd := s.set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {
@@ -231,14 +233,14 @@ func (s *testSuite) storable(f *caseFile) []string {
 	return problems
 }
 
-// removed returns what an object has and a pruned copy of it has not.
+// removed returns the paths that an object has and its pruned copy does not.
 func removed(object, pruned any, path string) []string {
 	var paths []string
 	switch object := object.(type) {
 	case map[string]any:
 		kept, _ := pruned.(map[string]any)
-		for _, name := range sortedKeys(object) {
-			at := path + fieldPath(name)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			at := path + jsondoc.FormatPath(name)
 			if _, ok := kept[name]; !ok {
 				paths = append(paths, at)
 				continue
@@ -254,13 +256,4 @@ func removed(object, pruned any, path string) []string {
 		}
 	}
 	return paths
-}
-
-func sortedKeys(m map[string]any) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -13,36 +13,37 @@ func newTestCommand(p *program) *cobra.Command {
 	var o testOptions
 	cmd := &cobra.Command{
 		Use:   "test DIR... [--rules PATH] [--crd PATH] [--update] [-v]",
-		Short: "Hold conversions to cases: objects in files",
-		Long: `Convert the objects in the files of a folder, and compare with what the files beside them say. A folder that holds a
-Conversion or a CRD is a suite, with all that is below it; in other folders suites are looked for. In a suite, documents
-of kind CustomResourceDefinition are CRDs, those of kind Conversion are rules, and every other file is of a case:
+		Short: "Test conversions against cases: objects in files",
+		Long: `Convert the objects in the files of a folder, and compare the results with the files next to them. A folder with a
+Conversion or a CRD is a suite, together with everything below it. Other folders are searched for suites. In a suite,
+documents of kind CustomResourceDefinition are CRDs, those of kind Conversion are rules, and every other file is part of
+a case:
 
 - NAME.VERSION.yaml is the object of the case NAME at VERSION, such as simple.v1beta1.yaml.
-- NAME.FROM-to-TO.yaml is what NAME.FROM.yaml becomes at TO where that is not NAME.TO.yaml: after an edit that makes
-  kept values stale, and of what is dropped.
+- NAME.FROM-to-TO.yaml is the result of converting NAME.FROM.yaml to TO if that is not NAME.TO.yaml: after an edit that
+  makes kept values stale, or if rules drop something.
 
-Every NAME.VERSION.yaml is converted to all other versions, and must become what the file of that version says, if there
-is one: the same but for the order of keys, annotations included, once the API server has filled in the defaults of the
-schema. From there it is converted back, and must be what it was. So one file is a case already: that of a round trip.
-An object that brings kept values along in annotations may lose those on the way.
+Every NAME.VERSION.yaml is converted to all other versions. The result must equal the file of that version, if there is
+one, annotations included, once the API server has filled in the defaults of the schema. The order of keys does not
+matter. Converted back, it must be the original object, so a single file already tests a round trip. Kept values that an
+object has in its annotations may be lost in that round trip.
 
-The files must be what the API server could store: nothing to prune, and valid. Rules are checked too, as by webhookd
-check. With --rules or --crd each DIR is one suite, to which those files belong; a kind whose converter is compiled in
-needs no rules. A folder named so is read to the bottom, as by serve and check.
+The files must be objects that the API server could store: valid, and with nothing to prune. Rules are checked as well, as
+by webhookd check. With --rules or --crd each DIR is one suite, which those files belong to. A compiled-in kind needs no
+rules. The folders of --rules and --crd are read with everything below them, as by serve and check.
 
-With --update the files are written anew: of each case all versions from one, which is the first in the order of the CRD
-that has no kept values in annotations. Those that are not there are made. A FROM-to-TO file is written anew where it is,
-even if it is empty. Read what changed.
+With --update the files are rewritten: all versions of a case from one, the first without kept values in annotations, in
+the order of the CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the
+changes.
 
-The exit code is 0 if all is as it should be, 1 if not or if there is no case, and 2 if the command line is wrong.`,
+The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 if the command line is wrong.`,
 		Example: `  webhookd test conversions/
   webhookd test conversions/crontab --update
   webhookd test cases/ --rules conversions/crontab.yaml --crd crds/crontab.yaml -v`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.dirs = args
 			if len(args) == 0 {
-				return usage(errors.New("nothing to test: name folders with cases"), "webhookd test --help says what they hold")
+				return usage(errors.New("nothing to test: name folders with cases"), "webhookd test --help describes them")
 			}
 			if err := o.ruled.checkStdin(args...); err != nil {
 				return usage(err, "")
@@ -53,8 +54,8 @@ The exit code is 0 if all is as it should be, 1 if not or if there is no case, a
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.BoolVar(&o.update, "update", false, "write the files of the cases anew")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print what holds, too")
+	flags.BoolVar(&o.update, "update", false, "rewrite the files of the cases")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print what passes")
 	return cmd
 }
 
@@ -90,10 +91,10 @@ func (p *program) test(ctx context.Context, o *testOptions) error {
 	switch {
 	case total.failures > 0:
 		return errReported
-	case total.cases == 0: // which is rarely meant, and would pass for ever
+	case total.cases == 0: // usually a mistake, which would pass for ever
 		return hintError{
 			fmt.Errorf("no case in any folder: %s", strings.Join(o.dirs, ", ")),
-			"a case is a file NAME.VERSION.yaml with an object, webhookd check is for rules alone",
+			"a case is a file NAME.VERSION.yaml with an object; webhookd check checks rules alone",
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 )
 
-// hintDrops follows a difference: it may be what rules drop on purpose, which another file of the case says.
+// hintDrops follows a difference with a hint: if rules drop the value on purpose, a FROM-to-TO file can say so.
 func (s *testSuite) hintDrops(c *testCase, d direction) {
 	file := c.versions[d.to]
 	if file == nil || c.oneWay[d] != nil {
@@ -23,7 +23,7 @@ func (s *testSuite) hintDrops(c *testCase, d direction) {
 		strings.Join(paths, ", "), c.name, d.from, d.to, filepath.Ext(file.name))
 }
 
-// drops returns the places of a version that rules lose.
+// drops returns the paths of a version that rules drop.
 func (s *testSuite) drops(file *caseFile, version string) []string {
 	k := s.set.BoundKind(file.gvk.GroupKind())
 	if k == nil {

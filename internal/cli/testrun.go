@@ -16,11 +16,10 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// run checks the rules of the suite and runs all cases. An error is none of theirs.
+// run checks the rules of the suite and runs all cases. It counts failures of cases, and does not return them.
 func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 	s.out, s.verbose = p, o.verbose
 	set, err := p.compiled.Load(ctx, s.rules, s.crds)
@@ -50,12 +49,12 @@ func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 		if o.update {
 			s.update(ctx, c, kind)
 		}
-		s.hold(ctx, c, kind)
+		s.test(ctx, c, kind)
 	}
 	return s.sum(o.update)
 }
 
-// sum is the last line of a suite.
+// sum prints the last line of a suite.
 func (s *testSuite) sum(update bool) error {
 	result := "ok  "
 	if s.tally.failures > 0 {
@@ -72,7 +71,7 @@ func (s *testSuite) sum(update bool) error {
 	return err
 }
 
-// fail tells of one thing that is not as it should be.
+// fail counts and prints one failure.
 func (s *testSuite) fail(format string, args ...any) {
 	s.tally.failures++
 	fmt.Fprintf(s.out.stdout, "FAIL %s: %s\n", s.dir, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
@@ -84,20 +83,20 @@ func (s *testSuite) pass(format string, args ...any) {
 	}
 }
 
-// kindOf returns the kind of a case, or nil if it cannot be converted, which is told.
+// kindOf returns the kind of a case. It reports a kind that cannot be converted, and returns nil.
 func (s *testSuite) kindOf(c *testCase) *converters.Kind {
 	versions := slices.Sorted(maps.Keys(c.versions))
 	if len(versions) == 0 {
-		return nil // which sound has told
+		return nil // reported by checkFiles
 	}
 	f := c.versions[versions[0]]
 	kind, crd := s.converter.registry.Lookup(f.gvk.GroupKind()), s.set.CRD(f.gvk.GroupKind())
 	switch {
 	case kind != nil && crd != nil && kind.Has(f.gvk.Version):
 		return kind
-	case s.ruleProblem: // is the reason
+	case s.ruleProblem: // already reported
 	case kind == nil:
-		s.fail("%s: no rules and no converter for this kind, there is %s: %s", f.name, s.converter.kinds(), f.gvk.GroupKind())
+		s.fail("%s: no rules and no converter for this kind, there are %s: %s", f.name, s.converter.kinds(), f.gvk.GroupKind())
 	case crd == nil:
 		s.fail("%s: the CRD of this kind is missing: %s", f.name, kind.Name())
 	default:
@@ -106,8 +105,8 @@ func (s *testSuite) kindOf(c *testCase) *converters.Kind {
 	return nil
 }
 
-// hold runs one case.
-func (s *testSuite) hold(ctx context.Context, c *testCase, kind *converters.Kind) {
+// test runs one case.
+func (s *testSuite) test(ctx context.Context, c *testCase, kind *converters.Kind) {
 	for _, version := range slices.Sorted(maps.Keys(c.versions)) {
 		for _, problem := range s.storable(c.versions[version]) {
 			s.fail("%s: %s", c.versions[version].name, problem)
@@ -119,14 +118,14 @@ func (s *testSuite) hold(ctx context.Context, c *testCase, kind *converters.Kind
 		}
 		for _, to := range kind.Versions {
 			if from != to {
-				s.there(ctx, c, from, to)
+				s.roundTrip(ctx, c, from, to)
 			}
 		}
 	}
 }
 
-// there converts an object, compares it with what it should be, and converts it back.
-func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
+// roundTrip converts an object, compares it with the expected one, and converts it back.
+func (s *testSuite) roundTrip(ctx context.Context, c *testCase, from, to string) {
 	source, name := c.versions[from], fmt.Sprintf("%s: %s -> %s", c.name, from, to)
 	result, ok := s.convert(ctx, name, source.document, to)
 	if !ok {
@@ -155,7 +154,7 @@ func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
 	s.hintDrops(c, direction{to, from})
 }
 
-// stored returns two objects of the version of a file as the API server stores them, if it adds defaults to either.
+// stored returns two objects at the version of f as the API server stores them, if it adds defaults to either.
 func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
 	crd := s.set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {
@@ -170,7 +169,7 @@ func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
 	return encoded(storedA), encoded(storedB)
 }
 
-// encoded writes the numbers of an object as the API server does.
+// encoded spells the numbers of an object as the API server does.
 func encoded(document []byte) []byte {
 	var object map[string]any
 	if err := utiljson.Unmarshal(document, &object); err != nil {
@@ -201,8 +200,8 @@ func (s *testSuite) converted(ctx context.Context, document []byte, to string) (
 	return s.converter.object(ctx, document, gvk)
 }
 
-// same compares a result with a file as the API server stores them, with defaults, and tells the difference. A visible
-// comparison leaves the annotations out that keep values.
+// same compares a result with a file as the API server stores them, with defaults, and reports the difference. With
+// visible it ignores annotations that hold kept values.
 func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
 	want := expected.document
 	if visible {
@@ -231,7 +230,7 @@ func (s *testSuite) same(name string, expected *caseFile, result []byte, visible
 	return false
 }
 
-// update writes the files of a case anew.
+// update rewrites the files of a case.
 func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Kind) {
 	source := c.source(kind.Versions)
 	if source == nil {
@@ -258,25 +257,25 @@ func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Ki
 	}
 }
 
-// origin is what a file from one version to another is made from: the file of the one version, or, where there is none,
-// what that of the other version becomes there.
+// origin returns the object that a FROM-to-TO file is made from: the file of FROM, or else the file of TO converted to
+// FROM.
 func (s *testSuite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
 	if f := c.versions[d.from]; f != nil {
 		return f.document, true
 	}
 	f := c.versions[d.to]
 	if f == nil {
-		return nil, false // which sound has told
+		return nil, false // reported by checkFiles
 	}
 	document, err := s.converted(ctx, f.document, d.from)
-	return document, err == nil // which hold tells
+	return document, err == nil // test reports it
 }
 
-// write converts a document, and writes the file if that makes it another one.
+// write converts a document, and writes the file if its content changes.
 func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte, to string) bool {
 	result, err := s.converted(ctx, document, to)
 	if err != nil {
-		return target.document != nil // hold tells it
+		return target.document != nil // test reports it
 	}
 	if target.document != nil {
 		if same, err := canonicalEqual(target.document, result); err == nil && same {
@@ -285,7 +284,7 @@ func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte
 	}
 	text, err := target.text(result)
 	if err == nil {
-		err = os.WriteFile(target.name, text, 0o644) //nolint:gosec // a file for people, beside others of theirs
+		err = os.WriteFile(target.name, text, 0o644) //nolint:gosec // the user's own file
 	}
 	if err != nil {
 		s.fail("%s: %v", target.name, err)
@@ -296,6 +295,3 @@ func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte
 	_, target.gvk, err = manifest.ParseObject(result)
 	return err == nil
 }
-
-// fieldPath writes a field as paths do.
-func fieldPath(name string) string { return jsondoc.FormatPath(name) }

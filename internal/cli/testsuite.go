@@ -23,19 +23,19 @@ type testSuite struct {
 	verbose     bool
 
 	set         *ruleset.Set
-	ruleProblem bool // some kinds cannot be converted, which is told
+	ruleProblem bool // some kinds cannot be converted, which is already reported
 	converter   *offline
 	cases       []*testCase
 	tally       tally
 }
 
-// namedFiles are those of --rules and --crd, which belong to every suite.
+// namedFiles are the files of --rules and --crd, which belong to every suite.
 type namedFiles struct {
-	given       bool // either flag was
+	given       bool // either flag is set
 	rules, crds []ruleset.File
 }
 
-// named reads them, once, since stdin may be among them.
+// named reads the files of --rules and --crd once, since stdin may be among them.
 func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
 	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
 	ruleFiles, crdFiles, err := p.texts(ctx, f)
@@ -75,7 +75,7 @@ func placeOfCases() ruleset.Origin {
 	return ruleset.Origin{What: "cases", Remedy: "name the folder that they are in"}
 }
 
-// split returns a suite for each folder with a Conversion or a CRD, but for folders below such a folder.
+// split returns a suite for each folder with a Conversion or a CRD, except folders below such a folder.
 func (s *testSuite) split() []*testSuite {
 	folders := make([]string, 0, len(s.rules)+len(s.crds))
 	for _, f := range slices.Concat(s.rules, s.crds) {
@@ -92,7 +92,7 @@ func (s *testSuite) split() []*testSuite {
 		}
 		suites = append(suites, &testSuite{dir: dir, rules: in(s.rules), crds: in(s.crds), files: in(s.files)})
 	}
-	// Suites refer to a folder of CRDs alone; it is not one itself.
+	// A folder with only CRDs is not a suite.
 	return slices.DeleteFunc(suites, func(s *testSuite) bool { return len(s.rules)+len(s.files) == 0 })
 }
 
@@ -131,7 +131,7 @@ func readSuite(dir string) (*testSuite, error) {
 	return s, errors.Join(problems...)
 }
 
-// A role is what a file of a suite is there for.
+// A role is what a file of a suite contains.
 type role int
 
 const (
@@ -141,11 +141,11 @@ const (
 	roleBoth
 )
 
-// versionName is how the last part of the name of a case's file begins.
+// versionName matches the end of the name of a case's file.
 var versionName = regexp.MustCompile(`\.v\d[a-z0-9]*(-to-[a-z0-9-]+)?\.[a-z]+$`)
 
-// roleOf tells it by the kinds of the documents. A file that cannot be read is one of rules, for the parser of rules to say
-// why, unless it has the name of a case.
+// roleOf looks at the kinds of the documents. A file that cannot be read counts as rules, whose parser reports the
+// reason, unless it has the name of a case.
 func roleOf(f ruleset.File) role {
 	in, err := manifest.ParseFile(f.Name, f.Text)
 	if err != nil {

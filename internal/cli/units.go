@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// The units of a version: which of its places and of the hub's belong together.
+// explainedUnits are the units of a spoke: which of its places and of the hub's belong together.
 type explainedUnits struct {
 	CRD     string          `json:"crd"`
 	Version string          `json:"version"`
@@ -31,7 +31,7 @@ type explainedPlace struct {
 	Presence bool   `json:"presence,omitempty"`
 }
 
-// explainUnits returns the units of more than one place, of all versions or of those that are converted to and from one.
+// explainUnits returns the units with more than one place, of all versions or of the conversions to and from one.
 func explainUnits(set *ruleset.Set, version string) []explainedUnits {
 	all := []explainedUnits{}
 	for _, k := range set.Bound.Kinds {
@@ -57,7 +57,7 @@ func explainedPlaces(places []check.UnitPlace) []explainedPlace {
 	return explained
 }
 
-// writeUnits writes a block for each version that has any, with blank lines between them, and with one above the first if it is apart.
+// writeUnits writes a block for each version with units, separated by blank lines. With apart, one precedes the first.
 func writeUnits(w io.Writer, all []explainedUnits, apart bool) error {
 	var text strings.Builder
 	for _, e := range all {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// build says what this program was built from.
+// build describes what this program was built from.
 type build struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision,omitempty"`
@@ -19,7 +19,7 @@ type build struct {
 	Platform  string `json:"platform"`
 }
 
-// readBuild takes what the linker set, and the rest from the build info.
+// readBuild reads the build info. A version that the linker set overrides it.
 func readBuild(linked string) build {
 	b := build{Version: "devel", GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -41,7 +41,7 @@ func readBuild(linked string) build {
 	return b
 }
 
-// String is the version on one line for people, as cobra's --version puts it behind the program's name.
+// String returns the version on one line. Cobra's --version prints it after the program's name.
 func (b build) String() string {
 	revision := b.Revision
 	if revision == "" {
@@ -76,7 +76,7 @@ func newVersionCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// badOutput says that -o was given something else than one of the formats, which are two or more.
+// badOutput is the error for a value of -o that is not one of formats; there must be at least two.
 func badOutput(got string, formats ...string) error {
 	last := len(formats) - 1
 	known := strings.Join(formats[:last], ", ") + " or " + formats[last]

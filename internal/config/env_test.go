@@ -32,7 +32,7 @@ func TestUnknownVariablesAreWarnings(t *testing.T) {
 }
 
 // The kubelet sets these for Services called webhookd and webhookd-admin.
-func TestServiceLinksAreNoWarnings(t *testing.T) {
+func TestServiceLinksGiveNoWarnings(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, in{env: []string{
 		"WEBHOOKD_SERVICE_HOST=10.0.0.1",

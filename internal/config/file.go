@@ -91,7 +91,7 @@ var (
 // parseYAML returns the mapping at the root of the only document, or an error and its line.
 func parseYAML(text []byte) (root *yaml.Node, line int, err error) {
 	if len(text) > MaxFile {
-		return nil, 0, errors.New("larger than 1 MiB: remove what is not configuration")
+		return nil, 0, errors.New("larger than 1 MiB: remove everything that is not configuration")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, next yaml.Node

@@ -107,7 +107,7 @@ func TestProblems(t *testing.T) {
 		},
 		"too large": {
 			in{file: strings.Repeat("#", config.MaxFile+1)},
-			[]string{`file webhookd.yaml: larger than 1 MiB: remove what is not configuration`},
+			[]string{`file webhookd.yaml: larger than 1 MiB: remove everything that is not configuration`},
 		},
 		"file missing, by flag": {
 			in{args: []string{"--config=missing.yaml"}},

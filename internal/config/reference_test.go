@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "rewrite the generated files")
 
 func TestReference(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,7 @@ func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 		}
 	}
 	if len(all) == 1 {
-		o.Log("%s: %s answers; the CRD has one version, so that there is nothing to convert yet", crd.Name, o.Target)
+		o.Log("%s: %s answers; the CRD has one version, so there is nothing to convert yet", crd.Name, o.Target)
 		return nil
 	}
 	o.Log("%s: %s converts between all of %s", crd.Name, o.Target, strings.Join(versionNames(crd), ", "))

@@ -208,7 +208,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 		o := applyOptions(t, w, ca, l)
 		o.Timeout = 300 * time.Millisecond
 		err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
-		if err == nil || !strings.Contains(err.Error(), "certificate that is served is not from a CA of the bundle") {
+		if err == nil || !strings.Contains(err.Error(), "served certificate is not from a CA of the bundle") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -116,10 +116,10 @@ func (e *Endpoint) explain(err error) error {
 		err = failed.Err
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return fmt.Errorf("certificate that is served is not from a CA of the bundle: %w", err)
+		return fmt.Errorf("served certificate is not from a CA of the bundle: %w", err)
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return fmt.Errorf("certificate that is served is not for the name that the API server asks for: %w", err)
+		return fmt.Errorf("served certificate is not for the name that the API server asks for: %w", err)
 	}
 	return err
 }

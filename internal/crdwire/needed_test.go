@@ -54,7 +54,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 }
 
 // Only the schemas that the caller asks for are read.
-func TestOnlySchemasThatAreAskedForAreRead(t *testing.T) {
+func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`

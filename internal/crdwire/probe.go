@@ -104,7 +104,7 @@ func (p *Probe) Check(answer []byte) error {
 			return fmt.Errorf("answer with an object that cannot be read: %w: objects[%d]", err, i)
 		}
 		if object.GroupVersionKind() != p.Kind.WithVersion(p.To) || object.Name != probeName {
-			return fmt.Errorf("answer with another object than was asked for: objects[%d]", i)
+			return fmt.Errorf("answer with another object than requested: objects[%d]", i)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // A CRD that cannot be changed keeps no other one from what it needs, such as a new CA.
-func TestApplyGoesOnWithOtherCRDs(t *testing.T) {
+func TestApplyContinuesWithOtherCRDs(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
 	w, s := newWebhook(t, ca), kubeapitest.New(t)
@@ -41,7 +41,7 @@ func TestApplyGoesOnWithOtherCRDs(t *testing.T) {
 
 // A CRD that points here already gets its CA, whatever is wrong with one that does not, which is
 // not pointed here then.
-func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
+func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
 	bad, other := "bad.example.com", "other.example.com"
@@ -96,7 +96,7 @@ func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
 
 // A version that comes into the CRD while answers are waited for has had no answer: it is asked for
 // as well.
-func TestApplyAsksForAVersionThatHasCome(t *testing.T) {
+func TestApplyAsksForNewVersions(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
 	w, s := newWebhook(t, ca), kubeapitest.New(t)

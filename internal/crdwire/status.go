@@ -106,7 +106,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	target, is := TargetOf(crd)
 	if !is {
 		if len(crd.Spec.Versions) > 1 && len(known) > 0 {
-			s.find("nothing is converted, though webhookd can: the API server changes apiVersion alone, and fields are lost; see webhookd crd wire")
+			s.find("objects are not converted although webhookd can: the API server changes only apiVersion, and fields are lost; see webhookd crd wire")
 		}
 		s.compare(crd, o)
 		return s
@@ -143,7 +143,7 @@ func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 	text := caBundleOf(crd)
 	valid := bundle.Unexpired(now)
 	if _, err := ParseBundle(text); err != nil && len(bundle) > 0 {
-		s.find("caBundle: %v; newer API servers take no CRD with such a caBundle", err)
+		s.find("caBundle: %v; newer API servers reject a CRD with such a caBundle", err)
 	}
 	switch {
 	case strings.TrimSpace(string(text)) == "":
@@ -210,7 +210,7 @@ func (s *Status) judgeVersions(crd *CRD, known []string, o StatusOptions) {
 	if len(known) == 0 {
 		hint := ""
 		if o.Service == (Target{}) {
-			hint = "; of a CRD that is not for webhookd, say with --service which are"
+			hint = "; if this CRD is not for webhookd, limit the check with --service"
 		}
 		if s.Served == nil {
 			s.find("no converter for this kind, neither compiled in nor in --rules%s", hint)

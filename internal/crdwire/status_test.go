@@ -31,7 +31,7 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "all is well", text: crdJSON(pointingHere(ca)), known: all},
 		{name: "it answers", text: crdJSON(pointingHere(ca)), dial: true},
 		{name: "None, and no converter", text: crdJSON(none)},
-		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"nothing is converted, though webhookd can"}},
+		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"objects are not converted although webhookd can"}},
 		{name: "no bundle", text: crdJSON(here), known: all, want: []string{"no caBundle"}},
 		{name: "a broken bundle", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"YQ==","service"`, 1)), known: all, want: []string{"caBundle is not a list"}},
 		{name: "a bundle that is broken in part", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"`+base64.StdEncoding.EncodeToString(
@@ -39,7 +39,7 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "an expired bundle", text: crdJSON(pointingHere(ca)), known: all, after: 11 * 365 * 24 * time.Hour, want: []string{"every CA of caBundle has expired"}},
 		{name: "a bundle that ends", text: crdJSON(pointingHere(ca)), known: all, after: time.Until(ca.Cert.NotAfter) - time.Hour, want: []string{"the last CA of caBundle expires on"}},
 		{name: "another CA", text: crdJSON(pointingHere(other)), dial: true, want: []string{"caBundle does not verify what is served for webhookd.ns.svc: x509: "}},
-		{name: "no converter", text: crdJSON(pointingHere(ca)), want: []string{"no converter for this kind, neither compiled in nor in --rules; of a CRD"}},
+		{name: "no converter", text: crdJSON(pointingHere(ca)), want: []string{"no converter for this kind, neither compiled in nor in --rules; if this CRD"}},
 		{name: "versions without a converter", text: crdJSON(pointingHere(ca)), known: []string{"v2"}, want: []string{
 			"no converter for a version in which objects may be stored: v1", "no converter for this version: v3",
 		}},

@@ -127,7 +127,7 @@ func TestTheBundle(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotWired(t *testing.T) {
+func TestCRDsThatCannotBeWired(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(stanza, "name: webhookd", "name: other")
 	for _, tt := range []struct{ name, text, want string }{

@@ -1,5 +1,5 @@
-// Package didyoumean finds what somebody meant to write. It takes time by the product of the lengths of two words, and by the
-// number of candidates, so that it looks at no word that is long and at no list that is.
+// Package didyoumean finds the word that a user probably meant. Comparing two words takes time proportional to the
+// product of their lengths, so it ignores long words and long lists of candidates.
 package didyoumean
 
 import (
@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// longest bounds words in bytes.
+// longest is the maximum length of a word in bytes.
 const longest = 64
 
-// most bounds candidates: where there are more, none is near.
+// most is the maximum number of candidates.
 const most = 500
 
-// Hint asks whether the nearest of the candidates was meant, or is another hint if none is near.
+// Hint asks whether the nearest candidate was meant. If none is near, it returns other.
 func Hint(word string, candidates []string, other string) string {
 	if near, ok := Nearest(word, candidates); ok {
 		return "did you mean " + near + "?"
@@ -23,9 +23,9 @@ func Hint(word string, candidates []string, other string) string {
 	return other
 }
 
-// Nearest returns the candidate that word was most likely meant to be: the same but for case and separators, a few letters
-// away, or one that is a part of it or has it as a part. It returns false if none is near, if word is a candidate itself, or if
-// there are more than 500 candidates.
+// Nearest returns the candidate that is closest to word: equal except for case and separators, a few letters away, a part
+// of word, or one that contains it. It returns false if none is near, if word is a candidate itself, or if there are more
+// than 500 candidates.
 func Nearest(word string, candidates []string) (string, bool) {
 	if word == "" || len(word) > longest || len(candidates) > most || slices.Contains(candidates, word) {
 		return "", false
@@ -38,7 +38,7 @@ func Nearest(word string, candidates []string) (string, bool) {
 		}
 		there := fold(c)
 		if max(len(folded), len(there))-min(len(folded), len(there)) >= bestDistance {
-			continue // so many letters are left out at least
+			continue // the difference in length alone is too large
 		}
 		if d := distance(folded, there); d < bestDistance {
 			best, bestDistance = c, d
@@ -50,8 +50,8 @@ func Nearest(word string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// part returns the longest candidate that is a part of the word; else the first one that begins with it, or the only one that
-// it is a part of.
+// part returns the longest candidate that is part of word; else the first that begins with word, or the only one that
+// contains it.
 func part(word string, candidates []string) string {
 	const shortest = 3
 	var inside, begins string
@@ -73,7 +73,7 @@ func part(word string, candidates []string) string {
 	return cmp.Or(inside, begins)
 }
 
-// fold writes fooBar, foo_bar, foo-bar and FooBar the same.
+// fold maps fooBar, foo_bar, foo-bar and FooBar to the same text.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' {

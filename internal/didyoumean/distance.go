@@ -1,9 +1,9 @@
 package didyoumean
 
-// distance is Damerau's and Levenshtein's: the number of letters to insert, leave out or replace. A swap of two neighbours counts
-// as one as well, each letter at most once. It works by bytes.
+// distance returns the Damerau-Levenshtein distance in bytes: the number of insertions, deletions, replacements and swaps
+// of neighbours. Each byte is swapped at most once.
 func distance(a, b string) int {
-	var older []int // the row before row
+	var older []int // the row above row
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -26,7 +26,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Likeness is 1 for words that are the same but for case and separators, and less the more letters differ, down to 0.
+// Likeness returns a value from 0 to 1: 1 for words that are equal except for case and separators, less for each difference.
 func Likeness(a, b string) float64 {
 	a, b = fold(a), fold(b)
 	if a == b {

@@ -68,7 +68,7 @@ func TestReadAndChange(t *testing.T) {
 	}
 }
 
-func TestApplyTellsWhoOwnsAField(t *testing.T) {
+func TestApplyReportsTheOwnersOfFields(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	s.Put(t, path, "kubectl", text)
@@ -84,7 +84,7 @@ func TestApplyTellsWhoOwnsAField(t *testing.T) {
 	}
 }
 
-func TestWhatPassesIsTriedAgain(t *testing.T) {
+func TestTemporaryErrorsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		err  *apierrors.StatusError
@@ -115,7 +115,7 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 
 // An API server that ends in the middle of its answer has begun with its status, and a part of the
 // object.
-func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
+func TestACutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -144,7 +144,7 @@ func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 
 // A list that expires, since reading it took minutes, is read again from its first page, and not
 // for ever.
-func TestAListThatExpiresBeginsAgain(t *testing.T) {
+func TestAnExpiredListStartsAgain(t *testing.T) {
 	t.Parallel()
 	const collection = "/api/v1/namespaces/ns/secrets"
 	expired := apierrors.NewResourceExpired("The provided continue parameter is too old")

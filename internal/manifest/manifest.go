@@ -1,4 +1,4 @@
-// Package manifest reads files of Kubernetes objects: YAML or JSON, of one or several documents.
+// Package manifest reads files of Kubernetes objects, in YAML or JSON, with one or more documents.
 package manifest
 
 import (
@@ -23,14 +23,14 @@ const (
 	FormatJSON = "json"
 )
 
-// An File is a file with the JSON text of its documents.
+// A File is a file with the JSON text of its documents.
 type File struct {
 	Name      string
 	Format    string
 	Documents [][]byte
 }
 
-// Describe names a document of the input; index counts from 0.
+// Describe names a document in errors. index counts from 0.
 func (in *File) Describe(index int) string {
 	if len(in.Documents) == 1 {
 		return in.Name
@@ -38,15 +38,15 @@ func (in *File) Describe(index int) string {
 	return fmt.Sprintf("%s: document %d", in.Name, index+1)
 }
 
-// jsonBegin is how a JSON object begins; one in YAML seldom has its first key in quotes.
+// jsonBegin matches the beginning of a JSON object. A YAML flow mapping rarely quotes its first key.
 var jsonBegin = regexp.MustCompile(`^\s*\{\s*["}]`)
 
-// noToken is what a YAML parser says of a tab, among others.
+// noToken is the YAML parser's error for a tab, among other things.
 const noToken = "cannot start any token"
 
 var tabIndent = regexp.MustCompile(`(?m)^ *\t`)
 
-// FormatOf returns the format that a file's name says, or "".
+// FormatOf returns the format for a file's extension, or "".
 func FormatOf(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
@@ -57,7 +57,8 @@ func FormatOf(name string) string {
 	return ""
 }
 
-// ParseFile reads the documents of a file. Where its name does not tell the format, its begin does.
+// ParseFile reads the documents of a file. If its extension is unknown, the content decides the format. With an error it
+// returns the documents before it.
 func ParseFile(name string, text []byte) (File, error) {
 	in := File{Name: name, Format: FormatOf(name)}
 	if in.Format == "" {
@@ -92,7 +93,7 @@ func errorLine(text []byte, decoder *json.Decoder, err error) int {
 	return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n"))
 }
 
-// splitJSON returns the values of a JSON text: usually one, or several one after the other.
+// splitJSON returns the values of a JSON text, usually one.
 func splitJSON(text []byte) ([][]byte, error) {
 	var documents [][]byte
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -109,7 +110,7 @@ func splitJSON(text []byte) ([][]byte, error) {
 	}
 }
 
-// ParseObject opens an object and says of what type it is.
+// ParseObject parses an object, and returns its type.
 func ParseObject(text []byte) (*jsondoc.Object, schema.GroupVersionKind, error) {
 	var none schema.GroupVersionKind
 	if !bytes.HasPrefix(text, []byte("{")) {
@@ -136,5 +137,5 @@ func ParseObject(text []byte) (*jsondoc.Object, schema.GroupVersionKind, error) 
 	return object, gv.WithKind(texts[1]), nil
 }
 
-// KindCRD is what documents that are CRDs say of themselves.
+// KindCRD is the kind of a CRD.
 const KindCRD = "CustomResourceDefinition"

@@ -15,14 +15,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// digestLen is how much of a digest is shown, in hexadecimal digits.
+// digestLen is the number of hexadecimal digits of a digest that are shown.
 const digestLen = 12
 
-// A digest is the SHA-256 of what a kind is converted by.
+// A digest is the SHA-256 of the rules and the CRD of a kind.
 type digest [sha256.Size]byte
 
-// Digest identifies what the kinds are converted by: it is the same wherever they have the same rules and the same CRDs. It does
-// not depend on names of files, on how YAML is laid out, or on what a CRD has beside its spec, nor on which webhook it points at.
+// Digest identifies the rules and CRDs of the kinds. It does not depend on the names of files, the layout of YAML, what a
+// CRD has apart from its spec, or the webhook that it points at.
 func (r RuledKinds) Digest() string {
 	kinds := slices.SortedFunc(slices.Values(r.Kinds), func(a, b converters.Kind) int { return strings.Compare(a.Name(), b.Name()) })
 	sum := sha256.New()
@@ -34,7 +34,7 @@ func (r RuledKinds) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))[:digestLen]
 }
 
-// digests returns what each kind of a set is made of: its Conversion and its CRD.
+// digests returns the digest of each kind: of its Conversion and its CRD.
 func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 	conversions, crds := documentDigests(s.Files, syntax.Kind), documentDigests(s.CRDFiles, manifest.KindCRD)
 	all := make(map[schema.GroupKind]digest, len(kinds))
@@ -42,7 +42,7 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 		kind := kinds[i].GroupKind
 		crd := s.CRD(kind)
 		if crd == nil {
-			continue // a kind of rules has one
+			continue // a kind with rules has a CRD
 		}
 		rules, schemas := conversions[crd.Name], crds[crd.Name]
 		all[kind] = sha256.Sum256(append(rules[:], schemas[:]...))
@@ -50,12 +50,12 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 	return all
 }
 
-// documentDigests returns the digests of all objects of a kind in some files, by name. Of two with one name it is the first, as it
-// is for the loader. What cannot be read is left out: the loader makes no kind of it.
+// documentDigests returns the digests of all objects of a kind in files, by name. When two share a name, the first wins,
+// as in the loader. Documents that cannot be read are skipped: the loader makes no kind of them.
 func documentDigests(files []File, kind string) map[string]digest {
 	all := map[string]digest{}
 	for _, f := range files {
-		in, _ := manifest.ParseFile(f.Name, f.Text) // on an error with the documents before it
+		in, _ := manifest.ParseFile(f.Name, f.Text) // on an error, the documents before it
 		for _, document := range in.Documents {
 			decoder := json.NewDecoder(bytes.NewReader(document))
 			decoder.UseNumber()
@@ -87,7 +87,7 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	if kind == manifest.KindCRD {
 		delete(spec, "conversion")
 	}
-	text, err := json.Marshal([]any{object["apiVersion"], name, spec}) // which sorts members by name
+	text, err := json.Marshal([]any{object["apiVersion"], name, spec}) // sorts members by name
 	if err == nil {
 		all[name] = sha256.Sum256(text)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// The digest is that of what the kinds are converted by, however it is spread over files.
+// The digest depends on the rules and CRDs, not on how they are spread over files.
 func TestDigestOfRules(t *testing.T) {
 	t.Parallel()
 	widget, gadget := rulesettest.Conversion("Widget", "width"), rulesettest.Conversion("Gadget", "width")

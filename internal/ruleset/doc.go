@@ -1,3 +1,3 @@
-// Package ruleset reads files of rules and of CRDs and makes the kinds that they convert. It has no log
-// and no server: [Set] holds all findings.
+// Package ruleset reads files of rules and CRDs, and builds the kinds that they convert. It does not log: a [Set] holds
+// all findings.
 package ruleset

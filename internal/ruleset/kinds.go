@@ -10,18 +10,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// RuledKinds are kinds that rules make, and the CRDs that they are made with.
+// RuledKinds are kinds that rules convert, with their CRDs.
 type RuledKinds struct {
 	Kinds   []converters.Kind
 	CRDs    map[schema.GroupKind]*crdschema.CRD
 	digests map[schema.GroupKind]digest
 }
 
-// Ruled returns the kinds of a set that no finding is about.
+// Ruled returns the kinds of a set without findings.
 func (s *Set) Ruled() RuledKinds { return s.ruledKinds(s.Sound()) }
 
-// RuledAgain returns the kinds of a set that were served before, if they can be converted. Nothing is wrong with their rules, but
-// the schemas may be others now.
+// RuledAgain returns the kinds of a set that were served before, even if they have findings now. Their rules were sound,
+// but the schemas may have changed.
 func (s *Set) RuledAgain(before RuledKinds) RuledKinds {
 	return s.ruledKinds(slices.DeleteFunc(slices.Clone(s.Kinds), func(k converters.Kind) bool { return before.CRDs[k.GroupKind] == nil }))
 }
@@ -34,7 +34,7 @@ func (s *Set) ruledKinds(kinds []converters.Kind) RuledKinds {
 	return r
 }
 
-// With returns r and the kinds that others has besides, whose names it returns as well.
+// With returns r together with the kinds that only others has, and the names of those.
 func (r RuledKinds) With(others RuledKinds) (both RuledKinds, added []string) {
 	both = RuledKinds{
 		slices.Clone(r.Kinds), make(map[schema.GroupKind]*crdschema.CRD, len(r.CRDs)+len(others.CRDs)), maps.Clone(r.digests),

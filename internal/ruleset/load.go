@@ -20,8 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// Compiled is what a program brings of its own: kinds whose converters are written in Go, and
-// functions that rules call by name. Neither is changed.
+// Compiled holds what a program compiles in: kinds with converters in Go, and functions that rules call by name. It is
+// read-only.
 type Compiled struct {
 	Kinds     []converters.Kind
 	Functions map[string]transform.GoFunc
@@ -32,8 +32,8 @@ func (c Compiled) Has(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(c.Kinds, func(k converters.Kind) bool { return k.GroupKind == gk })
 }
 
-// Registry returns the converters that are compiled in and those of rules, which come first: a kind has
-// both only where its rules call Go functions.
+// Registry returns the compiled-in converters and those of rules. When a kind has both, the rules win: they call Go
+// functions.
 func (c Compiled) Registry(ruled []converters.Kind) (*converters.Registry, error) {
 	all := slices.DeleteFunc(slices.Clone(c.Kinds), func(k converters.Kind) bool {
 		return slices.ContainsFunc(ruled, func(r converters.Kind) bool { return r.GroupKind == k.GroupKind })
@@ -41,25 +41,24 @@ func (c Compiled) Registry(ruled []converters.Kind) (*converters.Registry, error
 	return converters.NewRegistry(append(all, ruled...)...)
 }
 
-// A Set is what files of rules and of CRDs make: the kinds that the engine can convert, and all that is wrong.
+// A Set is the result of loading rules and CRDs: the kinds that the engine can convert, and all findings.
 type Set struct {
 	compiled        Compiled
 	Files, CRDFiles []File
-	Before          []File               // rules that it is compared with
-	Conversions     []*syntax.Conversion // as far as they can be read
+	Before          []File               // old rules to compare with
+	Conversions     []*syntax.Conversion // those that can be read
 	Bound           *binding.Set
-	Kinds           []converters.Kind // that can be converted
-	wrong           map[string]bool   // CRDs of kinds with findings: the rules do not do all that they say
+	Kinds           []converters.Kind // kinds that can be converted
+	wrong           map[string]bool   // CRDs of kinds with findings, whose rules do not do all that they say
 	CRDs            []*crdschema.CRD
-	Passed          []File            // files that were passed by
+	Passed          []File            // files that are passed by
 	Findings        []finding.Finding // errors, and notes
-	Broken          int               // how many of the findings keep something from being converted; the others are the checker's alone
-	Panicked        error             // the first of those that left files out; nil: none did
+	Broken          int               // number of findings that prevent a conversion; the checker has the others
+	Panicked        error             // first panic that left a file out, or nil
 }
 
-// Load checks rules against CRDs, and compiles them. A kind that the checker has findings for can be converted all the
-// same, which the verbs do that run offline: nothing is lost, but not everything is where the rules want it. The error is that of
-// ctx.
+// Load checks rules against CRDs, and compiles them. A kind with findings of the checker can still be converted, as the
+// offline verbs do: nothing is lost, but some values are not where the rules want them. The error is that of ctx.
 func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, error) {
 	s := Set{compiled: c}
 	ruleFiles, s.Passed = withoutPassed(ruleFiles)
@@ -86,7 +85,7 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	return s, ctx.Err()
 }
 
-// Registry returns the converters of the set, and those that are compiled in.
+// Registry returns the converters of the set and the compiled-in ones.
 func (s *Set) Registry() (*converters.Registry, error) { return s.compiled.Registry(s.Kinds) }
 
 // Errors returns the findings that are not notes.
@@ -94,7 +93,7 @@ func (s *Set) Errors() []finding.Finding {
 	return slices.DeleteFunc(slices.Clone(s.Findings), finding.Finding.IsNote)
 }
 
-// Sound returns the kinds that no finding is about.
+// Sound returns the kinds without findings.
 func (s *Set) Sound() []converters.Kind {
 	return slices.DeleteFunc(slices.Clone(s.Kinds), func(k converters.Kind) bool {
 		crd := s.CRD(k.GroupKind)
@@ -102,7 +101,7 @@ func (s *Set) Sound() []converters.Kind {
 	})
 }
 
-// withoutPassed splits off the files that were passed by. Those with a text that they had before are used as they were.
+// withoutPassed separates files that are passed by. Those with a previous text are in both results.
 func withoutPassed(files []File) (read, passed []File) {
 	for _, f := range files {
 		if f.passed != "" {
@@ -115,7 +114,7 @@ func withoutPassed(files []File) (read, passed []File) {
 	return read, passed
 }
 
-// PassedNotes tell of files that were passed by.
+// PassedNotes returns a note for each file that is passed by.
 func PassedNotes(files []File) []finding.Finding {
 	notes := make([]finding.Finding, 0, len(files))
 	for _, f := range files {
@@ -127,8 +126,8 @@ func PassedNotes(files []File) []finding.Finding {
 	return notes
 }
 
-// saidOfFile reports whether there is the same finding for the whole file: one in a folder is read both as rules and as
-// CRDs.
+// saidOfFile reports whether said has the same finding for the whole file. A file in a folder is read both as rules and
+// as CRDs.
 func saidOfFile(f finding.Finding, said []finding.Finding) bool {
 	const notYAML = "not YAML"
 	return strings.HasPrefix(f.Message, notYAML) && slices.ContainsFunc(said, func(s finding.Finding) bool {
@@ -151,7 +150,7 @@ func (s *Set) Render(w io.Writer, format finding.Format) error {
 	return nil
 }
 
-// LacksCRD reports whether there are rules whose CRD is not there.
+// LacksCRD reports whether rules lack their CRD.
 func (s *Set) LacksCRD() bool {
 	return slices.ContainsFunc(s.Findings, func(f finding.Finding) bool { return f.Code == "no-such-crd" })
 }
@@ -175,7 +174,7 @@ func (s *Set) BoundKind(gk schema.GroupKind) *binding.Kind {
 	return s.Bound.Kind(crd.Name)
 }
 
-// refused reports whether the rules of a kind must not be used, since a converter for it is compiled in.
+// refused reports whether the rules of a kind are refused because a converter is compiled in.
 func (s *Set) refused(gk schema.GroupKind) bool {
 	return s.compiled.Has(gk) && !slices.ContainsFunc(s.Conversions, func(c *syntax.Conversion) bool {
 		crd := s.CRD(gk)
@@ -190,7 +189,7 @@ func usesGo(c *syntax.Conversion) bool {
 		slices.ContainsFunc(c.RuleSets, func(s *syntax.RuleSet) bool { return slices.ContainsFunc(s.Rules, has) })
 }
 
-// compiledInFindings says which kinds have both rules and a converter of Go.
+// compiledInFindings returns a finding for each kind that has both rules and a converter in Go.
 func (s *Set) compiledInFindings() []finding.Finding {
 	findings := make([]finding.Finding, 0, len(s.Conversions))
 	for _, c := range s.Conversions {
@@ -207,8 +206,8 @@ func (s *Set) compiledInFindings() []finding.Finding {
 	return findings
 }
 
-// FilesOfRules leaves out the files of folders in which every object says that it is something else than a Conversion, so
-// that CRDs and cases may be beside the rules. What cannot be read stays, for the parser of rules to say why.
+// FilesOfRules removes files found in folders that hold only other objects than Conversions, so that CRDs and cases may
+// be next to the rules. A file that cannot be read stays: the parser of rules reports the reason.
 func FilesOfRules(files []File) []File {
 	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 		if !f.InFolder {
@@ -219,16 +218,16 @@ func FilesOfRules(files []File) []File {
 	})
 }
 
-// MayBeConversion is true of all documents but objects of another group and kind.
+// MayBeConversion reports whether a document is not clearly an object of another group and kind.
 func MayBeConversion(document []byte) bool {
 	_, gvk, err := manifest.ParseObject(document)
 	group, _, _ := strings.Cut(syntax.APIVersion, "/")
 	return err != nil || gvk.Group == group || gvk.Kind == syntax.Kind
 }
 
-// ParseCRDs returns the CRDs of all files, and what is wrong with any as findings. Where ctx ends, it soon returns some.
+// ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns what it has.
 //
-//nolint:contextcheck,nolintlint // crdschema gives a context to what does not use it; contextcheck reads this itself
+//nolint:contextcheck,nolintlint // the function in crdschema that takes a context does not use it; contextcheck reads this itself
 func ParseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.Finding) {
 	var crds []*crdschema.CRD
 	findings := make([]finding.Finding, 0, len(files))

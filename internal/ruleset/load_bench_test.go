@@ -10,17 +10,17 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// A loadShape is a way in which a Conversion and its CRD grow.
+// A loadShape is a way to let a Conversion and its CRD grow.
 type loadShape struct {
 	name     string
 	findings bool // the rules have findings
 	make     func(n int) grown
 }
 
-// A grown is what a shape makes: the rules, and what is in the spec of both versions.
+// A grown is the result of a shape: the rules, and the properties of the spec in both versions.
 type grown struct{ rules, beta, v1 string }
 
-// each writes a text n times, with commas between, and with 0 to n-1 for #.
+// each repeats a text n times, separated by commas, with 0 to n-1 in place of #.
 func each(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -32,12 +32,12 @@ func each(n int, text string) string {
 	return b.String()
 }
 
-// properties is an object of n strings.
+// properties returns an object with n strings.
 func properties(n int, name string) string {
 	return "type: object, properties: {" + each(n, name+"#: {type: string}") + "}"
 }
 
-// loadShapes are short, so that 16,000 of each are in files as large as files may be.
+// loadShapes are short, so that 16,000 of each fit the largest allowed files.
 func loadShapes() []loadShape {
 	one := func(what string) string { return "type: object, properties: {f: {" + what + "}}" }
 	enum := func(n int, name string) string { return "type: string, enum: [" + each(n, name+"#") + "]" }
@@ -137,7 +137,7 @@ func loadShapes() []loadShape {
 	}
 }
 
-// files writes what was grown as files.
+// files returns the rules and the CRD as files.
 func (g grown) files() (ruleFiles, crdFiles []File) {
 	text := "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: widgets.example.com}\nspec:\n  hub: v1\n"
 	if strings.Contains(g.rules, "use: s") {
@@ -151,7 +151,7 @@ func (g grown) files() (ruleFiles, crdFiles []File) {
 	return []File{{Name: "rules.yaml", Text: []byte(text)}}, []File{{Name: "crd.yaml", Text: []byte(crd)}}
 }
 
-// The shapes are what they say: rules that load, with findings or without.
+// The rules of all shapes load, with findings or without as they say.
 func TestLoadShapes(t *testing.T) {
 	t.Parallel()
 	for _, shape := range loadShapes() {
@@ -172,8 +172,8 @@ func TestLoadShapes(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadRules reads, checks and compiles one Conversion that grows. Time for one of what it grows by is the same
-// whatever its size, if all is linear.
+// BenchmarkLoadRules reads, checks and compiles a growing Conversion. If loading is linear, the time for each added part
+// does not depend on the size.
 func BenchmarkLoadRules(b *testing.B) {
 	for _, shape := range loadShapes() {
 		for _, n := range []int{1000, 4000, 16000} {

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// An Origin is where a command reads something: what that is, and what to do where nothing is there.
+// An Origin says what a command reads, and the remedy if it does not exist.
 type Origin struct{ What, Remedy string }
 
-// Unread writes the errors of the files and folders at path as all others are written: what could not be done, why, what to
-// do about it, and the path last.
+// Unread returns the errors for the files and folders at path in the usual form: what failed, why, the remedy, and the
+// path last.
 func (p Origin) Unread(path string, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		problems := slices.Clone(joined.Unwrap())
@@ -31,7 +31,7 @@ func (p Origin) Unread(path string, err error) error {
 		remedy = ", give webhookd the right to read it"
 	case failed.Path == path:
 		remedy = ", " + p.Remedy
-	case errors.Is(failed, fs.ErrNotExist): // and yet it is in its folder
+	case errors.Is(failed, fs.ErrNotExist): // although its folder lists it
 		remedy = ", fix the link or remove it"
 	}
 	return fmt.Errorf("cannot read %s: %w%s: %s", p.What, failed.Err, remedy, cmp.Or(failed.Path, `""`))

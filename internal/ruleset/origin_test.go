@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnread holds that each file that cannot be read is told with its remedy, and what is no such error as it is.
+// TestUnread checks that the error for each unreadable file has a remedy, and that other errors stay as they are.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	failed := func(path string, err error) error { return &fs.PathError{Op: "open", Path: path, Err: err} }

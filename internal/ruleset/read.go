@@ -16,24 +16,24 @@ import (
 	"github.com/crdconvert/webhookd/internal/volume"
 )
 
-// maxRuleFile bounds one file of rules or CRDs in bytes: a ConfigMap may have 1 MiB, the largest CRDs have two.
+// maxRuleFile bounds a file of rules or CRDs in bytes. A ConfigMap may have 1 MiB, and the largest CRDs have two.
 const maxRuleFile = 8 << 20
 
-// maxRuleFiles bounds the files of one folder: a user may have named the root of a repository.
+// maxRuleFiles bounds the files of one folder, in case a user names the root of a repository.
 const maxRuleFiles = 10_000
 
-// A File is a file of rules or of CRDs.
+// A File is a file of rules or CRDs.
 type File struct {
 	Name     string
 	Text     []byte
-	InFolder bool   // it was found in a folder, so that nobody said what it is
-	passed   string // why it was passed by
-	Stuck    bool   // it was, as it did not answer; the text is what it had before, if anything
+	InFolder bool   // found in a folder, so it may be something else
+	passed   string // why it is passed by
+	Stuck    bool   // passed by because it does not answer; Text is the previous one, if any
 }
 
-// Read returns the YAML and JSON files that the paths name. It searches folders to the bottom, in
-// the order of names. It reads all that it can and reports all that it cannot. In a folder it passes by
-// anything that is not a file, and files that take too long to read.
+// Read returns the YAML and JSON files at the paths, and in and below folders, in the order of names. It reads all files
+// that it can, and reports all that it cannot. In a folder it passes by anything that is not a file, and files that take
+// too long to read.
 func Read(ctx context.Context, read Reader, from Origin, paths ...string) ([]File, error) {
 	var files []File
 	problems := make([]error, 0, len(paths))
@@ -62,8 +62,8 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 	return readWhole(ctx, read, path, func(generation string) ([]File, error) { return readFolder(ctx, read, generation, path) })
 }
 
-// readWhole reads the generation of a folder that is current when the reading ends. Whatever was read of
-// an old one, errors included, may be any part of it.
+// readWhole reads the generation of a folder that is current when the reading ends. It discards what it has read of an
+// older one, errors included, since that may be incomplete.
 func readWhole(ctx context.Context, reader Reader, dir string, read func(generation string) ([]File, error)) ([]File, error) {
 	current := func() (volume.Generation, error) {
 		return within(ctx, reader.waits, dir, func() (volume.Generation, error) { return volume.Current(dir) })
@@ -71,8 +71,8 @@ func readWhole(ctx context.Context, reader Reader, dir string, read func(generat
 	return volume.Read(dir, current, func(g volume.Generation) ([]File, error) { return read(g.Path) })
 }
 
-// readFolder reads the files in and below a folder but those in folders with a dot, and calls them by
-// a name that does not change from one generation to the next.
+// readFolder reads the files in and below a folder, except those whose names, or whose folders' names, begin with a dot.
+// It gives them names that stay the same from one generation to the next.
 func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, error) {
 	entries, err := within(ctx, read.waits, folder, func() ([]os.DirEntry, error) { return os.ReadDir(folder) })
 	if err != nil {
@@ -114,7 +114,7 @@ func readInFolder(ctx context.Context, read Reader, path, name string) ([]File, 
 	return []File{{Name: name, Text: text, InFolder: true}}, nil
 }
 
-// ReadBounded reads a file; errors call it by another name.
+// ReadBounded reads the file at path. Errors use name instead.
 func ReadBounded(path, name string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the user's own files
 	if err != nil {
@@ -125,7 +125,7 @@ func ReadBounded(path, name string) ([]byte, error) {
 	return text, Renamed(err, name)
 }
 
-// Renamed makes the error of a file that of a file with another name.
+// Renamed replaces the path in the error of a file.
 func Renamed(err error, name string) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
@@ -133,7 +133,7 @@ func Renamed(err error, name string) error {
 	return err
 }
 
-// bounded reads all of a file of rules or CRDs.
+// bounded reads a whole file of rules or CRDs, up to maxRuleFile.
 func bounded(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	if err == nil && len(text) > maxRuleFile {

@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A volume changes while it is read: the kubelet points ..data at the new files and takes the old ones away.
+// A volume changes while it is read: the kubelet points ..data at the new files and removes the old ones.
 func TestAFolderIsReadWhole(t *testing.T) {
 	t.Parallel()
 	names := []string{"a.yaml", "b.yaml", "c.yaml"}
@@ -104,7 +104,7 @@ func TestAFolderIsReadWhole(t *testing.T) {
 	}
 }
 
-// halfGone is the volume in the middle of a swap: the link leads to the new files, and the first of the old ones are gone.
+// halfGone is a volume in the middle of a swap: the link points at the new files, and the first old ones are gone.
 func halfGone(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
 	link := filepath.Join(dir, "..data")
@@ -127,7 +127,7 @@ func halfGone(t *testing.T, dir string, files map[string][]byte) {
 	}
 }
 
-// Whatever is read while the volume is swapped again and again has all files, of one generation.
+// A result that is read while the volume is swapped repeatedly has all files of one generation.
 func TestFilesAreOfOneGeneration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

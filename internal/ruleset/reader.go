@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A fileReader reads a file, whose errors call it by another name. It is a passedError where there is nothing that can be read.
+// A fileReader reads the file at path. Errors use name instead. A passedError means that it is not a readable file.
 type fileReader func(path, name string) ([]byte, error)
 
 // A Reader reads rules and CRDs.
@@ -18,24 +18,24 @@ type Reader struct {
 	waits           *readWaits
 }
 
-// ReaderForVerbs reads files that somebody names on the command line, pipes included.
+// ReaderForVerbs returns a Reader for files on the command line. It also reads pipes if they are named.
 func ReaderForVerbs() Reader { return Reader{named: ReadBounded, inFolder: readRegular} }
 
-// ReaderForServe reads files that are followed: what takes too long must not hold up the others.
+// ReaderForServe returns a Reader for followed files. A file that takes too long does not hold up others.
 func ReaderForServe() Reader {
 	return Reader{named: readRegular, inFolder: readRegular, waits: newReadWaits()}
 }
 
-// A passedError is about a file that is passed by: the others in its folder are read.
+// A passedError says why a file is passed by. The others in its folder are still read.
 type passedError struct {
 	why   string
-	stuck bool // it may be there
+	stuck bool // it does not answer, but may exist
 }
 
 func (e passedError) Error() string { return e.why }
 
-// readRegular is a fileReader for files and links to files. It passes by what else a name may stand for: to read a pipe or a
-// device may take forever.
+// readRegular is a fileReader for files and links to files. It passes by anything else, since reading a pipe or a device
+// may take for ever.
 func readRegular(path, name string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func readRegular(path, name string) ([]byte, error) {
 	if why := notRegular(info); why != "" {
 		return nil, passedError{why: why}
 	}
-	// Should it be a pipe by now, opening it does not wait for somebody who writes.
+	// If it has become a pipe by now, opening it must not wait for a writer.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the user's own files
 	if err != nil {
 		return nil, Renamed(err, name)
@@ -60,7 +60,7 @@ func readRegular(path, name string) ([]byte, error) {
 	return text, Renamed(err, name)
 }
 
-// notRegular says what something is that is no file; nothing if it is one.
+// notRegular says what something is if it is not a regular file. Otherwise it returns "".
 func notRegular(info fs.FileInfo) string {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -74,13 +74,13 @@ func notRegular(info fs.FileInfo) string {
 	case mode.IsDir():
 		return "it is a folder"
 	}
-	return "it is no regular file"
+	return "it is not a regular file"
 }
 
-// longestRead is how long a file may take to be read while others wait.
+// longestRead is how long one file may hold up the others.
 const longestRead = 5 * time.Second
 
-// readWaits knows what did not end in time. It is safe for concurrent use.
+// readWaits remembers reads that have not ended. It is safe for concurrent use.
 type readWaits struct {
 	mutex sync.Mutex
 	stuck map[string]bool
@@ -88,14 +88,15 @@ type readWaits struct {
 
 func newReadWaits() *readWaits { return &readWaits{stuck: map[string]bool{}} }
 
-// within returns what f does. Where that takes too long, as of a file system that hangs, or ctx ends, it leaves f to itself, since
-// nobody can end it; and f is not called anew before it has ended. Without p it only calls f.
+// within returns the result of f. If that takes too long, such as on a file system that hangs, or if ctx ends, it leaves
+// f running, which cannot be ended, and does not call it for the same path until it has returned. If p is nil, it only
+// calls f.
 func within[T any](ctx context.Context, p *readWaits, path string, f func() (T, error)) (T, error) {
 	if p == nil {
 		return f()
 	}
 	var none T
-	stuck := passedError{why: "it has not answered for " + longestRead.String(), stuck: true}
+	stuck := passedError{why: "no answer for " + longestRead.String(), stuck: true}
 	if !p.begin(path) {
 		return none, stuck
 	}
@@ -121,7 +122,7 @@ func within[T any](ctx context.Context, p *readWaits, path string, f func() (T, 
 	}
 }
 
-// begin reports whether nothing is under way for a path, and that something is from now on.
+// begin marks a read of path as running. It returns false if one is already running.
 func (p *readWaits) begin(path string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A file system that hangs holds up nobody: its file is passed by until it answers, and is asked once.
+// A file system that hangs does not hold up others: its file is passed by until it answers, and is read once.
 func TestAFileThatDoesNotAnswerIsPassedBy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAFileThatDoesNotAnswerIsPassedBy(t *testing.T) {
 	})
 }
 
-// The end of a server ends the wait for a file that does not answer.
+// When the server ends, so does the wait for a file that does not answer.
 func TestAContextEndsAReadThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAContextEndsAReadThatHangs(t *testing.T) {
 	})
 }
 
-// An endingContext ends when it has been asked some times whether it has.
+// An endingContext ends after a number of checks.
 type endingContext struct {
 	context.Context //nolint:containedctx // it is a context
 	left            atomic.Int64
@@ -67,7 +67,7 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// Wherever in it the context ends, a load ends with its error, and looks at it only a few times more.
+// A load ends with the context's error wherever the context ends, and checks it only a few more times.
 func TestAContextEndsALoad(t *testing.T) {
 	t.Parallel()
 	for _, shape := range loadShapes() {

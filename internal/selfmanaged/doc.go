@@ -9,7 +9,7 @@
 // the state and the time, decides the step. So the next run can continue from wherever one ended.
 //
 // A new CA is trusted everywhere before it issues: ca.crt and every caBundle get it first. It
-// issues a leaf only after it has been there for a while ([Policy.Settle]), and the old CA goes
+// issues a leaf only after it has been there for a while ([Policy.StepDelay]), and the old CA goes
 // only after that leaf has been there for as long, so kubelets, replicas and API servers have time
 // to notice.
 //

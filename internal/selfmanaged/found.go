@@ -17,7 +17,7 @@ func isOurs(cert *x509.Certificate) bool {
 	return slices.Contains(cert.Subject.Organization, organization)
 }
 
-// readLeaf returns the leaf of the Secret, which may be one that certs ensure has not made. If that
+// readLeaf returns the leaf of the Secret, which may be one that certs ensure did not make. If that
 // is for other names, the Secret belongs to something else, and readLeaf fails.
 func (r *run) readLeaf() (*Pair, error) {
 	leaf := parsePair(r.leaf.Data[certKey], r.leaf.Data[keyKey])
@@ -29,7 +29,7 @@ func (r *run) readLeaf() (*Pair, error) {
 }
 
 // readCA returns a CA of the Secret, or nil if it cannot issue a leaf, so that another one is
-// needed. It fails for such a CA that certs ensure has not made: replacing it would lose its key.
+// needed. It fails for such a CA that certs ensure did not make: replacing it would lose its key.
 func (r *run) readCA(certName, keyName string) (*Pair, error) {
 	ca := parsePair(r.ca.Data[certName], r.ca.Data[keyName])
 	if ca == nil {
@@ -45,7 +45,7 @@ func (r *run) readCA(certName, keyName string) (*Pair, error) {
 	case isOurs(ca.Cert):
 		return nil, nil //nolint:nilnil // no CA is not an error
 	}
-	return nil, fmt.Errorf("certs ensure has not made this CA, and cannot issue with it (%w): name another Secret, or delete this one: %s/%s",
+	return nil, fmt.Errorf("certs ensure did not make this CA, and cannot issue with it (%w): name another Secret, or delete this one: %s/%s",
 		problem, r.Namespace, r.Secret+CASuffix)
 }
 

@@ -89,7 +89,7 @@ func TestACAForAnotherNameIsReplaced(t *testing.T) {
 }
 
 // A pair that a clock that was ahead has made is valid one day, and not trusted until then.
-func TestWhatIsNotValidYetIsReplaced(t *testing.T) {
+func TestACertificateOfTheFutureIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"all of it": 90 * day, "less than clocks may differ": 30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestForeignSecretsAreLeftAlone(t *testing.T) {
 		{
 			"a CA with another key", caPath,
 			map[string][]byte{certKey: theirs.certPEM(), keyKey: other},
-			"certs ensure has not made this CA, and cannot issue with it (",
+			"certs ensure did not make this CA, and cannot issue with it (",
 		},
 		{
 			"a CA that may not sign", caPath,
@@ -180,7 +180,7 @@ func TestNoFirstLeafThatACRDWouldNotTrust(t *testing.T) {
 	if s.Get(t, leafPath, &secret{}) {
 		t.Error("there is a leaf")
 	}
-	if want := "no leaf before the CRDs trust its CA"; !strings.Contains(l.text.String(), want) {
+	if want := "no leaf until the CRDs trust its CA"; !strings.Contains(l.text.String(), want) {
 		t.Errorf("not said: %s:\n%s", want, l.text.String())
 	}
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd")) // takes caBundle out

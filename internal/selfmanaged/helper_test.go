@@ -13,7 +13,7 @@ const day = 24 * time.Hour
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func policy() Policy {
-	return Policy{Name: "webhookd.ns.svc", CAValidity: 120 * day, LeafValidity: 20 * day, RenewBefore: 7 * day, Settle: time.Hour, AutoRotate: true}
+	return Policy{Name: "webhookd.ns.svc", CAValidity: 120 * day, LeafValidity: 20 * day, RenewBefore: 7 * day, StepDelay: time.Hour, AutoRotate: true}
 }
 
 func must[T any](v T, err error) func(*testing.T) T {

@@ -77,16 +77,16 @@ func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo
 func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, nextGood bool) Step {
 	issue := func(why string) Step { return Step{Do: Issue, Bundle: want, Why: why} }
 	if s.servedByAnother(now) {
-		return Step{Do: Wait, At: now.Add(p.Settle), Why: "a CRD trusts another CA, and cannot be set"}
+		return Step{Do: Wait, At: now.Add(p.StepDelay), Why: "a CRD trusts another CA, and cannot be set"}
 	}
 	if !usable {
 		return issue("there is no leaf that can be served")
 	}
 	own, left := s.issuedBy(s.CA), s.Leaf.Cert.NotAfter.Sub(now)
 	renewable := own && leafEnd(p, s.CA.Cert.NotAfter, now).Sub(s.Leaf.Cert.NotAfter) > p.RenewBefore/2
-	// Waiting gives others time to notice; it must end while there still is a valid leaf.
-	urgent := !renewable && left < max(p.Settle, p.RenewBefore/10)
-	ready := !s.TrustedSince.IsZero() && (urgent || !now.Before(s.TrustedSince.Add(p.Settle)))
+	// The delay lets others load a change; it must end while there still is a valid leaf.
+	urgent := !renewable && left < max(p.StepDelay, p.RenewBefore/10)
+	ready := !s.TrustedSince.IsZero() && (urgent || !now.Before(s.TrustedSince.Add(p.StepDelay)))
 	switch {
 	case nextGood && own && ready:
 		return Step{Do: Promote, Why: "the next CA has been trusted everywhere for long enough"}
@@ -95,7 +95,7 @@ func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, 
 	case renewable && left < p.RenewBefore:
 		return issue("the leaf is due for renewal")
 	}
-	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "all is as it should be"}
+	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "everything is up to date"}
 }
 
 // due returns the time of the next thing to do.
@@ -107,13 +107,13 @@ func (s *State) due(p *Policy, now time.Time, want crdwire.Bundle, nextGood bool
 		}
 	}
 	if nextGood || !s.issuedBy(s.CA) {
-		sooner(s.TrustedSince.Add(p.Settle))
+		sooner(s.TrustedSince.Add(p.StepDelay))
 	}
 	if p.AutoRotate {
 		sooner(s.CA.Cert.NotAfter.Add(-p.RotateBefore()))
 	}
 	if s.issuedBy(s.CA) && !want.Same(s.ours()) {
-		sooner(s.Leaf.Cert.NotBefore.Add(backdate + p.Settle))
+		sooner(s.Leaf.Cert.NotBefore.Add(backdate + p.StepDelay))
 	}
 	return at
 }
@@ -139,5 +139,5 @@ func whyNoCA(ca *Pair, now time.Time) string {
 // change describes how a bundle changes.
 func change(was, is crdwire.Bundle) string {
 	all := len(was.With(is))
-	return fmt.Sprintf("%d CAs come in, %d go", all-len(was), all-len(is))
+	return fmt.Sprintf("%d CAs added, %d removed", all-len(was), all-len(is))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWhatIsNext(t *testing.T) {
+func TestNext(t *testing.T) {
 	t.Parallel()
 	start := epoch()
 	a, b, foreign := caAt(t, start), caAt(t, start.Add(80*day)), caAt(t, start.Add(-time.Hour))
@@ -98,7 +98,7 @@ func TestWhatIsNext(t *testing.T) {
 	}
 }
 
-func TestPoliciesThatMakeNoSense(t *testing.T) {
+func TestInvalidPolicies(t *testing.T) {
 	t.Parallel()
 	good := policy()
 	if err := good.Check(); err != nil {
@@ -108,8 +108,8 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		"renewed after its end":  func(p *Policy) { p.RenewBefore = p.LeafValidity },
 		"never renewed":          func(p *Policy) { p.RenewBefore = 0 },
 		"a short CA":             func(p *Policy) { p.CAValidity = 3 * p.LeafValidity },
-		"no time to notice":      func(p *Policy) { p.Settle = time.Minute },
-		"no time left to rotate": func(p *Policy) { p.RenewBefore = p.Settle },
+		"no time to notice":      func(p *Policy) { p.StepDelay = time.Minute },
+		"no time left to rotate": func(p *Policy) { p.RenewBefore = p.StepDelay },
 	} {
 		p := policy()
 		change(&p)

@@ -227,7 +227,7 @@ func (r *run) describe(step Step) string {
 	ca := leaf + CASuffix
 	return map[Action]string{
 		MakeCA: ca + ": made a CA", MakeNext: ca + ": made the next CA", Promote: ca + ": the next CA is the present one",
-		Trust: ca + ": noted the time", Distrust: ca + ": took back the note",
+		Trust: ca + ": noted the time", Distrust: ca + ": removed the noted time",
 		TrustInCRD: "CRD " + step.CRD + ": set caBundle", Publish: leaf + ": set ca.crt", Issue: leaf + ": issued a leaf",
 	}[step.Do]
 }
@@ -235,7 +235,7 @@ func (r *run) describe(step Step) string {
 // conclude logs the result of a run.
 func (r *run) conclude(state *State, step Step) {
 	if state.Leaf == nil {
-		r.Log("Secret %s/%s: no leaf before the CRDs trust its CA: something else is served that they trust", r.Namespace, r.Secret)
+		r.Log("Secret %s/%s: no leaf until the CRDs trust its CA, since they trust another certificate that is served", r.Namespace, r.Secret)
 		return
 	}
 	day := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }

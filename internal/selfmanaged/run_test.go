@@ -136,7 +136,7 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotPointHereIsLeftAlone(t *testing.T) {
+func TestCRDsThatPointElsewhereAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("other"))
@@ -230,7 +230,7 @@ func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 	s := kubeapitest.New(t)
 	s.Put(t, leafPath, "cert-manager", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"tls","annotations":{"cert-manager.io/certificate-name":"webhookd"}}}`)
 	c, l := &clock{now: time.Now()}, &logged{}
-	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), "cert-manager keeps this Secret") {
+	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), "cert-manager manages this Secret") {
 		t.Errorf("%v", err)
 	}
 }
@@ -301,7 +301,7 @@ func trusts(t *testing.T, s *kubeapitest.Server, name string) bool {
 
 // A client that works against one CRD keeps neither the others from what they need, nor the leaf
 // from being made.
-func TestOneCRDKeepsNoOtherOneWaiting(t *testing.T) {
+func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	changes := "another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
 	for name, tt := range map[string]struct {
@@ -360,7 +360,7 @@ func TestManyCRDs(t *testing.T) {
 
 // A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from
 // being renewed. Only the first leaf is not made: the CRD may trust what something else serves.
-func TestACRDThatMayNotBeReadKeepsNoOtherOneWaiting(t *testing.T) {
+func TestAForbiddenCRDDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
 	o := options(c, l)

@@ -53,7 +53,7 @@ func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string
 		return nil, kubeapi.Allow(err, "get and patch of secrets in %s with the resourceName %s", namespace, name)
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
-		return nil, fmt.Errorf("cert-manager keeps this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
+		return nil, fmt.Errorf("cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
 	}
 	return s, nil
 }

@@ -40,7 +40,7 @@ type world struct {
 	bundles map[string][]dated[crdwire.Bundle]
 	since   time.Time // when the first leaf was there for everybody
 	done    map[Action]int
-	known   map[string]error // of verifications, but for the time
+	known   map[string]error // of verifications, except the time
 }
 
 // look copies the state, as a run reads it.

@@ -43,15 +43,15 @@ type Policy struct {
 	CAValidity   time.Duration // of a new CA
 	LeafValidity time.Duration // of a new leaf
 	RenewBefore  time.Duration // before the end of a leaf
-	Settle       time.Duration // for others to notice a change
+	StepDelay    time.Duration // between the steps of a CA change, for others to load it
 	// AutoRotate replaces the CA before it ends. Without CRDs to add the new one to, a person
 	// begins it.
 	AutoRotate bool
 }
 
-// DefaultSettle leaves time for the slowest to notice a change: a kubelet, which may take two
+// DefaultStepDelay leaves time for the slowest to load a change: a kubelet, which may take two
 // minutes.
-const DefaultSettle = time.Hour
+const DefaultStepDelay = time.Hour
 
 // Check returns everything that is wrong with a policy.
 func (p *Policy) Check() error {
@@ -62,17 +62,17 @@ func (p *Policy) Check() error {
 	if p.CAValidity < 4*p.LeafValidity {
 		problems = append(problems, fmt.Errorf("a CA of %s is too short for leaves of %s: write at least four times as much", p.CAValidity, p.LeafValidity))
 	}
-	if p.Settle < minSettle {
-		problems = append(problems, fmt.Errorf("%s is too short for others to notice: write at least %s", p.Settle, minSettle))
+	if p.StepDelay < minStepDelay {
+		problems = append(problems, fmt.Errorf("%s between the steps of a CA change is too short: write at least %s", p.StepDelay, minStepDelay))
 	}
-	if p.RenewBefore < 2*p.Settle && len(problems) == 0 {
-		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the time that others need to notice"))
+	if p.RenewBefore < 2*p.StepDelay && len(problems) == 0 {
+		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the delay between the steps of a CA change"))
 	}
 	return errors.Join(problems...)
 }
 
-// minSettle is several times what a run or a kubelet takes.
-const minSettle = 10 * time.Minute
+// minStepDelay is several times what a run or a kubelet takes.
+const minStepDelay = 10 * time.Minute
 
 // RotateBefore is the time before its end when a CA is replaced, so early that it never shortens a
 // leaf.
@@ -133,7 +133,7 @@ func (s *State) leafAge(now time.Time) time.Duration {
 // enough.
 func (s *State) bundle(p *Policy, now time.Time) crdwire.Bundle {
 	want := s.ours()
-	if s.issuedBy(s.CA) && s.leafAge(now) >= p.Settle {
+	if s.issuedBy(s.CA) && s.leafAge(now) >= p.StepDelay {
 		return want
 	}
 	want = want.With(s.Published.Unexpired(now))

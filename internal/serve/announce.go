@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
-// announce says what is served and where, once the listeners are there.
+// announce logs what is served and where. It needs the listeners.
 func (s *service) announce() {
 	admin := ""
 	if addr := s.server.AdminAddr(); addr != nil {
@@ -38,7 +38,7 @@ func (s *service) announce() {
 	}
 }
 
-// curlLine is a command that works as it is pasted into a shell in the same folder.
+// curlLine returns a command that works when pasted into a shell in the same folder.
 func (s *service) curlLine() string {
 	host := listenHost(s.Loaded.Config.Listen)
 	if host == "" {
@@ -54,13 +54,13 @@ func (s *service) curlLine() string {
 		trust = "--cacert " + ShellWord(s.source.caFile)
 	}
 	if len(s.rules.registry().Kinds()) == 0 {
-		return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; no kind is converted, name rules with --rules and --crds\n", url)
+		return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; no kinds to convert, give rules with --rules and --crds\n", url)
 	}
 	return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; try, in another terminal:\n"+
 		"curl %s --data %s -H 'Content-Type: application/json' %s\n", url, trust, s.sample(), ShellWord(url))
 }
 
-// sample is a review to try, of the first kind there is, as a word of the shell.
+// sample returns a test review for the first kind, quoted for the shell.
 func (s *service) sample() string {
 	kind := s.rules.registry().Kinds()[0]
 	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
@@ -68,7 +68,7 @@ func (s *service) sample() string {
 	return ShellWord(string(probe.Review("v1")))
 }
 
-// kinds writes the kinds of a registry with their versions.
+// kinds logs the kinds of a registry with their versions.
 type kinds []*converters.Kind
 
 // MarshalLogArray implements zapcore.ArrayMarshaler.
@@ -87,7 +87,7 @@ func (k kinds) MarshalLogArray(enc zapcore.ArrayEncoder) error {
 	return nil
 }
 
-// ShellWord quotes text for a POSIX shell where that is necessary.
+// ShellWord quotes text for a POSIX shell if necessary.
 func ShellWord(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/:._-", r)

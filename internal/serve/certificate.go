@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// A certificateSource is where the certificate comes from. For a self-signed one caFile is a file
-// with which clients can verify it; it is empty if none could be written.
+// A certificateSource provides the certificate. If it is self-signed, clients can verify it with caFile, which is empty
+// if the file could not be written.
 type certificateSource struct {
 	*tlsreload.Source
 
@@ -43,7 +43,7 @@ func openSource(ctx context.Context, c config.Config, hooks tlsreload.Hooks) (*c
 	return &certificateSource{Source: source, caFile: writeCA(source.CABundle())}, nil
 }
 
-// listenHost returns the host of a listen address, empty for one that means all of them.
+// listenHost returns the host of a listen address, or "" if it means all addresses.
 func listenHost(listen string) string {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -55,8 +55,8 @@ func listenHost(listen string) string {
 	return host
 }
 
-// writeCA puts the bundle into a file of its own. That it cannot, on a read-only file system, is no
-// reason not to serve.
+// writeCA writes the bundle to a new temporary file. It returns "" if it cannot, such as on a read-only file system,
+// since the server can run without the file.
 func writeCA(bundle []byte) string {
 	dir, err := os.MkdirTemp("", "webhookd-")
 	if err != nil {
@@ -70,7 +70,7 @@ func writeCA(bundle []byte) string {
 	return file
 }
 
-// discard removes what openSource wrote.
+// discard removes the files that openSource wrote.
 func (s *certificateSource) discard() {
 	if s.caFile != "" {
 		_ = os.RemoveAll(filepath.Dir(s.caFile))

@@ -12,11 +12,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/panics"
 )
 
-// configPoll is the time between two readings of the configuration file. Its content is compared, so
-// that it makes no difference whether a ConfigMap's link was swapped or a file edited.
+// configPoll is the interval at which the configuration file is read. The content is compared, so a swapped ConfigMap
+// link and an edited file work alike.
 const configPoll = 5 * time.Second
 
-// A configWatch follows the configuration file and takes over what may change while running.
+// A configWatch follows the configuration file and applies keys that may change while running.
 type configWatch struct {
 	loaded   config.Loaded
 	level    zap.AtomicLevel
@@ -24,28 +24,18 @@ type configWatch struct {
 	logger   *zap.Logger
 	reloaded func(error) // counts a change
 
-	text    []byte // that was looked at last
-	failure string // that was told last
+	text    []byte // last content
+	failure string // last logged failure
 }
 
-// run ends with ctx.
+// run follows the file until ctx ends.
 func (w *configWatch) run(ctx context.Context) {
-	if w.loaded.File == "" {
-		return
-	}
-	ticker := time.NewTicker(configPoll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			w.look()
-		}
+	if w.loaded.File != "" {
+		every(ctx, configPoll, w.look)
 	}
 }
 
-// look reads the file and tells, once, what has become of it.
+// look reads the file, and logs a change or failure once.
 func (w *configWatch) look() {
 	if err := panics.Survive(w.reload); err != nil {
 		w.fail(err, StackOf(err)...)
@@ -81,13 +71,13 @@ func (w *configWatch) reload() {
 	if len(changed) > 0 {
 		fields = append(append(fields, zap.Strings("changed", changed)), values...)
 	}
-	// The line is told at the more talkative of the two levels.
+	// Log at the lower of the two levels.
 	w.level.SetLevel(min(before, after))
 	w.logger.Info("configuration file read again", fields...)
 	w.level.SetLevel(after)
 }
 
-// fail counts and tells, once, what is wrong.
+// fail counts and logs a failure once.
 func (w *configWatch) fail(err error, fields ...zap.Field) {
 	if w.failure == err.Error() {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// Each state of the file is told once, whatever the number of looks at it.
+// Each state of the file is logged once, however often it is read.
 func TestConfigWatch(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yaml")

@@ -12,16 +12,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A crdCopy is what a kind is converted by: webhookd's copy of its CRD.
+// A crdCopy is webhookd's copy of a kind's CRD, which conversions of that kind use.
 type crdCopy struct {
-	crd *crdschema.CRD // nil for a kind that is compiled in, whose Go types are the copy
-	// outdated says that an object had fields that the copy lacks. It is that of the generation before as long as the schemas
-	// are.
+	crd *crdschema.CRD // nil for a compiled-in kind, whose Go types are the copy
+	// outdated says that an object had fields that the copy lacks. Generations with the same schemas share it.
 	outdated *atomic.Bool
 }
 
-// copiesOf returns the copies that the kinds of a registry are converted by, and the names of those with other schemas than
-// before.
+// copiesOf returns the CRD copies for the kinds of a registry, and the names of the kinds whose schemas have changed.
 func copiesOf(registry *converters.Registry, ruled *ruleset.RuledKinds, before *servedRules) (copies map[*converters.Kind]*crdCopy, changed []string) {
 	copies = make(map[*converters.Kind]*crdCopy)
 	for _, kind := range registry.Kinds() {
@@ -36,7 +34,7 @@ func copiesOf(registry *converters.Registry, ruled *ruleset.RuledKinds, before *
 	return copies, changed
 }
 
-// copyOf returns the copy for a kind of another generation, or nil.
+// copyOf returns the copy in this generation for a kind of another one, or nil.
 func (s *servedRules) copyOf(kind *converters.Kind) *crdCopy {
 	if s == nil {
 		return nil
@@ -54,8 +52,8 @@ func sameSchemas(a, b *crdschema.CRD) bool {
 	})
 }
 
-// unknownFields tells once, until a kind gets other schemas, that objects have fields which its copy of the CRD lacks. A
-// review that began with schemas that are no longer served says nothing about those that are.
+// unknownFields logs that objects have fields which the kind's copy of the CRD lacks, once until the kind gets other
+// schemas. It ignores reviews that began with schemas that are no longer served.
 func (w *ruleWatch) unknownFields(kind *converters.Kind, pair review.Pair) {
 	c := w.current.Load().copies[kind]
 	if c == nil || !c.outdated.CompareAndSwap(false, true) {
@@ -69,7 +67,7 @@ func (w *ruleWatch) unknownFields(kind *converters.Kind, pair review.Pair) {
 	logger.Warn("objects have fields that the copy of their CRD lacks, update its file", zap.String("file", c.crd.File))
 }
 
-// outdated says of each kind that is served whether objects have had fields that its copy of the CRD lacks.
+// outdated reports for each served kind whether objects had fields that its copy of the CRD lacks.
 func (w *ruleWatch) outdated() map[string]bool {
 	served := w.current.Load()
 	kinds := make(map[string]bool, len(served.copies))

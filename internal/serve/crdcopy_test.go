@@ -16,8 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// That the copy of a CRD is old is told once for a kind, until the kind has other schemas.
-func TestOldCopiesOfCRDsAreTold(t *testing.T) {
+// An outdated copy of a CRD is logged once for each kind, until the kind has other schemas.
+func TestOutdatedCopiesOfCRDsAreLogged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}

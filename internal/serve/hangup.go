@@ -8,8 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// reloadOnSignal has the rules and the certificate read whenever a signal asks for it, and tells what has become of them. It ends
-// with ctx.
+// reloadOnSignal reads the rules and the certificate on each signal, and logs the results, until ctx ends.
 func (s *service) reloadOnSignal(ctx context.Context) {
 	for {
 		select {
@@ -25,7 +24,7 @@ func (s *service) reloadOnSignal(ctx context.Context) {
 	}
 }
 
-// reloadCertificate returns what has become of the files of the certificate; nothing where ctx ends first.
+// reloadCertificate returns the result for the certificate's files, or "" if ctx ends first.
 func reloadCertificate(ctx context.Context, source *tlsreload.Source) string {
 	if !source.Followed() {
 		return filesNone

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// A reviewLogger is a reviewLog, or the reviewQueue before it.
+// A reviewLogger is a reviewLog, or the reviewQueue in front of it.
 type reviewLogger interface {
 	reviewDone(ctx context.Context, r review.Result)
 	panicked(ctx context.Context, p review.Panic)
@@ -19,7 +19,7 @@ type reviewLogger interface {
 	costLimited(pair review.Pair, objects int)
 }
 
-// reviewHooks tell the metrics and the log of each review.
+// reviewHooks returns hooks that count and log each review.
 func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 	counted := m.Review()
 	return review.Hooks{
@@ -47,7 +47,7 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 	}
 }
 
-// tlsHooks tell the metrics and the log of the certificate.
+// tlsHooks returns hooks that count and log changes of the certificate.
 func tlsHooks(m *metrics.Metrics, logger *zap.Logger) tlsreload.Hooks {
 	counted := m.TLS()
 	return tlsreload.Hooks{
@@ -93,8 +93,8 @@ func certificate(e tlsreload.Event) []zap.Field {
 	return fields
 }
 
-// serverHooks tell the metrics and the log what the listeners do. A client can make any number of
-// requests that are refused, so those are counted only, but for the debug level.
+// serverHooks returns hooks that count and log what the listeners do. A client can send any number of refused requests,
+// so those are logged only at the debug level.
 func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 	counted := m.Server()
 	return server.Hooks{

@@ -32,15 +32,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// What stands in each value of FuzzLog's objects: a string, and a number.
+// The canaries in the values of FuzzLog's objects: a string and a number.
 const (
 	canaryText   = "canary7d1f"
 	canaryNumber = "80861808618086"
 )
 
-// FuzzLog answers any body with each kind of converter and each way to fail. The log gets one line of JSON for it, with the fields
-// that there are, and one for each panic. A line has no more than maxLine bytes, its stack aside, and neither has one of what net/http
-// says of the body. No value of an object stands in the log, in a metric or in a message (invariant I11).
+// FuzzLog answers any body with each kind of converter and each way to fail. The log gets one line of JSON for it, with
+// known fields, and one for each panic. Lines, also those of net/http, have at most maxLine bytes without the stack. No
+// value of an object appears in the log, in a metric or in a message (invariant I11).
 func FuzzLog(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/conversionreviews/*.request.json")
 	if err != nil || len(files) < 40 {
@@ -87,7 +87,7 @@ func reviewOf(desired string, objects ...string) []byte {
 		`","objects":[` + strings.Join(objects, ",") + `]}}`)
 }
 
-// A witness is a handler wired as serve wires it, and what its log and its metrics say.
+// A witness is a handler wired as in serve, with its log and metrics.
 type witness struct {
 	handler http.Handler
 	metrics http.Handler
@@ -130,7 +130,7 @@ func newWitness(tb testing.TB) *witness {
 	return w
 }
 
-// fails makes an error of an object that is a text, or a panic.
+// fails returns an error with an object as its text, or panics with it.
 func fails(text string) error {
 	if strings.HasSuffix(text, "panic") {
 		panic(text)
@@ -138,7 +138,7 @@ func fails(text string) error {
 	return &jsondoc.PathError{Problem: "is a text, which this kind has no use for", Path: ".spec"}
 }
 
-// check posts a body with canaries and looks for them in all that is told of it.
+// check posts a body with canaries, and looks for them in the answer, the log and the metrics.
 func (w *witness) check(t *testing.T, body []byte) {
 	t.Helper()
 	w.log.Reset()
@@ -177,7 +177,7 @@ func (w *witness) check(t *testing.T, body []byte) {
 	}
 }
 
-// checkText logs what a client may have made up as net/http does, and as an error.
+// checkText logs a client's text as net/http does, and as an error.
 func (w *witness) checkText(t *testing.T, text string) {
 	t.Helper()
 	w.log.Reset()
@@ -192,7 +192,7 @@ func (w *witness) checkText(t *testing.T, text string) {
 	}
 }
 
-// fieldsOf reads a line of the log, which has one JSON object and is short.
+// fieldsOf reads a log line, which must be a short JSON object.
 func fieldsOf(t *testing.T, line string) map[string]any {
 	t.Helper()
 	fields := map[string]any{}
@@ -206,10 +206,10 @@ func fieldsOf(t *testing.T, line string) map[string]any {
 	return fields
 }
 
-// isLowControl is true of what JSON has to escape in strings.
+// isLowControl reports whether JSON strings must escape a character.
 func isLowControl(r rune) bool { return r < ' ' }
 
-// logFields are those that docs/reference/logs.md has for reviews.
+// logFields are the fields of reviews in docs/reference/logs.md.
 func logFields() []string {
 	return []string{
 		"ts", "level", "msg", "uid", "kind", "from", "to", "objects", "failed", "bytesIn", "bytesOut", "durationMicros", "error", "panic", "stack", "cut",
@@ -220,8 +220,8 @@ func hasCanary(text string) bool {
 	return strings.Contains(text, canaryText) || strings.Contains(text, canaryNumber)
 }
 
-// mark puts a canary into every string and every number of a body, but for those that name the object, its kind and the
-// versions, which are told. It returns false for what is no JSON.
+// mark puts a canary into every string and every number of a body, except the names of the object, its kind and its
+// versions, which may be logged. It returns false if the body is not JSON.
 func mark(body []byte) ([]byte, bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
 	marked, err := appendMarked(nil, d, "")

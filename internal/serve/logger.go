@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// newLogger returns a logger that writes one JSON object a line to w. Its fields are described in
-// docs/reference/logs.md; none ever holds content of an object. A line has maxLine bytes at the most.
+// newLogger returns a logger that writes one JSON object per line to w. docs/reference/logs.md describes the fields,
+// which never hold content of an object. A line has at most maxLine bytes.
 func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",
@@ -26,11 +26,11 @@ func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 	return zap.New(zapcore.NewCore(shortEncoder{encoder}, w, level))
 }
 
-// zapLevel translates the level of the configuration, whose names are zap's.
+// zapLevel converts a level of the configuration, which has zap's names.
 func zapLevel(l config.LogLevel) zapcore.Level {
 	level, err := zapcore.ParseLevel(string(l))
 	if err != nil {
-		return zapcore.InfoLevel // config has checked it
+		return zapcore.InfoLevel // unreachable: config checks it
 	}
 	return level
 }

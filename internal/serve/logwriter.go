@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// LogDelay is how long a line may wait for others to be written together with it.
+	// LogDelay is how long a line may wait for others, to be written together.
 	LogDelay = 50 * time.Millisecond
-	// logBatch is how many bytes wait no longer: they still fit the processor's cache.
+	// logBatch is the number of bytes that are written at once: they still fit the processor's cache.
 	logBatch = 32 << 10
-	// logPending bounds the lines that wait, in bytes. What comes while they are that many is dropped.
+	// logPending bounds the waiting lines, in bytes. Lines beyond it are dropped.
 	logPending = 1 << 20
-	// logKept is how large a buffer may be that is kept though it is not needed.
+	// logKept is the largest buffer in bytes that is kept although it is mostly unused.
 	logKept = 64 << 10
-	// logGrace is how long the end of the program waits for the last lines to be taken.
+	// logGrace is how long Close waits for the last lines to be written.
 	logGrace = time.Second
 )
 
-// A LogWriter writes lines to a stream in the background, so that a request never waits for whoever
-// reads the log. Lines are gathered for logDelay, which also spares a system call for each; when
-// nothing is logged nothing wakes up. Lines beyond logPending are dropped and counted, each as a
-// whole. It implements zapcore.WriteSyncer and is safe for concurrent use.
+// A LogWriter writes lines to a stream in the background, so that a request never waits for the reader of the log. It
+// collects lines for LogDelay, which also saves a system call for each, and does not wake up when nothing is logged.
+// Whole lines beyond logPending are dropped and counted. It implements zapcore.WriteSyncer and is safe for concurrent
+// use.
 type LogWriter struct {
 	out     io.Writer
-	wake    chan struct{} // a line waits
-	full    chan struct{} // so many wait that they should be written now
+	wake    chan struct{} // a line is waiting
+	full    chan struct{} // enough lines are waiting to write them now
 	closing chan struct{}
-	closed  chan struct{} // all is written
+	closed  chan struct{} // everything is written
 	dropped atomic.Uint64
 
 	mu      sync.Mutex
 	pending []byte
-	gather  func() // writes more lines; nil: there are none
+	gather  func() // writes more lines; may be nil
 }
 
-// NewLogWriter starts the goroutine that writes to out. It ends with close.
+// NewLogWriter starts the goroutine that writes to out. Close ends it.
 func NewLogWriter(out io.Writer) *LogWriter {
 	w := &LogWriter{
 		out:     out,
@@ -51,14 +51,14 @@ func NewLogWriter(out io.Writer) *LogWriter {
 	return w
 }
 
-// gatherFrom has f called on the writing goroutine before each write, to write lines that were not worth a request's time.
+// gatherFrom makes the writing goroutine call f before each write. f writes lines that requests have left to it.
 func (w *LogWriter) gatherFrom(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gather = f
 }
 
-// Write takes one line. It never fails and never waits.
+// Write takes one line. It never fails and never blocks.
 func (w *LogWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	before := len(w.pending)
@@ -79,14 +79,13 @@ func (w *LogWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Sync does nothing: a line is on its way.
+// Sync does nothing, since lines are written in the background.
 func (w *LogWriter) Sync() error { return nil }
 
-// Dropped returns how many lines were lost.
+// Dropped returns the number of lost lines.
 func (w *LogWriter) Dropped() uint64 { return w.dropped.Load() }
 
-// Close writes what waits and ends the goroutine, but gives up when nobody takes it for logGrace.
-// Nothing may be written after it.
+// Close writes the waiting lines and ends the goroutine. It gives up after logGrace. Nothing may be written afterwards.
 func (w *LogWriter) Close() {
 	close(w.closing)
 	timer := time.NewTimer(logGrace)
@@ -106,7 +105,7 @@ func (w *LogWriter) run() {
 	w.flush(batch)
 }
 
-// wait returns true when lines have waited long enough, and false when the writer was closed.
+// wait returns true when lines have waited long enough, and false when the writer is closed.
 func (w *LogWriter) wait() bool {
 	select {
 	case <-w.wake:
@@ -123,7 +122,7 @@ func (w *LogWriter) wait() bool {
 	return true
 }
 
-// flush writes what waits and returns the buffer for the next time; spare takes its place meanwhile.
+// flush writes the waiting lines and returns their buffer for the next call. Until then spare replaces it.
 func (w *LogWriter) flush(spare []byte) []byte {
 	w.mu.Lock()
 	gather := w.gather
@@ -142,7 +141,7 @@ func (w *LogWriter) flush(spare []byte) []byte {
 		w.dropped.Add(uint64(bytes.Count(batch[n:], []byte("\n")))) //nolint:gosec // a count
 	}
 	if cap(batch) > logKept && len(batch) < cap(batch)/8 {
-		return nil // what a burst needed is not kept when it is over
+		return nil // a buffer that only a burst needed
 	}
 	return batch
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A pipe is a stream that takes nothing while it is blocked.
+// A pipe is a stream that can be blocked.
 type pipe struct {
 	mu     sync.Mutex
 	writes []string
@@ -93,8 +93,8 @@ func TestCloseWritesWhatWaits(t *testing.T) {
 	})
 }
 
-// R9: nobody reads the log.
-func TestABlockedStreamHoldsUpNobody(t *testing.T) {
+// R9: the log is not read.
+func TestABlockedStreamDoesNotHoldUpWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := blockedPipe()

@@ -12,12 +12,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// gcPercent is GOGC where the environment has none. Of a small heap Go's 100 is a collection for every 700 small reviews, each
-// of which goes over 2 MB that live for ever (make bench-serve: 3 to 9 % of the CPU of a small request, for 4 MB more of memory).
+// gcPercent is GOGC if the environment does not set it. With a small heap, Go's 100 means a collection for every 700
+// small reviews, and each one scans 2 MB that live for ever. 200 saves 3 to 9 % of the CPU of a small request and costs
+// 4 MB of memory (make bench-serve).
 const gcPercent = 200
 
-// setGCPercent makes gcPercent the runtime's, unless the variable GOGC is set, which the runtime has obeyed already. The memory
-// limit, if there is one, comes before it.
+// setGCPercent applies gcPercent unless the variable GOGC is set, which the runtime has already read. A memory limit
+// overrides it.
 func setGCPercent(environ []string) {
 	if !isSet(environ, "GOGC") {
 		debug.SetGCPercent(gcPercent)
@@ -32,9 +33,9 @@ func isSet(environ []string, name string) bool {
 	})
 }
 
-// memoryLimit decides what GOMEMLIMIT the process gets: the key memory-limit; else nothing (0) where
-// the variable GOMEMLIMIT is set, which the runtime has obeyed already; else what the cgroup's limit
-// leaves for the heap, so that a container is not killed before the garbage collector has tried.
+// memoryLimit returns the memory limit for the runtime in bytes: the key memory-limit; else 0 if the variable GOMEMLIMIT
+// is set, which the runtime has already read; else the cgroup's limit less a reserve, so that the garbage collector
+// works harder before the kernel kills the container.
 func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	if key > 0 {
 		return int64(key)
@@ -43,14 +44,14 @@ func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 		return 0
 	}
 	limit := cgroupLimit(root)
-	return limit - min(max(limit/10, besideHeap), limit/4)
+	return limit - min(max(limit/10, outsideHeap), limit/4)
 }
 
-// besideHeap is what the process has resident beside its heap, and how far that goes over its limit under a flood, in bytes:
+// outsideHeap is the resident memory outside the heap, plus how far the heap exceeds its limit under a flood, in bytes:
 // 17 to 30 MiB in TestR1FloodOfLargeBodies of test/oracle/faults.
-const besideHeap = 38 << 20
+const outsideHeap = 38 << 20
 
-// setMemoryLimit makes limit the runtime's, unless it is 0, and returns the one in force, or 0.
+// setMemoryLimit applies limit unless it is 0. It returns the limit in effect, or 0 if there is none.
 func setMemoryLimit(limit int64) int64 {
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
@@ -61,8 +62,8 @@ func setMemoryLimit(limit int64) int64 {
 	return limit
 }
 
-// cgroupLimit returns the lowest memory limit of the process's cgroup and those above it, or 0
-// without one. It knows version 2 and version 1 (cgroups(7)), where root is the file system's root.
+// cgroupLimit returns the lowest memory limit of the process's cgroup and its parents, or 0 if there is none. root is
+// the file system's root. It supports versions 1 and 2 (cgroups(7)).
 func cgroupLimit(root fs.FS) int64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -80,20 +81,20 @@ func cgroupLimit(root fs.FS) int64 {
 			lowest = min(lowest, lowestLimit(root, "sys/fs/cgroup/memory", group, "memory.limit_in_bytes"))
 		}
 	}
-	// Version 1 writes "no limit" as a number close to the highest there is.
+	// Version 1 writes "no limit" as a number close to the maximum.
 	if lowest >= math.MaxInt64/2 {
 		return 0
 	}
 	return lowest
 }
 
-// lowestLimit looks at the file called name of the group and each above it, up to the mount. In a
-// container the mount is often the group itself and the path leads nowhere.
+// lowestLimit reads the file called name of the group and each of its parents, up to the mount. In a container the mount
+// is often the group itself and the path does not exist.
 func lowestLimit(root fs.FS, mount, group, name string) int64 {
 	lowest := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		if text, err := fs.ReadFile(root, path.Join(mount, group, name)); err == nil {
-			// "max" is no number, and no limit.
+			// "max" means that there is no limit.
 			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
 				lowest = min(lowest, n)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// One file makes a parser panic, in all replicas at once: the rules that there were are served on.
+// One file makes a parser panic in all replicas at once: they keep serving the previous rules.
 func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

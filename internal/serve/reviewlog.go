@@ -13,11 +13,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// slowReview is how long a review takes at least that has a line though it did not fail. WebhookdAPIServerConversionsSlow has
-// the same limit.
+// slowReview is the duration from which a successful review is logged as well. The alert
+// WebhookdAPIServerConversionsSlow has the same limit.
 const slowReview = time.Second
 
-// A reviewLog writes lines of reviews: one for each that is wanted, and a summary of all. Its fields are reused.
+// A reviewLog logs reviews: a line for each wanted one, and summaries of all. It reuses the fields of lines.
 type reviewLog struct {
 	logger *zap.Logger
 	wanted atomic.Pointer[config.LogReviews]
@@ -32,10 +32,10 @@ func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
 	return l
 }
 
-// want sets which reviews have a line from now on.
+// want sets which reviews get a line from now on.
 func (l *reviewLog) want(wanted config.LogReviews) { l.wanted.Store(&wanted) }
 
-// take counts a review for the summary, and reports whether it has a line.
+// take counts a review for the summary, and reports whether it gets a line.
 func (l *reviewLog) take(r *review.Result) bool {
 	wanted := *l.wanted.Load()
 	if wanted == config.LogNoReviews {
@@ -92,7 +92,7 @@ func (l *reviewLog) write(r *review.Result) {
 		fields = append(fields, zap.String("error", r.Message))
 	}
 	entry.Write(fields...)
-	clear(all[:]) // lets go of the strings
+	clear(all[:]) // release the strings
 	l.fields.Put(all)
 }
 

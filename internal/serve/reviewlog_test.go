@@ -30,7 +30,7 @@ func exampleResult() review.Result {
 	}
 }
 
-// logged returns the lines that act makes, each without its time.
+// logged returns the lines that act logs, without their times.
 func logged(t *testing.T, level zapcore.Level, act func(*zap.Logger)) []map[string]any {
 	t.Helper()
 	var out strings.Builder
@@ -128,7 +128,7 @@ func TestReviewLinesAreIndependent(t *testing.T) {
 	}
 }
 
-// Every hook of the other packages is wired, and none of them needs what is missing.
+// Every hook of the other packages is wired, and works without optional parts.
 func TestHooksReachTheLog(t *testing.T) {
 	t.Parallel()
 	lines := logged(t, zapcore.DebugLevel, func(l *zap.Logger) {
@@ -180,7 +180,7 @@ func TestHooksReachTheLog(t *testing.T) {
 	}
 }
 
-// BenchmarkHooks is what counting and logging add to one review of one object, as serve wires them.
+// BenchmarkHooks measures what counting and logging add to a review of one object, wired as in serve.
 func BenchmarkHooks(b *testing.B) {
 	for _, wanted := range []config.LogReviews{config.LogFailedReviews, config.LogAllReviews, config.LogNoReviews} {
 		b.Run("log-reviews="+string(wanted), func(b *testing.B) {
@@ -199,7 +199,7 @@ func BenchmarkHooks(b *testing.B) {
 	}
 }
 
-// What waits for the log is written soon, with the time of the review.
+// Waiting reviews are logged soon, with their own time.
 func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 
 func TestReviewsBeyondTheQueueAreDropped(t *testing.T) {
 	t.Parallel()
-	stuck := &LogWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // nobody writes
+	stuck := &LogWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // without its goroutine
 	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel), config.LogAllReviews), stuck)
 	for range queueBound + 2 {
 		queue.reviewDone(t.Context(), exampleResult())

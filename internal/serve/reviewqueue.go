@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// queueBatch is how many reviews wait no longer to be put into lines: some tens of KiB.
+	// queueBatch is the number of reviews that are written at once: some tens of KiB.
 	queueBatch = 128
-	// queueBound is how many reviews may wait. What comes beyond is dropped and counted, as lines are.
+	// queueBound is how many reviews may wait. Reviews beyond it are dropped and counted like lines.
 	queueBound = 4096
 )
 
-// A reviewQueue takes reviews off the path of their requests, and has them put into lines by the goroutine that writes the
-// log: many in a row cost a third of what one does among everything else (make bench-serve, one small object). It is safe
-// for concurrent use.
+// A reviewQueue moves the encoding of reviews from their requests to the goroutine that writes the log. In a batch, a
+// review costs a third of what it costs within a request (make bench-serve, one small object). It is safe for concurrent
+// use.
 type reviewQueue struct {
 	log *reviewLog
 	out *LogWriter
@@ -26,7 +26,7 @@ type reviewQueue struct {
 	spare   []review.Result
 }
 
-// newReviewQueue returns a queue that out empties whenever it writes.
+// newReviewQueue returns a queue that out drains before each write.
 func newReviewQueue(log *reviewLog, out *LogWriter) *reviewQueue {
 	q := &reviewQueue{log: log, out: out}
 	out.gatherFrom(q.drain)
@@ -59,7 +59,7 @@ func (q *reviewQueue) stuck(kind string, more int) { q.log.stuck(kind, more) }
 
 func (q *reviewQueue) costLimited(pair review.Pair, objects int) { q.log.costLimited(pair, objects) }
 
-// drain makes lines of the reviews that wait.
+// drain writes the lines of the waiting reviews.
 func (q *reviewQueue) drain() {
 	q.mu.Lock()
 	batch := q.waiting
@@ -68,7 +68,7 @@ func (q *reviewQueue) drain() {
 	for i := range batch {
 		q.log.write(&batch[i])
 	}
-	clear(batch) // lets go of the strings
+	clear(batch) // release the strings
 	q.mu.Lock()
 	q.spare = batch
 	q.mu.Unlock()

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -17,8 +16,8 @@ import (
 // summaryInterval is the time between two summaries of reviews.
 const summaryInterval = time.Minute
 
-// reviewTotals sum up the reviews of each kind since the last summary. Kinds are named as in metrics, so that a client that
-// makes kinds up adds one at the most. It is safe for concurrent use.
+// reviewTotals sum up the reviews of each kind since the last summary. Kinds have the names that metrics use, so a
+// client that invents kinds adds at most one. It is safe for concurrent use.
 type reviewTotals struct {
 	mu     sync.Mutex
 	byKind map[string]*kindTotals
@@ -51,27 +50,13 @@ func (t *reviewTotals) add(r *review.Result) {
 	k.slowest = max(k.slowest, r.Duration)
 }
 
-// take returns the sums by kind and starts again.
+// take returns the sums by kind and resets them.
 func (t *reviewTotals) take() map[string]*kindTotals {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	taken := t.byKind
-	t.byKind = nil // so that kinds that are gone are forgotten
+	t.byKind = nil // forgets kinds that are gone
 	return taken
-}
-
-// run writes a summary at intervals until ctx ends.
-func (l *reviewLog) run(ctx context.Context) {
-	ticker := time.NewTicker(summaryInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			l.summarize()
-		}
-	}
 }
 
 // summarize writes a line for each kind that had reviews since the last summary.

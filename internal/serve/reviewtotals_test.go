@@ -67,7 +67,7 @@ func TestReviewsThatHaveALine(t *testing.T) {
 	}
 }
 
-// A summary comes each minute for the kinds that had reviews, and for no others.
+// Each minute, the kinds that had reviews get a summary, and no others.
 func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 		queue := newReviewQueue(log, w)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go log.run(ctx)
+		go every(ctx, summaryInterval, log.summarize)
 		for i := range 5000 {
 			r := exampleResult()
 			r.Objects, r.Duration = 2, time.Duration(i)*time.Microsecond
@@ -109,7 +109,7 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 	})
 }
 
-// summaries returns those in a log, without what every line has.
+// summaries returns the summaries in a log, without the common fields.
 func summaries(t *testing.T, out *pipe) []any {
 	t.Helper()
 	var found []any
@@ -128,8 +128,8 @@ func summaries(t *testing.T, out *pipe) []any {
 	return found
 }
 
-// A client that makes kinds up adds one line to the summary, and not one for each.
-func TestKindsThatAClientMakesUpAreSummedUpTogether(t *testing.T) {
+// A client that invents kinds adds only one line to the summary.
+func TestInventedKindsAreSummedUpTogether(t *testing.T) {
 	t.Parallel()
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// What check refuses is not served at the start, and what it passes is: for all files that the checker's own goldens are of.
+// At the start, serve refuses what check refuses, and serves what check passes, for all golden files of the checker.
 func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob(filepath.Join("..", "..", "internal", "converters", "rules", "check", "testdata", "*", "rules.yaml"))
@@ -58,8 +58,8 @@ func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 	}
 }
 
-// Rules over what every object has are refused by both, each by the finding that check has for it.
-func TestServeRefusesRulesOverWhatEveryObjectHas(t *testing.T) {
+// Both refuse rules for fields that every object has, with the finding of check.
+func TestServeRefusesRulesForFieldsOfEveryObject(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]string{
 		"the version":               ".apiVersion",

@@ -18,8 +18,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// What a fresh start serves, a reload of the same files serves, too: with the same rules and the same schemas. A reload serves
-// more: a kind with findings, which a fresh start refuses, goes on by the rules that it had.
+// A reload serves what a fresh start with the same files serves, with the same rules and schemas. In addition, a kind with
+// findings, which a fresh start refuses, keeps its previous rules.
 func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	t.Parallel()
 	mapped := func(kind string) string { // without unmapped, so that a field of one version alone is a finding
@@ -27,7 +27,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	}
 	widget, gadget, cog := mapped("Widget"), mapped("Gadget"), rulesettest.Conversion("Cog", "width")
 	unreadable := strings.Replace(widget, "field:", "feild:", 1)
-	typo := rulesettest.Conversion("Widget", "wide") // can be converted all the same
+	typo := rulesettest.Conversion("Widget", "wide") // has a finding, but converts
 	crds := map[string]string{"w.yaml": rulesettest.CRD("Widget"), "g.yaml": rulesettest.CRD("Gadget"), "c.yaml": rulesettest.CRD("Cog")}
 	rules := map[string]string{"w.yaml": widget, "g.yaml": gadget, "c.yaml": cog}
 	with := func(files map[string]string, name, text string) map[string]string {
@@ -89,7 +89,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 				"warn: kinds keep the schemas that they had, the CRDs on disk have none for them: [Widget.example.com]",
 			},
 		},
-		"another hub, beside rules that cannot be read": {
+		"another hub, next to rules that cannot be read": {
 			with(with(rules, "c.yaml", strings.Replace(cog, "hub: v1\n", "hub: v2\n", 1)), "g.yaml", strings.Replace(gadget, "field:", "feild:", 1)),
 			with(newCRDs, "c.yaml", strings.Replace(crds["c.yaml"], "name: v1\n", "name: v2\n", 1)),
 			[]string{"Gadget.example.com", "Widget.example.com"},
@@ -150,7 +150,7 @@ func opened(t *testing.T, c config.Config) *ruleWatch {
 	return w
 }
 
-// conversions converts an object of each kind of rules from each version, and returns what came of it by the kind.
+// conversions converts an object of each kind with rules from each version, and returns the results by kind.
 func conversions(t *testing.T, w *ruleWatch) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -173,7 +173,7 @@ func conversions(t *testing.T, w *ruleWatch) map[string]string {
 	return all
 }
 
-// told are the lines of a log: level, message and kinds by their names.
+// told returns the lines of a log: level, message and names of kinds.
 func told(lines []map[string]any) []string {
 	all := make([]string, 0, len(lines))
 	for _, line := range lines {

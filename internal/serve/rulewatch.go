@@ -17,50 +17,50 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// rulesPoll is the time between two readings of the rules and CRDs. Their content is compared, so that it makes no
-// difference whether a ConfigMap's link was swapped or a file edited.
+// rulesPoll is the interval at which rules and CRDs are read. The content is compared, so a swapped ConfigMap link and
+// an edited file work alike.
 const rulesPoll = 5 * time.Second
 
-// maxLoggedFindings bounds the findings in one line of the log.
+// maxLoggedFindings bounds the findings in one log line.
 const maxLoggedFindings = 20
 
-// A ruleWatch follows the files of rules and CRDs, and swaps the registry whole where a change is sound. Where it is not,
-// or where nothing is left of the rules, the last good rules stay, with the schemas on disk: rules do not go bad, but a copy of
-// a CRD gets old. As long as there are none, at the start, it serves the kinds that no finding of check is about: a mistake in
-// the rules of one kind must not make others unreadable.
+// A ruleWatch follows the files of rules and CRDs, and replaces the whole registry when a change is sound. After a change
+// with findings, or one that leaves no rules, it keeps the last good rules with the schemas on disk: rules do not go bad,
+// but a copy of a CRD becomes outdated. Until there are good rules, it serves the kinds without findings, since a mistake
+// in the rules of one kind must not make others unreadable.
 type ruleWatch struct {
-	rules, crds string // paths; empty: only what is compiled in
+	rules, crds string // paths; empty for compiled-in kinds only
 	compiled    ruleset.Compiled
 	load        ruleset.Loader
 	logger      *zap.Logger
 	counted     ruleCounts
 	current     atomic.Pointer[servedRules]
 	reader      ruleset.Reader
-	now         chan chan<- string // has run look at once, and say what has become of the files
+	now         chan chan<- string // makes run look at once and send the result
 
-	read    [2][]ruleset.File // that were looked at last
-	failure string            // that was told last
-	passed  string            // files that were told last to be passed by
+	read    [2][]ruleset.File // last content
+	failure string            // last logged failure
+	passed  string            // last logged files that were passed by
 }
 
-// servedRules are one generation: a registry, what it is made of, and what it lacks: an error where there should be rules and
-// none converts a kind.
+// servedRules are one generation: a registry and what it was built from. lack is an error if there should be rules, but
+// none of them converts a kind.
 type servedRules struct {
 	registry *converters.Registry
 	lack     error
 	rules    []ruleset.File // the last good ones
 	ruled    ruleset.RuledKinds
-	digest   string // of ruled; empty where no rules are set
+	digest   string // of ruled; empty if no rules are set
 	copies   map[*converters.Kind]*crdCopy
 }
 
-// ruleCounts are what metrics tell of rules.
+// ruleCounts are the metrics of rules.
 type ruleCounts interface {
 	RulesRead(findings int)
 	RulesServed(kinds int, digest string)
 }
 
-// openRules returns a watch with the registry that the files make. It fails where they cannot be read, and where ctx ends.
+// openRules returns a watch with the registry for the files. It fails if they cannot be read, or if ctx ends.
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted,
@@ -86,8 +86,8 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	return w, nil
 }
 
-// loaded is load, which it does not wait for once ctx has ended: that takes a while to look at ctx where a file is large. A panic
-// is an error.
+// loaded calls load. It returns as soon as ctx ends, since load notices that late if a file is large. A panic becomes
+// an error.
 func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.File) (ruleset.Set, error) {
 	type result struct {
 		set ruleset.Set
@@ -110,14 +110,14 @@ func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.Fi
 	}
 }
 
-// registry returns what is to be served now.
+// registry returns the served registry.
 func (w *ruleWatch) registry() *converters.Registry { return w.current.Load().registry }
 
-// digest identifies the rules and CRDs that are served now; it is empty where no rules are set.
+// digest identifies the served rules and CRDs. It is empty if no rules are set.
 func (w *ruleWatch) digest() string { return w.current.Load().digest }
 
-// ready says what a replica lacks that should get reviews. One without any kind of its rules would take the place of those
-// that have them.
+// ready returns an error if this replica should not get reviews yet. During a rollout, a replica without the kinds of its
+// rules would replace one that has them.
 func (w *ruleWatch) ready() error {
 	current := w.current.Load()
 	if current.lack == nil && len(current.registry.Kinds()) == 0 {
@@ -126,7 +126,7 @@ func (w *ruleWatch) ready() error {
 	return current.lack
 }
 
-// run ends with ctx.
+// run follows the files until ctx ends.
 func (w *ruleWatch) run(ctx context.Context) {
 	if w.rules == "" {
 		return
@@ -139,13 +139,13 @@ func (w *ruleWatch) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 			w.look(ctx)
-		case told := <-w.now:
-			told <- w.look(ctx)
+		case result := <-w.now:
+			result <- w.look(ctx)
 		}
 	}
 }
 
-// What has become of files that were looked at.
+// The results of look.
 const (
 	filesUnchanged = "unchanged"
 	filesLoaded    = "loaded"
@@ -153,27 +153,27 @@ const (
 	filesNone      = "none"
 )
 
-// lookNow has run look at the files, and returns what has become of them; nothing where ctx ends first.
+// lookNow makes run look at the files, and returns the result, or "" if ctx ends first.
 func (w *ruleWatch) lookNow(ctx context.Context) string {
 	if w.rules == "" {
 		return filesNone
 	}
-	told := make(chan string, 1)
+	result := make(chan string, 1)
 	select {
-	case w.now <- told:
+	case w.now <- result:
 	case <-ctx.Done():
 		return ""
 	}
 	select {
-	case outcome := <-told:
+	case outcome := <-result:
 		return outcome
 	case <-ctx.Done():
 		return ""
 	}
 }
 
-// look reads the files and tells, once, what has become of them. A file over which a parser panics is one that cannot be
-// used: all replicas read it at the same time.
+// look reads the files, and logs a change or failure once. It survives a panic of a parser, since all replicas read the
+// same file at the same time.
 func (w *ruleWatch) look(ctx context.Context) string {
 	outcome := filesKept
 	err := panics.Survive(func() { outcome = w.reload(ctx) })
@@ -189,7 +189,7 @@ func (w *ruleWatch) reload(ctx context.Context) string {
 		return filesKept
 	}
 	if err != nil {
-		w.read = [2][]ruleset.File{} // so that the next ones are other ones
+		w.read = [2][]ruleset.File{} // the next content counts as a change
 		w.fail([]finding.Finding{{Message: err.Error()}})
 		return filesKept
 	}
@@ -216,8 +216,8 @@ func (w *ruleWatch) reload(ctx context.Context) string {
 	return filesLoaded
 }
 
-// change takes a set over, or keeps the last good rules, if there have been any. That nothing is left to convert is no change
-// that anybody means: a ConfigMap was deleted, or a key has another name.
+// change serves a set, or keeps the last good rules if there are any. An empty set is treated as a mistake, such as a
+// deleted ConfigMap or a renamed key.
 func (w *ruleWatch) change(ctx context.Context, set *ruleset.Set) error {
 	before := w.current.Load()
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
@@ -236,9 +236,9 @@ func (w *ruleWatch) change(ctx context.Context, set *ruleset.Set) error {
 	return nil
 }
 
-// keep goes on with the last good rules in place of those of a set with problems, and takes over its schemas, as a start with
-// the same files would: what the engine does not find in a schema it takes for unknown. Kinds that the last good rules do not
-// convert with these schemas are converted by the new rules, or else as they were.
+// keep serves the last good rules with the schemas of a set that has problems. The engine treats a field as unknown if
+// the schema lacks it, so outdated schemas would do harm. Kinds that the last good rules cannot convert with these
+// schemas are converted by the new rules if possible, or else as before.
 func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.Set, problems []finding.Finding) error {
 	good, message := *set, servedAsBefore
 	if !ruleset.SameTexts(set.Files, before.rules) {
@@ -263,12 +263,12 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 	return nil
 }
 
-// serve swaps the registry for what can be converted of a set, and tells what is wrong with the rest.
+// serve serves the sound kinds of a set, and logs what is wrong with the others.
 func (w *ruleWatch) serve(set *ruleset.Set) error {
 	if _, err := w.swap(&servedRules{lack: w.lack(set), rules: set.Files, ruled: set.Ruled()}); err != nil {
 		return err
 	}
-	w.tellPassed(set)
+	w.logPassed(set)
 	if problems := w.problems(set); len(problems) > 0 {
 		w.failed(servedWithFindings, problems, StackOf(set.Panicked)...)
 		return nil
@@ -278,7 +278,7 @@ func (w *ruleWatch) serve(set *ruleset.Set) error {
 	return nil
 }
 
-// swap makes the registry of a generation and serves it. It returns the names of the kinds with other schemas than before.
+// swap builds the registry of a generation and serves it. It returns the names of the kinds whose schemas have changed.
 func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
 	if next.registry, err = w.compiled.Registry(next.ruled.Kinds); err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
 	return changed, nil
 }
 
-// problems are the errors in a set, and that it has no Conversion.
+// problems returns the errors in a set. A set without a Conversion is an error as well.
 func (w *ruleWatch) problems(set *ruleset.Set) []finding.Finding {
 	problems := set.Errors()
 	if lack := w.lack(set); lack != nil && len(problems) == 0 {
@@ -301,8 +301,8 @@ func (w *ruleWatch) problems(set *ruleset.Set) []finding.Finding {
 	return problems
 }
 
-// tellPassed says, once, which files are passed by.
-func (w *ruleWatch) tellPassed(set *ruleset.Set) {
+// logPassed logs once which files are passed by.
+func (w *ruleWatch) logPassed(set *ruleset.Set) {
 	notes := ruleset.PassedNotes(set.Passed)
 	passed := fmt.Sprint(notes)
 	if w.passed == passed {
@@ -314,7 +314,7 @@ func (w *ruleWatch) tellPassed(set *ruleset.Set) {
 	}
 }
 
-// lack says why a set has no kind; nil where it has.
+// lack returns the reason why a set has no sound kind, or nil if it has one.
 func (w *ruleWatch) lack(set *ruleset.Set) error {
 	switch {
 	case len(set.Sound()) > 0:
@@ -346,7 +346,8 @@ func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
 	w.failed(lastGoodKept, findings, fields...)
 }
 
-// failed counts and tells, once, what is wrong, and reports whether it did.
+// failed counts and logs findings, unless they are the same as last time. It reports whether it did. Findings quote
+// rules and names of files, never an object.
 func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) bool {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
@@ -354,16 +355,11 @@ func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ..
 	}
 	w.failure = failure
 	w.counted.RulesRead(len(findings))
-	w.tell(message, findings, fields...)
+	w.logger.Error(message, append(fields, zap.Strings("findings", textsOf(findings)))...)
 	return true
 }
 
-// tell logs findings. They quote rules and names of files, never an object.
-func (w *ruleWatch) tell(message string, findings []finding.Finding, fields ...zap.Field) {
-	w.logger.Error(message, append(fields, zap.Strings("findings", textsOf(findings)))...)
-}
-
-// textsOf writes findings for a line of the log.
+// textsOf returns the texts of findings for one log line.
 func textsOf(findings []finding.Finding) []string {
 	texts := make([]string, 0, min(len(findings), maxLoggedFindings)+1)
 	for i, f := range findings {
@@ -376,7 +372,7 @@ func textsOf(findings []finding.Finding) []string {
 	return texts
 }
 
-// texts reads the files. Of one that does not answer it returns what was read of it before.
+// texts reads the files. For a file that does not answer, it returns the previous text.
 func (w *ruleWatch) texts(ctx context.Context) ([2][]ruleset.File, error) {
 	ruleFiles, ruleErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set rules to where they are"}, w.rules)
 	crdFiles, crdErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set crds to where they are"}, w.crds)

@@ -26,7 +26,7 @@ const (
 	rulesLoaded   = "info: rules loaded"
 )
 
-// ruleTally writes down what metrics are told.
+// ruleTally records the calls of metrics.
 type ruleTally struct {
 	read, kinds []int
 	digests     []string
@@ -37,7 +37,7 @@ func (r *ruleTally) RulesServed(kinds int, digest string) {
 	r.kinds, r.digests = append(r.kinds, kinds), append(r.digests, digest)
 }
 
-// A ruleStep is a state of the folder of rules, as it is looked at three times, and what comes of it.
+// A ruleStep is a state of the rules' folder, which is read three times, and the expected result.
 type ruleStep struct {
 	name  string
 	files map[string]string
@@ -46,7 +46,7 @@ type ruleStep struct {
 	ready string   // what readiness says
 }
 
-// What becomes of rules that come and go, with the CRDs of all kinds there all the time.
+// Rules come and go; the CRDs of all kinds stay.
 func TestRuleWatch(t *testing.T) {
 	t.Parallel()
 	widget, gadget := rulesettest.Conversion("Widget", "width"), rulesettest.Conversion("Gadget", "width")

@@ -20,8 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// A pipe and a device in followed folders are told in one line, and the rules beside them are served and followed.
-func TestWhatIsNoFileIsPassedBy(t *testing.T) {
+// A pipe and a device in followed folders are logged in one line. The rules next to them are served and followed.
+func TestNonRegularFilesArePassedBy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
@@ -68,7 +68,7 @@ func TestWhatIsNoFileIsPassedBy(t *testing.T) {
 	}
 }
 
-// A watch does not wait for a load that does not look at its context.
+// A watch does not wait for a load that ignores its context.
 func TestAWatchDoesNotWaitForALoadThatGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

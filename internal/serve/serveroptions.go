@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// serverOptions translates what the configuration says about the server.
+// serverOptions returns the server's options from the configuration.
 func serverOptions(c config.Config) server.Options {
 	limits := server.DefaultLimits()
 	limits.ReadHeaderTimeout = c.HeaderTimeout
@@ -43,7 +43,7 @@ func serverOptions(c config.Config) server.Options {
 	}
 }
 
-// checks are what readiness asks beside the server's own.
+// checks returns the readiness checks in addition to the server's own.
 func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 	return []server.Check{
 		{Name: "registry", Check: func(context.Context) error { return rules.ready() }},
@@ -60,11 +60,11 @@ func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 	}
 }
 
-// errorLog is for what net/http has to say.
+// errorLog returns a logger for messages of net/http.
 func errorLog(logger *zap.Logger) *log.Logger {
 	l, err := zap.NewStdLogAt(logger, zapcore.WarnLevel)
 	if err != nil {
-		return nil // not with a level of zap's own
+		return nil // unreachable with a level of zap
 	}
 	return l
 }

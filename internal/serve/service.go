@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -23,14 +24,14 @@ type Options struct {
 	Build    metrics.Build
 	Compiled ruleset.Compiled
 	Log      *LogWriter
-	Again    <-chan os.Signal // a value has files read at once
+	Again    <-chan os.Signal // each value makes the server read its files at once
 }
 
-// Run wires the server and serves until ctx ends. An error that ends it is not logged.
+// Run wires the server and serves until ctx ends. It returns the error that ended it, and does not log it.
 func Run(ctx context.Context, o Options) error {
 	s, err := newService(ctx, o)
 	switch {
-	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // before there is anything to drain
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // nothing to drain yet
 		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel))).Info("stopped")
 		return nil
 	case err != nil:
@@ -40,13 +41,13 @@ func Run(ctx context.Context, o Options) error {
 	return s.run(ctx)
 }
 
-// A service is everything that serves, wired.
+// A service holds the wired parts of the server.
 type service struct {
 	Options
 
-	memory  int64 // limit of the runtime, or 0
+	memory  int64 // the runtime's memory limit in bytes, or 0
 	logger  *zap.Logger
-	reviews *reviewQueue // before the logger
+	reviews *reviewQueue // in front of the logger
 	rules   *ruleWatch
 	source  *certificateSource
 	server  *server.Server
@@ -99,19 +100,18 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	}, nil
 }
 
-// run serves until ctx ends. The certificate, the rules and the configuration are followed to the end of the
-// drain.
+// run serves until ctx ends. It follows the certificate, the rules and the configuration until the drain is done.
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := s.source.Run(background); err != nil {
-			s.logger.Error("certificate is not followed", zap.String("error", err.Error()))
+			s.logger.Error("certificate reload stopped", zap.String("error", err.Error()))
 		}
 	})
 	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
-	wg.Go(func() { s.reviews.log.run(background) })
+	wg.Go(func() { every(background, summaryInterval, s.reviews.log.summarize) })
 	wg.Go(func() { s.reloadOnSignal(background) })
 	wg.Go(func() {
 		select {
@@ -124,9 +124,23 @@ func (s *service) run(ctx context.Context) error {
 	stop()
 	wg.Wait()
 	if err == nil {
-		s.reviews.drain() // so that the last line is the last
+		s.reviews.drain() // so that "stopped" is the last line
 		s.reviews.log.summarize()
 		s.logger.Info("stopped")
 	}
 	return err
+}
+
+// every calls f at each interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, f func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f()
+		}
+	}
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// maxLine bounds a line of the log in bytes, its end included. What clients bring about is cut to fit. Stacks and lists are
-	// not counted: they have the text of the program, of rules and of the configuration, and no client makes them longer.
+	// maxLine bounds a log line in bytes, including its end. Longer texts are cut to fit. Stacks and lists do not count:
+	// they come from the program, the rules and the configuration, so clients cannot make them longer.
 	maxLine = 1 << 10
-	// cutMark ends a text that was cut.
+	// cutMark ends a text that has been cut.
 	cutMark = "…"
-	// cutField says how many bytes of texts are missing. It takes so many bytes of a line at the most.
+	// cutField holds the number of missing bytes. It takes at most cutFieldSize bytes of a line.
 	cutField     = "cut"
 	cutFieldSize = len(`,"` + cutField + `":` + "9223372036854775807")
 )
 
-// A shortEncoder keeps the lines of another encoder short: it cuts the longest texts of a line that is longer than maxLine.
+// A shortEncoder wraps an encoder, and cuts the longest texts of lines that exceed maxLine.
 type shortEncoder struct{ zapcore.Encoder }
 
 // Clone implements zapcore.Encoder.
@@ -47,14 +47,14 @@ func (e shortEncoder) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (
 	return e.Encoder.EncodeEntry(shorten(entry, fields, excess+cutFieldSize))
 }
 
-// isUnbounded is true of stacks and lists.
+// isUnbounded reports whether a field is a stack or a list.
 func isUnbounded(f zapcore.Field) bool {
 	return f.Key == "stack" || f.Type == zapcore.ArrayMarshalerType
 }
 
-// shorten cuts the longest texts of an entry, so that its line has so many bytes less.
+// shorten cuts the longest texts of an entry, so that its line has excess bytes less.
 func shorten(entry zapcore.Entry, fields []zapcore.Field, excess int) (zapcore.Entry, []zapcore.Field) {
-	fields = slices.Clone(fields) // which are reused
+	fields = slices.Clone(fields) // the caller reuses them
 	texts := []*string{&entry.Message}
 	for i := range fields {
 		if f := &fields[i]; f.Type == zapcore.StringType && !isUnbounded(*f) {
@@ -77,7 +77,7 @@ func shorten(entry zapcore.Entry, fields []zapcore.Field, excess int) (zapcore.E
 	return entry, append(fields, zap.Int(cutField, missing))
 }
 
-// share returns how long each of some texts may be, so that together they are no longer than room. It sorts the lengths.
+// share returns the maximum length for each text so that together they fit room. It sorts lengths.
 func share(lengths []int, room int) int {
 	slices.Sort(lengths)
 	for i, length := range lengths {
@@ -90,8 +90,8 @@ func share(lengths []int, room int) int {
 	return math.MaxInt
 }
 
-// cut returns the longest beginning of a text, up to the end of a character, that takes no more than size bytes of a line
-// together with a cutMark behind it.
+// cut returns the longest beginning of a text, in whole characters, that takes at most size bytes of a line together with
+// the cutMark after it.
 func cut(text string, size int) string {
 	used := len(cutMark)
 	for i := 0; i < len(text); {
@@ -104,7 +104,7 @@ func cut(text string, size int) string {
 	return text
 }
 
-// escapedLen returns how many bytes of a line a text takes, without quotes.
+// escapedLen returns the number of bytes that a text takes in a line, without quotes.
 func escapedLen(text string) int {
 	length := 0
 	for i := 0; i < len(text); {
@@ -115,7 +115,7 @@ func escapedLen(text string) int {
 	return length
 }
 
-// escapedRune returns how many bytes zap's encoder makes of a character.
+// escapedRune returns the number of bytes that zap's encoder writes for a character.
 func escapedRune(r rune, width int) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':

@@ -21,21 +21,21 @@ func TestLinesAreShort(t *testing.T) {
 		cut     []string // fields that are cut; the message is msg
 		long    bool     // the line may be longer
 	}{
-		"short":                        {message: "review failed", fields: []zap.Field{zap.String("error", "no port")}},
-		"as long as a line may be":     {message: strings.Repeat("m", maxLine-len(emptyLine))},
-		"one byte longer":              {message: strings.Repeat("m", maxLine-len(emptyLine)+1), cut: []string{"msg"}},
-		"long message":                 {message: long("m"), fields: []zap.Field{zap.String("kind", "K.a")}, cut: []string{"msg"}},
-		"long error":                   {message: "m", fields: []zap.Field{zap.String("uid", "1"), zap.String("error", long("e"))}, cut: []string{"error"}},
-		"both are long":                {message: long("m"), fields: []zap.Field{zap.String("error", long("e"))}, cut: []string{"msg", "error"}},
-		"control characters":           {message: long("\x01\n\"\\"), cut: []string{"msg"}},
-		"what is no UTF-8":             {message: "m", fields: []zap.Field{zap.String("error", long("\xff\xc3"))}, cut: []string{"error"}},
-		"wide characters":              {message: "m", fields: []zap.Field{zap.String("error", long("é€🙂"))}, cut: []string{"error"}},
-		"replacement characters":       {message: "m", fields: []zap.Field{zap.String("error", long("\ufffd\u2028"))}, cut: []string{"error"}},
-		"a stack is whole":             {message: "m", fields: []zap.Field{zap.String("stack", long("s"))}, long: true},
-		"a stack of bytes is whole":    {message: "m", fields: []zap.Field{zap.ByteString("stack", []byte(long("s")))}, long: true},
-		"a list is whole":              {message: "m", fields: []zap.Field{zap.Strings("findings", []string{long("f")})}, long: true},
-		"a long error beside a stack":  {message: "m", fields: []zap.Field{zap.String("error", long("e")), zap.String("stack", long("s"))}, cut: []string{"error"}, long: true},
-		"a long error beside a number": {message: "m", fields: []zap.Field{zap.Int("objects", 5), zap.String("error", long("e"))}, cut: []string{"error"}},
+		"short":                      {message: "review failed", fields: []zap.Field{zap.String("error", "no port")}},
+		"as long as a line may be":   {message: strings.Repeat("m", maxLine-len(emptyLine))},
+		"one byte longer":            {message: strings.Repeat("m", maxLine-len(emptyLine)+1), cut: []string{"msg"}},
+		"long message":               {message: long("m"), fields: []zap.Field{zap.String("kind", "K.a")}, cut: []string{"msg"}},
+		"long error":                 {message: "m", fields: []zap.Field{zap.String("uid", "1"), zap.String("error", long("e"))}, cut: []string{"error"}},
+		"both are long":              {message: long("m"), fields: []zap.Field{zap.String("error", long("e"))}, cut: []string{"msg", "error"}},
+		"control characters":         {message: long("\x01\n\"\\"), cut: []string{"msg"}},
+		"invalid UTF-8":              {message: "m", fields: []zap.Field{zap.String("error", long("\xff\xc3"))}, cut: []string{"error"}},
+		"wide characters":            {message: "m", fields: []zap.Field{zap.String("error", long("é€🙂"))}, cut: []string{"error"}},
+		"replacement characters":     {message: "m", fields: []zap.Field{zap.String("error", long("\ufffd\u2028"))}, cut: []string{"error"}},
+		"a stack is whole":           {message: "m", fields: []zap.Field{zap.String("stack", long("s"))}, long: true},
+		"a stack of bytes is whole":  {message: "m", fields: []zap.Field{zap.ByteString("stack", []byte(long("s")))}, long: true},
+		"a list is whole":            {message: "m", fields: []zap.Field{zap.Strings("findings", []string{long("f")})}, long: true},
+		"a long error with a stack":  {message: "m", fields: []zap.Field{zap.String("error", long("e")), zap.String("stack", long("s"))}, cut: []string{"error"}, long: true},
+		"a long error with a number": {message: "m", fields: []zap.Field{zap.Int("objects", 5), zap.String("error", long("e"))}, cut: []string{"error"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestLinesAreShort(t *testing.T) {
 // emptyLine is a line without a message.
 const emptyLine = `{"level":"info","ts":"1970-01-01T00:00:00Z","msg":""}` + "\n"
 
-// What shorten reckons with is what the encoder writes.
+// The lengths that shorten computes are those that the encoder writes.
 func TestEscapedLengthIsTheEncoders(t *testing.T) {
 	t.Parallel()
 	empty := encodedLen(t, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/panics"
 )
 
-// StackOf returns the field of the log that an error has, if it was a panic.
+// StackOf returns a log field with the stack if the error is a recovered panic.
 func StackOf(err error) []zap.Field {
 	if failed, ok := errors.AsType[*panics.Error](err); ok {
 		return []zap.Field{zap.ByteString("stack", failed.Stack)}

@@ -65,7 +65,7 @@ func TestTheJobOfTheCertificatesComesSoon(t *testing.T) {
 // policyOf reads the arguments of certs ensure.
 func policyOf(t *testing.T, args []string) *selfmanaged.Policy {
 	t.Helper()
-	policy := &selfmanaged.Policy{Settle: selfmanaged.DefaultSettle}
+	policy := &selfmanaged.Policy{StepDelay: selfmanaged.DefaultStepDelay}
 	flags := flag.NewFlagSet("certs ensure", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&policy.CAValidity, "ca-validity", 0, "")

@@ -94,7 +94,7 @@ func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) 
 	const day = 24 * time.Hour
 	err = selfmanaged.Ensure(t.Context(), api, selfmanaged.Options{ //nolint:gosec // the name of a Secret
 		Namespace: i.namespace, Secret: "webhookd-self-managed", Service: service, CRDs: []string{i.crd()},
-		Policy: selfmanaged.Policy{CAValidity: 3650 * day, LeafValidity: 90 * day, RenewBefore: 30 * day, Settle: settle},
+		Policy: selfmanaged.Policy{CAValidity: 3650 * day, LeafValidity: 90 * day, RenewBefore: 30 * day, StepDelay: settle},
 		Now:    func() time.Time { return at }, Log: t.Logf,
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func convert(t *testing.T, object, from, to string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(obj.Text()), "{"), "}")
 }
 
-// same compares as JSON; metadata without anything in it is as good as none.
+// same compares JSON. Empty metadata equals absent metadata.
 func same(t *testing.T, a, b string) bool {
 	t.Helper()
 	return cmp.Equal(decode(t, a), decode(t, b))
@@ -50,7 +50,7 @@ func decode(t *testing.T, object string) map[string]any {
 	return v
 }
 
-// In these the one form says all that the other does.
+// Here both forms express the same.
 func TestHostPort(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, joined, parted string }{
@@ -84,7 +84,7 @@ func TestHostPort(t *testing.T) {
 	}
 }
 
-// In these it takes annotations.
+// Here annotations are needed.
 func TestHostPortIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, from, in, field string }{
@@ -112,7 +112,7 @@ func TestHostPortIsKept(t *testing.T) {
 	}
 }
 
-// Neither version has a number there: a port comes back as the text that it is, whatever somebody keeps.
+// Neither version has a number there: a port returns as a text, whatever is kept.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	there := convert(t, `"host":"a","port":80`, parted, joined)
@@ -124,7 +124,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// withoutKept returns an object without annotations, all of which must be webhookd's.
+// withoutKept removes the annotations of an object, which must all be webhookd's.
 func withoutKept(t *testing.T, object string) string {
 	t.Helper()
 	v := decode(t, object)
@@ -143,7 +143,7 @@ func withoutKept(t *testing.T, object string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
 }
 
-// Host and port are one text in the other version: what was kept of either is not mixed with what comes of another text.
+// Host and port are one text in the other version: a kept value of one is not mixed with values from an edited text.
 func TestAnEditWinsOverWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ kept, was, now, want string }{
@@ -162,7 +162,7 @@ func TestAnEditWinsOverWhatIsKept(t *testing.T) {
 	}
 }
 
-// Every combination of what each of the three fields may be, in both directions.
+// Every combination of values of the three fields, in both directions.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	values := []string{"", "null", `""`, `"a"`, `":"`, `"::1"`, `"a:1"`, `"[::1]"`, `"[::1]:2"`}

@@ -6,10 +6,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// fields are the fields that the versions do not share. A version has some of them; what else stands there is kept too.
+// fields are the fields in which the versions differ. Each version has some of them; if it has others too, they are kept.
 type fields struct{ hostPort, host, port field }
 
-// A field is what a field says: of a string its text, of anything else its JSON. The zero value is an absent field.
+// A field is the value of a field: the text of a string, or the JSON of anything else. The zero value is an absent field.
 type field struct {
 	kind jsondoc.Kind
 	text string
@@ -17,10 +17,10 @@ type field struct {
 
 func str(text string) field { return field{jsondoc.String, text} }
 
-// isText is true of strings and, as people write ports, numbers.
+// isText reports whether the field is a string or a number, since a port may be written as either.
 func (f field) isText() bool { return f.kind == jsondoc.String || f.kind == jsondoc.Number }
 
-// onlyNull returns the field if it is null and an absent one if it is anything else.
+// onlyNull returns the field if it is null, and otherwise an absent one.
 func (f field) onlyNull() field {
 	if f.kind == jsondoc.Null {
 		return f

@@ -73,7 +73,7 @@ func TestVersions(t *testing.T) {
 				got := convert(t, `{"spec":`+spec+`}`, from, to)
 				checkSpec(t, got, want)
 				if _, found := decode(t, got)["metadata"]; found {
-					t.Errorf("an annotation that nobody needs: %s", got)
+					t.Errorf("unneeded annotation: %s", got)
 				}
 			})
 		}
@@ -90,7 +90,7 @@ func TestRetentionSurvivesV1alpha1(t *testing.T) {
 			value any
 			want  string
 		}{
-			{"nobody edits", "engine", "postgres-18", `{"engine":"postgres-18","backupPolicy":{"schedule":"0 3 * * *","retentionDays":14}}`},
+			{"no edit", "engine", "postgres-18", `{"engine":"postgres-18","backupPolicy":{"schedule":"0 3 * * *","retentionDays":14}}`},
 			{"the schedule is edited", "backup", "@daily", `{"backupPolicy":{"schedule":"@daily","retentionDays":14}}`},
 			{"the schedule is emptied", "backup", "", `{"backupPolicy":{"schedule":"","retentionDays":14}}`},
 			{"the schedule is removed, and what v1alpha1 cannot say stays", "backup", nil, `{"backupPolicy":{"retentionDays":14}}`},
@@ -109,7 +109,7 @@ func TestRetentionSurvivesV1alpha1(t *testing.T) {
 	}
 }
 
-// Each field may be absent, null, empty or have a value, and so may what it is in.
+// Each field, and the object that contains it, may be absent, null, empty or have a value.
 func TestAbsentNullEmptyAndValueComeBack(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{

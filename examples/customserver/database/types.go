@@ -2,8 +2,8 @@ package database
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// The Go types of the three versions. A controller has them in its packages api/v1alpha1, api/v1beta1 and api/v1; what
-// moves between versions is a pointer, so that absent and zero are two things.
+// The Go types of the three versions. A controller has them in its packages api/v1alpha1, api/v1beta1 and api/v1. Fields
+// that move between versions are pointers, to distinguish absent from zero.
 
 // V1alpha1 is the Database of v1alpha1.
 type V1alpha1 struct {
@@ -18,13 +18,13 @@ type V1alpha1 struct {
 type V1alpha1Spec struct {
 	// Engine is the database's engine and its version, such as postgres-17.
 	Engine *string `json:"engine,omitempty"`
-	// StorageGB is the size of the storage. It was GiB from the first day on.
+	// StorageGB is the size of the storage. In spite of its name it always was in GiB.
 	StorageGB *int64 `json:"storageGB,omitempty"`
-	// Backup is a cron schedule; no backups are made without one.
+	// Backup is a cron schedule. Without one there are no backups.
 	Backup *string `json:"backup,omitempty"`
 }
 
-// V1beta1 is the Database of v1beta1, the hub: the version that is stored.
+// V1beta1 is the Database of v1beta1, the hub and storage version.
 type V1beta1 struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -64,7 +64,7 @@ type BackupPolicy struct {
 	RetentionDays *int64 `json:"retentionDays,omitempty"`
 }
 
-// Status is what there is. It is the same in all versions.
+// Status is the observed state. It is the same in all versions.
 type Status struct {
 	Ready      bool               `json:"ready,omitempty"`
 	Endpoint   string             `json:"endpoint,omitempty"`

@@ -27,7 +27,7 @@ func schemas(t *testing.T, name string, edit func(text string) string) *crdschem
 	return parsed[0]
 }
 
-// fuzz holds a kind to the laws on random objects of its CRD, and on walks with them.
+// fuzz checks the laws for a kind on random objects of its CRD, and on walks.
 func fuzz(t *testing.T, crd *crdschema.CRD, gained ...roundtrip.Gain) {
 	t.Helper()
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)
@@ -51,7 +51,7 @@ func TestLawsHoldWithCRDs(t *testing.T) {
 	}
 }
 
-// A field that the CRD has gained in one version, and no Go type has, survives at the others.
+// A new field of the CRD in one version, which no Go type has, survives at the others.
 func TestFieldsThatGoTypesLackSurvive(t *testing.T) {
 	t.Parallel()
 	const engine = "              engine:\n                type: string\n"

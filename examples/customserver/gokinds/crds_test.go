@@ -42,7 +42,7 @@ func crds(t *testing.T) map[schema.GroupKind]*apiextensionsv1.CustomResourceDefi
 	return all
 }
 
-// undeclared returns the paths of v that the schema does not declare: what the API server would prune.
+// undeclared returns the paths of v that the schema does not declare, which the API server would prune.
 func undeclared(s *apiextensionsv1.JSONSchemaProps, v any, path string) []string {
 	var paths []string
 	switch v := v.(type) {
@@ -66,7 +66,7 @@ func undeclared(s *apiextensionsv1.JSONSchemaProps, v any, path string) []string
 	return paths
 }
 
-// Law L6: the API server finds nothing to prune, which it would do without a word.
+// Law L6: the API server finds nothing to prune, which it would do silently.
 func TestExamplesFitTheirCRDsInEveryVersion(t *testing.T) {
 	t.Parallel()
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)

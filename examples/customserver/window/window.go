@@ -1,5 +1,5 @@
-// Package window is a function for `go:` of conversion rules, and the model to copy: a maintenance window as one text,
-// "Mon-Fri 02:00", and as a list of days with a start.
+// Package window is a function for `go:` in conversion rules, and a model to copy. It converts a maintenance window
+// between one text, "Mon-Fri 02:00", and a list of days with a start.
 package window
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// errForm is why a value is kept and not converted. What a function returns as its error is never shown.
+// errForm means that a value is kept, not converted. A function's error is never shown.
 var errForm = errors.New("not a window")
 
-// Function converts a rule of one path, the text, and two at the hub: the days and the start.
+// Function converts between one path, the text, and two at the hub, the days and the start.
 //
-// What it cannot convert, or would give back in another form, is kept by the rules: it need not be lossless itself.
+// It need not be lossless: the rules keep values that it cannot convert, or would return in another form.
 func Function() transform.GoFunc {
 	return transform.GoFunc{ToHub: split, FromHub: join}
 }
@@ -57,7 +57,7 @@ func join(_ context.Context, in []transform.Operand) ([]transform.Operand, error
 	}
 	var days []string
 	var start string
-	if !in[0].Present || !in[1].Present || // a fragment: the text cannot say half of it
+	if !in[0].Present || !in[1].Present || // a fragment: the text cannot express half of it
 		json.Unmarshal(in[0].Value.Text(), &days) != nil || json.Unmarshal(in[1].Value.Text(), &start) != nil || len(days) == 0 {
 		return nil, errForm
 	}
@@ -86,7 +86,7 @@ func daysOf(text string) ([]string, error) {
 	return days, nil
 }
 
-// textOf writes three days or more in a row as a range.
+// textOf writes three or more consecutive days as a range.
 func textOf(days []string) string {
 	week := week()
 	from := slices.Index(week, days[0])

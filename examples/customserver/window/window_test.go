@@ -44,7 +44,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoWindow(t *testing.T) {
+func TestTextsThatAreNotWindows(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`"daily"`, `"Fri-Mon 02:00"`, `"Mon-Fri"`, `"Mon,Day 02:00"`, `""`, `null`, `7`} {
 		if _, err := window.Function().ToHub(t.Context(), operands(t, text)); err == nil {
@@ -59,7 +59,7 @@ func TestWhatIsNoWindow(t *testing.T) {
 	}
 }
 
-// The rules keep what the function does not give back.
+// The rules keep values that the function does not restore.
 func TestLawsWithRules(t *testing.T) {
 	t.Parallel()
 	const folder = "../../../examples/maintenance-window/"

@@ -1,6 +1,6 @@
 package main
 
-// component is what each part of the platform is told about its pods.
+// component returns the schema of the pod settings of one part of the platform.
 func component(version string) schema {
 	fields := props{
 		"replicas":           integer().atLeast(0),

@@ -1,4 +1,4 @@
-// Gencrd writes the CRD of the example: like the tools that make CRDs of Go types, it writes a type out wherever it
+// Gencrd writes the CRD of the example. Like tools that generate CRDs from Go types, it writes out a type wherever it
 // occurs.
 //
 //	go run ./examples/platform/gencrd > examples/platform/crd.yaml
@@ -97,7 +97,7 @@ func betaSpec() schema {
 	}, "version")
 }
 
-// stableSpec was thought out.
+// stableSpec was designed.
 func stableSpec() schema {
 	return object(props{
 		"version": text().about("The release of the platform."),

@@ -2,10 +2,10 @@ package main
 
 import "maps"
 
-// A schema is an OpenAPI schema as a CRD has it.
+// A schema is an OpenAPI schema in a CRD.
 type schema map[string]any
 
-// props are the fields of an object by their names.
+// props are the fields of an object by name.
 type props map[string]schema
 
 func text() schema    { return schema{"type": "string"} }
@@ -35,14 +35,14 @@ func set(items schema) schema {
 	return schema{"type": "array", "items": items, "x-kubernetes-list-type": "set"}
 }
 
-// keyed is a list whose elements are known by a field.
+// keyed returns a list whose elements have a field as their key.
 func keyed(key string, items schema) schema {
 	return schema{
 		"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []string{key},
 	}
 }
 
-// with returns a schema with more said of it, such as a default.
+// with returns the schema with additions, such as a default.
 func (s schema) with(more schema) schema {
 	all := maps.Clone(s)
 	maps.Copy(all, more)

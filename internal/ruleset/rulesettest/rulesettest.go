@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Conversion is a Conversion; a field that is not in the CRD is a finding.
+// Conversion returns a Conversion. A field that is not in the CRD gives a finding.
 func Conversion(kind, field string) string {
 	return fmt.Sprintf(`apiVersion: conversion.webhookd.io/v1alpha1
 kind: Conversion
@@ -18,7 +18,7 @@ spec:
 `, strings.ToLower(kind), field)
 }
 
-// CRD is the CRD of a kind that Conversion converts.
+// CRD returns the CRD of a kind that Conversion converts.
 func CRD(kind string) string {
 	lower := strings.ToLower(kind)
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
@@ -40,7 +40,7 @@ spec:
 `, lower, kind)
 }
 
-// WithNewField is a CRD in which v1 has a field more, which the other version lacks and no rule names.
+// WithNewField adds a field to v1 of a CRD. The other version lacks it, and no rule names it.
 func WithNewField(crd string) string {
 	return strings.Replace(crd, "{size: {type: integer}", "{size: {type: integer}, colour: {type: string}", 1)
 }

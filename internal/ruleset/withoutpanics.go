@@ -8,11 +8,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/panics"
 )
 
-// A Loader makes a set of files of rules and of CRDs. Its error is that of ctx.
+// A Loader makes a set of files of rules and CRDs. Its error is that of ctx.
 type Loader func(ctx context.Context, rules, crds []File) (Set, error)
 
-// WithoutPanics returns a loader that leaves out the files over which load panics, each with a finding: what is wrong with one
-// must not make other kinds unreadable. It panics where files do so only together.
+// WithoutPanics returns a loader that leaves out each file that makes load panic, with a finding, so that other kinds
+// stay readable. It panics if only a combination of files makes load panic.
 func WithoutPanics(load Loader) Loader {
 	return func(ctx context.Context, rules, crds []File) (set Set, err error) {
 		if panics.Survive(func() { set, err = load(ctx, rules, crds) }) == nil {
@@ -34,10 +34,10 @@ func WithoutPanics(load Loader) Loader {
 // leftOut are the files that could not be loaded.
 type leftOut struct {
 	findings []finding.Finding
-	first    error // of the panics
+	first    error // first panic
 }
 
-// without returns those of the files that load survives, which it looks for by halves.
+// without returns the files that load survives. It finds them by bisection.
 func (o *leftOut) without(files []File, load func(files []File)) []File {
 	err := panics.Survive(func() { load(files) })
 	switch {
@@ -49,7 +49,7 @@ func (o *leftOut) without(files []File, load func(files []File)) []File {
 		}
 		o.findings = append(o.findings, finding.Finding{
 			Pos: finding.Position{File: files[0].Name}, Code: "panic", Message: err.Error(),
-			Hint: "report it with the file, which is left out meanwhile",
+			Hint: "report this with the file, which is left out until then",
 		})
 		return nil
 	}

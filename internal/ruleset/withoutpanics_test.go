@@ -12,13 +12,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// A parser panics over one file, which is there when a replica starts: the kinds of the others are served.
+// A replica starts with a file that makes a parser panic: it serves the kinds of the other files.
 func TestAPanicAtTheStartLeavesOutOneFile(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"Anchor", "Bracket", "Cog", "Dowel", "Eyelet"}
 	for _, tt := range []struct {
 		name         string
-		rules, crds  []string // those that it panics over
+		rules, crds  []string // files that make it panic
 		served       []string
 		wantFindings []string
 	}{
