@@ -1,5 +1,5 @@
-// Command webhookd serves the conversion webhook of Kubernetes custom resources, and converts offline: see
-// webhookd --help.
+// Command webhookd serves the conversion webhook of Kubernetes custom resources, and converts
+// offline: see webhookd --help.
 package main
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// version is set by the linker (-X main.version=v1.2.3). If it is empty, the version comes from the build info.
+// version is set by the linker (-X main.version=v1.2.3). If it is empty, the version comes from the
+// build info.
 var version string
 
 func main() {

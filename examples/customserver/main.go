@@ -1,5 +1,5 @@
-// Command customserver is webhookd with converters in Go: the kinds and functions of gokinds, in addition to kinds that
-// rules convert. It has webhookd's command line.
+// Command customserver is webhookd with converters in Go: the kinds and functions of gokinds, in
+// addition to kinds that rules convert. It has webhookd's command line.
 package main
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// version is set by the linker (-X main.version=v1.2.3). If it is empty, the version comes from the build info.
+// version is set by the linker (-X main.version=v1.2.3). If it is empty, the version comes from the
+// build info.
 var version string
 
 func main() {

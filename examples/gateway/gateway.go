@@ -1,4 +1,5 @@
-// Package gateway converts Gateway of example.com: .spec.class of v1alpha1 is .spec.className in v1.
+// Package gateway converts Gateway of example.com: .spec.class of v1alpha1 is .spec.className in
+// v1.
 package gateway
 
 import (

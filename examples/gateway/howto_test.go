@@ -20,7 +20,8 @@ func TestLawsOfUnstructured(t *testing.T) {
 	}
 }
 
-// The how-to shows the files of this folder as they are, or stretches of them, each in a block of its own.
+// The how-to shows the files of this folder as they are, or stretches of them, each in a block of
+// its own.
 func TestHowToShowsThisCode(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")

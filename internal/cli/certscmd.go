@@ -72,7 +72,8 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 	return cmd
 }
 
-// maxEnsure is well below the smallest step delay, so that a run never acts on what it read long ago.
+// maxEnsure is well below the smallest step delay, so that a run never acts on what it read long
+// ago.
 const maxEnsure = 5 * time.Minute
 
 func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {

@@ -138,7 +138,8 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	return nil
 }
 
-// convertInputs converts all objects. It joins its errors to unread, the error for files that could not be read.
+// convertInputs converts all objects. It joins its errors to unread, the error for files that could
+// not be read.
 func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unread error, o *convertOptions) ([]manifest.File, error) {
 	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {

@@ -14,14 +14,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A dropReporter reports what rules drop from objects. Compiled-in converters do not declare what they drop.
+// A dropReporter reports what rules drop from objects. Compiled-in converters do not declare what
+// they drop.
 type dropReporter struct {
 	set       *ruleset.Set
 	converter *offline
 	known     map[schema.GroupKind][]check.Direction
 }
 
-// report prints the path and the rule's reason for each value that the conversion of an object drops, never the value.
+// report prints the path and the rule's reason for each value that the conversion of an object
+// drops, never the value.
 func (t *dropReporter) report(ctx context.Context, p *program, name string, before []byte, to string) error {
 	_, gvk, err := manifest.ParseObject(before)
 	if err != nil {

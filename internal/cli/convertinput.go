@@ -49,8 +49,8 @@ func (p *program) readInputs(names []string) ([]manifest.File, error) {
 	return inputs, errors.Join(problems...)
 }
 
-// filesOf returns name, or the files in and below it if it is a folder. It skips folders whose names begin with a dot,
-// which hold the files a second time in a mounted ConfigMap.
+// filesOf returns name, or the files in and below it if it is a folder. It skips folders whose
+// names begin with a dot, which hold the files a second time in a mounted ConfigMap.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {

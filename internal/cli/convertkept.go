@@ -60,7 +60,8 @@ func (p *program) noteKeptOf(ctx context.Context, name string, before, after []b
 	return drops.report(ctx, p, name, before, to)
 }
 
-// keptLines returns a line for each value that a conversion has kept. Values that were kept before are left out.
+// keptLines returns a line for each value that a conversion has kept. Values that were kept before
+// are left out.
 func keptLines(before, after map[string]string) []string {
 	var all []string
 	for name, text := range after {

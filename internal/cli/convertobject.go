@@ -17,7 +17,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// An offline converts objects one by one, each in a conversion review of its own, so that the server's checks apply.
+// An offline converts objects one by one, each in a conversion review of its own, so that the
+// server's checks apply.
 type offline struct {
 	registry       *converters.Registry
 	reviewer       *review.Reviewer
@@ -68,8 +69,8 @@ func (c *offline) document(ctx context.Context, text []byte) ([]byte, error) {
 	return c.object(ctx, text, gvk)
 }
 
-// isList reports whether the object is a v1 List, as kubectl writes it, or the list of a registered kind. Other objects
-// may have a field named items.
+// isList reports whether the object is a v1 List, as kubectl writes it, or the list of a registered
+// kind. Other objects may have a field named items.
 func (c *offline) isList(gvk schema.GroupVersionKind) bool {
 	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "List"}) {
 		return true

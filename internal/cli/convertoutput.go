@@ -38,7 +38,8 @@ func renderDocument(out *bytes.Buffer, document []byte, format string) error {
 	return err
 }
 
-// diffs writes what changes in each file. It formats both sides, so that differences of layout do not show.
+// diffs writes what changes in each file. It formats both sides, so that differences of layout do
+// not show.
 func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
 	var out bytes.Buffer
 	for i := range before {

@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// strip removes the annotations and labels of webhookd from all documents, and reports each document that is not an
-// object. With verbose it prints what it removes.
+// strip removes the annotations and labels of webhookd from all documents, and reports each
+// document that is not an object. With verbose it prints what it removes.
 func (p *program) strip(inputs []manifest.File, verbose bool) ([]manifest.File, error) {
 	results := make([]manifest.File, len(inputs))
 	var problems []error
@@ -60,7 +60,8 @@ func stripDocument(text []byte, removed func(at, key string)) ([]byte, error) {
 	return object.Text(), errors.Join(append(problems, err)...)
 }
 
-// stripObject strips the metadata of an object, and removes annotations and labels that become empty.
+// stripObject strips the metadata of an object, and removes annotations and labels that become
+// empty.
 func stripObject(object *jsondoc.Node, removed func(key string)) error {
 	metadata, err := object.Member("metadata")
 	if err != nil {

@@ -144,8 +144,9 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caFile, "api-ca-file", "", "`file` with the CAs of --api-server (default those of the system)")
 }
 
-// client returns a client of the API server. inCluster says whether it is the API server of the cluster that this
-// process runs in. otherwise is the command's alternative outside a cluster, which the hint names first.
+// client returns a client of the API server. inCluster says whether it is the API server of the
+// cluster that this process runs in. otherwise is the command's alternative outside a cluster,
+// which the hint names first.
 func (f *apiFlags) client(p *program, otherwise string) (api *kubeapi.Client, inCluster bool, err error) {
 	c := kubeapi.Config{Server: f.server, TokenFile: f.tokenFile, CAFile: f.caFile}
 	if f.server == "" {

@@ -26,7 +26,8 @@ func copyOf(s *ruleset.Set, name string) *crdschema.CRD {
 	return nil
 }
 
-// compareWithCopy returns the differences between a CRD and the copy that the rules are compiled with, if any.
+// compareWithCopy returns the differences between a CRD and the copy that the rules are compiled
+// with, if any.
 func compareWithCopy(s *ruleset.Set, crd *crdwire.CRD) (file string, findings []string) {
 	mine := copyOf(s, crd.Name)
 	if mine == nil {

@@ -136,7 +136,8 @@ func (p *program) crdGuardConvertible(ctx context.Context, o *guardOptions) erro
 	return p.crdGuard(ctx, o, "%s serves one version: there is nothing to convert", crdguard.Convertible)
 }
 
-// crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints the message nothing.
+// crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints
+// the message nothing.
 func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string, render func(*crdwire.CRD) ([]byte, error)) error {
 	service, err := o.check()
 	if err != nil {

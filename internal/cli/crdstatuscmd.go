@@ -135,7 +135,8 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	return nil
 }
 
-// statusCRDs returns the CRDs of the files or of the API server. schemas says which of the latter need their schemas.
+// statusCRDs returns the CRDs of the files or of the API server. schemas says which of the latter
+// need their schemas.
 func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
 	if len(o.files) > 0 {
 		crds, err = p.fileCRDs(ctx, o.files)
@@ -180,7 +181,8 @@ type statusReport struct {
 	CRDs     []crdwire.Status `json:"crds"`
 	LeftOut  int              `json:"leftOut"` // with one version and no webhook
 	Findings int              `json:"findings"`
-	// RulesDigest identifies the given rules and CRDs, as in the server's metric. It is empty without rules.
+	// RulesDigest identifies the given rules and CRDs, as in the server's metric. It is empty
+	// without rules.
 	RulesDigest string `json:"rulesDigest,omitempty"`
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// Messages for people go to stderr. Each line begins with "webhookd: ", in lower case, without a full stop. A remedy
-// that is a guess follows on a line that begins with "hint: ".
+// Messages for people go to stderr. Each line begins with "webhookd: ", in lower case, without a
+// full stop. A remedy that is a guess follows on a line that begins with "hint: ".
 
 // A usageError is a wrong command line or configuration. The program exits with 2.
 type usageError struct{ error }
@@ -30,7 +30,8 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// errReported ends the program without another message. It exits with 1 unless a usageError is joined to it.
+// errReported ends the program without another message. It exits with 1 unless a usageError is
+// joined to it.
 var errReported = errors.New("failed")
 
 // usage makes err a usageError with a hint, which may be empty.
@@ -65,7 +66,8 @@ func say(stderr io.Writer, err error) {
 	}
 }
 
-// unknownCommand checks the arguments of the root and of groups. Any that are left are not commands.
+// unknownCommand checks the arguments of the root and of groups. Any that are left are not
+// commands.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -98,7 +100,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", verb, args[0]), flagInstead(cmd))
 }
 
-// flagInstead returns a hint that names the flag for an unexpected argument, which is usually a file.
+// flagInstead returns a hint that names the flag for an unexpected argument, which is usually a
+// file.
 func flagInstead(cmd *cobra.Command) string {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	switch {

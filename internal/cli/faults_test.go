@@ -216,7 +216,8 @@ func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 	}()
 	addresses := <-log.addresses
 
-	// A body that never comes is cut, which is an error. Its request is in progress as soon as the body is asked for.
+	// A body that never comes is cut, which is an error. Its request is in progress as soon as the
+	// body is asked for.
 	conn, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", addresses[0])
 	if err != nil {
 		t.Fatal(err)

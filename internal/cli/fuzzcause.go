@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A cause is what the rules of a kind say about it: values worth trying, what they drop on purpose, and which rule
-// affects a path. It is empty for a compiled-in kind.
+// A cause is what the rules of a kind say about it: values worth trying, what they drop on purpose,
+// and which rule affects a path. It is empty for a compiled-in kind.
 type cause struct {
 	conversion *syntax.Conversion
 	directions []check.Direction
@@ -37,7 +37,8 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	return c
 }
 
-// rule describes what the rules do at the path of a violation, or at the nearest path above it that they name.
+// rule describes what the rules do at the path of a violation, or at the nearest path above it that
+// they name.
 func (c *cause) rule(v *roundtrip.ViolationError) string {
 	if c.conversion == nil || v.Path == "" {
 		return ""
@@ -64,7 +65,8 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 	return c.describe(&best, version, other)
 }
 
-// describe says what happens to an atom in the conversion to another version, and where the rule is.
+// describe says what happens to an atom in the conversion to another version, and where the rule
+// is.
 func (c *cause) describe(a *check.Atom, from, to string) string {
 	switch {
 	case a.Path == "":

@@ -12,7 +12,8 @@ import (
 
 const goldens = "../../testdata/conversionreviews"
 
-// The review command answers byte for byte like serve. It has no answer where serve answers with an HTTP error.
+// The review command answers byte for byte like serve. It has no answer where serve answers with an
+// HTTP error.
 func TestReviewAnswersTheGoldens(t *testing.T) {
 	t.Parallel()
 	requests, err := filepath.Glob(goldens + "/*.request.json")

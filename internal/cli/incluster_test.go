@@ -70,8 +70,8 @@ func (c *cluster) mount(t *testing.T, dir string) {
 	tlstest.WriteSecretDir(t, dir, secret.Data)
 }
 
-// TestFromNothingToAWiredCRD follows the chart without cert-manager: a certificate, a server, a CRD that points at it, and
-// crd release, which refuses.
+// TestFromNothingToAWiredCRD follows the chart without cert-manager: a certificate, a server, a CRD
+// that points at it, and crd release, which refuses.
 func TestFromNothingToAWiredCRD(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

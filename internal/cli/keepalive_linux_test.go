@@ -42,7 +42,8 @@ func TestSilentConnectionsAreProbed(t *testing.T) {
 	}
 }
 
-// timerOf returns the timer of the socket between two addresses of this machine, and when it expires: proc_net_tcp(5).
+// timerOf returns the timer of the socket between two addresses of this machine, and when it
+// expires: proc_net_tcp(5).
 func timerOf(t *testing.T, local, remote net.Addr) (timer string, after time.Duration) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/net/tcp")

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A serverProcess is a webhookd in a process of its own, so its metrics count only its own resources.
+// A serverProcess is a webhookd in a process of its own, so its metrics count only its own
+// resources.
 type serverProcess struct {
 	address, admin string
 	client         *http.Client // of the admin listener

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Every link of a page to another file of the repository leads to one, and to a heading that it has.
+// Every link of a page to another file of the repository leads to one, and to a heading that it
+// has.
 func TestLinksAreNotBroken(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -72,7 +73,8 @@ func withoutCode(text string) string {
 	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "`")
 }
 
-// hasHeading reports whether a page has the heading of an anchor. GitHub makes anchors from letters, digits and blanks.
+// hasHeading reports whether a page has the heading of an anchor. GitHub makes anchors from
+// letters, digits and blanks.
 func hasHeading(text, anchor string) bool {
 	drop := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	for line := range strings.Lines(text) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The test follows the tutorial like a reader: it writes the files, runs the commands, and compares their output. With
-// -update it rewrites the output.
+// The test follows the tutorial like a reader: it writes the files, runs the commands, and compares
+// their output. With -update it rewrites the output.
 //
 //nolint:paralleltest // it works in a folder of its own
 func TestTutorialIsTrue(t *testing.T) {
@@ -25,8 +25,8 @@ func TestTutorialIsTrue(t *testing.T) {
 	}
 }
 
-// The READMEs of the examples show the output of their commands, which -update rewrites. Pipes are not run, nor is fuzz,
-// which takes long; the tests of the rules check the laws on the examples.
+// The READMEs of the examples show the output of their commands, which -update rewrites. Pipes are
+// not run, nor is fuzz, which takes long; the tests of the rules check the laws on the examples.
 //
 //nolint:paralleltest // it works in the repository's folder
 func TestExamplesShowWhatIsPrinted(t *testing.T) {
@@ -107,7 +107,8 @@ func writeExample(t *testing.T, name, content string) {
 	}
 }
 
-// runAll runs the lines that begin with a dollar sign. It keeps the old output of commands that it skips.
+// runAll runs the lines that begin with a dollar sign. It keeps the old output of commands that it
+// skips.
 func (p *page) runAll(t *testing.T, block string) string {
 	t.Helper()
 	var out bytes.Buffer

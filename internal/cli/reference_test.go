@@ -67,7 +67,8 @@ func describe(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// describeFlags writes the flags. It lists the configuration keys only for the command where they take effect.
+// describeFlags writes the flags. It lists the configuration keys only for the command where they
+// take effect.
 func describeFlags(b *strings.Builder, cmd *cobra.Command) {
 	keys, own := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	config.Flags(keys)

@@ -63,8 +63,8 @@ func (f *ruleFlags) checkStdin(others ...string) error {
 	return nil
 }
 
-// crdPaths returns the paths of the CRDs. The default is the folders among the rules. A missing path is included,
-// since it may have been meant as a folder: reading it reports the error.
+// crdPaths returns the paths of the CRDs. The default is the folders among the rules. A missing
+// path is included, since it may have been meant as a folder: reading it reports the error.
 func (f *ruleFlags) crdPaths() []string {
 	if len(f.crds) > 0 {
 		return f.crds
@@ -94,7 +94,8 @@ func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles 
 	return ruleFiles, crdFiles, nil
 }
 
-// read reads files and folders. For - it reads stdin without a limit, since all CRDs of a cluster may be large.
+// read reads files and folders. For - it reads stdin without a limit, since all CRDs of a cluster
+// may be large.
 func (p *program) read(ctx context.Context, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
 	var files []ruleset.File
 	var problems []error
@@ -116,8 +117,8 @@ func (p *program) readStdin(from ruleset.Origin) ([]byte, error) {
 	return text, from.Unread("stdin", ruleset.Renamed(err, "stdin"))
 }
 
-// once removes duplicates, such as a file that is named and also in a named folder. Such a file counts as named, not
-// as found in a folder.
+// once removes duplicates, such as a file that is named and also in a named folder. Such a file
+// counts as named, not as found in a folder.
 func once(files []ruleset.File) []ruleset.File {
 	first := make(map[string]int, len(files))
 	kept := make([]ruleset.File, 0, len(files))
@@ -143,8 +144,8 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 	return set.Registry()
 }
 
-// ruleSet loads rules to convert with. If they cannot be used, it writes all findings to stderr and fails. If only the
-// checker objects, it says how many findings there are.
+// ruleSet loads rules to convert with. If they cannot be used, it writes all findings to stderr and
+// fails. If only the checker objects, it says how many findings there are.
 func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
 	set, err := p.looseRuleSet(ctx, f)
 	if err == nil && len(set.Findings) > 0 {

@@ -26,9 +26,9 @@ type program struct {
 	compiled       ruleset.Compiled
 }
 
-// Run is the whole program. It runs args with environ, in the form of os.Environ, writes results to stdout and
-// everything else to stderr, and returns the exit code. It ends when ctx does. An empty version is read from the
-// build info.
+// Run is the whole program. It runs args with environ, in the form of os.Environ, writes results to
+// stdout and everything else to stderr, and returns the exit code. It ends when ctx does. An empty
+// version is read from the build info.
 func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
 	root := newRootCommand(p)                 //nolint:contextcheck // cobra hands it to each verb

@@ -24,9 +24,9 @@ func runProgram(compiled ruleset.Compiled) {
 	os.Exit(Run(context.Background(), "", compiled, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo,revive // as main does
 }
 
-// TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its kinds, released is the
-// released program without any, and EXAMPLES is the folder of the examples. In addition to testscript's own commands
-// there are, for one server per script:
+// TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its
+// kinds, released is the released program without any, and EXAMPLES is the folder of the examples.
+// In addition to testscript's own commands there are, for one server per script:
 //
 //	secret DIR                  puts a new key pair into a folder, as a Secret is mounted and updated
 //	[!] start [FLAG...]         starts serve on free ports, with a self-signed pair unless a flag names

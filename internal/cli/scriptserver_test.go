@@ -232,8 +232,8 @@ func (s *scriptServer) shutdown(ts *testscript.TestScript, neg bool, args []stri
 	s.checkLog(ts)
 }
 
-// checkLog checks that each line is what docs/reference/logs.md promises: a JSON object with time, level and message, or
-// a message for a person.
+// checkLog checks that each line is what docs/reference/logs.md promises: a JSON object with time,
+// level and message, or a message for a person.
 func (s *scriptServer) checkLog(ts *testscript.TestScript) {
 	lines := bufio.NewScanner(bytes.NewReader(s.log.text.Bytes()))
 	for lines.Scan() {

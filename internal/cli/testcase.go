@@ -141,7 +141,8 @@ func (f *caseFile) text(document []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// source returns the file that --update makes all others from: the first without kept values, in the order of versions.
+// source returns the file that --update makes all others from: the first without kept values, in
+// the order of versions.
 func (c *testCase) source(versions []string) *caseFile {
 	var first *caseFile
 	for _, v := range versions {
@@ -209,8 +210,8 @@ func withoutKept(document []byte) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// storable returns the reasons why the API server could not store the object as it is. They may quote values, since
-// the files are the user's own.
+// storable returns the reasons why the API server could not store the object as it is. They may
+// quote values, since the files are the user's own.
 func (s *testSuite) storable(f *caseFile) []string {
 	crd := s.set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 )
 
-// hintDrops follows a difference with a hint: if rules drop the value on purpose, a FROM-to-TO file can say so.
+// hintDrops follows a difference with a hint: if rules drop the value on purpose, a FROM-to-TO file
+// can say so.
 func (s *testSuite) hintDrops(c *testCase, d direction) {
 	file := c.versions[d.to]
 	if file == nil || c.oneWay[d] != nil {

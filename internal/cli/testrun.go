@@ -19,7 +19,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// run checks the rules of the suite and runs all cases. It counts failures of cases, and does not return them.
+// run checks the rules of the suite and runs all cases. It counts failures of cases, and does not
+// return them.
 func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 	s.out, s.verbose = p, o.verbose
 	set, err := p.compiled.Load(ctx, s.rules, s.crds)
@@ -154,7 +155,8 @@ func (s *testSuite) roundTrip(ctx context.Context, c *testCase, from, to string)
 	s.hintDrops(c, direction{to, from})
 }
 
-// stored returns two objects at the version of f as the API server stores them, if it adds defaults to either.
+// stored returns two objects at the version of f as the API server stores them, if it adds defaults
+// to either.
 func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
 	crd := s.set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {
@@ -200,8 +202,8 @@ func (s *testSuite) converted(ctx context.Context, document []byte, to string) (
 	return s.converter.object(ctx, document, gvk)
 }
 
-// same compares a result with a file as the API server stores them, with defaults, and reports the difference. With
-// visible it ignores annotations that hold kept values.
+// same compares a result with a file as the API server stores them, with defaults, and reports the
+// difference. With visible it ignores annotations that hold kept values.
 func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
 	want := expected.document
 	if visible {
@@ -257,8 +259,8 @@ func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Ki
 	}
 }
 
-// origin returns the object that a FROM-to-TO file is made from: the file of FROM, or else the file of TO converted to
-// FROM.
+// origin returns the object that a FROM-to-TO file is made from: the file of FROM, or else the file
+// of TO converted to FROM.
 func (s *testSuite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
 	if f := c.versions[d.from]; f != nil {
 		return f.document, true

@@ -75,7 +75,8 @@ func placeOfCases() ruleset.Origin {
 	return ruleset.Origin{What: "cases", Remedy: "name the folder that they are in"}
 }
 
-// split returns a suite for each folder with a Conversion or a CRD, except folders below such a folder.
+// split returns a suite for each folder with a Conversion or a CRD, except folders below such a
+// folder.
 func (s *testSuite) split() []*testSuite {
 	folders := make([]string, 0, len(s.rules)+len(s.crds))
 	for _, f := range slices.Concat(s.rules, s.crds) {
@@ -144,8 +145,8 @@ const (
 // versionName matches the end of the name of a case's file.
 var versionName = regexp.MustCompile(`\.v\d[a-z0-9]*(-to-[a-z0-9-]+)?\.[a-z]+$`)
 
-// roleOf looks at the kinds of the documents. A file that cannot be read counts as rules, whose parser reports the
-// reason, unless it has the name of a case.
+// roleOf looks at the kinds of the documents. A file that cannot be read counts as rules, whose
+// parser reports the reason, unless it has the name of a case.
 func roleOf(f ruleset.File) role {
 	in, err := manifest.ParseFile(f.Name, f.Text)
 	if err != nil {

@@ -31,7 +31,8 @@ type explainedPlace struct {
 	Presence bool   `json:"presence,omitempty"`
 }
 
-// explainUnits returns the units with more than one place, of all versions or of the conversions to and from one.
+// explainUnits returns the units with more than one place, of all versions or of the conversions to
+// and from one.
 func explainUnits(set *ruleset.Set, version string) []explainedUnits {
 	all := []explainedUnits{}
 	for _, k := range set.Bound.Kinds {
@@ -57,7 +58,8 @@ func explainedPlaces(places []check.UnitPlace) []explainedPlace {
 	return explained
 }
 
-// writeUnits writes a block for each version with units, separated by blank lines. With apart, one precedes the first.
+// writeUnits writes a block for each version with units, separated by blank lines. With apart, one
+// precedes the first.
 func writeUnits(w io.Writer, all []explainedUnits, apart bool) error {
 	var text strings.Builder
 	for _, e := range all {

@@ -1,5 +1,6 @@
-// Package didyoumean finds the word that a user probably meant. Comparing two words takes time proportional to the
-// product of their lengths, so it ignores long words and long lists of candidates.
+// Package didyoumean finds the word that a user probably meant. Comparing two words takes time
+// proportional to the product of their lengths, so it ignores long words and long lists of
+// candidates.
 package didyoumean
 
 import (
@@ -23,9 +24,9 @@ func Hint(word string, candidates []string, other string) string {
 	return other
 }
 
-// Nearest returns the candidate that is closest to word: equal except for case and separators, a few letters away, a part
-// of word, or one that contains it. It returns false if none is near, if word is a candidate itself, or if there are more
-// than 500 candidates.
+// Nearest returns the candidate that is closest to word: equal except for case and separators, a
+// few letters away, a part of word, or one that contains it. It returns false if none is near, if
+// word is a candidate itself, or if there are more than 500 candidates.
 func Nearest(word string, candidates []string) (string, bool) {
 	if word == "" || len(word) > longest || len(candidates) > most || slices.Contains(candidates, word) {
 		return "", false
@@ -50,8 +51,8 @@ func Nearest(word string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// part returns the longest candidate that is part of word; else the first that begins with word, or the only one that
-// contains it.
+// part returns the longest candidate that is part of word; else the first that begins with word, or
+// the only one that contains it.
 func part(word string, candidates []string) string {
 	const shortest = 3
 	var inside, begins string

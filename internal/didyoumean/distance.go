@@ -1,7 +1,7 @@
 package didyoumean
 
-// distance returns the Damerau-Levenshtein distance in bytes: the number of insertions, deletions, replacements and swaps
-// of neighbours. Each byte is swapped at most once.
+// distance returns the Damerau-Levenshtein distance in bytes: the number of insertions, deletions,
+// replacements and swaps of neighbours. Each byte is swapped at most once.
 func distance(a, b string) int {
 	var older []int // the row above row
 	row := make([]int, len(b)+1)
@@ -26,7 +26,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Likeness returns a value from 0 to 1: 1 for words that are equal except for case and separators, less for each difference.
+// Likeness returns a value from 0 to 1: 1 for words that are equal except for case and separators,
+// less for each difference.
 func Likeness(a, b string) float64 {
 	a, b = fold(a), fold(b)
 	if a == b {

@@ -38,7 +38,8 @@ func (in *File) Describe(index int) string {
 	return fmt.Sprintf("%s: document %d", in.Name, index+1)
 }
 
-// jsonBegin matches the beginning of a JSON object. A YAML flow mapping rarely quotes its first key.
+// jsonBegin matches the beginning of a JSON object. A YAML flow mapping rarely quotes its first
+// key.
 var jsonBegin = regexp.MustCompile(`^\s*\{\s*["}]`)
 
 // noToken is the YAML parser's error for a tab, among other things.
@@ -57,8 +58,8 @@ func FormatOf(name string) string {
 	return ""
 }
 
-// ParseFile reads the documents of a file. If its extension is unknown, the content decides the format. With an error it
-// returns the documents before it.
+// ParseFile reads the documents of a file. If its extension is unknown, the content decides the
+// format. With an error it returns the documents before it.
 func ParseFile(name string, text []byte) (File, error) {
 	in := File{Name: name, Format: FormatOf(name)}
 	if in.Format == "" {

@@ -21,8 +21,8 @@ const digestLen = 12
 // A digest is the SHA-256 of the rules and the CRD of a kind.
 type digest [sha256.Size]byte
 
-// Digest identifies the rules and CRDs of the kinds. It does not depend on the names of files, the layout of YAML, what a
-// CRD has apart from its spec, or the webhook that it points at.
+// Digest identifies the rules and CRDs of the kinds. It does not depend on the names of files, the
+// layout of YAML, what a CRD has apart from its spec, or the webhook that it points at.
 func (r RuledKinds) Digest() string {
 	kinds := slices.SortedFunc(slices.Values(r.Kinds), func(a, b converters.Kind) int { return strings.Compare(a.Name(), b.Name()) })
 	sum := sha256.New()
@@ -50,8 +50,9 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 	return all
 }
 
-// documentDigests returns the digests of all objects of a kind in files, by name. When two share a name, the first wins,
-// as in the loader. Documents that cannot be read are skipped: the loader makes no kind of them.
+// documentDigests returns the digests of all objects of a kind in files, by name. When two share a
+// name, the first wins, as in the loader. Documents that cannot be read are skipped: the loader
+// makes no kind of them.
 func documentDigests(files []File, kind string) map[string]digest {
 	all := map[string]digest{}
 	for _, f := range files {

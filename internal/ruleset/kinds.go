@@ -20,8 +20,8 @@ type RuledKinds struct {
 // Ruled returns the kinds of a set without findings.
 func (s *Set) Ruled() RuledKinds { return s.ruledKinds(s.Sound()) }
 
-// RuledAgain returns the kinds of a set that were served before, even if they have findings now. Their rules were sound,
-// but the schemas may have changed.
+// RuledAgain returns the kinds of a set that were served before, even if they have findings now.
+// Their rules were sound, but the schemas may have changed.
 func (s *Set) RuledAgain(before RuledKinds) RuledKinds {
 	return s.ruledKinds(slices.DeleteFunc(slices.Clone(s.Kinds), func(k converters.Kind) bool { return before.CRDs[k.GroupKind] == nil }))
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
-// Compiled holds what a program compiles in: kinds with converters in Go, and functions that rules call by name. It is
-// read-only.
+// Compiled holds what a program compiles in: kinds with converters in Go, and functions that rules
+// call by name. It is read-only.
 type Compiled struct {
 	Kinds     []converters.Kind
 	Functions map[string]transform.GoFunc
@@ -32,8 +32,8 @@ func (c Compiled) Has(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(c.Kinds, func(k converters.Kind) bool { return k.GroupKind == gk })
 }
 
-// Registry returns the compiled-in converters and those of rules. When a kind has both, the rules win: they call Go
-// functions.
+// Registry returns the compiled-in converters and those of rules. When a kind has both, the rules
+// win: they call Go functions.
 func (c Compiled) Registry(ruled []converters.Kind) (*converters.Registry, error) {
 	all := slices.DeleteFunc(slices.Clone(c.Kinds), func(k converters.Kind) bool {
 		return slices.ContainsFunc(ruled, func(r converters.Kind) bool { return r.GroupKind == k.GroupKind })
@@ -41,7 +41,8 @@ func (c Compiled) Registry(ruled []converters.Kind) (*converters.Registry, error
 	return converters.NewRegistry(append(all, ruled...)...)
 }
 
-// A Set is the result of loading rules and CRDs: the kinds that the engine can convert, and all findings.
+// A Set is the result of loading rules and CRDs: the kinds that the engine can convert, and all
+// findings.
 type Set struct {
 	compiled        Compiled
 	Files, CRDFiles []File
@@ -57,8 +58,9 @@ type Set struct {
 	Panicked        error             // first panic that left a file out, or nil
 }
 
-// Load checks rules against CRDs, and compiles them. A kind with findings of the checker can still be converted, as the
-// offline verbs do: nothing is lost, but some values are not where the rules want them. The error is that of ctx.
+// Load checks rules against CRDs, and compiles them. A kind with findings of the checker can still
+// be converted, as the offline verbs do: nothing is lost, but some values are not where the rules
+// want them. The error is that of ctx.
 func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, error) {
 	s := Set{compiled: c}
 	ruleFiles, s.Passed = withoutPassed(ruleFiles)
@@ -126,8 +128,8 @@ func PassedNotes(files []File) []finding.Finding {
 	return notes
 }
 
-// saidOfFile reports whether said has the same finding for the whole file. A file in a folder is read both as rules and
-// as CRDs.
+// saidOfFile reports whether said has the same finding for the whole file. A file in a folder is
+// read both as rules and as CRDs.
 func saidOfFile(f finding.Finding, said []finding.Finding) bool {
 	const notYAML = "not YAML"
 	return strings.HasPrefix(f.Message, notYAML) && slices.ContainsFunc(said, func(s finding.Finding) bool {
@@ -206,8 +208,9 @@ func (s *Set) compiledInFindings() []finding.Finding {
 	return findings
 }
 
-// FilesOfRules removes files found in folders that hold only other objects than Conversions, so that CRDs and cases may
-// be next to the rules. A file that cannot be read stays: the parser of rules reports the reason.
+// FilesOfRules removes files found in folders that hold only other objects than Conversions, so
+// that CRDs and cases may be next to the rules. A file that cannot be read stays: the parser of
+// rules reports the reason.
 func FilesOfRules(files []File) []File {
 	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 		if !f.InFolder {
@@ -225,7 +228,8 @@ func MayBeConversion(document []byte) bool {
 	return err != nil || gvk.Group == group || gvk.Kind == syntax.Kind
 }
 
-// ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns what it has.
+// ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns
+// what it has.
 //
 //nolint:contextcheck,nolintlint // the function in crdschema that takes a context does not use it; contextcheck reads this itself
 func ParseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.Finding) {

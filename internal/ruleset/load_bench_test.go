@@ -172,8 +172,8 @@ func TestLoadShapes(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadRules reads, checks and compiles a growing Conversion. If loading is linear, the time for each added part
-// does not depend on the size.
+// BenchmarkLoadRules reads, checks and compiles a growing Conversion. If loading is linear, the
+// time for each added part does not depend on the size.
 func BenchmarkLoadRules(b *testing.B) {
 	for _, shape := range loadShapes() {
 		for _, n := range []int{1000, 4000, 16000} {

@@ -11,8 +11,8 @@ import (
 // An Origin says what a command reads, and the remedy if it does not exist.
 type Origin struct{ What, Remedy string }
 
-// Unread returns the errors for the files and folders at path in the usual form: what failed, why, the remedy, and the
-// path last.
+// Unread returns the errors for the files and folders at path in the usual form: what failed, why,
+// the remedy, and the path last.
 func (p Origin) Unread(path string, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		problems := slices.Clone(joined.Unwrap())

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnread checks that the error for each unreadable file has a remedy, and that other errors stay as they are.
+// TestUnread checks that the error for each unreadable file has a remedy, and that other errors
+// stay as they are.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	failed := func(path string, err error) error { return &fs.PathError{Op: "open", Path: path, Err: err} }

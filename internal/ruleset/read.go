@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/volume"
 )
 
-// maxRuleFile bounds a file of rules or CRDs in bytes. A ConfigMap may have 1 MiB, and the largest CRDs have two.
+// maxRuleFile bounds a file of rules or CRDs in bytes. A ConfigMap may have 1 MiB, and the largest
+// CRDs have two.
 const maxRuleFile = 8 << 20
 
 // maxRuleFiles bounds the files of one folder, in case a user names the root of a repository.
@@ -31,9 +32,9 @@ type File struct {
 	Stuck    bool   // passed by because it does not answer; Text is the previous one, if any
 }
 
-// Read returns the YAML and JSON files at the paths, and in and below folders, in the order of names. It reads all files
-// that it can, and reports all that it cannot. In a folder it passes by anything that is not a file, and files that take
-// too long to read.
+// Read returns the YAML and JSON files at the paths, and in and below folders, in the order of
+// names. It reads all files that it can, and reports all that it cannot. In a folder it passes by
+// anything that is not a file, and files that take too long to read.
 func Read(ctx context.Context, read Reader, from Origin, paths ...string) ([]File, error) {
 	var files []File
 	problems := make([]error, 0, len(paths))
@@ -62,8 +63,8 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 	return readWhole(ctx, read, path, func(generation string) ([]File, error) { return readFolder(ctx, read, generation, path) })
 }
 
-// readWhole reads the generation of a folder that is current when the reading ends. It discards what it has read of an
-// older one, errors included, since that may be incomplete.
+// readWhole reads the generation of a folder that is current when the reading ends. It discards
+// what it has read of an older one, errors included, since that may be incomplete.
 func readWhole(ctx context.Context, reader Reader, dir string, read func(generation string) ([]File, error)) ([]File, error) {
 	current := func() (volume.Generation, error) {
 		return within(ctx, reader.waits, dir, func() (volume.Generation, error) { return volume.Current(dir) })
@@ -71,8 +72,8 @@ func readWhole(ctx context.Context, reader Reader, dir string, read func(generat
 	return volume.Read(dir, current, func(g volume.Generation) ([]File, error) { return read(g.Path) })
 }
 
-// readFolder reads the files in and below a folder, except those whose names, or whose folders' names, begin with a dot.
-// It gives them names that stay the same from one generation to the next.
+// readFolder reads the files in and below a folder, except those whose names, or whose folders'
+// names, begin with a dot. It gives them names that stay the same from one generation to the next.
 func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, error) {
 	entries, err := within(ctx, read.waits, folder, func() ([]os.DirEntry, error) { return os.ReadDir(folder) })
 	if err != nil {

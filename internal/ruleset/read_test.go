@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A volume changes while it is read: the kubelet points ..data at the new files and removes the old ones.
+// A volume changes while it is read: the kubelet points ..data at the new files and removes the old
+// ones.
 func TestAFolderIsReadWhole(t *testing.T) {
 	t.Parallel()
 	names := []string{"a.yaml", "b.yaml", "c.yaml"}
@@ -104,7 +105,8 @@ func TestAFolderIsReadWhole(t *testing.T) {
 	}
 }
 
-// halfGone is a volume in the middle of a swap: the link points at the new files, and the first old ones are gone.
+// halfGone is a volume in the middle of a swap: the link points at the new files, and the first old
+// ones are gone.
 func halfGone(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
 	link := filepath.Join(dir, "..data")

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A fileReader reads the file at path. Errors use name instead. A passedError means that it is not a readable file.
+// A fileReader reads the file at path. Errors use name instead. A passedError means that it is not
+// a readable file.
 type fileReader func(path, name string) ([]byte, error)
 
 // A Reader reads rules and CRDs.
@@ -18,10 +19,12 @@ type Reader struct {
 	waits           *readWaits
 }
 
-// ReaderForVerbs returns a Reader for files on the command line. It also reads pipes if they are named.
+// ReaderForVerbs returns a Reader for files on the command line. It also reads pipes if they are
+// named.
 func ReaderForVerbs() Reader { return Reader{named: ReadBounded, inFolder: readRegular} }
 
-// ReaderForServe returns a Reader for followed files. A file that takes too long does not hold up others.
+// ReaderForServe returns a Reader for followed files. A file that takes too long does not hold up
+// others.
 func ReaderForServe() Reader {
 	return Reader{named: readRegular, inFolder: readRegular, waits: newReadWaits()}
 }
@@ -34,8 +37,8 @@ type passedError struct {
 
 func (e passedError) Error() string { return e.why }
 
-// readRegular is a fileReader for files and links to files. It passes by anything else, since reading a pipe or a device
-// may take for ever.
+// readRegular is a fileReader for files and links to files. It passes by anything else, since
+// reading a pipe or a device may take for ever.
 func readRegular(path, name string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,9 +91,9 @@ type readWaits struct {
 
 func newReadWaits() *readWaits { return &readWaits{stuck: map[string]bool{}} }
 
-// within returns the result of f. If that takes too long, such as on a file system that hangs, or if ctx ends, it leaves
-// f running, which cannot be ended, and does not call it for the same path until it has returned. If p is nil, it only
-// calls f.
+// within returns the result of f. If that takes too long, such as on a file system that hangs, or
+// if ctx ends, it leaves f running, which cannot be ended, and does not call it for the same path
+// until it has returned. If p is nil, it only calls f.
 func within[T any](ctx context.Context, p *readWaits, path string, f func() (T, error)) (T, error) {
 	if p == nil {
 		return f()

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A file system that hangs does not hold up others: its file is passed by until it answers, and is read once.
+// A file system that hangs does not hold up others: its file is passed by until it answers, and is
+// read once.
 func TestAFileThatDoesNotAnswerIsPassedBy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,7 +68,8 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// A load ends with the context's error wherever the context ends, and checks it only a few more times.
+// A load ends with the context's error wherever the context ends, and checks it only a few more
+// times.
 func TestAContextEndsALoad(t *testing.T) {
 	t.Parallel()
 	for _, shape := range loadShapes() {

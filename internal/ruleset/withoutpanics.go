@@ -11,8 +11,8 @@ import (
 // A Loader makes a set of files of rules and CRDs. Its error is that of ctx.
 type Loader func(ctx context.Context, rules, crds []File) (Set, error)
 
-// WithoutPanics returns a loader that leaves out each file that makes load panic, with a finding, so that other kinds
-// stay readable. It panics if only a combination of files makes load panic.
+// WithoutPanics returns a loader that leaves out each file that makes load panic, with a finding,
+// so that other kinds stay readable. It panics if only a combination of files makes load panic.
 func WithoutPanics(load Loader) Loader {
 	return func(ctx context.Context, rules, crds []File) (set Set, err error) {
 		if panics.Survive(func() { set, err = load(ctx, rules, crds) }) == nil {

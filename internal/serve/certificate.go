@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// A certificateSource provides the certificate. If it is self-signed, clients can verify it with caFile, which is empty
-// if the file could not be written.
+// A certificateSource provides the certificate. If it is self-signed, clients can verify it with
+// caFile, which is empty if the file could not be written.
 type certificateSource struct {
 	*tlsreload.Source
 
@@ -55,8 +55,8 @@ func listenHost(listen string) string {
 	return host
 }
 
-// writeCA writes the bundle to a new temporary file. It returns "" if it cannot, such as on a read-only file system,
-// since the server can run without the file.
+// writeCA writes the bundle to a new temporary file. It returns "" if it cannot, such as on a
+// read-only file system, since the server can run without the file.
 func writeCA(bundle []byte) string {
 	dir, err := os.MkdirTemp("", "webhookd-")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/panics"
 )
 
-// configPoll is the interval at which the configuration file is read. The content is compared, so a swapped ConfigMap
-// link and an edited file work alike.
+// configPoll is the interval at which the configuration file is read. The content is compared, so a
+// swapped ConfigMap link and an edited file work alike.
 const configPoll = 5 * time.Second
 
 // A configWatch follows the configuration file and applies keys that may change while running.

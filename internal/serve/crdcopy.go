@@ -15,11 +15,13 @@ import (
 // A crdCopy is webhookd's copy of a kind's CRD, which conversions of that kind use.
 type crdCopy struct {
 	crd *crdschema.CRD // nil for a compiled-in kind, whose Go types are the copy
-	// outdated says that an object had fields that the copy lacks. Generations with the same schemas share it.
+	// outdated says that an object had fields that the copy lacks. Generations with the same
+	// schemas share it.
 	outdated *atomic.Bool
 }
 
-// copiesOf returns the CRD copies for the kinds of a registry, and the names of the kinds whose schemas have changed.
+// copiesOf returns the CRD copies for the kinds of a registry, and the names of the kinds whose
+// schemas have changed.
 func copiesOf(registry *converters.Registry, ruled *ruleset.RuledKinds, before *servedRules) (copies map[*converters.Kind]*crdCopy, changed []string) {
 	copies = make(map[*converters.Kind]*crdCopy)
 	for _, kind := range registry.Kinds() {
@@ -52,8 +54,9 @@ func sameSchemas(a, b *crdschema.CRD) bool {
 	})
 }
 
-// unknownFields logs that objects have fields which the kind's copy of the CRD lacks, once until the kind gets other
-// schemas. It ignores reviews that began with schemas that are no longer served.
+// unknownFields logs that objects have fields which the kind's copy of the CRD lacks, once until
+// the kind gets other schemas. It ignores reviews that began with schemas that are no longer
+// served.
 func (w *ruleWatch) unknownFields(kind *converters.Kind, pair review.Pair) {
 	c := w.current.Load().copies[kind]
 	if c == nil || !c.outdated.CompareAndSwap(false, true) {

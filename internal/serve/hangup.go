@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// reloadOnSignal reads the rules and the certificate on each signal, and logs the results, until ctx ends.
+// reloadOnSignal reads the rules and the certificate on each signal, and logs the results, until
+// ctx ends.
 func (s *service) reloadOnSignal(ctx context.Context) {
 	for {
 		select {

@@ -93,8 +93,8 @@ func certificate(e tlsreload.Event) []zap.Field {
 	return fields
 }
 
-// serverHooks returns hooks that count and log what the listeners do. A client can send any number of refused requests,
-// so those are logged only at the debug level.
+// serverHooks returns hooks that count and log what the listeners do. A client can send any number
+// of refused requests, so those are logged only at the debug level.
 func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 	counted := m.Server()
 	return server.Hooks{

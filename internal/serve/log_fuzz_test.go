@@ -38,9 +38,10 @@ const (
 	canaryNumber = "80861808618086"
 )
 
-// FuzzLog answers any body with each kind of converter and each way to fail. The log gets one line of JSON for it, with
-// known fields, and one for each panic. Lines, also those of net/http, have at most maxLine bytes without the stack. No
-// value of an object appears in the log, in a metric or in a message (invariant I11).
+// FuzzLog answers any body with each kind of converter and each way to fail. The log gets one line
+// of JSON for it, with known fields, and one for each panic. Lines, also those of net/http, have at
+// most maxLine bytes without the stack. No value of an object appears in the log, in a metric or in
+// a message (invariant I11).
 func FuzzLog(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/conversionreviews/*.request.json")
 	if err != nil || len(files) < 40 {
@@ -220,8 +221,8 @@ func hasCanary(text string) bool {
 	return strings.Contains(text, canaryText) || strings.Contains(text, canaryNumber)
 }
 
-// mark puts a canary into every string and every number of a body, except the names of the object, its kind and its
-// versions, which may be logged. It returns false if the body is not JSON.
+// mark puts a canary into every string and every number of a body, except the names of the object,
+// its kind and its versions, which may be logged. It returns false if the body is not JSON.
 func mark(body []byte) ([]byte, bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
 	marked, err := appendMarked(nil, d, "")

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// newLogger returns a logger that writes one JSON object per line to w. docs/reference/logs.md describes the fields,
-// which never hold content of an object. A line has at most maxLine bytes.
+// newLogger returns a logger that writes one JSON object per line to w. docs/reference/logs.md
+// describes the fields, which never hold content of an object. A line has at most maxLine bytes.
 func newLogger(w zapcore.WriteSyncer, level zapcore.LevelEnabler) *zap.Logger {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",

@@ -11,7 +11,8 @@ import (
 const (
 	// LogDelay is how long a line may wait for others, to be written together.
 	LogDelay = 50 * time.Millisecond
-	// logBatch is the number of bytes that are written at once: they still fit the processor's cache.
+	// logBatch is the number of bytes that are written at once: they still fit the processor's
+	// cache.
 	logBatch = 32 << 10
 	// logPending bounds the waiting lines, in bytes. Lines beyond it are dropped.
 	logPending = 1 << 20
@@ -21,10 +22,10 @@ const (
 	logGrace = time.Second
 )
 
-// A LogWriter writes lines to a stream in the background, so that a request never waits for the reader of the log. It
-// collects lines for LogDelay, which also saves a system call for each, and does not wake up when nothing is logged.
-// Whole lines beyond logPending are dropped and counted. It implements zapcore.WriteSyncer and is safe for concurrent
-// use.
+// A LogWriter writes lines to a stream in the background, so that a request never waits for the
+// reader of the log. It collects lines for LogDelay, which also saves a system call for each, and
+// does not wake up when nothing is logged. Whole lines beyond logPending are dropped and counted.
+// It implements zapcore.WriteSyncer and is safe for concurrent use.
 type LogWriter struct {
 	out     io.Writer
 	wake    chan struct{} // a line is waiting
@@ -51,7 +52,8 @@ func NewLogWriter(out io.Writer) *LogWriter {
 	return w
 }
 
-// gatherFrom makes the writing goroutine call f before each write. f writes lines that requests have left to it.
+// gatherFrom makes the writing goroutine call f before each write. f writes lines that requests
+// have left to it.
 func (w *LogWriter) gatherFrom(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +87,8 @@ func (w *LogWriter) Sync() error { return nil }
 // Dropped returns the number of lost lines.
 func (w *LogWriter) Dropped() uint64 { return w.dropped.Load() }
 
-// Close writes the waiting lines and ends the goroutine. It gives up after logGrace. Nothing may be written afterwards.
+// Close writes the waiting lines and ends the goroutine. It gives up after logGrace. Nothing may be
+// written afterwards.
 func (w *LogWriter) Close() {
 	close(w.closing)
 	timer := time.NewTimer(logGrace)
@@ -122,7 +125,8 @@ func (w *LogWriter) wait() bool {
 	return true
 }
 
-// flush writes the waiting lines and returns their buffer for the next call. Until then spare replaces it.
+// flush writes the waiting lines and returns their buffer for the next call. Until then spare
+// replaces it.
 func (w *LogWriter) flush(spare []byte) []byte {
 	w.mu.Lock()
 	gather := w.gather

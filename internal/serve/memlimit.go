@@ -12,13 +12,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 )
 
-// gcPercent is GOGC if the environment does not set it. With a small heap, Go's 100 means a collection for every 700
-// small reviews, and each one scans 2 MB that live for ever. 200 saves 3 to 9 % of the CPU of a small request and costs
-// 4 MB of memory (make bench-serve).
+// gcPercent is GOGC if the environment does not set it. With a small heap, Go's 100 means a
+// collection for every 700 small reviews, and each one scans 2 MB that live for ever. 200 saves 3
+// to 9 % of the CPU of a small request and costs 4 MB of memory (make bench-serve).
 const gcPercent = 200
 
-// setGCPercent applies gcPercent unless the variable GOGC is set, which the runtime has already read. A memory limit
-// overrides it.
+// setGCPercent applies gcPercent unless the variable GOGC is set, which the runtime has already
+// read. A memory limit overrides it.
 func setGCPercent(environ []string) {
 	if !isSet(environ, "GOGC") {
 		debug.SetGCPercent(gcPercent)
@@ -33,9 +33,9 @@ func isSet(environ []string, name string) bool {
 	})
 }
 
-// memoryLimit returns the memory limit for the runtime in bytes: the key memory-limit; else 0 if the variable GOMEMLIMIT
-// is set, which the runtime has already read; else the cgroup's limit less a reserve, so that the garbage collector
-// works harder before the kernel kills the container.
+// memoryLimit returns the memory limit for the runtime in bytes: the key memory-limit; else 0 if
+// the variable GOMEMLIMIT is set, which the runtime has already read; else the cgroup's limit less
+// a reserve, so that the garbage collector works harder before the kernel kills the container.
 func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	if key > 0 {
 		return int64(key)
@@ -47,11 +47,12 @@ func memoryLimit(key config.Bytes, environ []string, root fs.FS) int64 {
 	return limit - min(max(limit/10, outsideHeap), limit/4)
 }
 
-// outsideHeap is the resident memory outside the heap, plus how far the heap exceeds its limit under a flood, in bytes:
-// 17 to 30 MiB in TestR1FloodOfLargeBodies of test/oracle/faults.
+// outsideHeap is the resident memory outside the heap, plus how far the heap exceeds its limit
+// under a flood, in bytes: 17 to 30 MiB in TestR1FloodOfLargeBodies of test/oracle/faults.
 const outsideHeap = 38 << 20
 
-// setMemoryLimit applies limit unless it is 0. It returns the limit in effect, or 0 if there is none.
+// setMemoryLimit applies limit unless it is 0. It returns the limit in effect, or 0 if there is
+// none.
 func setMemoryLimit(limit int64) int64 {
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
@@ -62,8 +63,8 @@ func setMemoryLimit(limit int64) int64 {
 	return limit
 }
 
-// cgroupLimit returns the lowest memory limit of the process's cgroup and its parents, or 0 if there is none. root is
-// the file system's root. It supports versions 1 and 2 (cgroups(7)).
+// cgroupLimit returns the lowest memory limit of the process's cgroup and its parents, or 0 if
+// there is none. root is the file system's root. It supports versions 1 and 2 (cgroups(7)).
 func cgroupLimit(root fs.FS) int64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -88,8 +89,8 @@ func cgroupLimit(root fs.FS) int64 {
 	return lowest
 }
 
-// lowestLimit reads the file called name of the group and each of its parents, up to the mount. In a container the mount
-// is often the group itself and the path does not exist.
+// lowestLimit reads the file called name of the group and each of its parents, up to the mount. In
+// a container the mount is often the group itself and the path does not exist.
 func lowestLimit(root fs.FS, mount, group, name string) int64 {
 	lowest := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

@@ -17,7 +17,8 @@ import (
 // WebhookdAPIServerConversionsSlow has the same limit.
 const slowReview = time.Second
 
-// A reviewLog logs reviews: a line for each wanted one, and summaries of all. It reuses the fields of lines.
+// A reviewLog logs reviews: a line for each wanted one, and summaries of all. It reuses the fields
+// of lines.
 type reviewLog struct {
 	logger *zap.Logger
 	wanted atomic.Pointer[config.LogReviews]

@@ -180,7 +180,8 @@ func TestHooksReachTheLog(t *testing.T) {
 	}
 }
 
-// BenchmarkHooks measures what counting and logging add to a review of one object, wired as in serve.
+// BenchmarkHooks measures what counting and logging add to a review of one object, wired as in
+// serve.
 func BenchmarkHooks(b *testing.B) {
 	for _, wanted := range []config.LogReviews{config.LogFailedReviews, config.LogAllReviews, config.LogNoReviews} {
 		b.Run("log-reviews="+string(wanted), func(b *testing.B) {

@@ -10,13 +10,14 @@ import (
 const (
 	// queueBatch is the number of reviews that are written at once: some tens of KiB.
 	queueBatch = 128
-	// queueBound is how many reviews may wait. Reviews beyond it are dropped and counted like lines.
+	// queueBound is how many reviews may wait. Reviews beyond it are dropped and counted like
+	// lines.
 	queueBound = 4096
 )
 
-// A reviewQueue moves the encoding of reviews from their requests to the goroutine that writes the log. In a batch, a
-// review costs a third of what it costs within a request (make bench-serve, one small object). It is safe for concurrent
-// use.
+// A reviewQueue moves the encoding of reviews from their requests to the goroutine that writes the
+// log. In a batch, a review costs a third of what it costs within a request (make bench-serve, one
+// small object). It is safe for concurrent use.
 type reviewQueue struct {
 	log *reviewLog
 	out *LogWriter

@@ -16,8 +16,8 @@ import (
 // summaryInterval is the time between two summaries of reviews.
 const summaryInterval = time.Minute
 
-// reviewTotals sum up the reviews of each kind since the last summary. Kinds have the names that metrics use, so a
-// client that invents kinds adds at most one. It is safe for concurrent use.
+// reviewTotals sum up the reviews of each kind since the last summary. Kinds have the names that
+// metrics use, so a client that invents kinds adds at most one. It is safe for concurrent use.
 type reviewTotals struct {
 	mu     sync.Mutex
 	byKind map[string]*kindTotals

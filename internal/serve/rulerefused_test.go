@@ -15,7 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// At the start, serve refuses what check refuses, and serves what check passes, for all golden files of the checker.
+// At the start, serve refuses what check refuses, and serves what check passes, for all golden
+// files of the checker.
 func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob(filepath.Join("..", "..", "internal", "converters", "rules", "check", "testdata", "*", "rules.yaml"))

@@ -18,8 +18,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A reload serves what a fresh start with the same files serves, with the same rules and schemas. In addition, a kind with
-// findings, which a fresh start refuses, keeps its previous rules.
+// A reload serves what a fresh start with the same files serves, with the same rules and schemas.
+// In addition, a kind with findings, which a fresh start refuses, keeps its previous rules.
 func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 	t.Parallel()
 	mapped := func(kind string) string { // without unmapped, so that a field of one version alone is a finding
@@ -150,7 +150,8 @@ func opened(t *testing.T, c config.Config) *ruleWatch {
 	return w
 }
 
-// conversions converts an object of each kind with rules from each version, and returns the results by kind.
+// conversions converts an object of each kind with rules from each version, and returns the results
+// by kind.
 func conversions(t *testing.T, w *ruleWatch) map[string]string {
 	t.Helper()
 	all := map[string]string{}

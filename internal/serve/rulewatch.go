@@ -17,17 +17,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// rulesPoll is the interval at which rules and CRDs are read. The content is compared, so a swapped ConfigMap link and
-// an edited file work alike.
+// rulesPoll is the interval at which rules and CRDs are read. The content is compared, so a swapped
+// ConfigMap link and an edited file work alike.
 const rulesPoll = 5 * time.Second
 
 // maxLoggedFindings bounds the findings in one log line.
 const maxLoggedFindings = 20
 
-// A ruleWatch follows the files of rules and CRDs, and replaces the whole registry when a change is sound. After a change
-// with findings, or one that leaves no rules, it keeps the last good rules with the schemas on disk: rules do not go bad,
-// but a copy of a CRD becomes outdated. Until there are good rules, it serves the kinds without findings, since a mistake
-// in the rules of one kind must not make others unreadable.
+// A ruleWatch follows the files of rules and CRDs, and replaces the whole registry when a change is
+// sound. After a change with findings, or one that leaves no rules, it keeps the last good rules
+// with the schemas on disk: rules do not go bad, but a copy of a CRD becomes outdated. Until there
+// are good rules, it serves the kinds without findings, since a mistake in the rules of one kind
+// must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty for compiled-in kinds only
 	compiled    ruleset.Compiled
@@ -43,8 +44,8 @@ type ruleWatch struct {
 	passed  string            // last logged files that were passed by
 }
 
-// servedRules are one generation: a registry and what it was built from. lack is an error if there should be rules, but
-// none of them converts a kind.
+// servedRules are one generation: a registry and what it was built from. lack is an error if there
+// should be rules, but none of them converts a kind.
 type servedRules struct {
 	registry *converters.Registry
 	lack     error
@@ -60,7 +61,8 @@ type ruleCounts interface {
 	RulesServed(kinds int, digest string)
 }
 
-// openRules returns a watch with the registry for the files. It fails if they cannot be read, or if ctx ends.
+// openRules returns a watch with the registry for the files. It fails if they cannot be read, or if
+// ctx ends.
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted,
@@ -86,8 +88,8 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	return w, nil
 }
 
-// loaded calls load. It returns as soon as ctx ends, since load notices that late if a file is large. A panic becomes
-// an error.
+// loaded calls load. It returns as soon as ctx ends, since load notices that late if a file is
+// large. A panic becomes an error.
 func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.File) (ruleset.Set, error) {
 	type result struct {
 		set ruleset.Set
@@ -116,8 +118,8 @@ func (w *ruleWatch) registry() *converters.Registry { return w.current.Load().re
 // digest identifies the served rules and CRDs. It is empty if no rules are set.
 func (w *ruleWatch) digest() string { return w.current.Load().digest }
 
-// ready returns an error if this replica should not get reviews yet. During a rollout, a replica without the kinds of its
-// rules would replace one that has them.
+// ready returns an error if this replica should not get reviews yet. During a rollout, a replica
+// without the kinds of its rules would replace one that has them.
 func (w *ruleWatch) ready() error {
 	current := w.current.Load()
 	if current.lack == nil && len(current.registry.Kinds()) == 0 {
@@ -172,8 +174,8 @@ func (w *ruleWatch) lookNow(ctx context.Context) string {
 	}
 }
 
-// look reads the files, and logs a change or failure once. It survives a panic of a parser, since all replicas read the
-// same file at the same time.
+// look reads the files, and logs a change or failure once. It survives a panic of a parser, since
+// all replicas read the same file at the same time.
 func (w *ruleWatch) look(ctx context.Context) string {
 	outcome := filesKept
 	err := panics.Survive(func() { outcome = w.reload(ctx) })
@@ -216,8 +218,8 @@ func (w *ruleWatch) reload(ctx context.Context) string {
 	return filesLoaded
 }
 
-// change serves a set, or keeps the last good rules if there are any. An empty set is treated as a mistake, such as a
-// deleted ConfigMap or a renamed key.
+// change serves a set, or keeps the last good rules if there are any. An empty set is treated as a
+// mistake, such as a deleted ConfigMap or a renamed key.
 func (w *ruleWatch) change(ctx context.Context, set *ruleset.Set) error {
 	before := w.current.Load()
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
@@ -236,9 +238,10 @@ func (w *ruleWatch) change(ctx context.Context, set *ruleset.Set) error {
 	return nil
 }
 
-// keep serves the last good rules with the schemas of a set that has problems. The engine treats a field as unknown if
-// the schema lacks it, so outdated schemas would do harm. Kinds that the last good rules cannot convert with these
-// schemas are converted by the new rules if possible, or else as before.
+// keep serves the last good rules with the schemas of a set that has problems. The engine treats a
+// field as unknown if the schema lacks it, so outdated schemas would do harm. Kinds that the last
+// good rules cannot convert with these schemas are converted by the new rules if possible, or else
+// as before.
 func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.Set, problems []finding.Finding) error {
 	good, message := *set, servedAsBefore
 	if !ruleset.SameTexts(set.Files, before.rules) {
@@ -278,7 +281,8 @@ func (w *ruleWatch) serve(set *ruleset.Set) error {
 	return nil
 }
 
-// swap builds the registry of a generation and serves it. It returns the names of the kinds whose schemas have changed.
+// swap builds the registry of a generation and serves it. It returns the names of the kinds whose
+// schemas have changed.
 func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
 	if next.registry, err = w.compiled.Registry(next.ruled.Kinds); err != nil {
 		return nil, err
@@ -346,8 +350,8 @@ func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
 	w.failed(lastGoodKept, findings, fields...)
 }
 
-// failed counts and logs findings, unless they are the same as last time. It reports whether it did. Findings quote
-// rules and names of files, never an object.
+// failed counts and logs findings, unless they are the same as last time. It reports whether it
+// did. Findings quote rules and names of files, never an object.
 func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) bool {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {

@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A replica that keeps the last good rules has a different digest than one that starts with the files on disk. Once the
-// rules are fixed, the digests are the same.
+// A replica that keeps the last good rules has a different digest than one that starts with the
+// files on disk. Once the rules are fixed, the digests are the same.
 func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,7 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
-// A pipe and a device in followed folders are logged in one line. The rules next to them are served and followed.
+// A pipe and a device in followed folders are logged in one line. The rules next to them are served
+// and followed.
 func TestNonRegularFilesArePassedBy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

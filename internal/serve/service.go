@@ -27,7 +27,8 @@ type Options struct {
 	Again    <-chan os.Signal // each value makes the server read its files at once
 }
 
-// Run wires the server and serves until ctx ends. It returns the error that ended it, and does not log it.
+// Run wires the server and serves until ctx ends. It returns the error that ended it, and does not
+// log it.
 func Run(ctx context.Context, o Options) error {
 	s, err := newService(ctx, o)
 	switch {
@@ -100,7 +101,8 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	}, nil
 }
 
-// run serves until ctx ends. It follows the certificate, the rules and the configuration until the drain is done.
+// run serves until ctx ends. It follows the certificate, the rules and the configuration until the
+// drain is done.
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup

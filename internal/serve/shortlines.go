@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// maxLine bounds a log line in bytes, including its end. Longer texts are cut to fit. Stacks and lists do not count:
-	// they come from the program, the rules and the configuration, so clients cannot make them longer.
+	// maxLine bounds a log line in bytes, including its end. Longer texts are cut to fit. Stacks
+	// and lists do not count: they come from the program, the rules and the configuration, so
+	// clients cannot make them longer.
 	maxLine = 1 << 10
 	// cutMark ends a text that has been cut.
 	cutMark = "…"
@@ -90,8 +91,8 @@ func share(lengths []int, room int) int {
 	return math.MaxInt
 }
 
-// cut returns the longest beginning of a text, in whole characters, that takes at most size bytes of a line together with
-// the cutMark after it.
+// cut returns the longest beginning of a text, in whole characters, that takes at most size bytes
+// of a line together with the cutMark after it.
 func cut(text string, size int) string {
 	used := len(cutMark)
 	for i := 0; i < len(text); {

@@ -178,8 +178,8 @@ func (g *gate) grant(s *share, n int64) {
 	g.held.bytes[s.class] += n
 }
 
-// grow enlarges the share of s to n bytes, and admits its request if that is new. It waits and fails
-// like acquire; on an error the share stays as it is.
+// grow enlarges the share of s to n bytes, and admits its request if that is new. It waits and
+// fails like acquire; on an error the share stays as it is.
 func (g *gate) grow(ctx context.Context, s *share, n int64) error {
 	g.mu.Lock()
 	queue, growing := &g.queues[g.classOf(s, n)], s.requests > 0

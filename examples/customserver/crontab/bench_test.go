@@ -57,7 +57,8 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// The rest of a request allocates as well, and all of it should stay under 10 (docs/performance.md).
+// The rest of a request allocates as well, and all of it should stay under 10
+// (docs/performance.md).
 func TestConvertAllocatesLittle(t *testing.T) {
 	kind := crontab.Kind("example.com", "v1beta1", "v1")
 	for _, test := range []struct {

@@ -1,5 +1,6 @@
-// Package crontab converts the CronTab of the Kubernetes documentation and conformance tests: hostPort in one version is
-// host and port in the other. It is the smallest complete converter over jsondoc, and a model to copy.
+// Package crontab converts the CronTab of the Kubernetes documentation and conformance tests:
+// hostPort in one version is host and port in the other. It is the smallest complete converter over
+// jsondoc, and a model to copy.
 package crontab
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Kind returns the CronTab of a group. The version joined has hostPort; the version parted, the hub, has host and port.
-// Values that the other version cannot express are kept.
+// Kind returns the CronTab of a group. The version joined has hostPort; the version parted, the
+// hub, has host and port. Values that the other version cannot express are kept.
 func Kind(group, joined, parted string) converters.Kind {
 	kind := converters.Kind{
 		GroupKind: schema.GroupKind{Group: group, Kind: "CronTab"},
@@ -32,8 +33,8 @@ func Kind(group, joined, parted string) converters.Kind {
 	return converters.Lossless(kind, converters.Unit{joined: {{"hostPort"}}, parted: {{"host"}, {"port"}}})
 }
 
-// with returns the schema of a version with some fields, each a text or null. A CRD may have other fields, there and in
-// spec, which are copied.
+// with returns the schema of a version with some fields, each a text or null. A CRD may have other
+// fields, there and in spec, which are copied.
 func with(fields ...string) *crdschema.Node {
 	text := ofType("string")
 	spec := open(map[string]structural.Structural{"cronSpec": text, "image": text, "replicas": ofType("integer")})
@@ -55,7 +56,8 @@ func ofType(name string) structural.Structural {
 	return structural.Structural{Generic: structural.Generic{Type: name, Nullable: true}}
 }
 
-// convert converts an object with there. The conversion is exact if back gives the same fields again.
+// convert converts an object with there. The conversion is exact if back gives the same fields
+// again.
 func convert(obj *jsondoc.Object, there, back func(fields) fields) (exact bool, err error) {
 	was, err := read(obj)
 	if err != nil {
@@ -65,8 +67,8 @@ func convert(obj *jsondoc.Object, there, back func(fields) fields) (exact bool, 
 	return back(now) == was, write(obj, was, now)
 }
 
-// split splits hostPort into host and port. A text that is not host:port, or [host]:port for a host with colons such as
-// an IPv6 address, is only a host, so join restores every text.
+// split splits hostPort into host and port. A text that is not host:port, or [host]:port for a host
+// with colons such as an IPv6 address, is only a host, so join restores every text.
 func split(f fields) fields {
 	if f.hostPort.kind != jsondoc.String {
 		return fields{host: f.hostPort.onlyNull()}
@@ -85,8 +87,8 @@ func split(f fields) fields {
 	return fields{host: str(host), port: str(port)}
 }
 
-// join joins host and port into one text. split does not restore all of them: a port with a colon, a host that looks like
-// host:port, or a port without a host.
+// join joins host and port into one text. split does not restore all of them: a port with a colon,
+// a host that looks like host:port, or a port without a host.
 func join(f fields) fields {
 	host, port := f.host.text, f.port.text
 	switch {

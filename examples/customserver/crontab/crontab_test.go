@@ -143,7 +143,8 @@ func withoutKept(t *testing.T, object string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
 }
 
-// Host and port are one text in the other version: a kept value of one is not mixed with values from an edited text.
+// Host and port are one text in the other version: a kept value of one is not mixed with values
+// from an edited text.
 func TestAnEditWinsOverWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ kept, was, now, want string }{

@@ -6,10 +6,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// fields are the fields in which the versions differ. Each version has some of them; if it has others too, they are kept.
+// fields are the fields in which the versions differ. Each version has some of them; if it has
+// others too, they are kept.
 type fields struct{ hostPort, host, port field }
 
-// A field is the value of a field: the text of a string, or the JSON of anything else. The zero value is an absent field.
+// A field is the value of a field: the text of a string, or the JSON of anything else. The zero
+// value is an absent field.
 type field struct {
 	kind jsondoc.Kind
 	text string

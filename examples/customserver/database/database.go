@@ -1,6 +1,6 @@
-// Package database converts an example Database between three versions with Go types and a hub, as most controllers do.
-// It is the model to copy for a kind with a hub. V1alpha1 has no field for the backup's retentionDays: the functions
-// ignore it, and HubSpoke keeps it.
+// Package database converts an example Database between three versions with Go types and a hub, as
+// most controllers do. It is the model to copy for a kind with a hub. V1alpha1 has no field for the
+// backup's retentionDays: the functions ignore it, and HubSpoke keeps it.
 package database
 
 import (

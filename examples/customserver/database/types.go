@@ -2,8 +2,9 @@ package database
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// The Go types of the three versions. A controller has them in its packages api/v1alpha1, api/v1beta1 and api/v1. Fields
-// that move between versions are pointers, to distinguish absent from zero.
+// The Go types of the three versions. A controller has them in its packages api/v1alpha1,
+// api/v1beta1 and api/v1. Fields that move between versions are pointers, to distinguish absent
+// from zero.
 
 // V1alpha1 is the Database of v1alpha1.
 type V1alpha1 struct {

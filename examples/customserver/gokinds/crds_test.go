@@ -42,7 +42,8 @@ func crds(t *testing.T) map[schema.GroupKind]*apiextensionsv1.CustomResourceDefi
 	return all
 }
 
-// undeclared returns the paths of v that the schema does not declare, which the API server would prune.
+// undeclared returns the paths of v that the schema does not declare, which the API server would
+// prune.
 func undeclared(s *apiextensionsv1.JSONSchemaProps, v any, path string) []string {
 	var paths []string
 	switch v := v.(type) {

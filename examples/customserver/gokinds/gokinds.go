@@ -7,7 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 )
 
-// Kinds returns the compiled-in kinds. To add one, add its folder next to this one and its line here.
+// Kinds returns the compiled-in kinds. To add one, add its folder next to this one and its line
+// here.
 func Kinds() []converters.Kind {
 	return []converters.Kind{
 		crontab.Kind("example.com", "v1beta1", "v1"),

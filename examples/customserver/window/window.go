@@ -1,5 +1,5 @@
-// Package window is a function for `go:` in conversion rules, and a model to copy. It converts a maintenance window
-// between one text, "Mon-Fri 02:00", and a list of days with a start.
+// Package window is a function for `go:` in conversion rules, and a model to copy. It converts a
+// maintenance window between one text, "Mon-Fri 02:00", and a list of days with a start.
 package window
 
 import (
@@ -18,7 +18,8 @@ var errForm = errors.New("not a window")
 
 // Function converts between one path, the text, and two at the hub, the days and the start.
 //
-// It need not be lossless: the rules keep values that it cannot convert, or would return in another form.
+// It need not be lossless: the rules keep values that it cannot convert, or would return in another
+// form.
 func Function() transform.GoFunc {
 	return transform.GoFunc{ToHub: split, FromHub: join}
 }

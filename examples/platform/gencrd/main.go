@@ -1,5 +1,5 @@
-// Gencrd writes the CRD of the example. Like tools that generate CRDs from Go types, it writes out a type wherever it
-// occurs.
+// Gencrd writes the CRD of the example. Like tools that generate CRDs from Go types, it writes out
+// a type wherever it occurs.
 //
 //	go run ./examples/platform/gencrd > examples/platform/crd.yaml
 package main
