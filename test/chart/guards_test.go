@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// Values that cannot work together end the rendering with a line that says why and what to do.
+// Values that cannot work together fail the rendering, with a line that says why and what to do.
 func TestImpossibleCombinations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, values, want string }{
@@ -20,7 +20,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- the Service webhookd of this release would be replaced by other, and objects of the CRDs that name the old Service could not be read. Keep the name with fullnameOverride=webhookd; or, if no CRD names the Service, delete it first.",
 		},
 		{
-			"rules that are needed", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
+			"rules that a CRD still needs", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
 			"- rules convert gadgets.example.org no longer, but this CRD still sends its conversions here: its objects could not be read, or could not be applied. Keep the rules until the CRD has one version or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If a converter in Go handles it, name it in crdWiring.crds.",
 		},
 		{
@@ -104,7 +104,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- crdWiring.mode is job, but crdWiring.crds names no CRD and no rules do either: name them in crdWiring.crds.",
 		},
 		{
-			"nobody injects", "crdWiring: {mode: annotate, crds: [gadgets.example.org]}",
+			"annotate without cert-manager", "crdWiring: {mode: annotate, crds: [gadgets.example.org]}",
 			"- crdWiring.mode is annotate, but tls.mode is helm: cert-manager injects only the CA of its own certificates, or of a Secret that allows it (tls.mode certManager or existingSecret).",
 		},
 		{
@@ -116,7 +116,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- keptValues.guard is restore and keptValues.gate is false, but the values name no CRD: name CRDs in crdWiring.crds, or set them with --set-file keptValues.crds.NAME=crd.yaml.",
 		},
 		{
-			"a CRD that nobody has", "{keptValues: {gate: true}, crdWiring: {crds: [gadgets.example.org]}}",
+			"an unknown CRD", "{keptValues: {gate: true}, crdWiring: {crds: [gadgets.example.org]}}",
 			"- keptValues has a policy for gadgets.example.org, but that CRD is missing: set it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)",
 		},
 		{
@@ -196,7 +196,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			t.Parallel()
 			var cluster *chart.Cluster
 			switch tt.name {
-			case "rules that are needed":
+			case "rules that a CRD still needs":
 				cluster = chart.NewCluster(wired(t)...)
 			case "another name":
 				cluster = chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)
@@ -213,7 +213,7 @@ func TestImpossibleCombinations(t *testing.T) {
 	}
 }
 
-// services returns the Services of a rendering as Helm installs them, those of another release, and of another chart of this one.
+// services returns the Services of a rendering as Helm installs them, those of another release, and one of another chart in this release.
 func services(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -237,7 +237,7 @@ func services(t *testing.T, text string) []map[string]any {
 	})
 }
 
-// The Service of a release, under its name, and those of others are no reason to refuse anything.
+// The chart accepts an existing Service of the same name, and Services of others.
 func TestServicesOfOthersDoNotMatter(t *testing.T) {
 	t.Parallel()
 	if _, err := chart.Render(nil, chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)); err != nil {
@@ -245,7 +245,7 @@ func TestServicesOfOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// wired returns what is in a cluster in which a CRD of rules points at the release.
+// wired returns the objects of a cluster in which a CRD with rules points at the release.
 func wired(t *testing.T) []map[string]any {
 	t.Helper()
 	r := render(t, values(t, crdAndRules), nil)
@@ -260,8 +260,8 @@ func wired(t *testing.T) []map[string]any {
 	return []map[string]any{crd, object(t, r, "ConfigMap", "webhookd-rules")}
 }
 
-// Rules may go that no CRD needs.
-func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
+// Rules that no CRD needs may be removed.
+func TestUnneededRulesMayBeRemoved(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
 	for name, change := range map[string]func(spec map[string]any){
@@ -278,15 +278,15 @@ func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
 		t.Errorf("the CRD is gone: %v", err)
 	}
 	if _, err := chart.Render(values(t, other+"crdWiring: {crds: [gadgets.example.org]}\n"), chart.NewCluster(wired(t)...)); err != nil {
-		t.Errorf("it may have a converter of Go: %v", err)
+		t.Errorf("it may have a converter in Go: %v", err)
 	}
 	if _, err := chart.Render(values(t, other+"rulesFrom: [{name: a}]\n"), chart.NewCluster(wired(t)...)); err != nil {
 		t.Errorf("they may be in a ConfigMap of the user: %v", err)
 	}
 }
 
-// An object at a version that is neither served nor stored is what applying is compared by, where managedFields name it.
-func TestRulesOfAVersionThatIsNotServedStay(t *testing.T) {
+// Rules of a version that is neither served nor stored are still needed: managedFields may name it, and apply then converts to it.
+func TestRulesOfAnUnservedVersionAreNeeded(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
 	all := wired(t)
@@ -302,7 +302,7 @@ func problems(t *testing.T, text string) []string {
 	return problemsIn(t, text, nil)
 }
 
-// problemsIn returns the lines that end the rendering.
+// problemsIn returns the problems that fail the rendering.
 func problemsIn(t *testing.T, text string, cluster *chart.Cluster) []string {
 	t.Helper()
 	_, err := chart.Render(values(t, text), cluster)
@@ -316,7 +316,7 @@ func problemsIn(t *testing.T, text string, cluster *chart.Cluster) []string {
 	return slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return line == "" })
 }
 
-// problemTexts returns a pattern for each line that the templates may say.
+// problemTexts returns a pattern for each problem that the templates may report.
 func problemTexts(t *testing.T) []*regexp.Regexp {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chart.Dir, "templates", "_problems.tpl"))
@@ -334,8 +334,8 @@ func problemTexts(t *testing.T) []*regexp.Regexp {
 	return all
 }
 
-// All problems are told at once.
-func TestProblemsAreToldTogether(t *testing.T) {
+// The chart reports all problems at once.
+func TestAllProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	got := problems(t, "{tls: {mode: existingSecret}, ports: {admin: 9443}, crdsFrom: [{name: a}]}")
 	if len(got) != 3 {
@@ -343,7 +343,7 @@ func TestProblemsAreToldTogether(t *testing.T) {
 	}
 }
 
-// A file that is no YAML is named.
+// The error for a file that is not YAML names the file.
 func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
