@@ -125,7 +125,7 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	}
 }
 
-// underLoad starts a webhookd under load, a replica with events that requests cannot cause, and a stand-in for kube-apiserver. It
+// underLoad starts a webhookd under load, a replica with events that requests cannot cause, and a fake kube-apiserver. It
 // returns them as targets for Prometheus. They end with the test.
 func underLoad(t *testing.T) map[string]string {
 	t.Helper()
