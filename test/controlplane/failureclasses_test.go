@@ -50,7 +50,8 @@ func unreachable() []failure {
 		{name: "certificate-expired", breaks: expiredCertificate},
 		{name: "certificate-name", breaks: wrongName},
 		{
-			// The API server has sent its request by then, and may notice first that nobody reads it, or that it has hung up itself.
+			// The API server has sent its request by then, and may notice first that no one reads
+			// it, or that it has hung up itself.
 			name: "client-certificate", breaks: wantsClientCertificates,
 			or: `(net/http: HTTP/1\.x transport connection broken: )?(readLoopPeekFailLocked: )?` +
 				`(remote error: tls: certificate required` +
@@ -143,7 +144,7 @@ func crontabs(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 
 func nobodyListens(t *testing.T, s site) scenario.Target {
 	t.Helper()
-	return target{s.address(t), tlstest.NewCA(t, "of nobody")}
+	return target{s.address(t), tlstest.NewCA(t, "unknown")}
 }
 
 func otherService(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -171,7 +172,7 @@ func wrongCABundle(t *testing.T, s site) scenario.Target {
 	return target{w.Addr(), tlstest.NewCA(t, "another")}
 }
 
-// wantsClientCertificates turns away whoever has none, and the API server has none.
+// wantsClientCertificates turns away clients without one, and the API server has none.
 func wantsClientCertificates(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "clients.crt")

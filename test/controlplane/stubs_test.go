@@ -34,7 +34,7 @@ func stub(t *testing.T, addr string, config *tls.Config, handler http.Handler) {
 		_ = s.ServeTLS(listener, "", "") // ends with Close
 	}()
 	t.Cleanup(func() {
-		_ = s.Close() // of the listener, which nobody needs
+		_ = s.Close() // of the listener, which no one needs
 		<-done
 	})
 }
@@ -76,9 +76,9 @@ func overloaded(t *testing.T, s site) scenario.Target {
 	return overloadable{w, s.host()}
 }
 
-// begin takes webhookd's memory by a request whose body does not come to an end, and by connections. That is so for 30 s, the
-// longest body-timeout; so others are told at once that there is no room, as the API server has to have
-// tried for the last time by then.
+// begin takes webhookd's memory by a request whose body does not come to an end, and by
+// connections. That is so for 30 s, the longest body-timeout; so others learn at once that there
+// is no room, as the API server has to have tried for the last time by then.
 func (o overloadable) begin(t *testing.T) {
 	t.Helper()
 	const size = 800 << 10

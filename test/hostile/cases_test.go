@@ -43,7 +43,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSyntaxIsThatOfEncodingJSON asks another parser what is JSON, for every body whose answer RFC 8259 settles.
+// TestSyntaxIsThatOfEncodingJSON asks another parser what is JSON, for every body whose answer RFC
+// 8259 settles.
 func TestSyntaxIsThatOfEncodingJSON(t *testing.T) {
 	t.Parallel()
 	cases := hostile.Cases()
@@ -60,12 +61,12 @@ func TestSyntaxIsThatOfEncodingJSON(t *testing.T) {
 	}
 }
 
-// isSyntax is true of messages about what is no JSON.
+// isSyntax is true of messages about text that is not JSON.
 func isSyntax(message string) bool {
 	return strings.HasPrefix(message, "body cannot be read") || strings.HasPrefix(message, "unexpected") || strings.HasPrefix(message, "invalid")
 }
 
-// TestDuplicatesAreThoseOfTheAPIServer asks the API server's parser where a name stands twice.
+// TestDuplicatesAreThoseOfTheAPIServer asks the API server's parser where a name appears twice.
 func TestDuplicatesAreThoseOfTheAPIServer(t *testing.T) {
 	t.Parallel()
 	cases := hostile.Cases()

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// A FileCase is files that webhookd is given, and what it says of them. No value of a file is in what it says, but of
-// rules, which hold no secrets, the line that is wrong.
+// A FileCase is files that webhookd is given, and what it says of them. No value of a file is in
+// what it says, but of rules, which hold no secrets, the line that is wrong.
 type FileCase struct {
 	Name string
 	// Args are those of webhookd; it runs where Files are.
@@ -45,7 +45,7 @@ func ruled(rules ...string) string {
 	return head + "    " + strings.Join(rules, "\n    ") + "\n"
 }
 
-// laughs is a document of anchors that each stand for nine of the one before.
+// laughs is a document of anchors, each of which is nine of the one before.
 func laughs(last string) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")

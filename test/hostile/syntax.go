@@ -49,7 +49,7 @@ func (d *document) bodyAnswer(problem string) Answer {
 
 func (d *document) objectAnswer(problem string) Answer {
 	switch {
-	case problem == "duplicate name", problem == longName: // of this object: the others can be told of it
+	case problem == "duplicate name", problem == longName: // of this object: the others can be reported
 		return failed(unknown(), "objects[0]: "+problem+": byte ")
 	case problem != "":
 		return refused(problem)
@@ -80,7 +80,7 @@ func (d *document) valueAnswer(problem string) Answer {
 	return converted(upgrade(), 1, fixed(success(holding(to, d.text))))
 }
 
-// embeddedOtherwise puts right what is JSON once it stands between brackets.
+// embeddedOtherwise corrects the cases that are JSON once they are between brackets.
 func embeddedOtherwise(cases []Case) []Case {
 	for i := range cases {
 		c := &cases[i]

@@ -30,13 +30,13 @@ func readGolden(file string) (*golden, error) {
 		return nil, err
 	}
 	if err := read(file, &request); err != nil {
-		return nil, unsendableError("what is no review: " + err.Error())
+		return nil, unsendableError("not a review: " + err.Error())
 	}
 	group, review, _ := strings.Cut(request.APIVersion, "/")
 	desired, err := schema.ParseGroupVersion(request.Request.DesiredAPIVersion)
 	switch {
 	case request.Kind != "ConversionReview" || group != "apiextensions.k8s.io" || review != "v1" && review != "v1beta1":
-		return nil, unsendableError("what is no review of v1 or v1beta1")
+		return nil, unsendableError("not a review of v1 or v1beta1")
 	case request.Request.UID == "", len(request.Request.UID) > 1<<10:
 		return nil, unsendableError("a uid that is none")
 	case err != nil || desired.Group == "":
@@ -93,7 +93,8 @@ func (g *golden) readAnswer(file string) error {
 	return nil
 }
 
-// stored returns the object as the API server has it when it comes from its storage: 1.0 has become 1.
+// stored returns the object as the API server has it when it comes from its storage: 1.0 has become
+// 1.
 func stored(text []byte) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(text); err != nil {
@@ -127,8 +128,8 @@ func read(file string, into any) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }
 
-// unique fails with an unsendableError if an object of the file has a name twice: the API server holds them in
-// maps.
+// unique fails with an unsendableError if an object of the file has a name twice: the API server
+// holds them in maps.
 func unique(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -52,7 +52,7 @@ func limitRequests(l *server.Limits) { l.InFlightRequests = 1 }
 
 func limitBytes(l *server.Limits) { l.InFlightBytes, l.SmallBodyShare = 1<<20, 0 }
 
-// filler returns an object of which two do not fit into limitBytes.
+// filler returns an object so large that two do not fit into limitBytes.
 func filler(t *testing.T, kind string) *unstructured.Unstructured {
 	t.Helper()
 	u := named(t, group+"/v1", kind, "a")
@@ -86,8 +86,8 @@ func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fu
 	return f
 }
 
-// TestOverloadPasses holds that a call which finds the server full is made again after the second that
-// the server asked for, and succeeds then.
+// TestOverloadPasses holds that a call which finds the server full is made again after the second
+// that the server asked for, and succeeds then.
 func TestOverloadPasses(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*server.Limits){"requests": limitRequests, "bytes": limitBytes} {

@@ -38,7 +38,7 @@ func compile(ctx context.Context, source, dir string, progress io.Writer) (time.
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // flags of its own
 	cmd.Dir = source
 	cmd.Env = append(cmd.Environ(), environment()...)
-	// An interrupted build is told so, and ends its compilers.
+	// An interrupted build ends its compilers.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second
 	w := newWatcher(dir, progress)
@@ -52,8 +52,8 @@ func compile(ctx context.Context, source, dir string, progress io.Writer) (time.
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// A watcher tells how far a build is: it reads what `go build -v` prints, a package a line, and looks
-// which binaries are there.
+// A watcher tells how far a build is: it reads what `go build -v` prints, a package a line, and
+// looks which binaries are there.
 type watcher struct {
 	dir      string
 	progress io.Writer

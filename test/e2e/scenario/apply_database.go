@@ -7,15 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// ApplyDatabase has managers apply one object at three versions, of which the oldest has no field for
-// retentionDays and shows them in an annotation.
+// ApplyDatabase has managers apply one object at three versions, the oldest of which has no field
+// for retentionDays and shows them in an annotation.
 func ApplyDatabase(t *testing.T, e *Env) {
 	t.Helper()
 	s := e.subject(t, e.CRD(t, "databases.example.com"), e.Webhookd(t))
 	s.run("a field that only the annotation shows is kept and owned", annotationKeepsOwner)
 	s.run("conflicts are found across versions", databaseConflicts)
 	s.run("a field that only the annotation shows can be given up", annotationGivenUp)
-	s.run("a field that only the annotation shows outlives what stands beside it", outlivesNeighbour)
+	s.run("a field that only the annotation shows outlives its neighbour", outlivesNeighbour)
 	s.run("three managers at three versions", threeManagers)
 	s.run("owners at three versions apply the same again", ownersApplyAgain)
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A population is CronTabs that nobody writes while something goes wrong, so that they have to be the
-// same afterwards, to the byte: as read at every version, and as etcd holds them.
+// A population is CronTabs that no one writes while something goes wrong, so that they have to be
+// the same afterwards, to the byte: as read at every version, and as etcd holds them.
 type population struct {
 	r     *Resource
 	names []string
@@ -93,6 +93,6 @@ func (p *population) list(t *testing.T, version string) map[string]*unstructured
 func (p *population) unharmed(t *testing.T, was snapshot) {
 	t.Helper()
 	if diff := cmp.Diff(was, p.snapshot(t)); diff != "" {
-		t.Errorf("objects that nobody wrote changed (-before +after):\n%s", diff)
+		t.Errorf("objects changed without a write (-before +after):\n%s", diff)
 	}
 }

@@ -3,7 +3,7 @@ package scenario
 import "github.com/google/go-cmp/cmp"
 
 // relayTeams returns a manager at each version. That of v1alpha1 applies fields that others have
-// elsewhere and one that nobody else has, that of v1 one that nobody else has.
+// elsewhere and one of its own, that of v1 only one of its own.
 func relayTeams(s subject, name string) (dev, beta, ops applier) {
 	return applier{subject: s, manager: "dev", version: "v1alpha1", name: name},
 		applier{subject: s, manager: "beta", version: "v1beta1", name: name},
@@ -84,7 +84,8 @@ func relayGivenUp(s subject) {
 	s.storedAs("v1beta1", "given-up", `"spec":{"size":2}`)
 }
 
-// relayManagerMoves has a manager apply at one version after the other, beside others at two of them.
+// relayManagerMoves has a manager apply at one version after the other, beside others at two of
+// them.
 func relayManagerMoves(s subject) {
 	at := map[string]struct{ applies, owns string }{
 		"v1alpha1": {
@@ -120,8 +121,8 @@ func relayManagerMoves(s subject) {
 
 // labelsMove does so with labels: the API server then sends what is left of the object without the
 // manager's fields, which has no metadata (kubernetes#117356). Where there are managers at three
-// versions, it may make that a metadata of null of its own accord, and refuse that itself. It goes over
-// the versions in any order, so that one of a few tries succeeds.
+// versions, it may make that a metadata of null of its own accord, and refuse that itself. It goes
+// over the versions in any order, so that one of a few tries succeeds.
 func labelsMove(s subject) {
 	dev, beta, ops := relayTeams(s, "labelled")
 	mover := beta
