@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/prometheus/util/teststorage"  //nolint:depguard // evaluates the alerts, no metrics
 )
 
-// What an alert is about has to last before anybody is called, and not any longer: from the minute in which its condition holds
-// to the one in which it fires. With "once" it is over soon, and nobody is called.
+// An alert fires after its condition has held for as long as the table says. An alert with "once" must not fire: its condition
+// ends before that.
 func TestAlertsWait(t *testing.T) {
 	t.Parallel()
 	const own = `{namespace="conversion", job="webhookd", pod="a"`
@@ -99,12 +99,12 @@ func TestAlertsWait(t *testing.T) {
 		})
 	}
 	if len(untested) > 0 {
-		t.Errorf("nobody knows how long these wait: %s", slices.Sorted(maps.Keys(untested)))
+		t.Errorf("no test of how long these wait: %s", slices.Sorted(maps.Keys(untested)))
 	}
 }
 
-// timesOf evaluates an alert each minute, as Prometheus does, and returns when its condition holds and when it fires, from the
-// beginning, or -1.
+// timesOf evaluates an alert each minute, as Prometheus does. It returns how long after the start its condition first holds and it
+// fires, or -1.
 func timesOf(t *testing.T, a alert, series string) (held, fired time.Duration) {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, "load 1m\n  "+strings.ReplaceAll(series, "\n", "\n  ")+"\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// What the Jobs of tls.mode selfManaged ask of certs ensure is a policy that it accepts, up to the limits that the chart has.
+// certs ensure accepts the arguments of the Jobs of tls.mode selfManaged, up to the limits of the chart.
 func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	t.Parallel()
 	all := map[string]map[string]any{
@@ -48,17 +48,17 @@ func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 			}
 		}
 		if jobs != 2 {
-			t.Errorf("%s: %d Jobs look after certificates, want a first one and one that comes again", name, jobs)
+			t.Errorf("%s: %d Jobs for certificates, want a first one and a recurring one", name, jobs)
 		}
 	}
 }
 
-// A CRD that was applied without a caBundle, as Git has it, cannot be read until the Job comes: so it comes within minutes.
+// Objects of a CRD that was applied without a caBundle, as from Git, cannot be read until the Job has run, so it runs every few minutes.
 func TestTheJobOfTheCertificatesComesSoon(t *testing.T) {
 	t.Parallel()
 	r := render(t, values(t, "tls: {mode: selfManaged}"), nil)
 	if got := at(t, object(t, r, "CronJob", chart.ReleaseName+"-certs"), "spec", "schedule"); got != "*/10 * * * *" {
-		t.Errorf("it comes at %s", got)
+		t.Errorf("the schedule is %s", got)
 	}
 }
 

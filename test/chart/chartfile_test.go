@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// What Artifact Hub reads is YAML, and names the image and a change that the changelog has.
+// The annotations for Artifact Hub are YAML and name the image, and the changelog has an Unreleased section.
 func TestChartFile(t *testing.T) {
 	t.Parallel()
 	file, err := chart.ReadValues(filepath.Join(chart.Dir, "Chart.yaml"))
@@ -40,6 +40,6 @@ func TestChartFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(changelog), "## [Unreleased]") {
-		t.Error("the changelog has no part for what is not released")
+		t.Error("the changelog has no Unreleased section")
 	}
 }

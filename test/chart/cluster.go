@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// A Cluster answers what templates look up.
+// A Cluster answers the look-ups of templates.
 type Cluster struct {
 	objects []*unstructured.Unstructured
 }
 
-// NewCluster returns one with the objects.
+// NewCluster returns a Cluster with the objects.
 func NewCluster(objects ...map[string]any) *Cluster {
 	c := &Cluster{}
 	for _, object := range objects {
@@ -29,7 +29,7 @@ func (c *Cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableRe
 	return resources{cluster: c, gvk: schema.FromAPIVersionAndKind(apiVersion, kind)}, true, nil
 }
 
-// resources are those of one kind, of which templates get one or all. All else is not there to be called.
+// resources are the objects of one kind. It implements only getting one and listing all, which is all that templates do.
 type resources struct {
 	dynamic.NamespaceableResourceInterface
 

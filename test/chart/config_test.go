@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// The configuration file of each ci file is one that the server starts with.
+// The server accepts the configuration file of each ci file.
 func TestConfigurationIsValid(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {

@@ -13,10 +13,10 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// A span is where the values of a panel's queries have to lie.
+// A span is the range that the values of a panel's queries must be in.
 type span struct{ least, most float64 }
 
-// sensible says so of each panel by its number, as far as it is more than not to be negative.
+// sensible returns the span of each panel by its number, unless it is just "not negative".
 func sensible() map[int]span {
 	const day = 86400
 	return map[int]span{
@@ -28,8 +28,8 @@ func sensible() map[int]span {
 	}
 }
 
-// Each query of the dashboard shows something that makes sense, once Prometheus has scraped a webhookd that is under load. It
-// does not matter whether the server takes native histograms. And of the alerts those are due that should be.
+// Each query of the dashboard returns sensible values once Prometheus has scraped a webhookd under load, with classic and with native
+// histograms, and the conditions of the right alerts hold.
 func TestDashboardShowsALoadedServer(t *testing.T) {
 	t.Parallel()
 	targets := underLoad(t)
@@ -49,7 +49,7 @@ func TestDashboardShowsALoadedServer(t *testing.T) {
 	}
 }
 
-// shows holds a query to what is sensible.
+// shows checks that a query returns sensible values.
 func (p *prometheusServer) shows(t *testing.T, shown panel, expression string) {
 	t.Helper()
 	want, is := sensible()[shown.ID]
@@ -67,7 +67,7 @@ func (p *prometheusServer) shows(t *testing.T, shown panel, expression string) {
 	}
 }
 
-// Where nobody asks for anything, the numbers at the top say so: a share of no reviews is none, and not undefined.
+// On an idle server the numbers at the top are defined: a share of no reviews is zero.
 func TestDashboardShowsAnIdleServer(t *testing.T) {
 	t.Parallel()
 	_, address := startReplica(t)
@@ -93,7 +93,7 @@ func TestDashboardShowsAnIdleServer(t *testing.T) {
 	}
 }
 
-// panels are those of the dashboard.
+// panels returns the panels of the dashboard.
 func panels(t *testing.T) []panel {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chart.Dir, "dashboards", "webhookd.json"))
@@ -109,7 +109,7 @@ func panels(t *testing.T) []panel {
 	return dashboard.Panels
 }
 
-// wantAlerts holds the conditions of the alerts to what is wrong with the server under load.
+// wantAlerts checks that exactly the alerts that describe the loaded server are due.
 func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	t.Helper()
 	due := map[string]bool{
@@ -125,8 +125,8 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	}
 }
 
-// underLoad starts a webhookd under load, a replica with what cannot be brought about from outside, and what stands for
-// kube-apiserver, and returns what Prometheus finds. They end with the test.
+// underLoad starts a webhookd under load, a replica with events that requests cannot cause, and a fake kube-apiserver. It
+// returns them as targets for Prometheus. They end with the test.
 func underLoad(t *testing.T) map[string]string {
 	t.Helper()
 	l := startLoaded(t)

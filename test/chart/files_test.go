@@ -7,7 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// crdInCluster is as the API server has it, with what no checker needs.
+// crdInCluster is a CRD as the API server returns it, with fields that check does not need.
 func crdInCluster(t *testing.T) map[string]any {
 	t.Helper()
 	v := values(t, crdAndRules)
@@ -19,7 +19,7 @@ func crdInCluster(t *testing.T) map[string]any {
 	return crd
 }
 
-// With nothing but rules, the schema of the CRD comes from the cluster.
+// If only rules are set, the schema of the CRD comes from the cluster.
 func TestCRDsAreLookedUp(t *testing.T) {
 	t.Parallel()
 	v := values(t, crdAndRules)
@@ -42,7 +42,7 @@ func TestCRDsAreLookedUp(t *testing.T) {
 	}
 }
 
-// CRDs that are given win over those of the cluster, which then need not be there.
+// CRDs in the values win over those of the cluster, which are not needed then.
 func TestGivenCRDsAreNotLookedUp(t *testing.T) {
 	t.Parallel()
 	with := render(t, values(t, crdAndRules), chart.NewCluster(crdInCluster(t)))
@@ -57,7 +57,7 @@ func TestGivenCRDsAreNotLookedUp(t *testing.T) {
 	}
 }
 
-// Files arrive letter for letter; those with CRDs among the rules come apart.
+// Files reach the ConfigMaps unchanged; a file with rules and CRDs is split.
 func TestFilesAreVerbatim(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// Each ci file renders as its golden file has it, the notes included.
+// Each ci file renders as in its golden file, including the notes.
 func TestRendering(t *testing.T) {
 	t.Parallel()
 	ci := ciFiles(t)
@@ -33,8 +33,8 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// steady replaces what is new each time: keys and certificates, and the time when they are renewed. The dashboard is left out,
-// since its file would be there twice.
+// steady replaces what differs between renderings: keys, certificates, and the time of their renewal. It leaves out the dashboard, which
+// is a copy of its file.
 func steady(text string) string {
 	text = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`).ReplaceAllString(text, "(PEM)")
 	text = regexp.MustCompile(`((?:renew|not)-after: )"\d+"`).ReplaceAllString(text, `${1}"(time)"`)
@@ -46,7 +46,7 @@ func steady(text string) string {
 	return text
 }
 
-// What does not change does not restart anything: neither the same values again, nor other rules.
+// Pods restart neither for the same values nor for other rules.
 func TestPodsRestartForTheConfigurationOnly(t *testing.T) {
 	t.Parallel()
 	deployment := func(v map[string]any) string {

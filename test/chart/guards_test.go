@@ -11,29 +11,29 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// Values that cannot work together end the rendering with a line that says why and what to do.
+// Values that cannot work together fail the rendering, with a line that says why and what to do.
 func TestImpossibleCombinations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, values, want string }{
 		{
 			"another name", "{fullnameOverride: other, metrics: {service: {enabled: true}}}",
-			"- the Service webhookd of this release would go, and other come: no object of a CRD that names the old one could be read. Keep the name with fullnameOverride=webhookd; or delete the Service first, if no CRD names it.",
+			"- the Service webhookd of this release would be replaced by other, and objects of the CRDs that name the old Service could not be read. Keep the name with fullnameOverride=webhookd; or, if no CRD names the Service, delete it first.",
 		},
 		{
-			"rules that are needed", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
-			"- rules convert gadgets.example.org no more, but this CRD still sends its conversions here: its objects could not be read, or not be applied. Keep the rules until it has one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.",
+			"rules that a CRD still needs", strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org"),
+			"- rules convert gadgets.example.org no longer, but this CRD still sends its conversions here: its objects could not be read, or could not be applied. Keep the rules until the CRD has one version or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If a converter in Go handles it, name it in crdWiring.crds.",
 		},
 		{
 			"rules without a schema", "rules: {a: '{kind: Conversion, metadata: {name: gadgets.example.org}}'}",
-			"- rules convert gadgets.example.org, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
+			"- rules convert gadgets.example.org, but the schema of that CRD is missing: set it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)",
 		},
 		{
 			"rules without a Conversion", "rules: {a: '{kind: CustomResourceDefinition, metadata: {name: gadgets.example.org}}'}",
-			"- rules have no Conversion, and without any no replica is ready: give one with --set-file rules.NAME=rules.yaml, or remove them.",
+			"- rules contain no Conversion, so no replica would become ready: set one with --set-file rules.NAME=rules.yaml, or remove rules.",
 		},
 		{
 			"rulesFrom without CRDs", "rulesFrom: [{name: a}]",
-			"- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.",
+			"- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they convert.",
 		},
 		{
 			"CRDs without rules", "crdsFrom: [{name: a}]",
@@ -41,7 +41,7 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"too large", "{rulesFrom: [{name: a}], crdsFrom: [{name: b}], rules: {a: '#" + strings.Repeat("x", 1_000_000) + "'}}",
-			"- rules have 1000007 bytes, and a ConfigMap holds 1 MiB: put the files into ConfigMaps of your own, and name those in rulesFrom.",
+			"- rules have 1000007 bytes, but a ConfigMap holds 1 MiB at most: put the files into ConfigMaps of your own, and name those in rulesFrom.",
 		},
 		{
 			"no Secret", "tls: {mode: existingSecret}",
@@ -57,7 +57,7 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"leaf renewed without end", "tls: {mode: certManager, certManager: {duration: 100h, renewBefore: 100h}}",
-			"- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed without end.",
+			"- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed forever.",
 		},
 		{
 			"leaf outlives the CA", "tls: {mode: certManager, certManager: {ca: {renewBefore: 1000h}}}",
@@ -65,7 +65,7 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"CA renewed without end", "tls: {mode: certManager, certManager: {ca: {duration: 8760h}}}",
-			"- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed without end.",
+			"- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed forever.",
 		},
 		{
 			"leaf of helm outlives the CA", "tls: {helm: {caValidityDays: 10, leafValidityDays: 11}}",
@@ -73,64 +73,64 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"leaf of selfManaged outlives the CA", "tls: {mode: selfManaged, selfManaged: {caValidity: 2879h59m, leafValidity: 720h}}",
-			"- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA comes.",
+			"- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA is introduced.",
 		},
 		{
 			"leaf of selfManaged of a few hours", "tls: {mode: selfManaged, selfManaged: {leafValidity: 5h59m, schedule: '*/30 * * * *'}}",
-			"- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.",
+			"- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third of its life is left, and a new CA takes two steps of an hour each to reach all clients.",
 		},
 		{
 			"a Job that comes once a day for a leaf of a day", "tls: {mode: selfManaged, selfManaged: {leafValidity: 24h, schedule: 17 3 * * *}}",
-			"- tls.selfManaged.schedule is 17 3 * * *, every 24h, but a leaf of 24h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
+			"- tls.selfManaged.schedule is 17 3 * * *, every 24h, but a leaf of 24h is renewed only in its last third: run the Job several times in that third, or make leaves valid for longer.",
 		},
 		{
 			"a Job that comes once a month", `tls: {mode: selfManaged, selfManaged: {schedule: "@monthly", leafValidity: 2160h}}`,
-			"- tls.selfManaged.schedule is @monthly, every 744h, but a leaf of 2160h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
+			"- tls.selfManaged.schedule is @monthly, every 744h, but a leaf of 2160h is renewed only in its last third: run the Job several times in that third, or make leaves valid for longer.",
 		},
 		{
 			"a Job that comes once a week", "tls: {mode: selfManaged, selfManaged: {schedule: 0 4 * * MON, leafValidity: 500h}}",
-			"- tls.selfManaged.schedule is 0 4 * * MON, every 168h, but a leaf of 500h is renewed in its last third only: run the Job several times in that third, or let leaves live longer.",
+			"- tls.selfManaged.schedule is 0 4 * * MON, every 168h, but a leaf of 500h is renewed only in its last third: run the Job several times in that third, or make leaves valid for longer.",
 		},
 		{
 			"a CA that is made here", "tls: {caBundle: '-----BEGIN CERTIFICATE-----'}",
-			"- tls.caBundle is set, but with tls.mode helm the CA is made here: remove it.",
+			"- tls.caBundle is set, but with tls.mode helm the release creates its own CA: remove it.",
 		},
 		{
 			"a path in place of the CA", "tls: {mode: existingSecret, existingSecret: a, caBundle: ca.crt}",
-			"- tls.caBundle has no certificate in PEM: give the file with --set-file tls.caBundle=ca.crt.",
+			"- tls.caBundle contains no PEM certificate: set it from the file with --set-file tls.caBundle=ca.crt.",
 		},
 		{
 			"nothing to wire", "crdWiring: {mode: job}",
-			"- crdWiring.mode is job, but crdWiring.crds names no CRD, and there are no rules to take the names from.",
+			"- crdWiring.mode is job, but crdWiring.crds names no CRD and no rules do either: name them in crdWiring.crds.",
 		},
 		{
-			"nobody injects", "crdWiring: {mode: annotate, crds: [gadgets.example.org]}",
-			"- crdWiring.mode is annotate, but tls.mode is helm: cert-manager injects the CA of a certificate of its own, or of a Secret that allows it (tls.mode certManager or existingSecret).",
+			"annotate without cert-manager", "crdWiring: {mode: annotate, crds: [gadgets.example.org]}",
+			"- crdWiring.mode is annotate, but tls.mode is helm: cert-manager injects only the CA of its own certificates, or of a Secret that allows it (tls.mode certManager or existingSecret).",
 		},
 		{
 			"kube-apiserver turned away", "{crdWiring: {mode: job, crds: [gadgets.example.org]}, config: {client-ca-file: /ca}}",
-			"- crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.",
+			"- crdWiring.mode is job, but config.client-ca-file refuses clients without a certificate, such as kube-apiserver: point the CRDs at the proxy in front.",
 		},
 		{
 			"nothing to guard", "keptValues: {guard: restore}",
-			"- keptValues.guard is restore and keptValues.gate is false, but no CRD is known here: name CRDs in crdWiring.crds, or give them with --set-file keptValues.crds.NAME=crd.yaml.",
+			"- keptValues.guard is restore and keptValues.gate is false, but the values name no CRD: name CRDs in crdWiring.crds, or set them with --set-file keptValues.crds.NAME=crd.yaml.",
 		},
 		{
-			"a CRD that nobody has", "{keptValues: {gate: true}, crdWiring: {crds: [gadgets.example.org]}}",
-			"- keptValues has a policy for gadgets.example.org, but there is no such CRD: give it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)",
+			"an unknown CRD", "{keptValues: {gate: true}, crdWiring: {crds: [gadgets.example.org]}}",
+			"- keptValues has a policy for gadgets.example.org, but that CRD is missing: set it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)",
 		},
 		{
 			"CRDs without a policy", "keptValues: {crds: {a: 'kind: CustomResourceDefinition'}}",
-			"- keptValues.crds are set, but there is no policy for them: set keptValues.guard or keptValues.gate, or remove the CRDs.",
+			"- keptValues.crds is set, but no policy uses it: set keptValues.guard or keptValues.gate, or remove the CRDs.",
 		},
 		{
 			"a group without a guard", "keptValues: {allowGroup: backup}",
-			"- keptValues.allowGroup is set, but keptValues.guard is none, and anybody may change kept values: set keptValues.guard, or remove the group.",
+			"- keptValues.allowGroup is set, but keptValues.guard is none, so anyone may change kept values: set keptValues.guard, or remove the group.",
 		},
 		{"one port", "ports: {webhook: 8080}", "- ports.webhook and ports.admin are the same: 8080."},
 		{
 			"killed while draining", "{config: {drain-delay: 1m, shutdown-timeout: 1m30s}, lifecycle: {preStop: {sleep: {seconds: 5}}}, terminationGracePeriodSeconds: 155}",
-			"- terminationGracePeriodSeconds is 155, but must be above 155: the sum of config.drain-delay, config.shutdown-timeout and the sleep before the stop.",
+			"- terminationGracePeriodSeconds is 155, but must be above 155: the sum of config.drain-delay, config.shutdown-timeout and the sleep of lifecycle.preStop.",
 		},
 		{
 			"two budgets", "podDisruptionBudget: {minAvailable: 1}",
@@ -170,23 +170,23 @@ func TestImpossibleCombinations(t *testing.T) {
 		},
 		{
 			"a target of nothing", "{autoscaling: {enabled: true}, resources: {requests: {cpu: null}}}",
-			"- autoscaling has a target for cpu, of which resources.requests.cpu is 100 percent: set it.",
+			"- autoscaling has a target for cpu, but resources.requests.cpu is not set: the target is a percentage of it.",
 		},
 		{
 			"no policy for pods of the host", "{hostNetwork: true, networkPolicy: {ingress: {enabled: true, cidrs: [10.0.0.0/8]}}}",
-			"- networkPolicy.ingress is enabled together with hostNetwork: no NetworkPolicy holds for such pods.",
+			"- networkPolicy.ingress and hostNetwork are both enabled: NetworkPolicies do not apply to pods in the host network.",
 		},
 		{
 			"kube-apiserver shut out", "networkPolicy: {ingress: {enabled: true}}",
-			"- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium knows its addresses.",
+			"- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium finds its addresses by itself.",
 		},
 		{
 			"addresses that Cilium does not apply", "networkPolicy: {ingress: {enabled: true, flavor: cilium, cidrs: [10.0.0.0/8]}}",
-			"- networkPolicy.ingress.cidrs is set with the flavor cilium, which does not apply it to kube-apiserver: remove it, or use networkPolicy.ingress.from.",
+			"- networkPolicy.ingress.cidrs is set with the flavor cilium, which ignores it for kube-apiserver: remove it, or use networkPolicy.ingress.from.",
 		},
 		{
 			"scraped twice", "metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}",
-			"- metrics.serviceMonitor and metrics.podMonitor are both enabled: everything would be counted twice.",
+			"- metrics.serviceMonitor and metrics.podMonitor are both enabled: every sample would be scraped twice.",
 		},
 	}
 	said := make([]string, 0, len(tests))
@@ -196,7 +196,7 @@ func TestImpossibleCombinations(t *testing.T) {
 			t.Parallel()
 			var cluster *chart.Cluster
 			switch tt.name {
-			case "rules that are needed":
+			case "rules that a CRD still needs":
 				cluster = chart.NewCluster(wired(t)...)
 			case "another name":
 				cluster = chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)
@@ -213,7 +213,7 @@ func TestImpossibleCombinations(t *testing.T) {
 	}
 }
 
-// services returns the Services of a rendering as Helm installs them, those of another release, and of another chart of this one.
+// services returns the Services of a rendering as Helm installs them, those of another release, and one of another chart in this release.
 func services(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -237,7 +237,7 @@ func services(t *testing.T, text string) []map[string]any {
 	})
 }
 
-// The Service of a release, under its name, and those of others are no reason to refuse anything.
+// The chart accepts an existing Service of the same name, and Services of others.
 func TestServicesOfOthersDoNotMatter(t *testing.T) {
 	t.Parallel()
 	if _, err := chart.Render(nil, chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)); err != nil {
@@ -245,7 +245,7 @@ func TestServicesOfOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// wired returns what is in a cluster in which a CRD of rules points at the release.
+// wired returns the objects of a cluster in which a CRD with rules points at the release.
 func wired(t *testing.T) []map[string]any {
 	t.Helper()
 	r := render(t, values(t, crdAndRules), nil)
@@ -260,8 +260,8 @@ func wired(t *testing.T) []map[string]any {
 	return []map[string]any{crd, object(t, r, "ConfigMap", "webhookd-rules")}
 }
 
-// Rules may go that no CRD needs.
-func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
+// Rules that no CRD needs may be removed.
+func TestUnneededRulesMayBeRemoved(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
 	for name, change := range map[string]func(spec map[string]any){
@@ -278,21 +278,21 @@ func TestRulesThatNobodyNeedsMayGo(t *testing.T) {
 		t.Errorf("the CRD is gone: %v", err)
 	}
 	if _, err := chart.Render(values(t, other+"crdWiring: {crds: [gadgets.example.org]}\n"), chart.NewCluster(wired(t)...)); err != nil {
-		t.Errorf("it may have a converter of Go: %v", err)
+		t.Errorf("it may have a converter in Go: %v", err)
 	}
 	if _, err := chart.Render(values(t, other+"rulesFrom: [{name: a}]\n"), chart.NewCluster(wired(t)...)); err != nil {
 		t.Errorf("they may be in a ConfigMap of the user: %v", err)
 	}
 }
 
-// An object at a version that is neither served nor stored is what applying is compared by, where managedFields name it.
-func TestRulesOfAVersionThatIsNotServedStay(t *testing.T) {
+// Rules of a version that is neither served nor stored are still needed: managedFields may name it, and apply then converts to it.
+func TestRulesOfAnUnservedVersionAreNeeded(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")
 	all := wired(t)
 	spec := all[0]["spec"].(map[string]any)                        //nolint:forcetypeassert // that of a CRD
 	spec["versions"].([]any)[0].(map[string]any)["served"] = false //nolint:forcetypeassert // see crdAndRules
-	if got := problemsIn(t, other, chart.NewCluster(all...)); len(got) != 1 || !strings.HasPrefix(got[0], "- rules convert gadgets.example.org no more") {
+	if got := problemsIn(t, other, chart.NewCluster(all...)); len(got) != 1 || !strings.HasPrefix(got[0], "- rules convert gadgets.example.org no longer") {
 		t.Errorf("problems:\n%s", strings.Join(got, "\n"))
 	}
 }
@@ -302,7 +302,7 @@ func problems(t *testing.T, text string) []string {
 	return problemsIn(t, text, nil)
 }
 
-// problemsIn returns the lines that end the rendering.
+// problemsIn returns the problems that fail the rendering.
 func problemsIn(t *testing.T, text string, cluster *chart.Cluster) []string {
 	t.Helper()
 	_, err := chart.Render(values(t, text), cluster)
@@ -316,7 +316,7 @@ func problemsIn(t *testing.T, text string, cluster *chart.Cluster) []string {
 	return slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return line == "" })
 }
 
-// problemTexts returns a pattern for each line that the templates may say.
+// problemTexts returns a pattern for each problem that the templates may report.
 func problemTexts(t *testing.T) []*regexp.Regexp {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chart.Dir, "templates", "_problems.tpl"))
@@ -334,8 +334,8 @@ func problemTexts(t *testing.T) []*regexp.Regexp {
 	return all
 }
 
-// All problems are told at once.
-func TestProblemsAreToldTogether(t *testing.T) {
+// The chart reports all problems at once.
+func TestAllProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	got := problems(t, "{tls: {mode: existingSecret}, ports: {admin: 9443}, crdsFrom: [{name: a}]}")
 	if len(got) != 3 {
@@ -343,7 +343,7 @@ func TestProblemsAreToldTogether(t *testing.T) {
 	}
 }
 
-// A file that is no YAML is named.
+// The error for a file that is not YAML names the file.
 func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

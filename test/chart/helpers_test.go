@@ -43,7 +43,7 @@ func ciFiles(t *testing.T) map[string]map[string]any {
 	return all
 }
 
-// render renders values that must work.
+// render renders valid values.
 func render(t *testing.T, v map[string]any, cluster *chart.Cluster) chart.Rendering {
 	t.Helper()
 	r, err := chart.Render(v, cluster)
@@ -64,7 +64,7 @@ func objects(t *testing.T, r chart.Rendering) []map[string]any {
 	return all
 }
 
-// object returns the one of a kind and name.
+// object returns the object of a kind and name.
 func object(t *testing.T, r chart.Rendering, kind, name string) map[string]any {
 	t.Helper()
 	for _, o := range objects(t, r) {
@@ -76,7 +76,7 @@ func object(t *testing.T, r chart.Rendering, kind, name string) map[string]any {
 	return nil
 }
 
-// at returns the text at a path, or the empty one.
+// at returns the text at a path, or "".
 func at(t *testing.T, o map[string]any, path ...string) string {
 	t.Helper()
 	value, _ := chart.Get(o, path)

@@ -25,8 +25,8 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Any, plural: ` + plu
 `
 }
 
-// policyCRDs have what the policies depend on: how many versions there are and are served, which one is stored, and which have
-// the subresource status, in each way to say that.
+// policyCRDs cover what the policies depend on: the number of versions and of served versions, the storage version, and which versions
+// have the status subresource, in each notation.
 func policyCRDs() map[string]string {
 	return map[string]string{
 		"one":      crdOf("ones", "[{name: v1, served: true, storage: true}]"),
@@ -38,7 +38,7 @@ func policyCRDs() map[string]string {
 	}
 }
 
-// The chart makes what webhookd crd guard prints, but for labels.
+// The chart renders what webhookd crd guard prints, except labels.
 func TestPoliciesAreThoseOfTheCommand(t *testing.T) {
 	t.Parallel()
 	for _, guard := range []crdguard.Mode{"none", crdguard.Validate, crdguard.Restore} {
@@ -90,7 +90,7 @@ func policiesOf(t *testing.T, objects []map[string]any) map[string]map[string]an
 	return all
 }
 
-// printed returns what the command prints of all CRDs.
+// printed returns what the command prints for all CRDs.
 func printed(t *testing.T, o crdguard.Options, gate bool) map[string]map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -130,7 +130,7 @@ func guarded(t *testing.T, r chart.Rendering) []string {
 	return names
 }
 
-// A CRD comes from wherever the chart can see it: from rules, crds, keptValues.crds or the cluster, and what is given wins.
+// The chart finds CRDs in rules, crds, keptValues.crds and the cluster; values win over the cluster.
 func TestCRDsOfPolicies(t *testing.T) {
 	t.Parallel()
 	var inFile map[string]any
@@ -173,16 +173,16 @@ func TestCRDsOfPolicies(t *testing.T) {
 	}
 }
 
-// The notes say what is closed, and what is open.
+// The notes say which of the two policies is on, and what is open without them.
 func TestNotesOfKeptValues(t *testing.T) {
 	t.Parallel()
-	const open, ungated = "Whoever may patch an object may change what webhookd keeps", "One object that cannot be converted"
+	const open, ungated = "Anyone who may patch an object may change the values that webhookd keeps", "One object that cannot be converted"
 	for text, want := range map[string][]string{
 		"":                              {open, ungated},
-		"keptValues: {guard: validate}": {"keeps in annotations is refused, for objects of gadgets.example.org.", ungated},
+		"keptValues: {guard: validate}": {"changes kept values in annotations is refused, for objects of gadgets.example.org.", ungated},
 		"keptValues: {guard: restore, allowGroup: some, gate: true}": {
-			"keeps in annotations has them put back, for objects of gadgets.example.org.", "The group some may change them.",
-			"An object that cannot be converted is refused when it is written, of gadgets.example.org.",
+			"changes kept values in annotations has them put back, for objects of gadgets.example.org.", "The group some may change them.",
+			"The API server refuses to write an object that cannot be converted, for objects of gadgets.example.org.",
 		},
 	} {
 		notes := strings.Join(strings.Fields(render(t, values(t, crdAndRules+text), nil)["NOTES.txt"]), " ")

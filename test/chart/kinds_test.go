@@ -77,7 +77,7 @@ func empty(kind string) any {
 	return nil
 }
 
-// Of these two kinds there are no types in small modules: the part of them that the chart uses, out of their documentation.
+// No small module has types for these two kinds, so these are the fields that the chart uses, from their documentation.
 type (
 	meta struct {
 		metav1.TypeMeta   `json:",inline"`
@@ -119,7 +119,7 @@ type (
 	}
 )
 
-// decode returns an object as one of its Go type. A field that the type has not, or a key that is there twice, is an error.
+// decode decodes an object into its Go type. Unknown fields and duplicate keys are errors.
 func decode(t *testing.T, document string) any {
 	t.Helper()
 	var kind metav1.TypeMeta
@@ -136,7 +136,7 @@ func decode(t *testing.T, document string) any {
 	return o
 }
 
-// Every manifest is one of its kind: no field is unknown. Names, namespaces and labels are right as well.
+// No manifest has a field that its kind does not know. Names, namespaces and labels are right as well.
 func TestManifestsAreOfTheirKinds(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {
@@ -165,7 +165,7 @@ func TestManifestsAreOfTheirKinds(t *testing.T) {
 	}
 }
 
-// Names stay within what Kubernetes allows, however long the name of the release is.
+// Names stay within Kubernetes' limits, however long the name of the release is.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {

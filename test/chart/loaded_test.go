@@ -26,7 +26,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// A loaded webhookd has much to do, and some of it goes wrong.
+// A loaded webhookd gets many requests, and some of them fail.
 type loaded struct {
 	url, admin string
 	client     *http.Client
@@ -87,25 +87,25 @@ func startLoaded(t *testing.T) *loaded {
 	return nil
 }
 
-// A servingLine of the log says where webhookd listens.
+// A servingLine is the log line with the addresses that webhookd listens on.
 type servingLine struct {
 	Message     string `json:"msg"`
 	Listen      string `json:"listen"`
 	AdminListen string `json:"adminListen"`
 }
 
-// load sends all kinds of requests, a few of each, and returns with the first that has another answer than it must have.
+// load sends a few requests of each kind until ctx ends, and returns an error at the first wrong answer.
 func (l *loaded) load(ctx context.Context, widgets [2]string) error {
 	for _, r := range []struct {
 		body, contentType string
 		code              int
 	}{
-		{reviewOf(widgets[0], "v1alpha1"), "application/json", http.StatusOK}, // of which something is kept
+		{reviewOf(widgets[0], "v1alpha1"), "application/json", http.StatusOK}, // with a kept value
 		{reviewOf(widgets[1], "v1"), "application/json", http.StatusOK},       // which fails
 		{reviewOf(widgets[0], "v1beta1"), "application/json", http.StatusOK},
 		{"{}", "application/json", http.StatusBadRequest},
 		{"x", "text/plain", http.StatusUnsupportedMediaType},
-		{strings.Repeat(" ", 1<<20), "application/json", http.StatusTooManyRequests}, // as one request has most of the memory
+		{strings.Repeat(" ", 1<<20), "application/json", http.StatusTooManyRequests}, // another request has most of the memory
 	} {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, strings.NewReader(r.body))
 		if err != nil {
@@ -130,8 +130,7 @@ func (l *loaded) load(ctx context.Context, widgets [2]string) error {
 	return nil
 }
 
-// stall keeps a request under way that takes memory, until the test ends. After body-timeout it begins
-// another one.
+// stall holds memory with an unfinished request until the test ends. After body-timeout it starts another one.
 func (l *loaded) stall(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -153,12 +152,12 @@ func (l *loaded) stall(t *testing.T) {
 	}
 }
 
-// stallOnce sends a part of a body, and returns when the server or ctx ends the request.
+// stallOnce sends part of a body, and returns when the server or ctx ends the request.
 func (l *loaded) stallOnce(ctx context.Context) {
 	body, more := io.Pipe()
 	stopped := context.AfterFunc(ctx, func() { _ = more.CloseWithError(io.ErrUnexpectedEOF) })
 	defer stopped()
-	go func() { _, _ = more.Write(bytes.Repeat([]byte(" "), 600<<10)) }() // memory is for what has come
+	go func() { _, _ = more.Write(bytes.Repeat([]byte(" "), 600<<10)) }() // only what has arrived takes memory
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, body)
 	if err != nil {
 		return
@@ -166,12 +165,12 @@ func (l *loaded) stallOnce(ctx context.Context) {
 	request.ContentLength = 900 << 10
 	request.Header.Set("Content-Type", "application/json")
 	if response, err := l.client.Do(request); err == nil {
-		_ = response.Body.Close() // an error that no one asks for
+		_ = response.Body.Close() // its error does not matter
 	}
 	_ = body.Close()
 }
 
-// inFlight reports whether a large body has its memory.
+// inFlight reports whether a large body holds its memory.
 func (l *loaded) inFlight(t *testing.T) bool {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.admin+"/metrics", http.NoBody)
@@ -196,8 +195,8 @@ func reviewOf(object, version string) string {
 		`"desiredAPIVersion":"shop.example.com/` + version + `","objects":[` + object + `]}}`
 }
 
-// A replica in this process has what no request can bring about: panics, a converter that breaks the rules, a log that nobody
-// reads, an old copy of a CRD and objects that hardly fit. What it says goes through the product's own metrics.
+// A replica in this process reports events that no request can cause: panics, a converter that changes metadata, a log without a
+// reader, an old copy of a CRD and objects that hardly fit. It uses the product's own metrics.
 type replica struct {
 	metrics *metrics.Metrics
 	dropped atomic.Uint64
@@ -218,7 +217,7 @@ func startReplica(t *testing.T) (*replica, string) {
 	return r, admin.Listener.Addr().String()
 }
 
-// load counts one of each.
+// load counts one event of each kind.
 func (r *replica) load(ctx context.Context) {
 	pair := review.Pair{Kind: "Widget.shop.example.com", From: "v1", To: "v1beta1"}
 	r.metrics.Review().GuardRefused(pair, ".metadata.finalizers")
@@ -233,8 +232,8 @@ func (r *replica) load(ctx context.Context) {
 	r.dropped.Add(1)
 }
 
-// startAPIServer answers with the metrics of kube-apiserver that the chart uses, as if a conversion of each kind came between
-// any two scrapes.
+// startAPIServer serves the metrics of kube-apiserver that the chart uses, as if there were a conversion of each kind between any two
+// scrapes.
 func startAPIServer(t *testing.T) string {
 	t.Helper()
 	var scrapes atomic.Int64
@@ -257,7 +256,7 @@ func startAPIServer(t *testing.T) string {
 	return admin.Listener.Addr().String()
 }
 
-// widgetsOf returns an object of which something is kept, and one of a kind that nobody converts.
+// widgetsOf returns an object with a kept value, and one of a kind without a converter.
 func widgetsOf(t *testing.T) [2]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "widget", "cases", "git.v1.yaml"))

@@ -15,13 +15,13 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// A metric is one of docs/reference/metrics.md, or one that others have.
+// A metric of docs/reference/metrics.md or of another program.
 type metric struct {
 	kind   string
 	labels []string
 }
 
-// knownMetrics returns those of webhookd, out of their reference, and those of others that the chart uses.
+// knownMetrics returns the metrics in webhookd's reference, and those of other programs that the chart uses.
 func knownMetrics(t *testing.T) map[string]metric {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metrics.md"))
@@ -34,7 +34,7 @@ func knownMetrics(t *testing.T) map[string]metric {
 		"process_resident_memory_bytes":                     {kind: "gauge"},
 		"process_cpu_seconds_total":                         {kind: "counter"},
 		"go_goroutines":                                     {kind: "gauge"},
-		"go_gc_duration_seconds":                            {kind: "histogram"}, // a summary, of which the sum is used
+		"go_gc_duration_seconds":                            {kind: "histogram"}, // a summary; the chart uses its sum
 	}
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|")
 	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
@@ -43,8 +43,8 @@ func knownMetrics(t *testing.T) map[string]metric {
 	return all
 }
 
-// query checks that an expression can be parsed, and uses metrics and labels that there are. Counters are looked at through rate
-// or increase only, or to see whether they are new.
+// query checks that an expression parses and uses only existing metrics and labels, and counters only in rate or increase, or to see
+// whether they are new.
 func query(t *testing.T, known map[string]metric, expression string) {
 	t.Helper()
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
@@ -96,7 +96,7 @@ func query(t *testing.T, known map[string]metric, expression string) {
 	})
 }
 
-// An alert as a PrometheusRule has it.
+// An alert of a PrometheusRule.
 type alert struct {
 	Alert       string            `json:"alert"`
 	Expr        string            `json:"expr"`
@@ -105,7 +105,7 @@ type alert struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// alerts returns those of a rendering.
+// alerts returns the alerts of a rendering.
 func alerts(t *testing.T, r chart.Rendering) []alert {
 	t.Helper()
 	groups, _ := chart.Get(object(t, r, "PrometheusRule", "webhookd"), []string{"spec", "groups"})
@@ -124,7 +124,7 @@ func alerts(t *testing.T, r chart.Rendering) []alert {
 
 const allAlerts = "metrics: {prometheusRule: {enabled: true}}\n"
 
-// The alerts ask for metrics that there are, and say what is wrong and what it means.
+// The alerts use existing metrics, and have a summary, a description and a severity.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	known := knownMetrics(t)
@@ -133,7 +133,7 @@ func TestAlerts(t *testing.T) {
 			query(t, known, a.Expr)
 			if !strings.HasPrefix(a.Alert, "Webhookd") || a.Annotations["summary"] == "" || a.Annotations["description"] == "" ||
 				!strings.HasPrefix(a.Annotations["runbook_url"], "https://") || !slices.Contains([]string{"critical", "warning"}, a.Labels["severity"]) {
-				t.Errorf("%s lacks something: %v %v", a.Alert, a.Labels, a.Annotations)
+				t.Errorf("%s lacks a label or an annotation: %v %v", a.Alert, a.Labels, a.Annotations)
 			}
 			if strings.Contains(a.Expr, "$(") {
 				t.Errorf("%s: not replaced: %s", a.Alert, a.Expr)
@@ -149,7 +149,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// Each alert can be left out.
+// Each alert can be disabled.
 func TestAlertsCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	all := alerts(t, render(t, values(t, allAlerts+crdAndRules), nil))
@@ -165,7 +165,7 @@ func TestAlertsCanBeDisabled(t *testing.T) {
 	}
 }
 
-// The runbook of the alerts is there.
+// The runbook that the alerts link to exists.
 func TestRunbookExists(t *testing.T) {
 	t.Parallel()
 	defaults, err := chart.Defaults()
@@ -178,7 +178,7 @@ func TestRunbookExists(t *testing.T) {
 	}
 }
 
-// A panel of the dashboard, as far as this test looks at it.
+// The fields of a dashboard's panel that the tests use.
 type panel struct {
 	ID          int    `json:"id"`
 	Type        string `json:"type"`
@@ -195,7 +195,7 @@ type panel struct {
 	} `json:"gridPos"`
 }
 
-// The dashboard asks for metrics that there are, uses all that webhookd has, and its panels have room.
+// The dashboard uses only existing metrics and all of webhookd's, and its panels do not overlap.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(chart.Dir, "dashboards", "webhookd.json"))
@@ -212,13 +212,13 @@ func TestDashboard(t *testing.T) {
 	ids, room := map[int]bool{}, map[[2]int]string{}
 	for _, p := range dashboard.Panels {
 		if ids[p.ID] || p.Type != "row" && (p.Title == "" || p.Description == "" || len(p.Targets) == 0) {
-			t.Errorf("panel %d %q: its number is taken, or it lacks something", p.ID, p.Title)
+			t.Errorf("panel %d %q: duplicate number, or a missing field", p.ID, p.Title)
 		}
 		ids[p.ID] = true
 		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
 				if other := room[[2]int{x, y}]; other != "" || x >= 24 {
-					t.Fatalf("panel %q is in the place of %q, or beside the page", p.Title, other)
+					t.Fatalf("panel %q overlaps %q, or is outside the page", p.Title, other)
 				}
 				room[[2]int{x, y}] = p.Title
 			}
@@ -234,6 +234,6 @@ func TestDashboard(t *testing.T) {
 	}
 	configMap := object(t, render(t, values(t, "metrics: {dashboard: {enabled: true}}"), nil), "ConfigMap", "webhookd-dashboard")
 	if got := at(t, configMap, "data", "webhookd.json"); strings.TrimSpace(got) != strings.TrimSpace(string(text)) {
-		t.Error("the ConfigMap has another dashboard than the file")
+		t.Error("the dashboard in the ConfigMap differs from the file")
 	}
 }

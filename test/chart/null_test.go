@@ -12,9 +12,9 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// null takes a default away. A value that has to be something is then missed by the schema, which says which one; without any
-// other one, what is rendered is still what it says, and has the certificate.
-func TestNullIsHarmlessOrMissed(t *testing.T) {
+// null removes a default. The schema then reports a missing value that is required; without any other value the chart still renders
+// valid manifests, with the certificate.
+func TestNullIsHarmlessOrRefused(t *testing.T) {
 	t.Parallel()
 	defaults, err := chart.Defaults()
 	if err != nil {
@@ -55,7 +55,7 @@ func TestNullIsHarmlessOrMissed(t *testing.T) {
 	}
 }
 
-// certificates returns the names of the objects that make certificates or hold them.
+// certificates returns the names of the objects that create or contain certificates.
 func certificates(t *testing.T, r chart.Rendering) []string {
 	t.Helper()
 	var all []string
@@ -72,7 +72,7 @@ func certificates(t *testing.T, r chart.Rendering) []string {
 	return all
 }
 
-// paths returns those of all values.
+// paths returns the paths of all values.
 func paths(above []string, mapping map[string]any) [][]string {
 	var all [][]string
 	for key, value := range mapping {

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// A pod is the template of one, with what it is of.
+// A pod is a pod template, with the object that has it.
 type pod struct {
 	of string
 	corev1.PodTemplateSpec
@@ -38,7 +38,7 @@ func pods(t *testing.T, r chart.Rendering) []pod {
 	return all
 }
 
-// Pod Security "restricted" takes all pods, but for those in the network of the nodes.
+// Pod Security "restricted" accepts all pods, except those in the host network.
 func TestPodsAreRestricted(t *testing.T) {
 	t.Parallel()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -62,7 +62,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// What Pod Security does not ask for.
+// Pods are hardened beyond what Pod Security requires.
 func TestPodsAreHardened(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {
@@ -94,7 +94,7 @@ func hardening(p pod) []string {
 	return problems
 }
 
-// asks returns the path of a probe.
+// asks returns the path that a probe requests.
 func asks(p *corev1.Probe) string {
 	if p == nil || p.HTTPGet == nil {
 		return ""
@@ -102,8 +102,8 @@ func asks(p *corev1.Probe) string {
 	return p.HTTPGet.Path
 }
 
-// mounts says what is wrong with volumes: each is mounted and is there, none by a subPath, which would never change; and of a
-// Secret only what the pod needs.
+// mounts returns the problems of volumes: an unused or missing volume, a subPath, which would never change, or keys of a Secret that the
+// pod does not need.
 func mounts(p pod) []string {
 	var problems []string
 	mounted := map[string]bool{}
@@ -139,7 +139,7 @@ func mounts(p pod) []string {
 	return problems
 }
 
-// The Service and the budgets are about the pods that serve, and about no pod of a Job.
+// The Service and the budgets select the server's pods, and no pod of a Job.
 func TestSelectorsAreOfServersOnly(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {
@@ -167,7 +167,7 @@ func TestSelectorsAreOfServersOnly(t *testing.T) {
 	}
 }
 
-// webhookd itself has no rights. Only the Jobs of two modes have any: over the named Secret and CRDs.
+// The server has no rights. Only the Jobs of two modes have rights, on the named Secrets and CRDs.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	const own = "webhookd"
@@ -199,8 +199,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// Where a HorizontalPodAutoscaler counts the replicas, an upgrade leaves their number as it is. It would be one for a while if
-// the field went that an earlier release had.
+// With a HorizontalPodAutoscaler an upgrade keeps the number of replicas. It would be one for a while if the upgrade removed the
+// field.
 func TestAutoscalingKeepsTheReplicas(t *testing.T) {
 	t.Parallel()
 	v := values(t, "autoscaling: {enabled: true}")

@@ -28,7 +28,7 @@ type prometheusServer struct {
 	engine *promql.Engine
 }
 
-// startPrometheus scrapes targets, pod to host:port, as the ServiceMonitor of a rendering says, but far more often.
+// startPrometheus scrapes targets, a map from pod to host:port, as the ServiceMonitor of a rendering says, but far more often.
 func startPrometheus(t *testing.T, r chart.Rendering, native bool, targets map[string]string) *prometheusServer {
 	t.Helper()
 	db, err := tsdb.Open(t.TempDir(), nil, nil, tsdb.DefaultOptions(), nil)
@@ -68,7 +68,7 @@ func startPrometheus(t *testing.T, r chart.Rendering, native bool, targets map[s
 	return &prometheusServer{db: db, engine: promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)}
 }
 
-// scrapeConfig is what the Prometheus Operator makes of the ServiceMonitor, on a server that scrapes native histograms or does not.
+// scrapeConfig returns the configuration that the Prometheus Operator derives from the ServiceMonitor, with or without native histograms.
 func scrapeConfig(t *testing.T, r chart.Rendering, native bool) string {
 	t.Helper()
 	var monitor *monitoringv1.ServiceMonitor
@@ -98,7 +98,7 @@ func scrapeConfig(t *testing.T, r chart.Rendering, native bool) string {
 	return string(text) // which is YAML as well
 }
 
-// query evaluates an expression now, for which the variables of a dashboard have the values of one release.
+// query evaluates an expression now, with the variables of the dashboard set for one release.
 func (p *prometheusServer) query(ctx context.Context, t *testing.T, expression string) promql.Vector {
 	t.Helper()
 	expression = strings.NewReplacer("$namespace", chart.Namespace, "$job", chart.ReleaseName, "$__rate_interval", "5s").Replace(expression)
@@ -114,7 +114,7 @@ func (p *prometheusServer) query(ctx context.Context, t *testing.T, expression s
 	return slices.Clone(vector)
 }
 
-// await waits until all targets have been scraped so often.
+// await waits until all targets have been scraped often enough.
 func (p *prometheusServer) await(t *testing.T, targets map[string]string, scrapes float64) {
 	t.Helper()
 	ticker := time.NewTicker(100 * time.Millisecond)

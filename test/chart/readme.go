@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What is between these lines of the README is generated.
+// The text between these lines of the README is generated.
 const (
 	tablesBegin = "<!-- Generated from values.yaml; after a change there run in test/chart: go test . -run TestReference -update -->"
 	tablesEnd   = "<!-- End of what is generated. -->"
@@ -30,7 +30,7 @@ func Tables(values []Value) (string, error) {
 	return b.String(), nil
 }
 
-// inline writes a default on one line. What is empty says so.
+// inline writes a default on one line; an empty text becomes "empty".
 func inline(value any) (string, error) {
 	if value == "" {
 		return "empty", nil
@@ -45,7 +45,7 @@ func inline(value any) (string, error) {
 	return "`" + string(text) + "`", nil
 }
 
-// WithTables returns a README with other tables.
+// WithTables returns the README with its tables replaced.
 func WithTables(readme, tables string) (string, error) {
 	before, rest, begins := strings.Cut(readme, tablesBegin)
 	_, after, ends := strings.Cut(rest, tablesEnd)

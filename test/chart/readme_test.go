@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// The README has the table of values.yaml, with a row for each value.
+// The README has the tables of values.yaml, with a row for each value.
 func TestReferenceOfValues(t *testing.T) {
 	t.Parallel()
 	documented, err := chart.Documented()
@@ -33,8 +33,8 @@ func TestReferenceOfValues(t *testing.T) {
 	golden(t, path, want)
 }
 
-// The way to another mode names the Deployment, the Secrets that pods mount, and a mode that there are.
-func TestTheWayToAnotherModeNamesWhatThereIs(t *testing.T) {
+// The section on changing the mode names an existing Deployment, an existing mode, and the Secrets that pods mount.
+func TestAnotherModeNamesExistingObjects(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join(chart.Dir, "README.md"))
 	if err != nil {
@@ -77,7 +77,7 @@ func TestTheWayToAnotherModeNamesWhatThereIs(t *testing.T) {
 	render(t, cleared, nil) // what --set tls.existingSecret= makes of it
 }
 
-// Each value has a comment of its own, or is part of one that has.
+// Each value has a comment, or is part of a value that has one.
 func TestEveryValueIsDocumented(t *testing.T) {
 	t.Parallel()
 	documented, err := chart.Documented()

@@ -14,21 +14,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Dir is the folder of the chart, seen from that of this package.
+// Dir is the folder of the chart, relative to this package.
 const Dir = "../../deploy/helm/webhookd"
 
-// The release that is rendered.
+// The rendered release.
 const (
 	ReleaseName = "webhookd"
 	Namespace   = "conversion"
 )
 
-// A Rendering is what the chart makes of values: the text of each template that has any, by its path in the folder
-// templates.
+// A Rendering has the output of each template that has any, by its path in the folder templates.
 type Rendering map[string]string
 
-// Render renders the chart with the values, after it has held them to the schema, as helm install does. A nil cluster is none,
-// as for helm template.
+// Render validates the values with the schema and renders the chart, as helm install does. With a nil cluster it works as helm template.
 func Render(values map[string]any, cluster *Cluster) (Rendering, error) {
 	chart, err := loader.LoadDir(Dir)
 	if err != nil {
@@ -57,7 +55,7 @@ func Render(values map[string]any, cluster *Cluster) (Rendering, error) {
 	return rendering, nil
 }
 
-// String returns all of it, file by file.
+// String returns the rendering, file by file.
 func (r Rendering) String() string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(r)) {
@@ -66,7 +64,7 @@ func (r Rendering) String() string {
 	return b.String()
 }
 
-// Documents returns the manifests, in the order of their files, without documents that have only comments.
+// Documents returns the manifests in the order of their files, except those with only comments.
 func (r Rendering) Documents() []string {
 	var all []string
 	for _, path := range slices.Sorted(maps.Keys(r)) {

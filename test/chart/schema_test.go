@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// A schema is one of JSON Schema, as far as these tests look at it.
+// A schema has the fields of a JSON Schema that these tests use.
 type schema struct {
 	root map[string]any
 }
@@ -33,7 +33,7 @@ func readSchema(t *testing.T) schema {
 	return s
 }
 
-// properties returns those of a schema, behind a reference if there is one.
+// properties returns the properties of a schema, following its reference.
 func (s schema) properties(of map[string]any) map[string]any {
 	if ref, is := of["$ref"].(string); is {
 		resolved, _ := chart.Get(s.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/"))
@@ -80,7 +80,7 @@ func TestSchemaHasEveryValue(t *testing.T) {
 	compare("", defaults, s.root)
 }
 
-// Every object of the schema says what it may have, but for those of Kubernetes that are handed on as they are.
+// Every object of the schema lists its keys, except Kubernetes' own, which the chart passes on unchanged.
 func TestSchemaIsStrict(t *testing.T) {
 	t.Parallel()
 	handedOn := []string{".$defs.objects", ".$defs.volume", ".properties.global"}
@@ -90,7 +90,7 @@ func TestSchemaIsStrict(t *testing.T) {
 		case map[string]any:
 			_, strict := schema["additionalProperties"]
 			if schema["type"] == "object" && !strict && schema["maxProperties"] == nil && !slices.Contains(handedOn, path) {
-				t.Errorf("any key is taken at %s", path)
+				t.Errorf("the schema accepts any key at %s", path)
 			}
 			for key, below := range schema {
 				check(path+"."+key, below)
@@ -104,7 +104,7 @@ func TestSchemaIsStrict(t *testing.T) {
 	check("", readSchema(t).root)
 }
 
-// A key that there is not is refused, wherever it is.
+// The schema refuses unknown keys everywhere.
 func TestUnknownValuesAreRefused(t *testing.T) {
 	t.Parallel()
 	defaults, err := chart.Defaults()
@@ -130,7 +130,7 @@ func TestUnknownValuesAreRefused(t *testing.T) {
 	try(nil, defaults)
 }
 
-// Values that no rendering could work with are refused by their form.
+// The schema refuses malformed values.
 func TestMalformedValuesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -150,7 +150,7 @@ func TestMalformedValuesAreRefused(t *testing.T) {
 	}
 }
 
-// config has the keys that the server has, but for those that follow from other values.
+// config has the server's keys, except those that follow from other values.
 func TestSchemaHasEveryKeyOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	others := []string{"listen", "admin-listen", "path", "rules", "crds", "tls-dir", "tls-static", "self-signed"}

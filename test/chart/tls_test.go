@@ -17,7 +17,7 @@ import (
 
 const host = chart.ReleaseName + "." + chart.Namespace + ".svc"
 
-// secret returns what is in a Secret of a rendering.
+// secret returns the decoded content of a Secret of a rendering.
 func secret(t *testing.T, r chart.Rendering, name string) map[string]string {
 	t.Helper()
 	o := object(t, r, "Secret", name)
@@ -33,7 +33,7 @@ func secret(t *testing.T, r chart.Rendering, name string) map[string]string {
 	return decoded
 }
 
-// certificate returns the first of a text in PEM.
+// certificate returns the first certificate of a PEM text.
 func certificate(t *testing.T, text string) *x509.Certificate {
 	t.Helper()
 	block, _ := pem.Decode([]byte(text))
@@ -58,7 +58,7 @@ func lifetimes(t *testing.T, r chart.Rendering) string {
 	return fmt.Sprint(life(pair["ca.crt"]), life(pair["tls.crt"]))
 }
 
-// cluster returns one with the Secrets of a rendering.
+// cluster returns a Cluster with the Secrets of a rendering.
 func cluster(t *testing.T, r chart.Rendering) *chart.Cluster {
 	t.Helper()
 	var secrets []map[string]any
@@ -70,7 +70,7 @@ func cluster(t *testing.T, r chart.Rendering) *chart.Cluster {
 	return chart.NewCluster(secrets...)
 }
 
-// The certificate that Helm makes is one that kube-apiserver accepts with the CA of the stanza.
+// kube-apiserver accepts Helm's certificate with the CA of the stanza.
 func TestHelmMakesACertificate(t *testing.T) {
 	t.Parallel()
 	r := render(t, nil, nil)
@@ -98,12 +98,12 @@ func TestHelmMakesACertificate(t *testing.T) {
 		t.Errorf("the notes have no %s:\n%s", stanza, r["NOTES.txt"])
 	}
 	if !strings.Contains(r["tls/helm.yaml"], "No API server") || !strings.Contains(r["NOTES.txt"], "No API server") {
-		t.Error("that this is of no use without a cluster is not said")
+		t.Error("it does not say that this needs a cluster")
 	}
 }
 
-// A change of the mode neither meets what another mode has left, nor takes away what it has made meanwhile.
-func TestNoSecretIsThatOfTwoModes(t *testing.T) {
+// No two modes share a Secret, so a change of the mode neither finds the Secret of another mode nor deletes it.
+func TestModesShareNoSecret(t *testing.T) {
 	t.Parallel()
 	of := map[string]string{}
 	for _, mode := range []string{"helm", "certManager", "selfManaged"} {
@@ -128,16 +128,16 @@ func TestNoSecretIsThatOfTwoModes(t *testing.T) {
 	}
 }
 
-// What is in the cluster is kept. Only a leaf that is old, or for another name, is made anew, and the CA never.
+// Upgrades keep the pair in the cluster. They replace only a leaf that is old or for another name, and never the CA.
 func TestHelmKeepsTheCertificate(t *testing.T) {
 	t.Parallel()
 	first := render(t, nil, chart.NewCluster())
 	if strings.Contains(first.String(), "No API server") {
-		t.Error("with a cluster it says that there is none")
+		t.Error("with a cluster it reports that it has none")
 	}
 	second := render(t, nil, cluster(t, first))
 	if first["tls/helm.yaml"] != second["tls/helm.yaml"] {
-		t.Error("an upgrade makes another certificate")
+		t.Error("an upgrade creates another certificate")
 	}
 	for _, annotation := range []string{"renew-after", "host"} {
 		var secrets []map[string]any
@@ -167,7 +167,7 @@ func TestHelmKeepsTheCertificate(t *testing.T) {
 	}
 }
 
-// A leaf ends with its CA at the latest, so that the alerts about its end come before it; a CA that has ended is made anew.
+// A leaf expires with its CA at the latest, so the alert about the leaf comes before that. An upgrade replaces an expired CA.
 func TestHelmMakesNoLeafThatOutlivesItsCA(t *testing.T) {
 	t.Parallel()
 	first := render(t, nil, chart.NewCluster())
@@ -201,13 +201,13 @@ func TestHelmMakesNoLeafThatOutlivesItsCA(t *testing.T) {
 		if same && leaf.NotAfter.After(end) {
 			t.Errorf("%s: the leaf ends on %s, its CA on %s", name, leaf.NotAfter, end)
 		}
-		if got := strings.Contains(r["NOTES.txt"], "The CA ends on "); got != same {
-			t.Errorf("%s: notes that say that the CA ends: %t", name, got)
+		if got := strings.Contains(r["NOTES.txt"], "The CA and its leaves expire on "); got != same {
+			t.Errorf("%s: the notes say that the CA expires: %t", name, got)
 		}
 	}
 }
 
-// The stanza has the CA of a Secret that is there.
+// The stanza has the CA of an existing Secret.
 func TestNotesHaveTheCAOfTheSecret(t *testing.T) {
 	t.Parallel()
 	ca := base64.StdEncoding.EncodeToString([]byte("the CA"))

@@ -7,8 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// For each value there is a ci file that sets it, and without it what is rendered would be another thing: no value is without
-// effect, and none is untested.
+// For each value a ci file sets it, and the rendering changes without it: every value has an effect and is tested.
 func TestEveryValueHasAnEffect(t *testing.T) {
 	t.Parallel()
 	documented, err := chart.Documented()
@@ -24,7 +23,7 @@ func TestEveryValueHasAnEffect(t *testing.T) {
 					return
 				}
 			}
-			t.Error("no ci file in which it matters")
+			t.Error("no ci file where it has an effect")
 		})
 	}
 }
@@ -43,7 +42,7 @@ func matters(t *testing.T, file map[string]any, path []string) bool {
 	return steady(with.String()) != steady(without.String())
 }
 
-// remove returns a copy without what is at the path.
+// remove returns a copy without the value at the path.
 func remove(mapping map[string]any, path []string) map[string]any {
 	out := make(map[string]any, len(mapping))
 	for key, value := range mapping {

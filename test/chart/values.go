@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Value is one that values.yaml has a comment for.
+// A Value has a comment in values.yaml.
 type Value struct {
 	Section string
 	Path    []string
@@ -21,10 +21,10 @@ type Value struct {
 // Name returns the path with dots.
 func (v Value) Name() string { return strings.Join(v.Path, ".") }
 
-// Defaults returns values.yaml.
+// Defaults returns the content of values.yaml.
 func Defaults() (map[string]any, error) { return ReadValues(filepath.Join(Dir, "values.yaml")) }
 
-// ReadValues returns a file of values.
+// ReadValues reads a file of values.
 func ReadValues(path string) (map[string]any, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // a file of the repository
 	if err != nil {
@@ -50,7 +50,7 @@ func Documented() ([]Value, error) {
 	return documented(string(text), defaults)
 }
 
-// documented goes through the lines: the comment of a value is the lines above it, up to an empty one.
+// documented returns the values with comments. The comment of a value is the lines directly above it.
 func documented(text string, defaults map[string]any) ([]Value, error) {
 	key := regexp.MustCompile(`^( *)([A-Za-z]+):`)
 	var values []Value

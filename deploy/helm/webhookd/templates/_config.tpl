@@ -1,6 +1,6 @@
 {{- /*
 The configuration file: config, and the keys that follow from other values. Numbers are written as integers, since YAML
-brings large ones as 1.34217728e+08.
+would print large ones as 1.34217728e+08.
 */ -}}
 {{- define "webhookd.config" -}}
 {{- $config := dict
@@ -21,7 +21,7 @@ brings large ones as 1.34217728e+08.
 {{- toYaml $config -}}
 {{- end -}}
 
-{{- /* Changes with what takes a restart. The keys of the log do not: they are followed. */ -}}
+{{- /* Changes when a restart is needed. The keys of the log need none. */ -}}
 {{- define "webhookd.configChecksum" -}}
 {{- omit (include "webhookd.config" . | fromYaml) "log-level" "log-reviews" | toYaml | sha256sum -}}
 {{- end -}}

@@ -1,14 +1,14 @@
 {{- /*
-What rules and crds are as files, as JSON:
+The values rules and crds as files, in JSON:
 
-  rules        file name to text, without the CRDs that were in it
+  rules        file name to text, without the CRDs in it
   crds         file name to text
-  conversions  names of the CRDs that there is a Conversion for, in rules
-  schemas      name of a CRD to its spec, of those that can be seen here
-  missing      those of conversions that have no CRD
+  conversions  names of the CRDs that rules have a Conversion for
+  schemas      name of a CRD to its spec, for the CRDs that are known here
+  missing      those of conversions without a CRD
   lookedUp     those of conversions whose CRD was read from the cluster
 
-A text without a CRD in it is left as it is, letter for letter.
+A text without a CRD is not changed.
 */ -}}
 {{- define "webhookd.files" -}}
 {{- $files := dict "rules" dict "crds" dict "schemas" dict -}}
@@ -76,7 +76,7 @@ A text without a CRD in it is left as it is, letter for letter.
 {{- regexMatch "[.](yaml|yml|json)$" . | ternary . (printf "%s.yaml" .) -}}
 {{- end -}}
 
-{{- /* One document of a file as YAML again; the list is what to call the file, and the document. */ -}}
+{{- /* Parses one document of a file. Its arguments are a list: the name of the file for errors, and the document. */ -}}
 {{- define "webhookd.parse" -}}
 {{- $object := index . 1 | fromYaml -}}
 {{- if and (hasKey $object "Error") (not (hasKey $object "kind")) -}}
@@ -85,15 +85,15 @@ A text without a CRD in it is left as it is, letter for letter.
 {{- toYaml $object -}}
 {{- end -}}
 
-{{- /* The CRDs that the wiring is about, as a JSON list: those that are named, or else those that rules convert. */ -}}
+{{- /* The CRDs to wire, as a JSON list: those in crdWiring.crds, or else those that rules convert. */ -}}
 {{- define "webhookd.wiredCRDs" -}}
 {{- default (include "webhookd.files" . | fromJson).conversions .Values.crdWiring.crds | toJson -}}
 {{- end -}}
 
 {{- /*
-Names of the CRDs that the rules in the cluster have a Conversion for, and these values have none, though the CRD points at the
-Service and has more than one version: one that is neither served nor stored may be named by managedFields. With rulesFrom it cannot be
-known what there is, and what crdWiring.crds names may have a converter of Go.
+Names of the CRDs that the rules in the cluster convert and these values do not, although the CRD points at the Service and has more
+than one version. (managedFields may name a version that is neither served nor stored.) With rulesFrom the rules are not known
+here, and CRDs in crdWiring.crds may have a converter in Go.
 */ -}}
 {{- define "webhookd.neededRules" -}}
 {{- $needed := list -}}

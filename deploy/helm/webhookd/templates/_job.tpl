@@ -18,7 +18,7 @@ template:
     annotations: {{- toYaml . | nindent 6 }}
     {{- end }}
   spec:
-    # A pod that failed stays, for its log to be read.
+    # A failed pod stays, so that its log can be read.
     restartPolicy: Never
     {{- if .serviceAccountName }}
     serviceAccountName: {{ .serviceAccountName }}
@@ -79,7 +79,7 @@ template:
 {{- end }}
 {{- end -}}
 
-{{- /* Port and path of the Service, where they are not what webhookd takes without being told. */ -}}
+{{- /* Port and path of the Service, if they differ from webhookd's defaults. */ -}}
 {{- define "webhookd.endpointArgs" -}}
 {{- if ne (int .Values.service.port) 443 }}
 - --port={{ .Values.service.port }}
@@ -89,7 +89,7 @@ template:
 {{- end }}
 {{- end -}}
 
-{{- /* Annotations of what the hooks of the wiring need. */ -}}
+{{- /* Annotations of the objects that the hooks of the wiring need. */ -}}
 {{- define "webhookd.wiringHook" -}}
 helm.sh/hook: post-install,post-upgrade,post-rollback,pre-delete
 helm.sh/hook-weight: "-5"

@@ -1,6 +1,6 @@
 {{- /*
-The CRDs that the policies of kept values are for, as JSON: name to spec. They are those that rules convert, and those that crdWiring.crds
-and keptValues.crds name. A CRD that is given nowhere is read from the cluster; where that has none, its spec is null.
+The CRDs with policies for kept values, as JSON: name to spec. They are the CRDs that rules convert, and those that crdWiring.crds
+and keptValues.crds name. A CRD that is not in the values is read from the cluster; its spec is null if it is not there either.
 */ -}}
 {{- define "webhookd.keptValues.specs" -}}
 {{- $files := include "webhookd.files" . | fromJson -}}
@@ -25,7 +25,7 @@ and keptValues.crds name. A CRD that is given nowhere is read from the cluster; 
 {{- toJson $specs -}}
 {{- end -}}
 
-{{- /* The kinds as the policies take them, as a JSON list. */ -}}
+{{- /* The kinds, in the form that the policies take, as a JSON list. */ -}}
 {{- define "webhookd.keptValues.kinds" -}}
 {{- $kinds := list -}}
 {{- range $name, $spec := include "webhookd.keptValues.specs" . | fromJson -}}

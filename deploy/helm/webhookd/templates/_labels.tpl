@@ -1,10 +1,10 @@
-{{- /* What never changes of a release: selectors are made of it. */ -}}
+{{- /* The labels of a release that never change: selectors use them. */ -}}
 {{- define "webhookd.releaseLabels" -}}
 app.kubernetes.io/name: {{ include "webhookd.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{- /* The pods that serve, and not those of the Jobs. */ -}}
+{{- /* Selects the pods of the server, not those of the Jobs. */ -}}
 {{- define "webhookd.selectorLabels" -}}
 {{ include "webhookd.releaseLabels" . }}
 app.kubernetes.io/component: server
@@ -20,8 +20,8 @@ app.kubernetes.io/component: server
 {{- end -}}
 
 {{- /*
-Labels of a pod, from a list of the root and the component. They have no version, so that an upgrade that changes nothing
-else does not restart anything.
+Labels of a pod, from a list of the root and the component. They do not include the chart's version, so an upgrade that changes
+only that restarts nothing.
 */ -}}
 {{- define "webhookd.podLabels" -}}
 {{- $root := index . 0 -}}

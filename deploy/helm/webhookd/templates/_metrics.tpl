@@ -1,4 +1,4 @@
-{{- /* What the job label is, whichever of the monitors scrapes. */ -}}
+{{- /* Sets the job label, the same for both monitors. */ -}}
 {{- define "webhookd.metricsJob" -}}
 - {targetLabel: job, replacement: {{ include "webhookd.fullname" . }}, action: replace}
 {{- end -}}
@@ -8,7 +8,7 @@
 {{- default (printf "namespace=%q, job=%q" .Release.Namespace (include "webhookd.fullname" .)) .Values.metrics.prometheusRule.selector -}}
 {{- end -}}
 
-{{- /* The selector of the CRDs of this release in the metrics of kube-apiserver, after others. */ -}}
+{{- /* The selector of the CRDs of this release in the metrics of kube-apiserver, to follow other matchers. */ -}}
 {{- define "webhookd.crdSelector" -}}
 {{- with include "webhookd.wiredCRDs" . | fromJsonArray -}}
 {{- printf ", crd_name=~%q" (join "|" .) -}}

@@ -1,5 +1,5 @@
 {{- /*
-Names. They are cut so that the longest suffix still fits into the 52 characters that the name of a CronJob may have.
+Names are cut so that the longest suffix still fits into the 52 characters of a CronJob's name.
 */ -}}
 
 {{- define "webhookd.name" -}}
@@ -21,7 +21,7 @@ Names. They are cut so that the longest suffix still fits into the 52 characters
 {{- printf "%s/%s" .Release.Namespace (include "webhookd.fullname" .) -}}
 {{- end -}}
 
-{{- /* The name that kube-apiserver calls, and that the certificate must be for. */ -}}
+{{- /* The host that kube-apiserver calls; the certificate must be valid for it. */ -}}
 {{- define "webhookd.host" -}}
 {{- printf "%s.%s.svc" (include "webhookd.fullname" .) .Release.Namespace -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{- /* The environment: what the Go runtime should know of the limits, unless extraEnv says it. */ -}}
+{{- /* The environment: limits of the Go runtime, unless extraEnv sets them. */ -}}
 {{- define "webhookd.env" -}}
 {{- $given := list -}}
 {{- range .Values.extraEnv -}}
@@ -6,7 +6,7 @@
 {{- end -}}
 {{- $memory := include "webhookd.goMemoryLimit" . -}}
 {{- if and $memory (not (has "GOMEMLIMIT" $given)) }}
-# What the limit leaves beside 38Mi, or beside 10 to 25 % of it where 38Mi are less or more than that.
+# The memory limit less 38Mi; at least 10 % and at most 25 % of the limit are left out.
 - {name: GOMEMLIMIT, value: {{ $memory | quote }}}
 {{- end }}
 {{- if and (dig "limits" "cpu" "" (.Values.resources | default dict)) (not (has "GOMAXPROCS" $given)) }}
@@ -19,7 +19,7 @@
 {{- end }}
 {{- end -}}
 
-{{- /* A volume of files out of several ConfigMaps, from a dict of root, name and from. */ -}}
+{{- /* A volume with the files of several ConfigMaps, from a dict of root, name and from. */ -}}
 {{- define "webhookd.filesVolume" -}}
 {{- $files := include "webhookd.files" .root | fromJson -}}
 name: {{ .name }}
@@ -36,8 +36,8 @@ projected:
 {{- define "webhookd.volumes" -}}
 - name: config
   configMap: {name: {{ include "webhookd.fullname" . }}}
-# The pair only: what else is in the Secret, such as the key of a CA, is not for these pods. While the Secret has no pair,
-# the pod waits for it.
+# Only the pair: these pods must not see other keys of the Secret, such as the key of a CA. The pod waits until the Secret has
+# the pair.
 - name: tls
   secret:
     secretName: {{ include "webhookd.tls.secretName" . }}
@@ -59,7 +59,7 @@ projected:
 - maxSkew: 1
   topologyKey: {{ . }}
   whenUnsatisfiable: {{ $.Values.topologySpread.whenUnsatisfiable }}
-  # Each rollout is spread by itself.
+  # Spreads each rollout by itself.
   matchLabelKeys: [pod-template-hash]
   labelSelector:
     matchLabels: {{- include "webhookd.selectorLabels" $ | nindent 6 }}

@@ -1,5 +1,5 @@
 {{- /*
-What is impossible together, a line each. What is wrong with one value alone is for values.schema.json.
+Values that cannot work together, a line each. values.schema.json checks each value alone.
 */ -}}
 {{- define "webhookd.problems" -}}
 {{- include "webhookd.problems.names" . -}}
@@ -20,7 +20,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- $is := dig "metadata" "labels" "app.kubernetes.io/component" "" . -}}
 {{- $chart := dig "metadata" "labels" "helm.sh/chart" "" . -}}
 {{- if and (hasPrefix (printf "%s-" $.Chart.Name) $chart) (eq $of $.Release.Name) (eq $selects "server") (ne $is "metrics") (ne .metadata.name $name) }}
-- the Service {{ .metadata.name }} of this release would go, and {{ $name }} come: no object of a CRD that names the old one could be read. Keep the name with fullnameOverride={{ .metadata.name }}; or delete the Service first, if no CRD names it.
+- the Service {{ .metadata.name }} of this release would be replaced by {{ $name }}, and objects of the CRDs that name the old Service could not be read. Keep the name with fullnameOverride={{ .metadata.name }}; or, if no CRD names the Service, delete it first.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -28,16 +28,16 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- define "webhookd.problems.rules" -}}
 {{- $files := include "webhookd.files" . | fromJson -}}
 {{- range $files.missing }}
-- rules convert {{ . }}, but there is no schema of that CRD: give it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)
+- rules convert {{ . }}, but the schema of that CRD is missing: set it with --set-file crds.NAME=crd.yaml, in the same file as the rules, or in a ConfigMap that crdsFrom names. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)
 {{- end }}
 {{- if and .Values.rules (not .Values.rulesFrom) (not $files.conversions) }}
-- rules have no Conversion, and without any no replica is ready: give one with --set-file rules.NAME=rules.yaml, or remove them.
+- rules contain no Conversion, so no replica would become ready: set one with --set-file rules.NAME=rules.yaml, or remove rules.
 {{- end }}
 {{- range include "webhookd.neededRules" . | fromJsonArray }}
-- rules convert {{ . }} no more, but this CRD still sends its conversions here: its objects could not be read, or not be applied. Keep the rules until it has one version, or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If there is a converter of Go for it, name it in crdWiring.crds.
+- rules convert {{ . }} no longer, but this CRD still sends its conversions here: its objects could not be read, or could not be applied. Keep the rules until the CRD has one version or points elsewhere; docs/how-to/wire-a-crd.md has the commands. If a converter in Go handles it, name it in crdWiring.crds.
 {{- end }}
 {{- if and .Values.rulesFrom (not .Values.crdsFrom) (not $files.crds) }}
-- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they are about.
+- rulesFrom is set without crds or crdsFrom: rules need the schemas of the CRDs that they convert.
 {{- end }}
 {{- if and (or .Values.crds .Values.crdsFrom) (not .Values.rules) (not .Values.rulesFrom) }}
 - crds are set without rules: set rules or rulesFrom, or remove the CRDs.
@@ -48,7 +48,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- $size = add $size (len $file) (len $text) -}}
 {{- end -}}
 {{- if gt $size 1000000 }}
-- {{ $name }} have {{ $size }} bytes, and a ConfigMap holds 1 MiB: put the files into ConfigMaps of your own, and name those in {{ $name }}From.
+- {{ $name }} have {{ $size }} bytes, but a ConfigMap holds 1 MiB at most: put the files into ConfigMaps of your own, and name those in {{ $name }}From.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -66,13 +66,13 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- end }}
 {{- if eq .mode "certManager" }}
 {{- if le (include "webhookd.milliseconds" .certManager.duration | int64) (include "webhookd.milliseconds" .certManager.renewBefore | int64) }}
-- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed without end.
+- tls.certManager.renewBefore is not below tls.certManager.duration: the certificate would be renewed forever.
 {{- end }}
 {{- if le (include "webhookd.milliseconds" .certManager.ca.renewBefore | int64) (include "webhookd.milliseconds" .certManager.duration | int64) }}
 - tls.certManager.ca.renewBefore is not above tls.certManager.duration: a leaf could outlive the CA in the CRDs' caBundle.
 {{- end }}
 {{- if le (include "webhookd.milliseconds" .certManager.ca.duration | int64) (include "webhookd.milliseconds" .certManager.ca.renewBefore | int64) }}
-- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed without end.
+- tls.certManager.ca.renewBefore is not below tls.certManager.ca.duration: the CA would be renewed forever.
 {{- end }}
 {{- end }}
 {{- if and (eq .mode "helm") (gt (int64 .helm.leafValidityDays) (int64 .helm.caValidityDays)) }}
@@ -81,21 +81,21 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- if eq .mode "selfManaged" }}
 {{- $leaf := include "webhookd.milliseconds" .selfManaged.leafValidity | int64 -}}
 {{- if lt (include "webhookd.milliseconds" .selfManaged.caValidity | int64) (mul 4 $leaf) }}
-- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA comes.
+- tls.selfManaged.caValidity is less than four times tls.selfManaged.leafValidity: a leaf must not outlive its CA, not even while a new CA is introduced.
 {{- end }}
 {{- if lt $leaf (mul 6 3600000 | int64) }}
-- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third is left, and everybody needs an hour to take notice of a new CA, twice.
+- tls.selfManaged.leafValidity is below 6h: a leaf is renewed when a third of its life is left, and a new CA takes two steps of an hour each to reach all clients.
 {{- end }}
 {{- $hours := include "webhookd.hoursBetween" .selfManaged.schedule | int64 -}}
 {{- if lt $leaf (mul 3 3600000 $hours) }}
-- tls.selfManaged.schedule is {{ .selfManaged.schedule }}, every {{ $hours }}h, but a leaf of {{ .selfManaged.leafValidity }} is renewed in its last third only: run the Job several times in that third, or let leaves live longer.
+- tls.selfManaged.schedule is {{ .selfManaged.schedule }}, every {{ $hours }}h, but a leaf of {{ .selfManaged.leafValidity }} is renewed only in its last third: run the Job several times in that third, or make leaves valid for longer.
 {{- end }}
 {{- end }}
 {{- if and .caBundle (or (eq .mode "helm") (eq .mode "selfManaged")) }}
-- tls.caBundle is set, but with tls.mode {{ .mode }} the CA is made here: remove it.
+- tls.caBundle is set, but with tls.mode {{ .mode }} the release creates its own CA: remove it.
 {{- end }}
 {{- if and .caBundle (not (contains "-----BEGIN CERTIFICATE-----" .caBundle)) }}
-- tls.caBundle has no certificate in PEM: give the file with --set-file tls.caBundle=ca.crt.
+- tls.caBundle contains no PEM certificate: set it from the file with --set-file tls.caBundle=ca.crt.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -103,14 +103,14 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- define "webhookd.problems.crdWiring" -}}
 {{- if ne .Values.crdWiring.mode "manual" }}
 {{- if not (include "webhookd.wiredCRDs" . | fromJsonArray) }}
-- crdWiring.mode is {{ .Values.crdWiring.mode }}, but crdWiring.crds names no CRD, and there are no rules to take the names from.
+- crdWiring.mode is {{ .Values.crdWiring.mode }}, but crdWiring.crds names no CRD and no rules do either: name them in crdWiring.crds.
 {{- end }}
 {{- end }}
 {{- if and (eq .Values.crdWiring.mode "annotate") (not (has .Values.tls.mode (list "certManager" "existingSecret"))) }}
-- crdWiring.mode is annotate, but tls.mode is {{ .Values.tls.mode }}: cert-manager injects the CA of a certificate of its own, or of a Secret that allows it (tls.mode certManager or existingSecret).
+- crdWiring.mode is annotate, but tls.mode is {{ .Values.tls.mode }}: cert-manager injects only the CA of its own certificates, or of a Secret that allows it (tls.mode certManager or existingSecret).
 {{- end }}
 {{- if and (eq .Values.crdWiring.mode "job") (index .Values.config "client-ca-file") }}
-- crdWiring.mode is job, but config.client-ca-file turns away who has no client certificate, such as kube-apiserver: the CRDs must point at the proxy in front.
+- crdWiring.mode is job, but config.client-ca-file refuses clients without a certificate, such as kube-apiserver: point the CRDs at the proxy in front.
 {{- end }}
 {{- end -}}
 
@@ -120,18 +120,18 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- $specs := include "webhookd.keptValues.specs" $ | fromJson -}}
 {{- $reported := (include "webhookd.files" $ | fromJson).missing -}}
 {{- if not $specs }}
-- keptValues.guard is {{ .guard }} and keptValues.gate is {{ .gate }}, but no CRD is known here: name CRDs in crdWiring.crds, or give them with --set-file keptValues.crds.NAME=crd.yaml.
+- keptValues.guard is {{ .guard }} and keptValues.gate is {{ .gate }}, but the values name no CRD: name CRDs in crdWiring.crds, or set them with --set-file keptValues.crds.NAME=crd.yaml.
 {{- end }}
 {{- range $name, $spec := $specs }}
 {{- if and (not $spec) (not (has $name $reported)) }}
-- keptValues has a policy for {{ $name }}, but there is no such CRD: give it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade find it in the cluster if it is there; helm template cannot.)
+- keptValues has a policy for {{ $name }}, but that CRD is missing: set it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)
 {{- end }}
 {{- end }}
 {{- else if .crds }}
-- keptValues.crds are set, but there is no policy for them: set keptValues.guard or keptValues.gate, or remove the CRDs.
+- keptValues.crds is set, but no policy uses it: set keptValues.guard or keptValues.gate, or remove the CRDs.
 {{- end }}
 {{- if and .allowGroup (eq .guard "none") }}
-- keptValues.allowGroup is set, but keptValues.guard is none, and anybody may change kept values: set keptValues.guard, or remove the group.
+- keptValues.allowGroup is set, but keptValues.guard is none, so anyone may change kept values: set keptValues.guard, or remove the group.
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -145,7 +145,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- $sleep := dig "preStop" "sleep" "seconds" 0 .Values.lifecycle | int64 -}}
 {{- $needed := add $drain $shutdown (mul $sleep 1000) -}}
 {{- if le (mul (int64 .Values.terminationGracePeriodSeconds) 1000) $needed }}
-- terminationGracePeriodSeconds is {{ .Values.terminationGracePeriodSeconds }}, but must be above {{ divf $needed 1000 }}: the sum of config.drain-delay, config.shutdown-timeout and the sleep before the stop.
+- terminationGracePeriodSeconds is {{ .Values.terminationGracePeriodSeconds }}, but must be above {{ divf $needed 1000 }}: the sum of config.drain-delay, config.shutdown-timeout and the sleep of lifecycle.preStop.
 {{- end }}
 {{- with .Values.podDisruptionBudget }}
 {{- if and .enabled .minAvailable .maxUnavailable }}
@@ -175,7 +175,7 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- end }}
 {{- range $resource, $target := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage }}
 {{- if and $target (not (dig "requests" $resource "" ($.Values.resources | default dict))) }}
-- autoscaling has a target for {{ $resource }}, of which resources.requests.{{ $resource }} is 100 percent: set it.
+- autoscaling has a target for {{ $resource }}, but resources.requests.{{ $resource }} is not set: the target is a percentage of it.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -186,13 +186,13 @@ What is impossible together, a line each. What is wrong with one value alone is 
 {{- with .Values.networkPolicy.ingress }}
 {{- if .enabled }}
 {{- if $.Values.hostNetwork }}
-- networkPolicy.ingress is enabled together with hostNetwork: no NetworkPolicy holds for such pods.
+- networkPolicy.ingress and hostNetwork are both enabled: NetworkPolicies do not apply to pods in the host network.
 {{- end }}
 {{- if and (ne .flavor "cilium") (not .cidrs) (not .from) }}
-- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium knows its addresses.
+- networkPolicy.ingress is enabled without networkPolicy.ingress.cidrs: kube-apiserver would be shut out. Only the flavor cilium finds its addresses by itself.
 {{- end }}
 {{- if and (eq .flavor "cilium") .cidrs }}
-- networkPolicy.ingress.cidrs is set with the flavor cilium, which does not apply it to kube-apiserver: remove it, or use networkPolicy.ingress.from.
+- networkPolicy.ingress.cidrs is set with the flavor cilium, which ignores it for kube-apiserver: remove it, or use networkPolicy.ingress.from.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -200,6 +200,6 @@ What is impossible together, a line each. What is wrong with one value alone is 
 
 {{- define "webhookd.problems.metrics" -}}
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
-- metrics.serviceMonitor and metrics.podMonitor are both enabled: everything would be counted twice.
+- metrics.serviceMonitor and metrics.podMonitor are both enabled: every sample would be scraped twice.
 {{- end }}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{- /* spec.conversion of a CRD, with the CA where it is known and cert-manager does not fill it in. */ -}}
+{{- /* spec.conversion of a CRD, with the CA if it is known and cert-manager does not fill it in. */ -}}
 {{- define "webhookd.conversion" -}}
 {{- $ca := include "webhookd.tls.caBundle" . -}}
 strategy: Webhook
@@ -15,7 +15,7 @@ webhook:
     {{- end }}
 {{- end -}}
 
-{{- /* The annotation that has cert-manager fill in caBundle. */ -}}
+{{- /* The annotation that makes cert-manager fill in caBundle. */ -}}
 {{- define "webhookd.injectAnnotation" -}}
 {{- if eq .Values.tls.mode "certManager" -}}
 cert-manager.io/inject-ca-from: {{ include "webhookd.service" . }}

@@ -1,7 +1,7 @@
 {{- /*
-The reviews of helm test by file name, as JSON: for each kind that rules convert, an object with nothing in it goes from the
-first version of its CRD to the last, and another one back. helmTest.reviews has more. Where no kind is known here, an
-object that is at the version already shows that webhookd answers.
+The reviews of helm test by file name, as JSON: for each kind that rules convert, an empty object from the first version of its
+CRD to the last, and another one back. helmTest.reviews adds more. If no kind is known here, one review has an object that is
+already at the desired version, and so shows that webhookd answers.
 */ -}}
 {{- define "webhookd.testReviews" -}}
 {{- $files := include "webhookd.files" . | fromJson -}}
@@ -25,7 +25,7 @@ object that is at the version already shows that webhookd answers.
 {{- toJson $reviews -}}
 {{- end -}}
 
-{{- /* A review, from a list of the spec of the CRD, and the versions from and to. */ -}}
+{{- /* A review. Its arguments are a list: the spec of the CRD, and the versions from and to. */ -}}
 {{- define "webhookd.testReview" -}}
 {{- $spec := index . 0 -}}
 {{- $metadata := dict "name" "helm-test" "uid" "00000000-0000-4000-8000-000000000000" -}}

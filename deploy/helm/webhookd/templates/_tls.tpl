@@ -1,4 +1,4 @@
-{{- /* The Secret with the pair that is served. Each mode has its own, so that a change of the mode never mixes two. */ -}}
+{{- /* The Secret with the served pair. Each mode has its own Secret, so that a change of the mode never mixes two. */ -}}
 {{- define "webhookd.tls.secretName" -}}
 {{- if eq .Values.tls.mode "existingSecret" -}}
 {{- .Values.tls.existingSecret -}}
@@ -12,18 +12,18 @@
 {{- end -}}
 
 {{- /*
-The Secret with the CA and its key, in modes that have one here. It is not the same one in two modes: Helm does not take over a Secret
-that cert-manager has made, and would delete with its own what cert-manager has put there.
+The Secret with the CA and its key, in the modes that have one. No two modes share it: Helm does not adopt a Secret that cert-manager
+created, and if it deleted its own it would delete cert-manager's content with it.
 */ -}}
 {{- define "webhookd.tls.authorityName" -}}
 {{- printf "%s-ca" (eq .Values.tls.mode "certManager" | ternary (include "webhookd.tls.secretName" .) (include "webhookd.fullname" .)) -}}
 {{- end -}}
 
 {{- /*
-Mode helm. What is in the cluster is kept: the CA until its end, the leaf until two thirds of its life are over, which is not
-longer than that of the CA. Where there is no cluster to look at, as in helm template, both are new. All templates of one
-rendering must have the same pair, so it is put into the values: tls.generated has ca and caKey, cert and key in PEM,
-renewAfter and caEnd in Unix time, and offline. caEnd is 0 for a CA of which it is not known.
+Mode helm. Keeps what is in the cluster: the CA until it expires, the leaf until two thirds of its life are over. A leaf never
+outlives the CA. Without a cluster, as in helm template, both are new. All templates of one rendering must have the same pair,
+so it is put into the values: tls.generated has ca and caKey, cert and key in PEM, renewAfter and caEnd in Unix time, and
+offline. caEnd is 0 if it is unknown.
 */ -}}
 {{- define "webhookd.tls.generate" -}}
 {{- if not (hasKey .Values.tls "generated") -}}
@@ -37,7 +37,7 @@ renewAfter and caEnd in Unix time, and offline. caEnd is 0 for a CA of which it 
 {{- $now := now | unixEpoch | int64 -}}
 {{- $renewAfter := get $annotations "webhookd.io/renew-after" | default "0" | int64 -}}
 {{- if and $caEnd (lt (sub $caEnd $now) 86400) -}}
-  {{- /* No leaf of it would be good for a day: nothing is lost by another one. */ -}}
+  {{- /* No leaf of this CA would be valid for a day, so a new CA loses nothing. */ -}}
   {{- $caCert = "" -}}
 {{- end -}}
 {{- $generated := dict "offline" false -}}
@@ -48,7 +48,7 @@ renewAfter and caEnd in Unix time, and offline. caEnd is 0 for a CA of which it 
   {{- $_ := set $generated "cert" (get $kept.data "tls.crt" | b64dec) -}}
   {{- $_ := set $generated "key" (get $kept.data "tls.key" | b64dec) -}}
 {{- else -}}
-  {{- /* An API server answers with a list, if an empty one. Secrets are what Helm itself has to list. */ -}}
+  {{- /* An API server answers with a list, even if it is empty. Helm itself must be able to list Secrets. */ -}}
   {{- $_ := set $generated "offline" (empty (lookup "v1" "Secret" .Release.Namespace "")) -}}
   {{- $life := .Values.tls.helm.leafValidityDays | int64 -}}
   {{- $ca := dict -}}
@@ -74,7 +74,7 @@ renewAfter and caEnd in Unix time, and offline. caEnd is 0 for a CA of which it 
 {{- end -}}
 {{- end -}}
 
-{{- /* The CA in PEM where it can be known here, or nothing. */ -}}
+{{- /* The CA in PEM if it is known here, else nothing. */ -}}
 {{- define "webhookd.tls.caBundle" -}}
 {{- if .Values.tls.caBundle -}}
 {{- .Values.tls.caBundle -}}
@@ -93,7 +93,7 @@ name: ca
 {{- if .Values.tls.caBundle }}
 configMap: {name: {{ include "webhookd.tls.authorityName" . }}}
 {{- else }}
-# Until the Secret has its CA, the Job waits.
+# The Job waits until the Secret has its CA.
 secret:
   secretName: {{ include "webhookd.tls.secretName" . }}
   items: [{key: ca.crt, path: ca.crt}]

@@ -1,4 +1,4 @@
-{{- /* Bytes of a quantity such as 256Mi; empty where it is written in another way. */ -}}
+{{- /* Bytes of a quantity such as 256Mi; empty for other notations. */ -}}
 {{- define "webhookd.bytes" -}}
 {{- $quantity := . -}}
 {{- if kindIs "float64" . -}}{{- $quantity = int64 . -}}{{- end -}}
@@ -23,8 +23,8 @@
 {{- int64 $sum -}}
 {{- end -}}
 
-{{- /* Hours between two times of a schedule, as cron has it: the longest, of days, weeks, months and years, and 0 where it is less
-     than a day or written in another way. */ -}}
+{{- /* The longest time between two runs of a cron schedule, in hours: that of days, weeks, months or years. 0 if it is less than a
+     day, or for other notations. */ -}}
 {{- define "webhookd.hoursBetween" -}}
 {{- $named := get (dict "@daily" 24 "@midnight" 24 "@weekly" 168 "@monthly" 744 "@yearly" 8784 "@annually" 8784) . -}}
 {{- $fields := splitList " " (printf "%s * * * *" .) -}}
@@ -45,8 +45,8 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* What the Go runtime aims to stay below: the memory limit less 38Mi, which is a tenth of it at least and a quarter at most.
-     Empty where there is no limit. */ -}}
+{{- /* GOMEMLIMIT: the memory limit less 38Mi, or less a tenth or a quarter of the limit if 38Mi is below or above that.
+     Empty without a limit. */ -}}
 {{- define "webhookd.goMemoryLimit" -}}
 {{- with dig "limits" "memory" "" (.Values.resources | default dict) -}}
 {{- with include "webhookd.bytes" . -}}
