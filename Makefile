@@ -209,6 +209,10 @@ fmt: ## Format the code (gofumpt; imports grouped).
 lint: ## Run the linters of .golangci.yml.
 	@$(call in-modules,$(TOOL) golangci-lint run ./...,$(ALL_MODULES))
 
+.PHONY: lint-prose
+lint-prose: ## Find refused words (tools/refused-words.txt) and wide comments.
+	@tools/prose
+
 .PHONY: tidy
 tidy: ## go mod tidy in every module.
 	@set -e; for module in $(ALL_MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy); done
@@ -225,7 +229,7 @@ golden-update: ## Rewrite the golden files from the code's current answers. Read
 
 .PHONY: verify
 verify: ## Run what CI runs.
-	+@$(call in-steps,verify-tidy lint lint-workflows verify-docs verify-golden test-race fuzz-smoke bench-smoke vulncheck)
+	+@$(call in-steps,verify-tidy lint lint-prose lint-workflows verify-docs verify-golden test-race fuzz-smoke bench-smoke vulncheck)
 
 .PHONY: verify-tidy
 verify-tidy: ## Check that go.mod and go.sum of every module are tidy.

@@ -13,7 +13,7 @@ import (
 )
 
 // newControllerRuntime returns controller-runtime's handler with a typed CronTab. Its spec is kept
-// as text, which favours it: with a struct, fields that the struct has not are lost.
+// as text, which favours it: with a struct, fields that the struct lacks are lost.
 func newControllerRuntime() (http.Handler, error) {
 	log.SetLogger(log.Log.WithSink(log.NullLogSink{}))
 	scheme := runtime.NewScheme()

@@ -1,4 +1,4 @@
-// Command serve measures webhookd beside a bare echo server and controller-runtime's conversion
+// Command serve compares webhookd with a bare echo server and controller-runtime's conversion
 // handler: each as a process of its own on one processor, under the same load over TLS and HTTP/1.1
 // keep-alive from this process on another.
 //
@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string) (err error) {
 	rounds := flags.Int("rounds", 5, "`number` of rounds; each runs every server once per workload")
 	scale := flags.Float64("scale", 1, "`factor` on the number of requests")
 	only := flags.String("only", "", "comma-separated `names` of workloads to run; all if empty")
-	servers := flags.String("servers", "", "comma-separated `names` of servers to run beside echo; all if empty")
+	servers := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
 	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
 	profile := flags.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
 	if err := flags.Parse(args); err != nil {

@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // A member is a member of an object, or an element of an array, which has no name. Its text is
 // head, value and tail; head starts with the comma or brace before the member. It is small, and
-// gets a node only on demand, since most members are only passed by (BenchmarkConvert in
+// gets a node only on demand, since most members are only skipped (BenchmarkConvert in
 // converters/rules).
 type member struct {
 	name, head Span

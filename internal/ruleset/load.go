@@ -52,7 +52,7 @@ type Set struct {
 	Kinds           []converters.Kind // kinds that can be converted
 	wrong           map[string]bool   // CRDs of kinds with findings, whose rules do not do all that they say
 	CRDs            []*crdschema.CRD
-	Passed          []File            // files that are passed by
+	Passed          []File            // files that are skipped
 	Findings        []finding.Finding // errors, and notes
 	Broken          int               // number of findings that prevent a conversion; the checker has the others
 	Panicked        error             // first panic that left a file out, or nil
@@ -63,8 +63,8 @@ type Set struct {
 // want them. The error is that of ctx.
 func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, error) {
 	s := Set{compiled: c}
-	ruleFiles, s.Passed = withoutPassed(ruleFiles)
-	crdFiles, passed := withoutPassed(crdFiles)
+	ruleFiles, s.Passed = withoutSkipped(ruleFiles)
+	crdFiles, passed := withoutSkipped(crdFiles)
 	s.Passed = append(s.Passed, passed...)
 	s.Files, s.CRDFiles = FilesOfRules(ruleFiles), crdFiles
 	var crdProblems []finding.Finding
@@ -83,7 +83,7 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
 	checked, wrong := check.Kinds(ctx, s.Bound)
 	s.wrong = wrong
-	s.Findings = finding.Sort(slices.Concat(crdProblems, grave, checked, PassedNotes(s.Passed)))
+	s.Findings = finding.Sort(slices.Concat(crdProblems, grave, checked, SkippedNotes(s.Passed)))
 	return s, ctx.Err()
 }
 
@@ -103,8 +103,8 @@ func (s *Set) Sound() []converters.Kind {
 	})
 }
 
-// withoutPassed separates files that are passed by. Those with a previous text are in both results.
-func withoutPassed(files []File) (read, passed []File) {
+// withoutSkipped separates files that are skipped. Those with a previous text are in both results.
+func withoutSkipped(files []File) (read, passed []File) {
 	for _, f := range files {
 		if f.passed != "" {
 			passed = append(passed, f)
@@ -116,13 +116,13 @@ func withoutPassed(files []File) (read, passed []File) {
 	return read, passed
 }
 
-// PassedNotes returns a note for each file that is passed by.
-func PassedNotes(files []File) []finding.Finding {
+// SkippedNotes returns a note for each file that is skipped.
+func SkippedNotes(files []File) []finding.Finding {
 	notes := make([]finding.Finding, 0, len(files))
 	for _, f := range files {
 		notes = append(notes, finding.Finding{
-			Pos: finding.Position{File: f.Name}, Severity: finding.Note, Code: "passed-by",
-			Message: "passed by: " + f.passed, Hint: "put a file there, or take it out of the folder",
+			Pos: finding.Position{File: f.Name}, Severity: finding.Note, Code: "skipped",
+			Message: "skipped: " + f.passed, Hint: "put a file there, or take it out of the folder",
 		})
 	}
 	return notes

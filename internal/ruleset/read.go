@@ -28,8 +28,8 @@ type File struct {
 	Name     string
 	Text     []byte
 	InFolder bool   // found in a folder, so it may be something else
-	passed   string // why it is passed by
-	Stuck    bool   // passed by because it does not answer; Text is the previous one, if any
+	passed   string // why it is skipped
+	Stuck    bool   // skipped because it does not answer; Text is the previous one, if any
 }
 
 // Read returns the YAML and JSON files at the paths, and in and below folders, in the order of
@@ -54,7 +54,7 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 			return []File{{Name: path, Text: text}}, nil
 		}
 	}
-	if passed, is := errors.AsType[passedError](err); is {
+	if passed, is := errors.AsType[skippedError](err); is {
 		return nil, fmt.Errorf("cannot read it: %w, name a file or a folder that can be read: %s", passed, path)
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, 
 // readInFolder reads a file that was found in a folder.
 func readInFolder(ctx context.Context, read Reader, path, name string) ([]File, error) {
 	text, err := within(ctx, read.waits, path, func() ([]byte, error) { return read.inFolder(path, name) })
-	if passed, ok := errors.AsType[passedError](err); ok {
+	if passed, ok := errors.AsType[skippedError](err); ok {
 		return []File{{Name: name, InFolder: true, passed: passed.why, Stuck: passed.stuck}}, nil
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A fileReader reads the file at path. Errors use name instead. A passedError means that it is not
+// A fileReader reads the file at path. Errors use name instead. A skippedError means that it is not
 // a readable file.
 type fileReader func(path, name string) ([]byte, error)
 
@@ -29,13 +29,13 @@ func ReaderForServe() Reader {
 	return Reader{named: readRegular, inFolder: readRegular, waits: newReadWaits()}
 }
 
-// A passedError says why a file is passed by. The others in its folder are still read.
-type passedError struct {
+// A skippedError says why a file is skipped. The others in its folder are still read.
+type skippedError struct {
 	why   string
 	stuck bool // it does not answer, but may exist
 }
 
-func (e passedError) Error() string { return e.why }
+func (e skippedError) Error() string { return e.why }
 
 // readRegular is a fileReader for files and links to files. It passes by anything else, since
 // reading a pipe or a device may take for ever.
@@ -45,7 +45,7 @@ func readRegular(path, name string) ([]byte, error) {
 		return nil, Renamed(err, name)
 	}
 	if why := notRegular(info); why != "" {
-		return nil, passedError{why: why}
+		return nil, skippedError{why: why}
 	}
 	// If it has become a pipe by now, opening it must not wait for a writer.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the user's own files
@@ -57,7 +57,7 @@ func readRegular(path, name string) ([]byte, error) {
 		return nil, Renamed(err, name)
 	}
 	if why := notRegular(info); why != "" {
-		return nil, passedError{why: why}
+		return nil, skippedError{why: why}
 	}
 	text, err := bounded(file, name)
 	return text, Renamed(err, name)
@@ -99,7 +99,7 @@ func within[T any](ctx context.Context, p *readWaits, path string, f func() (T, 
 		return f()
 	}
 	var none T
-	stuck := passedError{why: "no answer for " + longestRead.String(), stuck: true}
+	stuck := skippedError{why: "no answer for " + longestRead.String(), stuck: true}
 	if !p.begin(path) {
 		return none, stuck
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A file system that hangs does not hold up others: its file is passed by until it answers, and is
+// A file system that hangs does not hold up others: its file is skipped until it answers, and is
 // read once.
-func TestAFileThatDoesNotAnswerIsPassedBy(t *testing.T) {
+func TestAFileThatDoesNotAnswerIsSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		waits, asked := newReadWaits(), 0
@@ -25,7 +25,7 @@ func TestAFileThatDoesNotAnswerIsPassedBy(t *testing.T) {
 		}
 		for range 2 {
 			_, err := read(t.Context())
-			if passed, is := errors.AsType[passedError](err); !is || !passed.stuck {
+			if passed, is := errors.AsType[skippedError](err); !is || !passed.stuck {
 				t.Errorf("error %v", err)
 			}
 		}

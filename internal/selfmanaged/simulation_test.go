@@ -38,7 +38,7 @@ type world struct {
 	state   State
 	leaves  []dated[*Pair]
 	bundles map[string][]dated[crdwire.Bundle]
-	since   time.Time // when the first leaf was there for everybody
+	since   time.Time // when the first leaf was there for everyone
 	done    map[Action]int
 	known   map[string]error // of verifications, except the time
 }

@@ -41,7 +41,7 @@ type ruleWatch struct {
 
 	read    [2][]ruleset.File // last content
 	failure string            // last logged failure
-	passed  string            // last logged files that were passed by
+	passed  string            // last logged files that were skipped
 }
 
 // servedRules are one generation: a registry and what it was built from. lack is an error if there
@@ -271,7 +271,7 @@ func (w *ruleWatch) serve(set *ruleset.Set) error {
 	if _, err := w.swap(&servedRules{lack: w.lack(set), rules: set.Files, ruled: set.Ruled()}); err != nil {
 		return err
 	}
-	w.logPassed(set)
+	w.logSkipped(set)
 	if problems := w.problems(set); len(problems) > 0 {
 		w.failed(servedWithFindings, problems, StackOf(set.Panicked)...)
 		return nil
@@ -305,15 +305,15 @@ func (w *ruleWatch) problems(set *ruleset.Set) []finding.Finding {
 	return problems
 }
 
-// logPassed logs once which files are passed by.
-func (w *ruleWatch) logPassed(set *ruleset.Set) {
-	notes := ruleset.PassedNotes(set.Passed)
+// logSkipped logs once which files are skipped.
+func (w *ruleWatch) logSkipped(set *ruleset.Set) {
+	notes := ruleset.SkippedNotes(set.Passed)
 	passed := fmt.Sprint(notes)
 	if w.passed == passed {
 		return
 	}
 	if w.passed = passed; len(notes) > 0 {
-		w.logger.Warn("files in followed folders are passed by, put files there or take them out of the folder",
+		w.logger.Warn("files in followed folders are skipped, put files there or take them out of the folder",
 			zap.Strings("files", textsOf(finding.Sort(notes))))
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 // A pipe and a device in followed folders are logged in one line. The rules next to them are served
 // and followed.
-func TestNonRegularFilesArePassedBy(t *testing.T) {
+func TestNonRegularFilesAreSkipped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
@@ -49,17 +49,17 @@ func TestNonRegularFilesArePassedBy(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	want := []string{"warn: files in followed folders are passed by, put files there or take them out of the folder", rulesLoaded}
+	want := []string{"warn: files in followed folders are skipped, put files there or take them out of the folder", rulesLoaded}
 	if diff := cmp.Diff(want, told(lines)); diff != "" {
 		t.Fatal(diff)
 	}
 	files := []any{
-		"note: " + filepath.Join(c.CRDs, "device.yaml") + ": passed by: it is a device",
-		"note: " + filepath.Join(c.Rules, "pipe.yaml") + ": passed by: it is a pipe",
+		"note: " + filepath.Join(c.CRDs, "device.yaml") + ": skipped: it is a device",
+		"note: " + filepath.Join(c.Rules, "pipe.yaml") + ": skipped: it is a pipe",
 	}
 	for i := range files {
 		at := strings.TrimPrefix(files[i].(string), "note: ")
-		files[i] = strings.Replace(at, ": passed by", ": note: passed by", 1)
+		files[i] = strings.Replace(at, ": skipped", ": note: skipped", 1)
 	}
 	if diff := cmp.Diff(files, lines[0]["files"]); diff != "" {
 		t.Error(diff)

@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest" //nolint:depguard // evaluates the alerts, no metrics
 )
 
-// Each alert fires when it should and is silent when it should, as Prometheus' own engine evaluates it.
+// Each alert fires when it should and is silent when it should, as Prometheus' own engine evaluates
+// it.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "alerts.promql"))

@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/prometheus/util/teststorage"  //nolint:depguard // evaluates the alerts, no metrics
 )
 
-// An alert fires after its condition has held for as long as the table says. An alert with "once" must not fire: its condition
-// ends before that.
+// An alert fires after its condition has held for as long as the table says. An alert with "once"
+// must not fire: its condition ends before that.
 func TestAlertsWait(t *testing.T) {
 	t.Parallel()
 	const own = `{namespace="conversion", job="webhookd", pod="a"`
@@ -103,8 +103,8 @@ func TestAlertsWait(t *testing.T) {
 	}
 }
 
-// timesOf evaluates an alert each minute, as Prometheus does. It returns how long after the start its condition first holds and it
-// fires, or -1.
+// timesOf evaluates an alert each minute, as Prometheus does. It returns how long after the start
+// its condition first holds and it fires, or -1.
 func timesOf(t *testing.T, a alert, series string) (held, fired time.Duration) {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, "load 1m\n  "+strings.ReplaceAll(series, "\n", "\n  ")+"\n")

@@ -12,7 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// certs ensure accepts the arguments of the Jobs of tls.mode selfManaged, up to the limits of the chart.
+// certs ensure accepts the arguments of the Jobs of tls.mode selfManaged, up to the limits of the
+// chart.
 func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	t.Parallel()
 	all := map[string]map[string]any{
@@ -53,7 +54,8 @@ func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	}
 }
 
-// Objects of a CRD that was applied without a caBundle, as from Git, cannot be read until the Job has run, so it runs every few minutes.
+// Objects of a CRD that was applied without a caBundle, as from Git, cannot be read until the Job
+// has run, so it runs every few minutes.
 func TestTheJobOfTheCertificatesComesSoon(t *testing.T) {
 	t.Parallel()
 	r := render(t, values(t, "tls: {mode: selfManaged}"), nil)

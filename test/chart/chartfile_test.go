@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// The annotations for Artifact Hub are YAML and name the image, and the changelog has an Unreleased section.
+// The annotations for Artifact Hub are YAML and name the image, and the changelog has an Unreleased
+// section.
 func TestChartFile(t *testing.T) {
 	t.Parallel()
 	file, err := chart.ReadValues(filepath.Join(chart.Dir, "Chart.yaml"))

@@ -29,7 +29,8 @@ func (c *Cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableRe
 	return resources{cluster: c, gvk: schema.FromAPIVersionAndKind(apiVersion, kind)}, true, nil
 }
 
-// resources are the objects of one kind. It implements only getting one and listing all, which is all that templates do.
+// resources are the objects of one kind. It implements only getting one and listing all, which is
+// all that templates do.
 type resources struct {
 	dynamic.NamespaceableResourceInterface
 

@@ -28,8 +28,8 @@ func sensible() map[int]span {
 	}
 }
 
-// Each query of the dashboard returns sensible values once Prometheus has scraped a webhookd under load, with classic and with native
-// histograms, and the conditions of the right alerts hold.
+// Each query of the dashboard returns sensible values once Prometheus has scraped a webhookd under
+// load, with classic and with native histograms, and the conditions of the right alerts hold.
 func TestDashboardShowsALoadedServer(t *testing.T) {
 	t.Parallel()
 	targets := underLoad(t)
@@ -125,8 +125,8 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	}
 }
 
-// underLoad starts a webhookd under load, a replica with events that requests cannot cause, and a fake kube-apiserver. It
-// returns them as targets for Prometheus. They end with the test.
+// underLoad starts a webhookd under load, a replica with events that requests cannot cause, and a
+// fake kube-apiserver. It returns them as targets for Prometheus. They end with the test.
 func underLoad(t *testing.T) map[string]string {
 	t.Helper()
 	l := startLoaded(t)

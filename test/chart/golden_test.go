@@ -33,8 +33,8 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// steady replaces what differs between renderings: keys, certificates, and the time of their renewal. It leaves out the dashboard, which
-// is a copy of its file.
+// steady replaces what differs between renderings: keys, certificates, and the time of their
+// renewal. It leaves out the dashboard, which is a copy of its file.
 func steady(text string) string {
 	text = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`).ReplaceAllString(text, "(PEM)")
 	text = regexp.MustCompile(`((?:renew|not)-after: )"\d+"`).ReplaceAllString(text, `${1}"(time)"`)

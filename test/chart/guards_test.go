@@ -213,7 +213,8 @@ func TestImpossibleCombinations(t *testing.T) {
 	}
 }
 
-// services returns the Services of a rendering as Helm installs them, those of another release, and one of another chart in this release.
+// services returns the Services of a rendering as Helm installs them, those of another release, and
+// one of another chart in this release.
 func services(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -285,7 +286,8 @@ func TestUnneededRulesMayBeRemoved(t *testing.T) {
 	}
 }
 
-// Rules of a version that is neither served nor stored are still needed: managedFields may name it, and apply then converts to it.
+// Rules of a version that is neither served nor stored are still needed: managedFields may name it,
+// and apply then converts to it.
 func TestRulesOfAnUnservedVersionAreNeeded(t *testing.T) {
 	t.Parallel()
 	other := strings.ReplaceAll(crdAndRules, "gadgets.example.org", "gizmos.example.org")

@@ -25,8 +25,8 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Any, plural: ` + plu
 `
 }
 
-// policyCRDs cover what the policies depend on: the number of versions and of served versions, the storage version, and which versions
-// have the status subresource, in each notation.
+// policyCRDs cover what the policies depend on: the number of versions and of served versions, the
+// storage version, and which versions have the status subresource, in each notation.
 func policyCRDs() map[string]string {
 	return map[string]string{
 		"one":      crdOf("ones", "[{name: v1, served: true, storage: true}]"),
@@ -130,7 +130,8 @@ func guarded(t *testing.T, r chart.Rendering) []string {
 	return names
 }
 
-// The chart finds CRDs in rules, crds, keptValues.crds and the cluster; values win over the cluster.
+// The chart finds CRDs in rules, crds, keptValues.crds and the cluster; values win over the
+// cluster.
 func TestCRDsOfPolicies(t *testing.T) {
 	t.Parallel()
 	var inFile map[string]any
@@ -149,7 +150,7 @@ func TestCRDsOfPolicies(t *testing.T) {
 		"rules and crds":    {values(t, crdAndRules+validate), nil, []string{"gadgets.example.org"}},
 		"rules and cluster": {withoutCRDs, cluster, []string{"gadgets.example.org"}},
 		"Go and cluster":    {values(t, "crdWiring: {crds: [twos.example.org]}\n"+validate), cluster, []string{"twos.example.org"}},
-		"beside rules":      {values(t, crdAndRules+"crdWiring: {crds: [twos.example.org]}\n"+validate), cluster, []string{"gadgets.example.org", "twos.example.org"}},
+		"next to rules":     {values(t, crdAndRules+"crdWiring: {crds: [twos.example.org]}\n"+validate), cluster, []string{"gadgets.example.org", "twos.example.org"}},
 		"ConfigMaps": {
 			map[string]any{
 				"rulesFrom": []any{map[string]any{"name": "a"}}, "crdsFrom": []any{map[string]any{"name": "b"}},

@@ -77,7 +77,8 @@ func empty(kind string) any {
 	return nil
 }
 
-// No small module has types for these two kinds, so these are the fields that the chart uses, from their documentation.
+// No small module has types for these two kinds, so these are the fields that the chart uses, from
+// their documentation.
 type (
 	meta struct {
 		metav1.TypeMeta   `json:",inline"`
@@ -136,7 +137,8 @@ func decode(t *testing.T, document string) any {
 	return o
 }
 
-// No manifest has a field that its kind does not know. Names, namespaces and labels are right as well.
+// No manifest has a field that its kind does not know. Names, namespaces and labels are right as
+// well.
 func TestManifestsAreOfTheirKinds(t *testing.T) {
 	t.Parallel()
 	for name, v := range ciFiles(t) {

@@ -94,7 +94,8 @@ type servingLine struct {
 	AdminListen string `json:"adminListen"`
 }
 
-// load sends a few requests of each kind until ctx ends, and returns an error at the first wrong answer.
+// load sends a few requests of each kind until ctx ends, and returns an error at the first wrong
+// answer.
 func (l *loaded) load(ctx context.Context, widgets [2]string) error {
 	for _, r := range []struct {
 		body, contentType string
@@ -130,7 +131,8 @@ func (l *loaded) load(ctx context.Context, widgets [2]string) error {
 	return nil
 }
 
-// stall holds memory with an unfinished request until the test ends. After body-timeout it starts another one.
+// stall holds memory with an unfinished request until the test ends. After body-timeout it starts
+// another one.
 func (l *loaded) stall(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -195,8 +197,9 @@ func reviewOf(object, version string) string {
 		`"desiredAPIVersion":"shop.example.com/` + version + `","objects":[` + object + `]}}`
 }
 
-// A replica in this process reports events that no request can cause: panics, a converter that changes metadata, a log without a
-// reader, an old copy of a CRD and objects that hardly fit. It uses the product's own metrics.
+// A replica in this process reports events that no request can cause: panics, a converter that
+// changes metadata, a log without a reader, an old copy of a CRD and objects that hardly fit. It
+// uses the product's own metrics.
 type replica struct {
 	metrics *metrics.Metrics
 	dropped atomic.Uint64
@@ -232,8 +235,8 @@ func (r *replica) load(ctx context.Context) {
 	r.dropped.Add(1)
 }
 
-// startAPIServer serves the metrics of kube-apiserver that the chart uses, as if there were a conversion of each kind between any two
-// scrapes.
+// startAPIServer serves the metrics of kube-apiserver that the chart uses, as if there were a
+// conversion of each kind between any two scrapes.
 func startAPIServer(t *testing.T) string {
 	t.Helper()
 	var scrapes atomic.Int64

@@ -21,7 +21,8 @@ type metric struct {
 	labels []string
 }
 
-// knownMetrics returns the metrics in webhookd's reference, and those of other programs that the chart uses.
+// knownMetrics returns the metrics in webhookd's reference, and those of other programs that the
+// chart uses.
 func knownMetrics(t *testing.T) map[string]metric {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metrics.md"))
@@ -43,8 +44,8 @@ func knownMetrics(t *testing.T) map[string]metric {
 	return all
 }
 
-// query checks that an expression parses and uses only existing metrics and labels, and counters only in rate or increase, or to see
-// whether they are new.
+// query checks that an expression parses and uses only existing metrics and labels, and counters
+// only in rate or increase, or to see whether they are new.
 func query(t *testing.T, known map[string]metric, expression string) {
 	t.Helper()
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)

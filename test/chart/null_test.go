@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// null removes a default. The schema then reports a missing value that is required; without any other value the chart still renders
-// valid manifests, with the certificate.
+// null removes a default. The schema then reports a missing value that is required; without any
+// other value the chart still renders valid manifests, with the certificate.
 func TestNullIsHarmlessOrRefused(t *testing.T) {
 	t.Parallel()
 	defaults, err := chart.Defaults()

@@ -102,8 +102,8 @@ func asks(p *corev1.Probe) string {
 	return p.HTTPGet.Path
 }
 
-// mounts returns the problems of volumes: an unused or missing volume, a subPath, which would never change, or keys of a Secret that the
-// pod does not need.
+// mounts returns the problems of volumes: an unused or missing volume, a subPath, which would never
+// change, or keys of a Secret that the pod does not need.
 func mounts(p pod) []string {
 	var problems []string
 	mounted := map[string]bool{}
@@ -199,8 +199,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// With a HorizontalPodAutoscaler an upgrade keeps the number of replicas. It would be one for a while if the upgrade removed the
-// field.
+// With a HorizontalPodAutoscaler an upgrade keeps the number of replicas. It would be one for a
+// while if the upgrade removed the field.
 func TestAutoscalingKeepsTheReplicas(t *testing.T) {
 	t.Parallel()
 	v := values(t, "autoscaling: {enabled: true}")

@@ -28,7 +28,8 @@ type prometheusServer struct {
 	engine *promql.Engine
 }
 
-// startPrometheus scrapes targets, a map from pod to host:port, as the ServiceMonitor of a rendering says, but far more often.
+// startPrometheus scrapes targets, a map from pod to host:port, as the ServiceMonitor of a
+// rendering says, but far more often.
 func startPrometheus(t *testing.T, r chart.Rendering, native bool, targets map[string]string) *prometheusServer {
 	t.Helper()
 	db, err := tsdb.Open(t.TempDir(), nil, nil, tsdb.DefaultOptions(), nil)
@@ -68,7 +69,8 @@ func startPrometheus(t *testing.T, r chart.Rendering, native bool, targets map[s
 	return &prometheusServer{db: db, engine: promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)}
 }
 
-// scrapeConfig returns the configuration that the Prometheus Operator derives from the ServiceMonitor, with or without native histograms.
+// scrapeConfig returns the configuration that the Prometheus Operator derives from the
+// ServiceMonitor, with or without native histograms.
 func scrapeConfig(t *testing.T, r chart.Rendering, native bool) string {
 	t.Helper()
 	var monitor *monitoringv1.ServiceMonitor

@@ -33,7 +33,8 @@ func TestReferenceOfValues(t *testing.T) {
 	golden(t, path, want)
 }
 
-// The section on changing the mode names an existing Deployment, an existing mode, and the Secrets that pods mount.
+// The section on changing the mode names an existing Deployment, an existing mode, and the Secrets
+// that pods mount.
 func TestAnotherModeNamesExistingObjects(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join(chart.Dir, "README.md"))

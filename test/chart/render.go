@@ -26,7 +26,8 @@ const (
 // A Rendering has the output of each template that has any, by its path in the folder templates.
 type Rendering map[string]string
 
-// Render validates the values with the schema and renders the chart, as helm install does. With a nil cluster it works as helm template.
+// Render validates the values with the schema and renders the chart, as helm install does. With a
+// nil cluster it works as helm template.
 func Render(values map[string]any, cluster *Cluster) (Rendering, error) {
 	chart, err := loader.LoadDir(Dir)
 	if err != nil {

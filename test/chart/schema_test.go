@@ -80,7 +80,8 @@ func TestSchemaHasEveryValue(t *testing.T) {
 	compare("", defaults, s.root)
 }
 
-// Every object of the schema lists its keys, except Kubernetes' own, which the chart passes on unchanged.
+// Every object of the schema lists its keys, except Kubernetes' own, which the chart passes on
+// unchanged.
 func TestSchemaIsStrict(t *testing.T) {
 	t.Parallel()
 	handedOn := []string{".$defs.objects", ".$defs.volume", ".properties.global"}

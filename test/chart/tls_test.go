@@ -102,7 +102,8 @@ func TestHelmMakesACertificate(t *testing.T) {
 	}
 }
 
-// No two modes share a Secret, so a change of the mode neither finds the Secret of another mode nor deletes it.
+// No two modes share a Secret, so a change of the mode neither finds the Secret of another mode nor
+// deletes it.
 func TestModesShareNoSecret(t *testing.T) {
 	t.Parallel()
 	of := map[string]string{}
@@ -128,7 +129,8 @@ func TestModesShareNoSecret(t *testing.T) {
 	}
 }
 
-// Upgrades keep the pair in the cluster. They replace only a leaf that is old or for another name, and never the CA.
+// Upgrades keep the pair in the cluster. They replace only a leaf that is old or for another name,
+// and never the CA.
 func TestHelmKeepsTheCertificate(t *testing.T) {
 	t.Parallel()
 	first := render(t, nil, chart.NewCluster())
@@ -167,7 +169,8 @@ func TestHelmKeepsTheCertificate(t *testing.T) {
 	}
 }
 
-// A leaf expires with its CA at the latest, so the alert about the leaf comes before that. An upgrade replaces an expired CA.
+// A leaf expires with its CA at the latest, so the alert about the leaf comes before that. An
+// upgrade replaces an expired CA.
 func TestHelmMakesNoLeafThatOutlivesItsCA(t *testing.T) {
 	t.Parallel()
 	first := render(t, nil, chart.NewCluster())

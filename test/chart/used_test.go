@@ -7,7 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// For each value a ci file sets it, and the rendering changes without it: every value has an effect and is tested.
+// For each value a ci file sets it, and the rendering changes without it: every value has an effect
+// and is tested.
 func TestEveryValueHasAnEffect(t *testing.T) {
 	t.Parallel()
 	documented, err := chart.Documented()

@@ -50,7 +50,8 @@ func Documented() ([]Value, error) {
 	return documented(string(text), defaults)
 }
 
-// documented returns the values with comments. The comment of a value is the lines directly above it.
+// documented returns the values with comments. The comment of a value is the lines directly above
+// it.
 func documented(text string, defaults map[string]any) ([]Value, error) {
 	key := regexp.MustCompile(`^( *)([A-Za-z]+):`)
 	var values []Value

@@ -92,7 +92,7 @@ func gate(t *testing.T, p *plane.Plane) {
 	defer func() { admin.Run(t, "delete", "-f", "policies.yaml") }()
 	t.Run("migration", g.migration)
 	t.Run("refused", g.refused)
-	t.Run("refused beside annotations", g.refusedBesideAnnotations)
+	t.Run("refused with annotations", g.refusedWithAnnotations)
 	t.Run("ordinary", g.ordinary)
 	t.Run("shrink", g.shrink)
 	t.Run("webhookd is down", func(t *testing.T) { g.down(t, w) })
@@ -271,8 +271,8 @@ func (g *gated) refused(t *testing.T) {
 	}
 }
 
-// refusedBesideAnnotations has an object whose own annotations leave no room.
-func (g *gated) refusedBesideAnnotations(t *testing.T) {
+// refusedWithAnnotations has an object whose own annotations leave no room.
+func (g *gated) refusedWithAnnotations(t *testing.T) {
 	obj := g.Object(t, "v1", "annotated", "{spec: {big: "+strings.Repeat("x", 4000)+"}}")
 	obj.SetAnnotations(map[string]string{"mine": strings.Repeat("x", 255<<10)})
 	if _, err := g.At("v1").Create(t.Context(), obj, metav1.CreateOptions{}); !apierrors.IsInvalid(err) ||

@@ -68,7 +68,7 @@ func attacksOnStatus() []attack {
 		patching("add a field of status", func(other string) string {
 			return fmt.Sprintf(`{"annotations":{%q:%q}}`, keptKey(other, "status", "ready"), keptValue("forged"))
 		}),
-		patching("add a status beside fields of spec", func(other string) string {
+		patching("add a status to fields of spec", func(other string) string {
 			return fmt.Sprintf(`{"annotations":{%q:%q}}`, keptPrefix(other, false)+"status."+ownField(other), keptValue("forged"))
 		}),
 		patching("patch a kept spec", func(other string) string {

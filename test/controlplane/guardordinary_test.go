@@ -349,7 +349,7 @@ func (g *guarded) controllers(t *testing.T) {
 	}
 }
 
-// keysOfOthers holds that keys are anybody's that are not those of kept values of a version of the
+// keysOfOthers checks that anyone may use keys, except those of kept values of a version of the
 // CRD: what is left of a version that has been removed has to go.
 func (g *guarded) keysOfOthers(t *testing.T) {
 	const name = "others"

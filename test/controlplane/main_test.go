@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	report(errors.Join(webhook.RemoveBuilt(), remove()))
 }
 
-// report tells of an error that fails no test.
+// report prints an error that fails no test.
 func report(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -32,7 +32,7 @@ func rotateSelfManaged(t *testing.T, i *installation) {
 		t.Errorf("a run after a new CA is asked for, the CRD trusts %d CAs, want the old one and the new one", len(both))
 	}
 	if !i.served(t).Equal(wasServed) {
-		t.Error("the new CA issued a leaf before anybody had the time to trust it")
+		t.Error("the new CA issued a leaf before anyone had the time to trust it")
 	}
 	r.lap(t)
 
@@ -110,7 +110,7 @@ func rotateCertManager(t *testing.T, i *installation, a *authority) {
 	r := i.startReading(t)
 	leaf := i.issue(t, a.renewed(t))
 	scenario.Eventually(t, "the new leaf", func() bool { return i.served(t).Equal(leaf) })
-	scenario.Eventually(t, "the renewed CA beside the old one", func() bool {
+	scenario.Eventually(t, "the renewed CA next to the old one", func() bool {
 		now := i.bundle(t)
 		return len(now) == 2 && now.HasAll(old)
 	})

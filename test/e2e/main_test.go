@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// TestMain silences the API server's log, which tells of every slow or failed call, and removes the
+// TestMain silences the API server's log, which reports every slow or failed call, and removes the
 // binary that was tested.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())

@@ -72,7 +72,7 @@ func (c *Case) Path() string {
 type Request struct {
 	Method string // POST if empty
 	Target string // DefaultTarget if empty
-	// Header are lines of the header beside Host and the body's length: NAME: VALUE. Nil:
+	// Header are lines of the header other than Host and the body's length: NAME: VALUE. Nil:
 	// DefaultHeader.
 	Header []string
 	Body   Text

@@ -186,7 +186,7 @@ func objectLists() []envelopeCase {
 
 func unknownMembers() []envelopeCase {
 	return []envelopeCase{
-		{"a response beside the request", enveloped(rightVersion, rightKind, rightRequest()+`,"response":{"uid":"x","convertedObjects":[{}],"result":{"status":"Failed"}}`), done()},
+		{"a response next to the request", enveloped(rightVersion, rightKind, rightRequest()+`,"response":{"uid":"x","convertedObjects":[{}],"result":{"status":"Failed"}}`), done()},
 		{"a response that is none", enveloped(rightVersion, rightKind, rightRequest()+`,"response":[1]`), done()},
 		{"unknown members everywhere", asked(rightUID, rightDesired, rightObjects(), `"a":{"b":["`+Canary+`"]}`, `"":null`), done()},
 		{"an unknown member twice", enveloped(rightVersion, rightKind, rightRequest()+`,"a":1,"a":2`), refused(duplicate)},
@@ -197,7 +197,7 @@ func unknownMembers() []envelopeCase {
 func otherSpellings() []envelopeCase {
 	return []envelopeCase{
 		{"names in another case", `{"Kind":"ConversionReview","APIVersion":"` + reviewV1 + `","Request":{"UID":"u"}}`, refused(badKind)},
-		{"names beside those in another case", enveloped(rightVersion, rightKind, rightRequest()+`,"Request":{"uid":"x"},"KIND":"x"`), done()},
+		{"names next to those in another case", enveloped(rightVersion, rightKind, rightRequest()+`,"Request":{"uid":"x"},"KIND":"x"`), done()},
 		{"a name with a letter that folds", enveloped(rightVersion, "\"\u212aind\":\"ConversionReview\"", rightRequest()), refused(badKind)},
 	}
 }

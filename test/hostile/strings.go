@@ -7,7 +7,7 @@ import (
 )
 
 // stringCases pin texts as a value that no rule touches, as one that is moved, and, where they are
-// no text at all, what is said of them. The texts of Corpus are beside them.
+// no text at all, what is said of them. The texts of Corpus come on top.
 func stringCases() []Case {
 	var cases []Case
 	add := func(name string, position string, in, out string) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// TestMain silences the API server's log, which tells of every slow or failed call.
+// TestMain silences the API server's log, which reports every slow or failed call.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	m.Run()

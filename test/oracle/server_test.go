@@ -25,7 +25,7 @@ import (
 
 // A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.
 type setup struct {
-	kinds      []converters.Kind // beside the builtin ones
+	kinds      []converters.Kind // in addition to the builtin ones
 	limits     server.Limits
 	drainDelay time.Duration
 	hooks      server.Hooks

@@ -29,9 +29,9 @@ type Place struct {
 	// values of a map and of the elements of a list.
 	Members map[string]*Place
 	Each    *Place
-	// Beside has the members of a rule set that applies to the object. The paths of their units
+	// RuleSet has the members of a rule set that applies to the object. The paths of their units
 	// start there.
-	Beside *Place
+	RuleSet *Place
 	// Keys are the fields that identify elements of a list, if the schema names none.
 	Keys []string
 	// First says of a list that a rule picks its first element, which is the same one whatever
@@ -116,15 +116,15 @@ func isTags(path Path) bool {
 	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "labels" || path[1].Name == "annotations")
 }
 
-// member returns the place of a member, and whether Beside has it.
-func (p *Place) member(name string) (m *Place, beside bool) {
+// member returns the place of a member, and whether RuleSet has it.
+func (p *Place) member(name string) (m *Place, inRuleSet bool) {
 	if p == nil {
 		return nil, false
 	}
 	if own := p.Members[name]; own != nil {
 		return own, false
 	}
-	if m, _ = p.Beside.member(name); m != nil {
+	if m, _ = p.RuleSet.member(name); m != nil {
 		return m, true
 	}
 	return p.Each, false
@@ -135,7 +135,7 @@ func (p *Place) memberNamed(name []byte) *Place {
 	if p == nil {
 		return nil
 	}
-	return cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name), p.Each)
+	return cmp.Or(p.Members[string(name)], p.RuleSet.memberNamed(name), p.Each)
 }
 
 func (p *Place) each() *Place {
@@ -192,8 +192,8 @@ func (l *Layout) root(peer *jsondoc.Object) cursor {
 
 // member moves to a member of an object.
 func (c cursor) member(name string, depth int) cursor {
-	place, beside := c.place.member(name)
-	if beside {
+	place, inRuleSet := c.place.member(name)
+	if inRuleSet {
 		c.scope, c.scopePeer = depth-1, c.peer
 	}
 	next := c.into(place, depth)

@@ -68,13 +68,13 @@ func Get(ctx context.Context, progress io.Writer) (*Binaries, error) {
 	return in(dir), removeOthers(cache, key)
 }
 
-// complete tells whether a build has put its folder there, which it does when it has all of them.
+// complete reports whether a build has put its folder there, which it does when it has all of them.
 func complete(dir string) bool {
 	_, err := os.Stat(dir)
 	return err == nil
 }
 
-// fill builds beside dir and renames when all is there.
+// fill builds next to dir and renames when all is there.
 func fill(ctx context.Context, source, dir string, progress io.Writer) error {
 	unfinished, err := os.MkdirTemp(filepath.Dir(dir), "unfinished-")
 	if err != nil {

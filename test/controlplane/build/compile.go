@@ -52,7 +52,7 @@ func compile(ctx context.Context, source, dir string, progress io.Writer) (time.
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// A watcher tells how far a build is: it reads what `go build -v` prints, a package a line, and
+// A watcher reports how far a build is: it reads what `go build -v` prints, a package a line, and
 // looks which binaries are there.
 type watcher struct {
 	dir      string
@@ -121,7 +121,7 @@ func (w *watcher) watch() {
 	}
 }
 
-// look tells of the binaries that are new.
+// look reports the binaries that are new.
 func (w *watcher) look(seen map[string]bool) bool {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -1,4 +1,4 @@
-// Package cluster says what a scenario needs of the cluster that it runs in, beside the API. It
+// Package cluster says what a scenario needs of the cluster that it runs in, apart from the API. It
 // knows no server, so that a cluster can be a server in the test's process or a control plane of
 // processes.
 package cluster
@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Cluster is a running API server and what a scenario needs of it beside the API. It is safe for
-// concurrent use, but for methods that take a *testing.T: those belong on the test's goroutine.
+// A Cluster is a running API server and what a scenario needs of it apart from the API. It is safe
+// for concurrent use, but for methods that take a *testing.T: those belong on the test's goroutine.
 type Cluster interface {
 	// Config is an administrator's client configuration, without a limit of calls per second. It is
 	// the caller's to change.
@@ -24,7 +24,7 @@ type Cluster interface {
 	Stored(t *testing.T, group, resource, namespace, name string) []byte
 	// PutStored writes that text into etcd behind the API server's back.
 	PutStored(t *testing.T, group, resource, namespace, name string, text []byte)
-	// WatchCache tells whether the API server serves from its watch cache.
+	// WatchCache reports whether the API server serves from its watch cache.
 	WatchCache() bool
 }
 

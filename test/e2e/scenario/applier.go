@@ -20,7 +20,7 @@ type applier struct {
 	labels  map[string]string
 }
 
-// apply applies what the applier wants, given as the object's members beside apiVersion, kind and
+// apply applies what the applier wants, given as the object's members without apiVersion, kind and
 // name.
 func (a applier) apply(members string) *unstructured.Unstructured {
 	a.t.Helper()

@@ -23,7 +23,7 @@ func ApplyCronTab(t *testing.T, e *Env) {
 	s.run("force takes a field over", forceAcrossVersions)
 	s.run("a field that no one applies any more goes", removalAcrossVersions)
 	s.run("half of a joined field", halfOfAJoinedField)
-	s.run("update beside apply", updateBesideApply)
+	s.run("update next to apply", updateNextToApply)
 }
 
 func ownersKeepTheirs(s subject) {
@@ -122,7 +122,7 @@ func halfOfAJoinedField(s subject) {
 
 // A client that updates or patches without apply is a manager as well, at the version of its
 // request.
-func updateBesideApply(s subject) {
+func updateNextToApply(s subject) {
 	alice, bob := aliceAndBob(s, "update")
 	alice.apply(`"hostPort":"localhost:1234","spec":{"image":"a"}`)
 	obj := s.read("v1", "update")

@@ -12,7 +12,7 @@ import (
 )
 
 // KeptApply has managers apply one object at two versions, each of which has fields that the other
-// one keeps in annotations. Each of these fields can be given up, whatever is kept beside it and
+// one keeps in annotations. Each of these fields can be given up, whatever is kept next to it and
 // whichever version is stored, as it can be where there is one version.
 func KeptApply(t *testing.T, e *Env) {
 	t.Helper()

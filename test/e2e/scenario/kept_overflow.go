@@ -32,11 +32,11 @@ func KeptOverflow(t *testing.T, e *Env) {
 	}
 	const element = `{"name":"hunter2","protocol":"`
 	part("150 KiB of one version are kept", func(s subject) { largeKept(s, "") })
-	part("and beside 100 KiB of the user's own", func(s subject) { largeKept(s, random(100<<10)) })
+	part("and next to 100 KiB of the user's own", func(s subject) { largeKept(s, random(100<<10)) })
 	part("300 KiB are reported where they cannot be", func(s subject) {
 		tooLarge(s, "", `"owner":"`+random(300<<10)+`"`, ".spec.owner")
 	})
-	part("20 KiB beside 250 KiB of the user's own are, too", func(s subject) {
+	part("20 KiB next to 250 KiB of the user's own are, too", func(s subject) {
 		tooLarge(s, random(250<<10), `"owner":"`+random(20<<10)+`"`, ".spec.owner")
 	})
 	part("in elements and entries", func(s subject) {
@@ -95,7 +95,7 @@ func largeKept(s subject, annotation string) {
 	s.remove("v1beta1", "large")
 }
 
-// tooLarge creates an object that cannot be read at the other version, and one beside it that can.
+// tooLarge creates an object that cannot be read at the other version, and one next to it that can.
 func tooLarge(s subject, annotation, fields, path string) {
 	s.crate("good", "", `"owner":"o"`)
 	s.crate("big", annotation, fields)

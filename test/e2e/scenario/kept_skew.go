@@ -30,7 +30,7 @@ func KeptSkew(t *testing.T, e *Env) {
 				p.survives(`"fresh":"hunter2",` + ports)
 				p.goes(plain)
 			})
-			s.run("a field of "+version+" beside one who applies elsewhere, stored at "+storage, func(s subject) {
+			s.run("a field of "+version+" next to a manager elsewhere, stored at "+storage, func(s subject) {
 				p := skewed{s, version, otherCrate(version), version + "-" + storage + "-applied", "image"}
 				p.applied(`"fresh":"hunter2",` + plain) // the API server refuses to merge elements with fields that it does not know
 			})
@@ -80,7 +80,7 @@ func KeptSkewOfTypes(t *testing.T, e *Env) {
 				p.survives(`"fresh":"hunter2"`)
 				p.goes(``)
 			})
-			s.run("a field of "+version+" beside one who applies elsewhere, stored at "+storage, func(s subject) {
+			s.run("a field of "+version+" next to a manager elsewhere, stored at "+storage, func(s subject) {
 				p := skewed{s, version, to, version + "-" + storage + "-applied", "engine"}
 				p.applied(`"fresh":"hunter2"`)
 			})

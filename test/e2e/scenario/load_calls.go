@@ -101,7 +101,7 @@ func (u *user) check(obj *unstructured.Unstructured) error {
 }
 
 // intact fails the test unless the object is as the user left it, at all versions, and
-// managedFields know everybody who wrote it.
+// managedFields name all its writers.
 func (u *user) intact(t *testing.T) {
 	t.Helper()
 	for _, version := range u.l.r.Served {

@@ -17,7 +17,7 @@ import (
 func Lossless(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
-	w.AllowLog("Go types") // lack the fields that the CRD lets anybody make
+	w.AllowLog("Go types") // lack the unknown fields that the CRD allows
 	control := e.Install(t, controlCRD(t), w)
 	for _, name := range []string{"crontabs.example.com", "databases.example.com"} {
 		crd := e.CRD(t, name)

@@ -84,7 +84,7 @@ func relayGivenUp(s subject) {
 	s.storedAs("v1beta1", "given-up", `"spec":{"size":2}`)
 }
 
-// relayManagerMoves has a manager apply at one version after the other, beside others at two of
+// relayManagerMoves has a manager apply at one version after the other, next to others at two of
 // them.
 func relayManagerMoves(s subject) {
 	at := map[string]struct{ applies, owns string }{

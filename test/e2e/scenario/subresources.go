@@ -112,7 +112,7 @@ func (c subresources) status() {
 	c.same("what an update returns", 2, `{"count":1,"selector":"app=a"}`, obj)
 	c.sees(2, `{"count":1,"selector":"app=a"}`)
 	if obj.GetGeneration() != 2 {
-		c.t.Errorf("generation %d after one change beside the status, want 2", obj.GetGeneration())
+		c.t.Errorf("generation %d after one change apart from the status, want 2", obj.GetGeneration())
 	}
 
 	for kind, text := range map[types.PatchType]string{

@@ -152,7 +152,7 @@ func (w watching) bookmarks() {
 	w.empty()
 }
 
-// bookmark watches an object, again where a watch ends too early, until a bookmark tells of a later
+// bookmark watches an object, again where a watch ends too early, until a bookmark reports a later
 // resourceVersion than that of any event, and returns that.
 func (w watching) bookmark(version string, o metav1.ListOptions) string {
 	w.t.Helper()

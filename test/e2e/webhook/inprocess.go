@@ -20,8 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// StartInProcess serves kinds that are not compiled into webhookd beside those that are, wired as
-// cmd/webhookd wires it, in the test's process and until the test ends. Its log has the failed
+// StartInProcess serves kinds that are not compiled into webhookd, along with those that are, wired
+// as cmd/webhookd wires it, in the test's process and until the test ends. Its log has the failed
 // reviews, panics and what net/http has to say; they fail the test unless they are allowed.
 func StartInProcess(t *testing.T, o Options, kinds ...converters.Kind) *Process {
 	t.Helper()

@@ -234,7 +234,7 @@ func TestR11FloodOfConnections(t *testing.T) {
 			if !p.Ready(t.Context()) {
 				t.Error("the server is not ready")
 			}
-			t.Logf("%d attempts, %d failed, %.0f cut off; peak %d MiB; %d reviews beside them: p50 %s p90 %s p99 %s, %.1f times without; "+
+			t.Logf("%d attempts, %d failed, %.0f cut off; peak %d MiB; %d reviews next to them: p50 %s p90 %s p99 %s, %.1f times without; "+
 				"bare echo server p99 %s: %.2f times", f.made.Load(), f.failed.Load(), m.Sum("webhookd_connections_cut_off_total"), peak,
 				got.calls, got.p50, got.p90, got.p99, float64(got.p99)/float64(without.p99), baseline.p99, float64(got.p99)/float64(baseline.p99))
 		})
@@ -390,7 +390,7 @@ func TestR13LongStringsOfTheEnvelope(t *testing.T) {
 			if codes[http.StatusBadRequest]+codes[http.StatusOK] == 0 {
 				t.Errorf("none was answered: %v", codes)
 			}
-			t.Logf("%d times %d bodies of %d MiB: %s; peak %d MiB; %d reviews beside them, p50 %s p99 %s", rounds, clients, len(body)>>20,
+			t.Logf("%d times %d bodies of %d MiB: %s; peak %d MiB; %d reviews next to them, p50 %s p99 %s", rounds, clients, len(body)>>20,
 				codeCounts(codes), peak, got.calls, got.p50, got.p99)
 		})
 	}

@@ -48,7 +48,7 @@ const (
 )
 
 // TestMain builds what is tested into a folder of the PATH, silences the API server's log, which
-// tells of every slow or failed call, and tidies up.
+// reports every slow or failed call, and tidies up.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "faults")

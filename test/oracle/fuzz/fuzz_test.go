@@ -25,7 +25,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// TestMain silences the API server's log, which tells of every failed call.
+// TestMain silences the API server's log, which reports every failed call.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	m.Run()

@@ -85,7 +85,7 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.Fallback = d.JSON
 		}
 		if r.Below != nil {
-			p.Beside = l.root(r.Below)
+			p.RuleSet = l.root(r.Below)
 		}
 	}
 }
