@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -175,7 +176,7 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 				t.Errorf("not small: %s", v.Object)
 			}
 			// The object alone shows it again.
-			again := suite.Check(t.Context(), roundtrip.Samples(v.Object))
+			again := suite.Check(t.Context(), slices.Values([][]byte{v.Object}))
 			if w, ok := errors.AsType[*roundtrip.ViolationError](again); !ok || w.Law != v.Law {
 				t.Errorf("again: %v", again)
 			}
@@ -265,7 +266,7 @@ func TestStoredNumbersAreSpeltAnew(t *testing.T) {
 	})
 	const object = `{"apiVersion":"g/v1","kind":"K","spec":{"size":7}}`
 	suite := roundtrip.Suite{Kind: fraction, CRD: kinds(t, false), Stored: true}
-	err := suite.Check(t.Context(), roundtrip.Samples([]byte(object)))
+	err := suite.Check(t.Context(), slices.Values([][]byte{[]byte(object)}))
 	if v, ok := errors.AsType[*roundtrip.ViolationError](err); !ok || v.Law != "L1 round trip" || v.From != "v1" || v.Path != ".spec.size" {
 		t.Errorf("error %v", err)
 	}
@@ -301,13 +302,13 @@ func TestFuzzNeedsSchemas(t *testing.T) {
 	}
 	suite.Hints = nil
 	for object, want := range map[string]string{`{"apiVersion":"g/v9","kind":"K"}`: "version that the CRD does not have", `{}`: "object without a version"} {
-		if err := suite.Check(t.Context(), roundtrip.Samples([]byte(object))); err == nil || !strings.Contains(err.Error(), want) {
+		if err := suite.Check(t.Context(), slices.Values([][]byte{[]byte(object)})); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v", err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := suite.Check(ctx, roundtrip.Samples([]byte(sample))); !errors.Is(err, context.Canceled) {
+	if err := suite.Check(ctx, slices.Values([][]byte{[]byte(sample)})); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

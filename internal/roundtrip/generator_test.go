@@ -61,16 +61,14 @@ func made(t *testing.T, v *crdschema.Version, hints roundtrip.Hints, count int) 
 		t.Fatal(err)
 	}
 	objects := make([]map[string]any, 0, count)
-	for text := range g.Objects(1) {
-		d := json.NewDecoder(bytes.NewReader(text))
+	for index := uint64(0); len(objects) < count; index++ {
+		d := json.NewDecoder(bytes.NewReader(g.Object(1, index)))
 		d.UseNumber()
 		var obj map[string]any
 		if err := d.Decode(&obj); err != nil {
 			t.Fatal(err)
 		}
-		if objects = append(objects, obj); len(objects) == count {
-			break
-		}
+		objects = append(objects, obj)
 	}
 	return objects
 }
@@ -121,7 +119,8 @@ func TestObjectsAreValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields, present := map[string]int{}, 0
-	for text := range g.Objects(1) {
+	for index := range uint64(1000) {
+		text := g.Object(1, index)
 		var obj map[string]any
 		if err := json.Unmarshal(text, &obj); err != nil {
 			t.Fatal(err)
@@ -135,9 +134,6 @@ func TestObjectsAreValid(t *testing.T) {
 		}
 		for name := range spec {
 			fields[name]++
-		}
-		if made, _ := g.Counts(); made == 1000 {
-			break
 		}
 	}
 	if made, dropped := g.Counts(); dropped > made/10 {
@@ -292,8 +288,10 @@ func TestObjectsThatNobodyCanMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := 0
-	for range g.Objects(1) {
-		count++
+	for index := range uint64(100) {
+		if g.Object(1, index) != nil {
+			count++
+		}
 	}
 	if made, dropped := g.Counts(); count != int(made) || dropped < 100 {
 		t.Errorf("%d objects, made %d, dropped %d", count, made, dropped)

@@ -1,7 +1,6 @@
 package roundtrip
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -85,24 +84,6 @@ func TestChanges(t *testing.T) {
 		test.change.apply(got)
 		if !equal(got, decoded([]byte(test.want))) || test.change.String() != text {
 			t.Errorf("%s: got %s, want %s: %s", test.change, encode(got), text, test.want)
-		}
-	}
-}
-
-func TestKeptNames(t *testing.T) {
-	t.Parallel()
-	long := "aVeryLongNameOfAFieldThatLeavesNoRoomForAnythingElseThere"
-	for want, path := range map[string][]any{
-		"conversion.webhookd.io/v1.spec.a":                       {"spec", "a"},
-		"status.conversion.webhookd.io/v1.status.ready":          {"status", "ready"},
-		"conversion.webhookd.io/v1.spec.x-y--svlnonq05d9i":       {"spec", "x/y"},
-		"conversion.webhookd.io/v1.spec.l.a--3syz0g6p91w5e":      {"spec", "l", map[string]any{"name": "n"}, "a"},
-		"conversion.webhookd.io/v1.spec.spec.a--j2z8e2m8lqh":     {"spec", long, "spec", "a"},
-		"status.conversion.webhookd.io/v1.status--1ejbl2wojspfh": {"status", ""},
-	} {
-		name, says := keptName("v1", path)
-		if name != want || says == strings.Contains(want, "--") || badEntry(map[string]any{"metadata": map[string]any{"annotations": map[string]any{name: ""}}}) != "" {
-			t.Errorf("%v: %s (%t), want %s", path, name, says, want)
 		}
 	}
 }

@@ -4,23 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Hints are values that a generator should try at a place of a version, besides those that it makes up: JSON texts by path,
-// as conversion rules write paths. A rule's enum values of either side, strings with a template's separators, strings that
-// nearly match: whatever the schema does not tell. Those that do not fit the schema of the place are ignored, and so are
-// places that it does not have; [name=x] is also a hint for name.
-type Hints map[string][]string
+// Hints are values that a generator should try at a place of a version, in addition to those that it makes: JSON texts by path,
+// as conversion rules write paths. Examples are a rule's enum values of either side, strings with a template's separators and
+// strings that nearly match: whatever the schema does not say. Values that do not fit the schema of the place are ignored, and
+// so are places that it does not have. [name=x] is also a hint for name.
+type Hints = map[string][]string
 
-// hintTable is hints by node. It is not changed once it is made.
+// hintTable is hints by node.
 type hintTable struct {
 	values map[*crdschema.Node][]any
 	// names are of entries of maps and of unknown fields.
@@ -32,102 +31,151 @@ type namedHint struct {
 	values []any
 }
 
-func newHintTable(v *crdschema.Version, hints Hints) (*hintTable, error) {
-	t := &hintTable{map[*crdschema.Node][]any{}, map[*crdschema.Node][]namedHint{}}
+// readHints makes the table of the hints, which does not change any more.
+func (g *Generator) readHints(hints Hints) error {
+	g.hints = &hintTable{map[*crdschema.Node][]any{}, map[*crdschema.Node][]namedHint{}}
 	var problems []error
 	for _, path := range slices.Sorted(maps.Keys(hints)) {
-		p, err := parsePlace(path)
+		p, err := parsePath(path)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		t.addKeys(v.Root, p)
-		values := make([]any, 0, len(hints[path]))
+		var values []any
 		for _, text := range hints[path] {
-			var value any
-			if err := utiljson.Unmarshal([]byte(text), &value); err != nil {
+			value, err := decode([]byte(text), false)
+			if err != nil {
 				problems = append(problems, fmt.Errorf("hint that is not JSON: %s: %w", path, err))
 				continue
 			}
 			values = append(values, value)
 		}
-		t.add(v.Root, p, values)
+		g.addKeyHints(p)
+		g.addHint(p, values...)
 	}
-	return t, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
-func (t *hintTable) add(root *crdschema.Node, p place, values []any) {
-	at, name, below := p.node(root)
-	if name != "" {
-		values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !fits(below, v) })
-		t.names[at] = append(t.names[at], namedHint{name, values})
-		return
-	}
-	for _, value := range values {
-		if at != nil && fits(at, value) {
-			t.values[at] = append(t.values[at], value)
+// addKeyHints makes a hint of each [name=x].
+func (g *Generator) addKeyHints(path []syntax.Segment) {
+	for i, s := range path {
+		if s.Kind != syntax.Pick {
+			continue
+		}
+		key := append(slices.Clone(path[:i+1]), syntax.Segment{Name: s.Name})
+		g.addHint(key, s.Value)
+		if number, err := strconv.ParseInt(s.Value, 10, 64); err == nil {
+			g.addHint(key, number)
 		}
 	}
 }
 
-// addKeys makes a hint of each [name=x].
-func (t *hintTable) addKeys(root *crdschema.Node, p place) {
-	for i, s := range p {
-		if s.value != "" {
-			key := append(slices.Clone(p[:i+1]), step{kind: fieldStep, name: s.name})
-			var value any = s.value
-			if n, _, _ := key.node(root); n.Kind() == crdschema.Integer {
-				number, err := strconv.ParseInt(s.value, 10, 64)
-				if err != nil {
-					continue
-				}
-				value = number
-			}
-			t.add(root, key, []any{value})
+func (g *Generator) addHint(path []syntax.Segment, values ...any) {
+	n, name, below := nodeAt(g.version.Root, path)
+	if name != "" {
+		values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })
+		g.hints.names[n] = append(g.hints.names[n], namedHint{name, values})
+		return
+	}
+	for _, value := range values {
+		if n != nil && g.fits(n, value) {
+			g.hints.values[n] = append(g.hints.values[n], value)
 		}
 	}
 }
 
 // fits reports whether a value is of the kind of a place, and of its enum, pattern and length.
-func fits(n *crdschema.Node, value any) bool {
+func (g *Generator) fits(n *crdschema.Node, value any) bool {
 	if value == nil {
 		return n.Nullable()
 	}
 	if enum := n.Enum(); enum != nil && !slices.Contains(enum, string(encode(value))) {
 		return false
 	}
+	kinds := []crdschema.Kind{crdschema.Any}
 	switch v := value.(type) {
 	case string:
-		return isOf(n, crdschema.String, crdschema.IntOrString) && stringFits(n, v)
+		if own := n.Structural().ValueValidation; own != nil && !g.takes(&limits{all: []*schema.ValueValidation{own}}, v) {
+			return false
+		}
+		kinds = append(kinds, crdschema.String, crdschema.IntOrString)
 	case int64:
-		return isOf(n, crdschema.Integer, crdschema.Number, crdschema.IntOrString)
+		kinds = append(kinds, crdschema.Integer, crdschema.Number, crdschema.IntOrString)
 	case float64:
-		return isOf(n, crdschema.Number)
+		kinds = append(kinds, crdschema.Number)
 	case bool:
-		return isOf(n, crdschema.Boolean)
+		kinds = append(kinds, crdschema.Boolean)
 	case []any:
-		return isOf(n, crdschema.Array)
+		kinds = append(kinds, crdschema.Array)
 	default:
-		return isOf(n, crdschema.Object, crdschema.Map)
+		kinds = append(kinds, crdschema.Object, crdschema.Map)
 	}
+	return slices.Contains(kinds, n.Kind())
 }
 
-func isOf(n *crdschema.Node, kinds ...crdschema.Kind) bool {
-	return n.Kind() == crdschema.Any || slices.Contains(kinds, n.Kind())
+// parsePath reads a path of conversion rules.
+func parsePath(text string) ([]syntax.Segment, error) {
+	p, err := syntax.ParsePath(text)
+	if err != nil {
+		err = fmt.Errorf("path that cannot be read: %w: %s", err, text)
+	}
+	return p.Segments, err
 }
 
-func stringFits(n *crdschema.Node, s string) bool {
-	limits := n.Structural().ValueValidation
-	if limits == nil {
-		return true
+// nodeAt returns the place of a path in a schema. Names below a map, and names that an object does not know but keeps, lead to
+// no node: then it returns the map or object, the name, and the node of what is below the name.
+func nodeAt(root *crdschema.Node, path []syntax.Segment) (n *crdschema.Node, name string, below *crdschema.Node) {
+	n = root
+	for i, s := range path {
+		var next *crdschema.Node
+		switch s.Kind {
+		case syntax.Field:
+			next = n.Property(s.Name)
+			if values := n.Values(); next == nil {
+				if i == len(path)-1 && (values != nil || n.PreservesUnknown()) {
+					return n, s.Name, values
+				}
+				next = values
+			}
+		case syntax.Values, syntax.KeyedValues:
+			next = n.Values()
+		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
+			next = n.Items()
+		}
+		if n = next; n == nil {
+			break
+		}
 	}
-	if length := int64(utf8.RuneCountInString(s)); limits.MinLength != nil && length < *limits.MinLength ||
-		limits.MaxLength != nil && length > *limits.MaxLength {
-		return false
+	return n, "", nil
+}
+
+// removeAll removes what a path leads to from an object, wherever it is in lists and maps.
+func removeAll(v any, path []syntax.Segment) {
+	if len(path) == 0 {
+		return
 	}
-	if limits.Pattern == "" {
-		return true
+	s, rest := path[0], path[1:]
+	ofMap := s.Kind == syntax.Values || s.Kind == syntax.KeyedValues
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			switch {
+			case !ofMap && (s.Kind != syntax.Field || s.Name != name):
+			case len(rest) == 0:
+				delete(v, name)
+			default:
+				removeAll(value, rest)
+			}
+		}
+	case []any:
+		for i, value := range v {
+			switch {
+			case ofMap || s.Kind == syntax.Field:
+			case len(rest) == 0:
+				v[i] = nil
+			default:
+				removeAll(value, rest)
+			}
+		}
 	}
-	pattern, err := regexp.Compile(limits.Pattern)
-	return err != nil || pattern.MatchString(s)
 }

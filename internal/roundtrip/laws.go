@@ -2,9 +2,14 @@ package roundtrip
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // identity is L5.
@@ -23,14 +28,16 @@ func (t *subject) returns(to string, there []byte) *ViolationError {
 	if v := t.returnsFrom(to, there, "there", t.keeps || filled); v != nil || !t.Stored || t.class != whole || t.foreign {
 		return v
 	}
-	sent, stored := t.read(there), t.view(to, there)
-	if equal(sent, stored) && !respelt(there) {
+	// The API server also changes the spelling of numbers: 1.0 is 1.
+	stored := encode(t.view(to, there))
+	if bytes.Equal(stored, encode(literal(there))) {
 		return nil
 	}
-	return t.returnsFrom(to, encode(stored), "stored there", true)
+	return t.returnsFrom(to, stored, "stored there", true)
 }
 
-// returnsFrom is returns for what is sent the way back, and what that is called. Keeps says that kept values may come back.
+// returnsFrom is returns for the object that is converted back, and its name in messages. Keeps says that kept values may come
+// back.
 func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *ViolationError {
 	back, err := t.convert(t.ctx, sent, to, t.version)
 	if err != nil {
@@ -56,7 +63,7 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	return t.violation(law, to, "%s %s, back %s", name, sent, back).differs(t.version, diff)
 }
 
-// compare compares an object with what came back of it by way of other versions, but for what is dropped on the way to these.
+// compare compares an object with what came back of it by way of other versions, except what is dropped on the way to these.
 func (s *suite) compare(was, is map[string]any, version string, by ...string) gap {
 	diff := difference(was, is, "")
 	if diff.path == "" {
@@ -72,8 +79,8 @@ func (s *suite) undropped(object map[string]any, version string, by ...string) m
 	}
 	object = copied(object)
 	for _, to := range by {
-		for _, p := range s.drops[direction{version, to}] {
-			p.remove(object)
+		for _, path := range s.drops[direction{version, to}] {
+			removeAll(object, path)
 		}
 	}
 	return object
@@ -127,20 +134,20 @@ func (t *subject) complete(to string, there map[string]any) *ViolationError {
 	return nil
 }
 
-// blind is L3: kept values that are not the target's make no difference to what is visible, and those of third versions stay.
+// blind is L3: kept values of other versions than the target change nothing that is visible, and those of third versions stay.
 func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	if t.class != whole || t.keeps || t.refused {
 		return nil
 	}
 	object := t.read(t.object)
-	if _, ok := object["metadata"].(map[string]any); !ok {
+	if !isMap(object["metadata"]) {
 		return nil
 	}
 	spec := encode(withoutIdentity(object))
-	const third, parted = keptPrefix + "v99", keptPrefix + "v99.spec.a"
+	const third, parted = keep.Prefix + "v99", keep.Prefix + "v99.spec.a"
 	annotate(object, map[string]string{
-		keptPrefix + t.version: string(spec), keptPrefix + t.version + ".spec": `{"value":` + string(spec) + `}`,
-		keptPrefix + to: `{"spec":`, keptPrefix + to + ".spec": `{"value":`,
+		keep.Prefix + t.version: string(spec), keep.Prefix + t.version + ".spec": `{"value":` + string(spec) + `}`,
+		keep.Prefix + to: `{"spec":`, keep.Prefix + to + ".spec": `{"value":`,
 		third: `{"spec":{"a":"<b>"}}`, parted: `{"value":"<b>"}`,
 	})
 	laden := encode(object)
@@ -150,7 +157,7 @@ func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	}
 	seen := t.read(result)
 	if kept := keptIn(seen, "v99"); kept[third] != `{"spec":{"a":"<b>"}}` || kept[parted] != `{"value":"<b>"}` {
-		return t.violation(lawVisible, to, "what is kept of another version is lost or changed: %s: from %s", result, laden)
+		return t.violation(lawVisible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
 	}
 	diff := difference(visible(there), visible(seen), "")
 	if diff.path == "" {
@@ -177,7 +184,46 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 		return t.violation(lawHub, to, "in one step %s, hub %s, from there %s", t.there[to], first, over).differs(to, diff)
 	}
 	if !maps.Equal(keptIn(t.read(first), t.version), keptIn(t.read(over), t.version)) {
-		return t.violation(lawHub, to, "what is kept of %s is not what it was at the hub: %s, from there %s", t.version, first, over)
+		return t.violation(lawHub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
 	}
 	return nil
+}
+
+// metadataTexts returns the text of each member of the metadata except labels and annotations.
+func metadataTexts(object []byte) map[string]string {
+	texts := map[string]string{}
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		return texts
+	}
+	meta, err := obj.Get("metadata")
+	if err == nil {
+		err = meta.Each(func(name string, value *jsondoc.Node) bool {
+			if name != "labels" && name != "annotations" {
+				texts[name] = string(value.Text())
+			}
+			return true
+		})
+	}
+	if err != nil {
+		return nil
+	}
+	return texts
+}
+
+func versionOf(object []byte) (string, error) {
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		return "", err
+	}
+	n, err := obj.Get("apiVersion")
+	if err != nil {
+		return "", err
+	}
+	apiVersion, _ := n.Str()
+	_, version, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return "", fmt.Errorf("object without a version, set it to GROUP/VERSION: .apiVersion")
+	}
+	return version, nil
 }

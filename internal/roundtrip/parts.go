@@ -1,6 +1,7 @@
 package roundtrip
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -15,11 +16,14 @@ const (
 )
 
 // parts is L15: an edit of a leaf that the other version does not show changes one annotation, which no edit of another leaf
-// changes. Between two versions that are not the hub, it may be the hub that shows it. Leaves are those of server-side apply, but
-// that all of a list may be one, as its keys at the other version count as well, and all of a value without a schema.
+// changes. Between two versions that are not the hub, the hub may show it. Leaves are those of server-side apply, except that a
+// whole list may be one, because its keys at the other version count as well, and so may a whole value without a schema.
 func (t *subject) parts(to string) *ViolationError {
+	if !t.Parts || t.class != whole || t.keeps || t.version != t.Kind.Hub && to != t.Kind.Hub {
+		return nil
+	}
 	there, err := t.convert(t.ctx, encode(t.state), t.version, to)
-	if err != nil || t.class != whole || t.keeps || t.version != t.Kind.Hub && to != t.Kind.Hub {
+	if err != nil {
 		return nil //nolint:nilerr // L7
 	}
 	seen := t.read(there)
@@ -58,19 +62,10 @@ func (t *subject) parts(to string) *ViolationError {
 
 // changed returns the names of the annotations that are not the same in both.
 func changed(was, is map[string]string) []string {
-	var all []string
-	for name, text := range was {
-		if now, found := is[name]; !found || now != text {
-			all = append(all, name)
-		}
-	}
-	for name := range is {
-		if _, found := was[name]; !found {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return all
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	maps.DeleteFunc(all, func(name, _ string) bool { return was[name] == is[name] })
+	return slices.Sorted(maps.Keys(all))
 }
 
 // A leaf is what one manager of server-side apply owns.
@@ -92,7 +87,7 @@ func leavesOf(n *crdschema.Node, object map[string]any) []leaf {
 
 func below(all []leaf, l leaf, inOne bool) []leaf {
 	if !inOne {
-		l.within = Change{Path: l.path, Remove: true}.String()
+		l.within = formatPath(l.path)
 	}
 	inOne = inOne || l.node.Kind() == crdschema.Any || l.node.Kind() == crdschema.None
 	switch v := l.value.(type) {
@@ -121,29 +116,26 @@ func below(all []leaf, l leaf, inOne bool) []leaf {
 
 // change returns another value of the leaf, if there is a simple one.
 func (l leaf) change() (Change, bool) {
-	c := Change{Path: l.path, Value: l.value}
+	value := l.value
 	if values := l.node.Enum(); len(values) > 0 {
-		i := slices.Index(values, string(encode(l.value)))
-		c.Value = decodedValue(values[(i+1)%len(values)])
-		return c, len(values) > 1
+		i := slices.Index(values, string(encode(value)))
+		value, _ = decode([]byte(values[(i+1)%len(values)]), false)
+		return Change{Path: l.path, Value: value}, len(values) > 1
 	}
-	switch v := l.value.(type) {
+	ok := true
+	switch v := value.(type) {
 	case string:
-		c.Value = v + "x"
+		value = v + "x"
 	case bool:
-		c.Value = !v
+		value = !v
 	case int64:
-		c.Value = v + 1
-		return c, v < math.MaxInt64
+		value, ok = v+1, v < math.MaxInt64
 	case []any:
-		if len(v) == 0 {
-			return c, false
+		if ok = len(v) > 0; ok {
+			value = append(slices.Clone(v), copied(v[len(v)-1]))
 		}
-		c.Value = append(slices.Clone(v), copied(v[len(v)-1]))
 	default:
-		return c, false
+		ok = false
 	}
-	return c, true
+	return Change{Path: l.path, Value: value}, ok
 }
-
-func decodedValue(text string) any { return decoded([]byte(`{"value":` + text + `}`))["value"] }

@@ -1,101 +1,55 @@
 package roundtrip
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
-
-// findPatterns compiles all patterns below a place.
-func (g *Generator) findPatterns(n *crdschema.Node) {
-	if n == nil {
-		return
-	}
-	if own := n.Structural().ValueValidation; own != nil {
-		g.findIn(own)
-	}
-	for _, name := range n.Properties() {
-		g.findPatterns(n.Property(name))
-	}
-	g.findPatterns(n.Values())
-	g.findPatterns(n.Items())
-}
-
-func (g *Generator) findIn(v *schema.ValueValidation) {
-	if v.Pattern != "" && g.patterns[v.Pattern] == nil {
-		g.patterns[v.Pattern] = newPattern(v.Pattern)
-	}
-	for _, list := range [][]schema.NestedValueValidation{v.AllOf, v.AnyOf, v.OneOf} {
-		for i := range list {
-			g.findNested(&list[i])
-		}
-	}
-}
-
-func (g *Generator) findNested(v *schema.NestedValueValidation) {
-	if v == nil {
-		return
-	}
-	g.findIn(&v.ValueValidation)
-	g.findNested(v.Items)
-	g.findNested(v.AdditionalProperties)
-	for name := range v.Properties {
-		property := v.Properties[name]
-		g.findNested(&property)
-	}
-}
 
 // str makes a string.
 func (m *maker) str(l *limits) string {
-	var patterns []*pattern
-	for _, v := range l.all {
-		if p := m.patterns[v.Pattern]; p != nil {
-			patterns = append(patterns, p)
-		}
-	}
-	least, most := l.least(minLength), l.most(maxLength, math.MaxInt32)
+	patterns := m.patternsOf(l)
+	least, most := l.size(length, math.MaxInt32)
+	examples := examplesOf(l.format())
 	s := ""
 	for try := range 20 {
 		switch {
 		case len(patterns) > 0:
 			s = patterns[m.r.IntN(len(patterns))].generate(m.r, max(1, 6-try/2))
+		case examples != nil:
+			s = pick(m.r, examples...)
 		default:
-			var made bool
-			if s, made = m.formatted(l.format()); !made {
-				s = sized(m.text(), least, most)
-			}
+			runes := []rune(m.text())
+			s = string(runes[:min(len(runes), most)]) + strings.Repeat("x", max(0, least-len(runes)))
 		}
-		if n := utf8.RuneCountInString(s); n >= least && n <= most && matchAll(patterns, s) {
+		if m.takes(l, s) {
 			break
 		}
 	}
 	return s
 }
 
-func matchAll(patterns []*pattern, s string) bool {
-	for _, p := range patterns {
-		if !p.matches.MatchString(s) {
-			return false
-		}
-	}
-	return true
+// takes reports whether the limits allow a string, as far as its length and its patterns are concerned.
+func (g *Generator) takes(l *limits, s string) bool {
+	least, most := l.size(length, math.MaxInt32)
+	n := utf8.RuneCountInString(s)
+	return n >= least && n <= most && !slices.ContainsFunc(g.patternsOf(l), func(p *pattern) bool { return !p.matches.MatchString(s) })
 }
 
-// text makes a string that nothing is said about: what converters trip over, and what people write where a schema says no
-// more than string.
+func length(v *schema.ValueValidation) (least, most *int64) { return v.MinLength, v.MaxLength }
+
+// text makes a string that no limit applies to: what converters trip over, and what people write where a schema only says
+// string.
 func (m *maker) text() string {
 	switch {
 	case m.zero:
 		return ""
 	case m.huge && m.chance(4) || m.chance(300):
 		return strings.Repeat(text(m.r)+".", 1+m.r.IntN(100))
-	case m.r.IntN(3) == 0:
+	case m.chance(3):
 		return text(m.r)
 	}
 	return pick(m.r,
@@ -108,16 +62,70 @@ func (m *maker) text() string {
 	)
 }
 
-// sized makes a string as long as it must be.
-func sized(s string, least, most int) string {
-	runes := []rune(s)
-	if len(runes) > most {
-		return string(runes[:most])
+// examplesOf returns strings of a format that the API server checks, nil for others. The formats are those of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in their names do not count.
+func examplesOf(format string) []string {
+	switch strings.ReplaceAll(format, "-", "") {
+	case "datetime":
+		return []string{
+			"2024-02-29T23:59:59Z", "1970-01-01T00:00:00Z", "2106-02-07T06:28:15+05:30", "2024-01-02T03:04:05.123456789Z",
+			"2024-01-02T03:04:05.100-12:00",
+		}
+	case "date":
+		return []string{"2024-02-29", "1970-01-01", "2106-02-07"}
+	case "duration":
+		return []string{
+			"0s", "1s", "90s", "1m30s", "1h0m0s", "500ms", "1.5h", "1h", "-1m", "100us", "24h", "22 ns", "3 days", "1 hour",
+		}
+	case "byte":
+		return []string{"", "aGk=", "aGVsbG8=", "AP8Q", "/+8="}
+	case "uuid", "uuid4":
+		return []string{"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5", "00000000-0000-4000-8000-000000000000"}
+	case "uuid3":
+		return []string{"b3997c42-5d0c-3a19-9e3f-0f6ad6c1a0e5"}
+	case "uuid5":
+		return []string{"b3997c42-5d0c-5a19-9e3f-0f6ad6c1a0e5"}
+	case "ipv4", "ip":
+		return []string{"10.0.0.1", "0.0.0.0", "255.255.255.255", "192.168.1.20"}
+	case "ipv6":
+		return []string{"::1", "::", "2001:db8::8a2e:370:7334", "fe80::1", "2001:0db8:0000:0000:0000:0000:0000:0001"}
+	case "cidr":
+		return []string{"10.0.0.0/8", "192.168.1.0/24", "10.1.2.3/32", "2001:db8::/32", "0.0.0.0/0"}
+	case "mac":
+		return []string{"02:00:00:00:00:01", "02:00:00:ab:cd:ef"}
+	case "uri":
+		return []string{
+			"https://example.com/a?b=c#d", "http://localhost:8080", "urn:a:b", "ftp://user:pw@host/x", "/path", "https://[::1]:443/",
+		}
+	case "email":
+		return []string{"user@example.com", "a.b+c@d.example", "Some One <user@example.com>"}
+	case "hostname":
+		return []string{"example.com", "a", "a-b.example.com", "localhost"}
+	case "k8sshortname":
+		return []string{"a", "a-b", "web-0", "x1"}
+	case "k8slongname":
+		return []string{"a", "a.b", "a-b.example.com", "web-0.c"}
+	case "hexcolor":
+		return []string{"#FFFFFF", "#000", "fff", "00ff7f"}
+	case "rgbcolor":
+		return []string{"rgb(255,255,255)", "rgb(0,0,0)", "rgb(1, 2, 3)"}
+	case "bsonobjectid":
+		return []string{"507f1f77bcf86cd799439011", "000000000000000000000000"}
+	case "isbn":
+		return []string{"0321751043", "978-0321751041"}
+	case "isbn10":
+		return []string{"0321751043"}
+	case "isbn13":
+		return []string{"978-0321751041"}
+	case "creditcard":
+		return []string{"4111111111111111", "4111-1111-1111-1111"}
+	case "ssn":
+		return []string{"111-22-3333", "111 22 3333"}
 	}
-	return s + strings.Repeat("x", max(0, least-len(runes)))
+	return nil
 }
 
-// integer makes an integer within its limits, near to one of them more often than not.
+// integer makes an integer within its limits, more often than not near one of them.
 func (m *maker) integer(l *limits) int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if l.format() == "int32" {
@@ -139,7 +147,7 @@ func (m *maker) integer(l *limits) int64 {
 		n = 0
 	}
 	n = min(max(n, low), high)
-	if low < high && m.r.IntN(3) == 0 && high-low > 0 {
+	if low < high && m.chance(3) && high-low > 0 {
 		n = low + m.r.Int64N(high-low)
 	}
 	if step := int64(multiple); step > 1 {
@@ -150,7 +158,7 @@ func (m *maker) integer(l *limits) int64 {
 	return n
 }
 
-// number makes a number within its limits: an int64 where it is whole.
+// number makes a number within its limits: an int64 if it is whole.
 func (m *maker) number(l *limits) any {
 	low, high, multiple := bounds(l)
 	candidates := []float64{0, 1, 0.5, 1.5, -2.25, 0.1, 100, 1e21, 1e-7, 3.14159, 12345678.9, low, high}
@@ -159,11 +167,11 @@ func (m *maker) number(l *limits) any {
 		n = 0
 	}
 	n = min(max(n, low), high)
-	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.r.IntN(3) == 0 {
+	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.chance(3) {
 		n = low + (high-low)*math.Round(m.r.Float64()*1000)/1000
 	}
 	if multiple > 0 {
-		n = math.Mod(n, 1e6*multiple) // such a large one would be no multiple of anything
+		n = math.Mod(n, 1e6*multiple) // a larger one would not be a multiple of anything
 		if n = math.Floor(n/multiple) * multiple; n < low {
 			n += multiple
 		}
@@ -174,21 +182,21 @@ func (m *maker) number(l *limits) any {
 	return n
 }
 
-// bounds returns the limits of a number; exclusive ones by moving them.
+// bounds returns the limits of a number. Exclusive ones are moved.
 func bounds(l *limits) (low, high, multiple float64) {
 	low, high = -math.MaxFloat64, math.MaxFloat64
 	for _, v := range l.all {
 		if v.Minimum != nil {
 			bound := *v.Minimum
 			if v.ExclusiveMinimum {
-				bound = above(bound, 1)
+				bound = math.Nextafter(bound, math.MaxFloat64)
 			}
 			low = max(low, bound)
 		}
 		if v.Maximum != nil {
 			bound := *v.Maximum
 			if v.ExclusiveMaximum {
-				bound = above(bound, -1)
+				bound = math.Nextafter(bound, -math.MaxFloat64)
 			}
 			high = min(high, bound)
 		}
@@ -199,18 +207,10 @@ func bounds(l *limits) (low, high, multiple float64) {
 	return low, high, multiple
 }
 
-// above returns a number a little above another, or below it.
-func above(n, direction float64) float64 {
-	if n == math.Trunc(n) && math.Abs(n) < 1<<40 {
-		return n + direction/1024
-	}
-	return math.Nextafter(n, direction*math.MaxFloat64)
-}
-
 func (m *maker) scalar() any {
 	switch m.r.IntN(5) {
 	case 0:
-		return m.r.IntN(2) == 0
+		return m.chance(2)
 	case 1:
 		return m.number(&limits{})
 	case 2:
@@ -219,7 +219,7 @@ func (m *maker) scalar() any {
 	return m.text()
 }
 
-// anything makes any JSON value, of so many levels.
+// anything makes any JSON value, of at most some levels.
 func (m *maker) anything(depth int) any {
 	m.budget--
 	switch n := m.r.IntN(8); {
@@ -239,15 +239,4 @@ func (m *maker) anything(depth int) any {
 		return nil
 	}
 	return m.scalar()
-}
-
-// encode writes the object, sometimes with HTML's characters escaped, as the API server does.
-func (m *maker) encode(obj map[string]any) []byte {
-	text := encode(obj)
-	if m.r.IntN(2) == 0 && bytes.ContainsAny(text, "<>&\u2028\u2029") {
-		var escaped bytes.Buffer
-		json.HTMLEscape(&escaped, text)
-		return escaped.Bytes()
-	}
-	return text
 }
