@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,12 +12,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-)
-
-// sampleReview is what the curl line posts at the root of the repository.
-const (
-	sampleReview = "testdata/conversionreviews/" + sampleName
-	sampleName   = "crontab-v1beta1-to-v1.request.json"
 )
 
 // announce says what is served and where, once the listeners are there.
@@ -41,7 +34,7 @@ func (s *service) announce() {
 		zap.Int64("memoryLimit", s.memory),
 		zap.Int64("requestBytesInFlightLimit", s.server.Stats().BytesLimit))
 	if c.SelfSigned {
-		_, _ = s.messages.Write([]byte(s.curlLine()))
+		_, _ = s.log.Write([]byte(s.curlLine()))
 	}
 }
 
@@ -60,22 +53,16 @@ func (s *service) curlLine() string {
 	if s.source.caFile != "" {
 		trust = "--cacert " + shellWord(s.source.caFile)
 	}
+	if len(s.rules.registry().Kinds()) == 0 {
+		return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; no kind is converted, name rules with --rules and --crds\n", url)
+	}
 	return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; try, in another terminal:\n"+
 		"curl %s --data %s -H 'Content-Type: application/json' %s\n", url, trust, s.sample(), shellWord(url))
 }
 
-// sample is the review to try, as a word of the shell: of a kind that rules convert, or else the file of the repository, or
-// of any kind where that is not at hand.
+// sample is a review to try, of the first kind there is, as a word of the shell.
 func (s *service) sample() string {
-	all := s.rules.registry().Kinds()
-	i := slices.IndexFunc(all, func(k *converters.Kind) bool { return !isCompiledIn(k.GroupKind) })
-	if i < 0 {
-		if _, err := os.Stat(sampleReview); err == nil || len(all) == 0 {
-			return "@" + sampleReview
-		}
-		i = 0
-	}
-	kind := all[i]
+	kind := s.rules.registry().Kinds()[0]
 	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
 	probe := crdwire.Probe{Kind: kind.GroupKind, From: []string{kind.Versions[spoke]}, To: kind.Hub}
 	return shellWord(string(probe.Review("v1")))

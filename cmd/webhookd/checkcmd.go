@@ -22,9 +22,9 @@ func newCheckCommand(p *program) *cobra.Command {
 lost, what the API server would prune or refuse, and what makes no sense. Rules that pass lose nothing but what they
 drop with a reason.
 
-RULES are files, folders, or - for stdin. Of a folder, the .yaml, .yml and .json files in it are read, as serve reads them:
-not those in folders below; where Conversions are there, it is said. Files with other objects than Conversions are left
-out. Without --crd the CRDs are those in the folders.
+RULES are files, folders, or - for stdin. In a folder, all .yaml, .yml and .json files are read to the bottom, but for
+folders with a dot, as serve reads them. Files without a Conversion are left out. Without --crd the CRDs are those in
+the folders.
 
 With --against it also says what becomes of values that are kept in annotations by rules of OLD, for each pair of versions:
 which return to a place that the other version has got, which count as edited since what belongs with them has changed,
@@ -110,7 +110,7 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	set, err := loadRules(ctx, ruleFiles, crdFiles)
+	set, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	if err := set.render(p.stdout, finding.Format(o.output)); err != nil {
 		return err
 	}
-	p.tellBelow(f, &set)
+	p.tellNoCRD(f, &set)
 	if o.verbose {
 		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleSet) er
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file textFile) bool { return !file.inFolder })
 		crdFiles = append(crdFiles, set.crdFiles...)
 	}
-	old, err := loadRules(ctx, ruleFiles, crdFiles)
+	old, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	switch {
 	case err != nil:
 		return err

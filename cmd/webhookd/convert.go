@@ -142,7 +142,7 @@ func (p *program) convertInputs(ctx context.Context, inputs []input, unread erro
 	if err != nil {
 		return nil, errors.Join(unread, err)
 	}
-	registry, err := newRegistry(set.kinds)
+	registry, err := set.registry()
 	if err != nil {
 		return nil, err
 	}

@@ -92,27 +92,19 @@ func filesOf(name string) ([]string, error) {
 // yamlFiles returns the YAML and JSON files in and below a folder, see filesOf.
 func yamlFiles(name string) ([]string, error) {
 	var files []string
-	err := walkYAML(name, func(file string) error {
-		files = append(files, file)
-		return nil
-	})
-	return files, err
-}
-
-// walkYAML calls visit for the files of yamlFiles, until it returns an error, as for filepath.WalkDir.
-func walkYAML(name string, visit func(file string) error) error {
 	root := filepath.Clean(name) + string(filepath.Separator) // of a link: what it leads to
-	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && file != root && strings.HasPrefix(entry.Name(), "."):
 			return filepath.SkipDir
 		case !entry.IsDir() && formatOf(file) != "":
-			return visit(filepath.Clean(file))
+			files = append(files, filepath.Clean(file))
 		}
 		return nil
 	})
+	return files, err
 }
 
 // formatOf returns the format that a file's name says, or "".

@@ -96,7 +96,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return err
 	}
-	registry, err := newRegistry(set.kinds)
+	registry, err := set.registry()
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
 	codes := make(chan int, 1)
 	go func() {
 		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}
-		codes <- run(ctx, args, nil, strings.NewReader(""), io.Discard, log)
+		codes <- run(ctx, exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
 	}()
 	addresses := <-log.addresses
 	client := insecureClient(t)
@@ -210,7 +210,7 @@ func TestABlockedLogHoldsUpNoEnd(t *testing.T) {
 	codes := make(chan int, 1)
 	go func() {
 		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--shutdown-timeout=1s"}
-		codes <- run(ctx, args, nil, strings.NewReader(""), io.Discard, log)
+		codes <- run(ctx, exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
 	}()
 	addresses := <-log.addresses
 

@@ -123,7 +123,7 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
 
 // fuzzedKinds returns the kinds with a converter and a CRD.
 func fuzzedKinds(set *ruleSet, only string) ([]*converters.Kind, error) {
-	registry, err := newRegistry(set.kinds)
+	registry, err := set.registry()
 	if err != nil {
 		return nil, err
 	}

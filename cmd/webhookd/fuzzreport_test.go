@@ -44,7 +44,7 @@ func TestProgressIsOneLine(t *testing.T) {
 // TestViolation holds what is printed of a law that does not hold: rules are lossless, so that there is none to be found.
 func TestViolation(t *testing.T) {
 	t.Parallel()
-	set, err := loadRules(t.Context(), []textFile{{name: "rules.yaml", text: []byte(violatedRules)}}, []textFile{{name: "crd.yaml", text: []byte(violatedCRD)}})
+	set, err := exampleKinds().loadRules(t.Context(), []textFile{{name: "rules.yaml", text: []byte(violatedRules)}}, []textFile{{name: "crd.yaml", text: []byte(violatedCRD)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,11 +50,3 @@ func TestReviewAnswersTheGoldens(t *testing.T) {
 		})
 	}
 }
-
-// The file of the curl line is one of them.
-func TestTheCurlLineNamesAGolden(t *testing.T) {
-	t.Parallel()
-	if _, err := os.Stat("../../" + sampleReview); err != nil {
-		t.Error(err)
-	}
-}

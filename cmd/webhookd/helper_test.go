@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"io"
+
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 )
 
 // A lineReader passes a stream on and tells when a text has come by in one write.
@@ -25,3 +27,11 @@ func (r *lineReader) Write(p []byte) (int, error) {
 	}
 	return r.out.Write(p)
 }
+
+// exampleKinds are the kinds and functions of examples/customserver.
+func exampleKinds() compiledIn {
+	return compiledIn{kinds: gokinds.Kinds(), functions: gokinds.Functions()}
+}
+
+// sampleReview is a review of one of them.
+const sampleReview = "../../testdata/conversionreviews/crontab-v1beta1-to-v1.request.json"

@@ -52,7 +52,7 @@ func startServing(t *testing.T, dir string) string {
 	ended := make(chan int, 1)
 	ctx := t.Context() // ends before the cleanups
 	go func() {
-		ended <- run(ctx, []string{"serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
+		ended <- run(ctx, exampleKinds(), []string{"serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
 	}()
 	t.Cleanup(func() { <-ended })
 	return log.wait(t, `"msg":"serving","listen":"([^"]+)"`)[1]
@@ -110,11 +110,11 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	if got := runWith(t, nil, strings.NewReader(""), append(review, "--probe", "Nothing.example.com/v1:v2")...); got.Code != 1 || !strings.Contains(got.Stderr, "review failed: ") {
 		t.Errorf("%+v", got)
 	}
-	if got := runWith(t, nil, strings.NewReader(""), slices.Concat(review, []string{"-f", "../../" + sampleReview, "-f", "../../" + sampleReview})...); got.Code != 0 ||
+	if got := runWith(t, nil, strings.NewReader(""), slices.Concat(review, []string{"-f", sampleReview, "-f", sampleReview})...); got.Code != 0 ||
 		strings.Count(got.Stdout, `"status":"Success"`) != 2 {
 		t.Errorf("%+v", got)
 	}
-	body, err := os.Open("../../" + sampleReview)
+	body, err := os.Open(sampleReview)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,5 +11,5 @@ import (
 var version string
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), compiledIn{}, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

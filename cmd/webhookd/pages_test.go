@@ -126,7 +126,7 @@ func (p *page) runAll(t *testing.T, block string) string {
 			continue
 		}
 		p.commands++
-		run(t.Context(), strings.Fields(args), nil, strings.NewReader(""), &out, &out)
+		run(t.Context(), exampleKinds(), strings.Fields(args), nil, strings.NewReader(""), &out, &out)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -26,7 +26,7 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(crdOf("Widget"))})
 	var tally ruleTally
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w, err := openRules(t.Context(), c, logger, &tally)
+		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 		if w.registry() != before || w.ready() != nil {
 			t.Error("the rules that there were are gone")
 		}
-		w.load = loadRules
+		w.load = exampleKinds().loadRules
 		tlstest.SwapSecretDir(t, c.Rules, good)
 		w.look(t.Context())
 	})

@@ -24,7 +24,7 @@ code is 1 if the answer is Failed, or if there is none because stdin is no revie
 With --server or --service it is posted to a webhookd that runs, as the API server posts it: over HTTP/1.1, with the name
 of the server verified. The answer must be to the uid of the review, with as many objects, at the version that it asked
 for. --filename posts files, and --probe test reviews, instead of stdin.`,
-		Example: `  webhookd review < testdata/conversionreviews/` + sampleName + `
+		Example: `  webhookd review --rules rules.yaml --crd crd.yaml < review.json
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -131,7 +131,7 @@ func summaries(t *testing.T, out *pipe) []any {
 // A client that makes kinds up adds one line to the summary, and not one for each.
 func TestKindsThatAClientMakesUpAreSummedUpTogether(t *testing.T) {
 	t.Parallel()
-	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

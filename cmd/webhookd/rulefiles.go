@@ -16,6 +16,9 @@ import (
 // maxRuleFile bounds one file of rules or CRDs in bytes: a ConfigMap may have 1 MiB, the largest CRDs have two.
 const maxRuleFile = 8 << 20
 
+// maxRuleFiles bounds the files of one folder: a user may have named the root of a repository.
+const maxRuleFiles = 10_000
+
 const (
 	// dataLink is what the kubelet swaps in the folder of a ConfigMap.
 	dataLink = "..data"
@@ -33,9 +36,9 @@ type textFile struct {
 	stuck    bool   // it was, as it did not answer; the text is what it had before, if anything
 }
 
-// readTexts returns the YAML and JSON files that the paths name, those of a folder in the order of their names. It reads
-// all that it can, and reports all that it cannot. What is no file, in a folder, is passed by, and so is one that read takes too
-// long for.
+// readTexts returns the YAML and JSON files that the paths name. It searches folders to the bottom, in
+// the order of names. It reads all that it can and reports all that it cannot. In a folder it passes by
+// anything that is not a file, and files that take too long to read.
 func readTexts(ctx context.Context, read textReader, from place, paths ...string) ([]textFile, error) {
 	var files []textFile
 	problems := make([]error, 0, len(paths))
@@ -104,7 +107,8 @@ func generation(dir string) (string, error) {
 	return filepath.Join(dir, target), nil
 }
 
-// readFolder reads the files in a folder, and calls it by the name that does not change from one generation to the next.
+// readFolder reads the files in and below a folder but those in folders with a dot, and calls them by
+// a name that does not change from one generation to the next.
 func readFolder(ctx context.Context, read textReader, folder, name string) ([]textFile, error) {
 	entries, err := within(ctx, read.waits, folder, func() ([]os.DirEntry, error) { return os.ReadDir(folder) })
 	if err != nil {
@@ -113,25 +117,37 @@ func readFolder(ctx context.Context, read textReader, folder, name string) ([]te
 	var files []textFile
 	var problems []error
 	for _, e := range entries {
-		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || formatOf(e.Name()) == "" {
-			continue
-		}
-		file := filepath.Join(name, e.Name())
-		path := filepath.Join(folder, e.Name())
-		text, err := within(ctx, read.waits, path, func() ([]byte, error) { return read.inFolder(path, file) })
-		passed, isPassed := errors.AsType[passedError](err)
+		var found []textFile
+		var err error
+		file, path := filepath.Join(name, e.Name()), filepath.Join(folder, e.Name())
 		switch {
-		case ctx.Err() != nil:
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			found, err = readFolder(ctx, read, path, file)
+		case formatOf(e.Name()) != "":
+			found, err = readInFolder(ctx, read, path, file)
+		}
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		case isPassed:
-			files = append(files, textFile{name: file, inFolder: true, passed: passed.why, stuck: passed.stuck})
-		case err != nil:
-			problems = append(problems, err)
-		default:
-			files = append(files, textFile{name: file, text: text, inFolder: true})
+		}
+		files, problems = append(files, found...), append(problems, err)
+		if len(files) > maxRuleFiles {
+			return nil, fmt.Errorf("more than %d files in and below this folder, name the one with the rules: %s", maxRuleFiles, name)
 		}
 	}
 	return files, errors.Join(problems...)
+}
+
+// readInFolder reads a file that was found in a folder.
+func readInFolder(ctx context.Context, read textReader, path, name string) ([]textFile, error) {
+	text, err := within(ctx, read.waits, path, func() ([]byte, error) { return read.inFolder(path, name) })
+	if passed, ok := errors.AsType[passedError](err); ok {
+		return []textFile{{name: name, inFolder: true, passed: passed.why, stuck: passed.stuck}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []textFile{{name: name, text: text, inFolder: true}}, nil
 }
 
 // readBounded reads a file; errors call it by another name.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // ruleFlags name the rules that a verb works with, beside what is compiled in.
@@ -140,7 +139,7 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 	if err != nil {
 		return nil, err
 	}
-	return newRegistry(set.kinds)
+	return set.registry()
 }
 
 // ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
@@ -159,7 +158,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleSet, err
 	if err != nil {
 		return nil, err
 	}
-	set, err := loadRules(ctx, ruleFiles, crdFiles)
+	set, err := p.compiled.loadRules(ctx, ruleFiles, crdFiles)
 	switch {
 	case err != nil:
 		return nil, err
@@ -167,7 +166,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleSet, err
 		if err := set.render(p.stderr, finding.Text); err != nil {
 			return nil, err
 		}
-		p.tellBelow(f, &set)
+		p.tellNoCRD(f, &set)
 		return nil, hintError{
 			fmt.Errorf("rules cannot be used: %s above", count(len(set.findings), "finding")),
 			"fix them, or see webhookd check --help",
@@ -175,7 +174,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleSet, err
 	case len(f.rules) > 0 && len(set.conversions) == 0:
 		return nil, noConversion(f.rules)
 	}
-	p.tellBelow(f, &set)
+	p.tellNoCRD(f, &set)
 	return &set, nil
 }
 
@@ -191,9 +190,12 @@ func namesOf(paths []string) string {
 }
 
 func noConversion(paths []string) error {
-	hint := "webhookd suggest writes one to begin with"
-	if folders := foldersBelow(syntax.Kind, paths...); len(folders) > 0 {
-		hint = "folders below are not read, name each one that has Conversions: " + strings.Join(folders, ", ")
+	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), "webhookd suggest writes one to begin with")
+}
+
+// tellNoCRD says that no CRD was found where rules need one.
+func (p *program) tellNoCRD(f *ruleFlags, set *ruleSet) {
+	if set.lacksCRD() && len(set.crds) == 0 {
+		p.tell("no CRD in any file: %s", namesOf(f.crdPaths()))
 	}
-	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), hint)
 }

@@ -50,7 +50,7 @@ func TestAPanicAtTheStartLeavesOutOneFile(t *testing.T) {
 			set, err := withoutPanics(func(ctx context.Context, rules, crds []textFile) (ruleSet, error) {
 				panics(rules, tt.rules)
 				panics(crds, tt.crds)
-				return loadRules(ctx, rules, crds)
+				return exampleKinds().loadRules(ctx, rules, crds)
 			})(t.Context(), rules, crds)
 			if err != nil {
 				t.Fatal(err)

@@ -35,7 +35,7 @@ func TestWhatIsNoFileIsPassedBy(t *testing.T) {
 	}
 	var tally ruleTally
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w, err := openRules(t.Context(), c, logger, &tally)
+		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestCheckPassesAPipeBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr strings.Builder
-	if code := run(t.Context(), []string{"check", dir}, nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := run(t.Context(), exampleKinds(), []string{"check", dir}, nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}
 	want := dir + "/pipe.yaml: note: passed by: it is a pipe\n  hint: put a file there, or take it out of the folder\n"
@@ -154,14 +154,14 @@ func TestAContextEndsALoad(t *testing.T) {
 			whole := &endingContext{Context: t.Context()}
 			const many = 1 << 40
 			whole.left.Store(many)
-			if _, err := loadRules(whole, rules, crds); err != nil {
+			if _, err := exampleKinds().loadRules(whole, rules, crds); err != nil {
 				t.Fatal(err)
 			}
 			looks := many - whole.left.Load()
 			for _, after := range []int64{0, 1, looks / 4, looks / 2, looks * 3 / 4, looks - 1} {
 				ctx := &endingContext{Context: t.Context()}
 				ctx.left.Store(after)
-				if _, err := loadRules(ctx, rules, crds); !errors.Is(err, context.Canceled) {
+				if _, err := exampleKinds().loadRules(ctx, rules, crds); !errors.Is(err, context.Canceled) {
 					t.Errorf("ended after %d of %d looks: %v", after, looks, err)
 				}
 			}
@@ -197,7 +197,7 @@ func TestServeEndsWhileItLoads(t *testing.T) {
 	cancel()
 	var stdout, stderr strings.Builder
 	args := []string{"serve", "--self-signed", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--rules", dir, "--crds", dir}
-	if code := run(ctx, args, nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := run(ctx, exampleKinds(), args, nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
 		t.Errorf("code %d", code)
 	}
 	if text := stderr.String(); !strings.Contains(text, `"msg":"stopped"`) || strings.Contains(text, `"msg":"serving"`) {

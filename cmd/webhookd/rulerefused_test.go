@@ -29,8 +29,8 @@ func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			code := run(t.Context(), []string{"check", rules, "--crd", crd}, nil, strings.NewReader(""), &stdout, &stderr)
-			w, err := openRules(t.Context(), config.Config{Rules: rules, CRDs: crd}, zap.NewNop(), &ruleTally{})
+			code := run(t.Context(), exampleKinds(), []string{"check", rules, "--crd", crd}, nil, strings.NewReader(""), &stdout, &stderr)
+			w, err := openRules(t.Context(), config.Config{Rules: rules, CRDs: crd}, exampleKinds(), zap.NewNop(), &ruleTally{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestServeRefusesRulesOverWhatEveryObjectHas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.Replace(conversionOf("Widget", "width"), "rules: [", "rules: [{field: "+place+"}, ", 1)
-			set, err := loadRules(t.Context(), []textFile{{name: "w.yaml", text: []byte(text)}}, []textFile{{name: "crd.yaml", text: []byte(crdOf("Widget"))}})
+			set, err := exampleKinds().loadRules(t.Context(), []textFile{{name: "w.yaml", text: []byte(text)}}, []textFile{{name: "crd.yaml", text: []byte(crdOf("Widget"))}})
 			if err != nil {
 				t.Fatal(err)
 			}

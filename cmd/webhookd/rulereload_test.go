@@ -147,7 +147,7 @@ func contents(files map[string]string) map[string][]byte {
 
 func opened(t *testing.T, c config.Config) *ruleWatch {
 	t.Helper()
-	w, err := openRules(t.Context(), c, zap.NewNop(), &ruleTally{})
+	w, err := openRules(t.Context(), c, exampleKinds(), zap.NewNop(), &ruleTally{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func conversions(t *testing.T, w *ruleWatch) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, kind := range w.registry().Kinds() {
-		if isCompiledIn(kind.GroupKind) {
+		if exampleKinds().has(kind.GroupKind) {
 			continue
 		}
 		for _, pair := range [][2]string{{kind.Hub, "v1beta1"}, {"v1beta1", kind.Hub}} {

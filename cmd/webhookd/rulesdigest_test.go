@@ -44,7 +44,7 @@ func TestDigestOfRules(t *testing.T) {
 		"no kind":                        {nil, crds, false},
 	}
 	digestOf := func(rules, crds []textFile) string {
-		set, err := loadRules(t.Context(), rules, crds)
+		set, err := exampleKinds().loadRules(t.Context(), rules, crds)
 		if err != nil {
 			t.Fatal(err)
 		}

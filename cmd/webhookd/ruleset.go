@@ -10,19 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// newRegistry returns the converters that are compiled in and those of kinds that rules make, which come first: a kind can
-// be both only where the rules call for Go functions themselves.
-func newRegistry(ruled []converters.Kind) (*converters.Registry, error) {
-	all := slices.DeleteFunc(builtin.Kinds(), func(k converters.Kind) bool {
+// compiledIn is what a program brings of its own: kinds whose converters are written in Go, and
+// functions that rules call by name. Neither is changed.
+type compiledIn struct {
+	kinds     []converters.Kind
+	functions map[string]transform.GoFunc
+}
+
+// has reports whether a converter for a kind is compiled in.
+func (c compiledIn) has(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(c.kinds, func(k converters.Kind) bool { return k.GroupKind == gk })
+}
+
+// registry returns the converters that are compiled in and those of rules, which come first: a kind has
+// both only where its rules call Go functions.
+func (c compiledIn) registry(ruled []converters.Kind) (*converters.Registry, error) {
+	all := slices.DeleteFunc(slices.Clone(c.kinds), func(k converters.Kind) bool {
 		return slices.ContainsFunc(ruled, func(r converters.Kind) bool { return r.GroupKind == k.GroupKind })
 	})
 	return converters.NewRegistry(append(all, ruled...)...)
@@ -30,6 +42,7 @@ func newRegistry(ruled []converters.Kind) (*converters.Registry, error) {
 
 // A ruleSet is what files of rules and of CRDs make: the kinds that the engine can convert, and all that is wrong.
 type ruleSet struct {
+	compiled        compiledIn
 	files, crdFiles []textFile
 	before          []textFile           // rules that it is compared with
 	conversions     []*syntax.Conversion // as far as they can be read
@@ -46,8 +59,8 @@ type ruleSet struct {
 // loadRules checks rules against CRDs, and compiles them. A kind that the checker has findings for can be converted all the
 // same, which the verbs do that run offline: nothing is lost, but not everything is where the rules want it. The error is that of
 // ctx.
-func loadRules(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, error) {
-	s := ruleSet{}
+func (c compiledIn) loadRules(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, error) {
+	s := ruleSet{compiled: c}
 	ruleFiles, s.passed = withoutPassed(ruleFiles)
 	crdFiles, passed := withoutPassed(crdFiles)
 	s.passed = append(s.passed, passed...)
@@ -59,11 +72,11 @@ func loadRules(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, er
 		sources = append(sources, rules.Source{Name: f.name, Text: f.text})
 	}
 	set, loaded := rules.Load(ctx, sources, s.crds, rules.Options{
-		Go: builtin.Functions(), Incomplete: len(crdProblems)+len(passed) > 0,
+		Go: c.functions, Incomplete: len(crdProblems)+len(passed) > 0,
 	})
 	s.conversions, s.bound = set.Conversions(), set.Bound()
 	s.kinds = slices.DeleteFunc(slices.Clone(set.Kinds()), func(k converters.Kind) bool { return s.refused(k.GroupKind) })
-	grave := append(compiledInFindings(s.conversions, s.crds), loaded...)
+	grave := append(s.compiledInFindings(), loaded...)
 	s.broken = len(crdProblems) + len(grave)
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
 	checked, wrong := check.Kinds(ctx, s.bound)
@@ -71,6 +84,9 @@ func loadRules(ctx context.Context, ruleFiles, crdFiles []textFile) (ruleSet, er
 	s.findings = finding.Sort(slices.Concat(crdProblems, grave, checked, passedNotes(s.passed)))
 	return s, ctx.Err()
 }
+
+// registry returns the converters of the set, and those that are compiled in.
+func (s *ruleSet) registry() (*converters.Registry, error) { return s.compiled.registry(s.kinds) }
 
 // errors returns the findings that are not notes.
 func (s *ruleSet) errors() []finding.Finding {
@@ -160,14 +176,10 @@ func (s *ruleSet) boundKind(gk schema.GroupKind) *binding.Kind {
 
 // refused reports whether the rules of a kind must not be used, since a converter for it is compiled in.
 func (s *ruleSet) refused(gk schema.GroupKind) bool {
-	return isCompiledIn(gk) && !slices.ContainsFunc(s.conversions, func(c *syntax.Conversion) bool {
+	return s.compiled.has(gk) && !slices.ContainsFunc(s.conversions, func(c *syntax.Conversion) bool {
 		crd := s.crd(gk)
 		return crd != nil && crd.Name == c.Name && usesGo(c)
 	})
-}
-
-func isCompiledIn(gk schema.GroupKind) bool {
-	return slices.ContainsFunc(builtin.Kinds(), func(k converters.Kind) bool { return k.GroupKind == gk })
 }
 
 // usesGo reports whether a rule of the Conversion names a Go function.
@@ -178,16 +190,16 @@ func usesGo(c *syntax.Conversion) bool {
 }
 
 // compiledInFindings says which kinds have both rules and a converter of Go.
-func compiledInFindings(conversions []*syntax.Conversion, crds []*crdschema.CRD) []finding.Finding {
-	findings := make([]finding.Finding, 0, len(conversions))
-	for _, c := range conversions {
-		i := slices.IndexFunc(crds, func(crd *crdschema.CRD) bool { return crd.Name == c.Name })
-		if i < 0 || !isCompiledIn(crds[i].GroupKind()) || usesGo(c) {
+func (s *ruleSet) compiledInFindings() []finding.Finding {
+	findings := make([]finding.Finding, 0, len(s.conversions))
+	for _, c := range s.conversions {
+		i := slices.IndexFunc(s.crds, func(crd *crdschema.CRD) bool { return crd.Name == c.Name })
+		if i < 0 || !s.compiled.has(s.crds[i].GroupKind()) || usesGo(c) {
 			continue
 		}
 		findings = append(findings, finding.Finding{
 			Pos: c.NamePos, Code: "compiled-in",
-			Message: fmt.Sprintf("a converter for this kind is compiled in: %s", crds[i].GroupKind()),
+			Message: fmt.Sprintf("a converter for this kind is compiled in: %s", s.crds[i].GroupKind()),
 			Hint:    "remove this Conversion, or call Go functions from its rules with `go`",
 		})
 	}

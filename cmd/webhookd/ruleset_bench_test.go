@@ -157,7 +157,7 @@ func TestLoadShapes(t *testing.T) {
 		t.Run(shape.name, func(t *testing.T) {
 			t.Parallel()
 			rules, crds := shape.make(20).files()
-			set, err := loadRules(t.Context(), rules, crds)
+			set, err := exampleKinds().loadRules(t.Context(), rules, crds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func BenchmarkLoadRules(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(shape.name, " ", "-"), n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if set, err := loadRules(b.Context(), rules, crds); err != nil || len(set.conversions) != 1 {
+					if set, err := exampleKinds().loadRules(b.Context(), rules, crds); err != nil || len(set.conversions) != 1 {
 						b.Fatalf("%.500v", set.findings)
 					}
 				}

@@ -13,7 +13,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // rulesPoll is the time between two readings of the rules and CRDs. Their content is compared, so that it makes no
@@ -29,6 +28,7 @@ const maxLoggedFindings = 20
 // the rules of one kind must not make others unreadable.
 type ruleWatch struct {
 	rules, crds string // paths; empty: only what is compiled in
+	compiled    compiledIn
 	load        ruleLoader
 	logger      *zap.Logger
 	counted     ruleCounts
@@ -59,9 +59,9 @@ type ruleCounts interface {
 }
 
 // openRules returns a watch with the registry that the files make. It fails where they cannot be read, and where ctx ends.
-func openRules(ctx context.Context, c config.Config, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
+func openRules(ctx context.Context, c config.Config, compiled compiledIn, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
 	w := &ruleWatch{
-		rules: c.Rules, crds: c.CRDs, load: withoutPanics(loadRules), logger: logger, counted: counted,
+		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: withoutPanics(compiled.loadRules), logger: logger, counted: counted,
 		reader: readerOfServe(), now: make(chan chan<- string),
 	}
 	if w.rules == "" {
@@ -119,7 +119,7 @@ func (w *ruleWatch) digest() string { return w.current.Load().digest }
 func (w *ruleWatch) ready() error {
 	current := w.current.Load()
 	if current.lack == nil && len(current.registry.Kinds()) == 0 {
-		return errors.New("no converters are loaded")
+		return errors.New("no converters are loaded, set rules and crds")
 	}
 	return current.lack
 }
@@ -278,7 +278,7 @@ func (w *ruleWatch) serve(set *ruleSet) error {
 
 // swap makes the registry of a generation and serves it. It returns the names of the kinds with other schemas than before.
 func (w *ruleWatch) swap(next *servedRules) (changed []string, err error) {
-	if next.registry, err = newRegistry(next.ruled.kinds); err != nil {
+	if next.registry, err = w.compiled.registry(next.ruled.kinds); err != nil {
 		return nil, err
 	}
 	next.copies, changed = copiesOf(next.registry, &next.ruled, w.current.Load())
@@ -319,8 +319,6 @@ func (w *ruleWatch) lack(set *ruleSet) error {
 		return nil
 	case len(set.errors()) > 0:
 		return fmt.Errorf("none of the rules can be used, the log and webhookd check say why: %s", w.rules)
-	case len(foldersBelow(syntax.Kind, w.rules)) > 0:
-		return fmt.Errorf("no Conversion in any file, folders below are not read, put their files into this one: %s", w.rules)
 	}
 	return fmt.Errorf("no Conversion in any file, put some there, or unset rules to serve only what is compiled in: %s", w.rules)
 }

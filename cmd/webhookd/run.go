@@ -21,12 +21,13 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	build          build
+	compiled       compiledIn
 }
 
 // run is the whole program: it carries out args, writes results to stdout and all else to stderr,
 // and returns the exit code. It returns when ctx ends.
-func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version)}
+func run(ctx context.Context, compiled compiledIn, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
 	root := newRootCommand(p)                 //nolint:contextcheck // cobra hands it to each verb
 	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	root.SetIn(stdin)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,11 +11,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"webhookd": main})
+	testscript.Main(m, map[string]func(){
+		"webhookd": func() {
+			os.Exit(run(context.Background(), exampleKinds(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+		},
+		"released": main,
+	})
 }
 
-// TestScripts runs testdata/script. Beside testscript's own commands there are, for one server a
-// script:
+// TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its kinds,
+// and released is webhookd as it is released. Beside testscript's own commands there are, for one
+// server a script:
 //
 //	secret DIR                  puts a new key pair into a folder, as a Secret is mounted and updated
 //	[!] start [FLAG...]         starts webhookd serve on free ports, with a self-signed pair unless a

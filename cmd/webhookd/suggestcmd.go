@@ -96,9 +96,6 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 	switch {
 	case len(crds) == 0:
 		hint := "give the file whose kind is " + kindCRD + " with --crd"
-		if folders := foldersBelow(kindCRD, o.ruled.crds...); len(folders) > 0 {
-			hint = "folders below are not read, name each one that has CRDs: " + strings.Join(folders, ", ")
-		}
 		return nil, usage(fmt.Errorf("no CRD in any file: %s", namesOf(o.ruled.crds)), hint)
 	case len(chosen) > 0:
 		return chosen, nil

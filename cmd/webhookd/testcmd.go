@@ -29,7 +29,7 @@ An object that brings kept values along in annotations may lose those on the way
 
 The files must be what the API server could store: nothing to prune, and valid. Rules are checked too, as by webhookd
 check. With --rules or --crd each DIR is one suite, to which those files belong; a kind whose converter is compiled in
-needs no rules. Of a folder named so, the files in it are read and not those below, as by serve and check.
+needs no rules. A folder named so is read to the bottom, as by serve and check.
 
 With --update the files are written anew: of each case all versions from one, which is the first in the order of the CRD
 that has no kept values in annotations. Those that are not there are made. A FROM-to-TO file is written anew where it is,
@@ -71,7 +71,7 @@ func (p *program) test(ctx context.Context, o *testOptions) error {
 	named, err := p.named(ctx, &o.ruled)
 	problems := append(make([]error, 0, len(o.dirs)+1), err)
 	for _, dir := range o.dirs {
-		found, err := p.findSuites(ctx, dir, named)
+		found, err := p.findSuites(dir, named)
 		suites = append(suites, found...)
 		problems = append(problems, err)
 	}

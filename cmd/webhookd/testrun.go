@@ -22,12 +22,12 @@ import (
 // run checks the rules of the suite and runs all cases. An error is none of theirs.
 func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 	s.out, s.verbose = p, o.verbose
-	set, err := loadRules(ctx, s.rules, s.crds)
+	set, err := p.compiled.loadRules(ctx, s.rules, s.crds)
 	if err != nil {
 		return err
 	}
 	s.set = &set
-	registry, err := newRegistry(set.kinds)
+	registry, err := set.registry()
 	if err != nil {
 		return err
 	}

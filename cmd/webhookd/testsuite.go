@@ -47,7 +47,7 @@ func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
 }
 
 // findSuites returns the suites in and below a folder.
-func (p *program) findSuites(ctx context.Context, dir string, named namedFiles) ([]*testSuite, error) {
+func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
@@ -63,7 +63,8 @@ func (p *program) findSuites(ctx context.Context, dir string, named namedFiles) 
 		suite.crds = once(append(suite.crds, named.crds...))
 		return []*testSuite{suite}, nil
 	}
-	suites, err := searchSuites(ctx, dir)
+	all, err := readSuite(dir)
+	suites := all.split()
 	if err == nil && len(suites) == 0 {
 		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crd: %s", dir)
 	}
@@ -72,35 +73,31 @@ func (p *program) findSuites(ctx context.Context, dir string, named namedFiles) 
 
 func placeOfCases() place { return place{"cases", "name the folder that they are in"} }
 
-// searchSuites returns the folder if it is a suite, else those below it.
-func searchSuites(ctx context.Context, dir string) ([]*testSuite, error) {
-	files, err := readTexts(ctx, readerOfVerbs(), placeOfCases(), dir)
-	if err != nil {
-		return nil, err
+// split returns a suite for each folder with a Conversion or a CRD, but for folders below such a folder.
+func (s *testSuite) split() []*testSuite {
+	var folders []string
+	for _, f := range slices.Concat(s.rules, s.crds) {
+		folders = append(folders, filepath.Dir(f.name))
 	}
-	if slices.ContainsFunc(files, func(f textFile) bool { return roleOf(f) != roleCase }) {
-		suite, err := readSuite(dir)
-		// A folder of CRDs alone is none: others refer to it.
-		if err != nil || len(suite.rules)+len(suite.files) == 0 {
-			return nil, err
-		}
-		return []*testSuite{suite}, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	slices.Sort(folders)
 	var suites []*testSuite
-	var problems []error
-	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+	for _, dir := range slices.Compact(folders) {
+		if slices.ContainsFunc(suites, func(above *testSuite) bool { return isIn(dir, above.dir) }) {
 			continue
 		}
-		found, err := searchSuites(ctx, filepath.Join(dir, e.Name()))
-		suites = append(suites, found...)
-		problems = append(problems, err)
+		in := func(files []textFile) []textFile {
+			return slices.DeleteFunc(slices.Clone(files), func(f textFile) bool { return !isIn(f.name, dir) })
+		}
+		suites = append(suites, &testSuite{dir: dir, rules: in(s.rules), crds: in(s.crds), files: in(s.files)})
 	}
-	return suites, errors.Join(problems...)
+	// Suites refer to a folder of CRDs alone; it is not one itself.
+	return slices.DeleteFunc(suites, func(s *testSuite) bool { return len(s.rules)+len(s.files) == 0 })
+}
+
+// isIn reports whether a path is in or below a folder.
+func isIn(path, dir string) bool {
+	relative, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // readSuite reads the files in and below a folder.
@@ -108,9 +105,9 @@ func readSuite(dir string) (*testSuite, error) {
 	s := &testSuite{dir: filepath.Clean(dir)}
 	names, err := yamlFiles(dir)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	var problems []error
+	problems := make([]error, 0, len(names))
 	for _, name := range names {
 		if strings.HasPrefix(filepath.Base(name), ".") {
 			continue

@@ -30,8 +30,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 	var code string
 	for _, file := range []string{
 		"gateway.go", "unstructured.go", "gateway_test.go",
-		"../../internal/converters/builtin/builtin.go", "../../internal/converters/database/database.go",
-		"../../internal/converters/crontab/crontab.go",
+		"../../examples/customserver/gokinds/gokinds.go", "../../examples/customserver/database/database.go",
+		"../../examples/customserver/crontab/crontab.go",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -78,7 +78,7 @@ func rulesKeys() []Key {
 	return []Key{
 		{
 			Name: "rules", Kind: File, Arg: "path",
-			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; folders below it are not read; needs crds; a change is taken over while running",
+			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; folders are read to the bottom; needs crds; a change is taken over while running",
 		},
 		{
 			Name: "crds", Kind: File, Arg: "path",

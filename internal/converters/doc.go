@@ -3,5 +3,5 @@
 // converters that work on *unstructured.Unstructured or on typed Go structs instead of text, and Lossless, which makes any
 // converter lossless with package keep.
 //
-// It knows no HTTP, no logs, no metrics and no files. The kinds that are compiled in are listed in package builtin.
+// It knows no HTTP, no logs, no metrics and no files. The kinds that are compiled in are listed in package kinds.
 package converters

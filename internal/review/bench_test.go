@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
@@ -18,7 +18,7 @@ import (
 // builtinReviewer converts the kinds that are compiled in.
 func builtinReviewer(tb testing.TB, hooks review.Hooks) *review.Reviewer {
 	tb.Helper()
-	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
@@ -19,7 +19,7 @@ import (
 // TestCompiledInKinds holds what is compiled in to the laws, on objects made from the CRDs that people install with it.
 func TestCompiledInKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range builtin.Kinds() {
+	for _, kind := range gokinds.Kinds() {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
 			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Forgeries: true, Parts: true}
@@ -323,7 +323,7 @@ func BenchmarkFuzz(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	suite := roundtrip.Suite{Kind: &builtin.Kinds()[0], CRD: crds[0]}
+	suite := roundtrip.Suite{Kind: &gokinds.Kinds()[0], CRD: crds[0]}
 	stats, err := suite.Fuzz(b.Context(), uint64(b.N))
 	if err != nil {
 		b.Fatal(err)

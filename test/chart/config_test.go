@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/config"
-
 	"github.com/crdconvert/webhookd/test/chart"
 )
 

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // failuresOfRules are those of kinds that are converted by rules.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
-
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // scenarios runs what test/e2e runs on its small API server. The environment's

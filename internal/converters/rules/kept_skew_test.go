@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	databases "github.com/crdconvert/webhookd/examples/customserver/database"
 	"github.com/crdconvert/webhookd/internal/converters"
-	databases "github.com/crdconvert/webhookd/internal/converters/database"
 )
 
 // K3: the API server knows a field that webhookd's copy of the CRD lacks. It survives, at whichever version it is created,

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -75,7 +75,7 @@ func (w world) kind(tb testing.TB) *converters.Kind {
 		return &kind
 	}
 	crds := []*crdschema.CRD{w.crd(tb)}
-	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: builtin.Functions()})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: gokinds.Functions()})
 	for _, f := range findings {
 		tb.Errorf("%s", f)
 	}

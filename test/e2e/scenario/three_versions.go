@@ -7,8 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // ThreeVersions has objects of two kinds created, read, updated and listed at each of three versions,

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"

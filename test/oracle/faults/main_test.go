@@ -85,8 +85,8 @@ func build(ctx context.Context, dir string) error {
 		echoServer.Run(),
 		process.Build(ctx, root, filepath.Join(dir, "webhookd"), nil),
 		process.Build(ctx, root, filepath.Join(dir, hostile), map[string]string{
-			"internal/converters/builtin/builtin.go": "testdata/hostile/builtin.go",
-			watch:                                    hastyFile,
+			"examples/customserver/gokinds/gokinds.go": "testdata/hostile/gokinds.go",
+			watch: hastyFile,
 		}),
 	)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-
 	"github.com/crdconvert/webhookd/test/oracle/load"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
@@ -97,8 +97,8 @@ func TestAgainstItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, _ := load(t, crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
-		again, _ := load(t, crds, engine.Options{Go: builtin.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		set, _ := load(t, crds, engine.Options{Go: gokinds.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		again, _ := load(t, crds, engine.Options{Go: gokinds.Functions()}, engine.Source{Name: file, Text: read(t, file)})
 		for _, n := range check.Against(set.Bound(), again.Bound()) {
 			t.Error(n)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -103,7 +103,7 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 		b.crd = parseCRD(t, textOf(t, crd))
 	}
 	file, findings := syntax.Parse(b.sources[0].Name, b.sources[0].Text)
-	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: builtin.Functions()})
+	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: gokinds.Functions()})
 	if len(findings)+len(more) > 0 || len(check.Check(t.Context(), set.Bound())) > 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &example{crdText: text, crd: parseCRD(t, text)}
-		for _, kind := range builtin.Kinds() {
+		for _, kind := range gokinds.Kinds() {
 			if kind.GroupKind != e.crd.GroupKind() || kind.Schemas[kind.Hub].PreservesUnknown() {
 				continue // or it leaves all fields that it does not know to the CRD
 			}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -89,7 +89,7 @@ func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 // suite returns the laws of the example.
 func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	tb.Helper()
-	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: builtin.Functions()})
+	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: gokinds.Functions()})
 	if findings = append(findings, check.Check(tb.Context(), set.Bound())...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}

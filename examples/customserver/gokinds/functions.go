@@ -1,8 +1,8 @@
-package builtin
+package gokinds
 
 import (
+	"github.com/crdconvert/webhookd/examples/customserver/window"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/converters/window"
 )
 
 // Functions returns the functions that conversion rules know by `go: NAME`. To add one, write it in a folder beside this

@@ -1,10 +1,10 @@
-// Package builtin lists the kinds that are compiled in.
-package builtin
+// Package gokinds lists the kinds and the functions for rules that the custom server compiles in.
+package gokinds
 
 import (
+	"github.com/crdconvert/webhookd/examples/customserver/crontab"
+	"github.com/crdconvert/webhookd/examples/customserver/database"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/crontab"
-	"github.com/crdconvert/webhookd/internal/converters/database"
 )
 
 // Kinds returns the kinds that are compiled in. To add one, add its folder beside this one and its line here.

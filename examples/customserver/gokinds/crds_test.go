@@ -1,4 +1,4 @@
-package builtin_test
+package gokinds_test
 
 import (
 	"os"
@@ -12,8 +12,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -69,7 +69,7 @@ func undeclared(s *apiextensionsv1.JSONSchemaProps, v any, path string) []string
 // Law L6: the API server finds nothing to prune, which it would do without a word.
 func TestExamplesFitTheirCRDsInEveryVersion(t *testing.T) {
 	t.Parallel()
-	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

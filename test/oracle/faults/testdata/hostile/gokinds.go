@@ -1,6 +1,6 @@
 // Package builtin lists the kinds that are compiled in, with some more whose converters misbehave. The tests of faults
 // build webhookd with this file in the place of the other.
-package builtin
+package gokinds
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/crontab"
-	"github.com/crdconvert/webhookd/internal/converters/database"
+	"github.com/crdconvert/webhookd/examples/customserver/crontab"
+	"github.com/crdconvert/webhookd/examples/customserver/database"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 

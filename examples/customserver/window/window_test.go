@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/examples/customserver/window"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/converters/window"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
@@ -104,7 +104,7 @@ func TestHowToShowsThisCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := ""
-	for _, file := range []string{"window.go", "../builtin/functions.go", "../../../examples/maintenance-window/rules.yaml"} {
+	for _, file := range []string{"window.go", "../gokinds/functions.go", "../../../examples/maintenance-window/rules.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

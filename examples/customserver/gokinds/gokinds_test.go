@@ -1,4 +1,4 @@
-package builtin_test
+package gokinds_test
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -44,7 +44,7 @@ func examples(t *testing.T) map[schema.GroupKind][][]byte {
 
 func TestLawsHoldForEveryKind(t *testing.T) {
 	t.Parallel()
-	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

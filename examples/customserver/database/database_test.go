@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters/database"
+	"github.com/crdconvert/webhookd/examples/customserver/database"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 

@@ -1,4 +1,4 @@
-package builtin_test
+package gokinds_test
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/builtin"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -30,7 +30,7 @@ func schemas(t *testing.T, name string, edit func(text string) string) *crdschem
 // fuzz holds a kind to the laws on random objects of its CRD, and on walks with them.
 func fuzz(t *testing.T, crd *crdschema.CRD, gained ...roundtrip.Gain) {
 	t.Helper()
-	registry, err := converters.NewRegistry(builtin.Kinds()...)
+	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package database_test
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/database"
+	"github.com/crdconvert/webhookd/examples/customserver/database"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/crontab"
+	"github.com/crdconvert/webhookd/examples/customserver/crontab"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
