@@ -155,17 +155,20 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 		`{"order":[{"name":VALUE},{"name":"a"}]}`,
 		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
 	), "VALUE", value)
-	more := pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"in":0`, `,"in":1`)
+	text = strings.TrimSuffix(text, "}") + pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"in":0`, `,"in":1`) + "}"
 	name := keep.Prefix + version
 	for _, step := range p.path {
-		if word, ok := step.(string); ok && r.IntN(12) > 0 {
+		if word, ok := step.(string); ok {
 			name += "." + word
 		}
+	}
+	if r.IntN(12) == 0 {
+		name, text = keep.Prefix+version, string(encode(other))
 	}
 	if p.path[0] == "status" {
 		name = "status." + name
 	}
 	if len(validation.IsQualifiedName(name)) == 0 {
-		annotate(object, map[string]string{name: strings.TrimSuffix(text, "}") + more + "}"})
+		annotate(object, map[string]string{name: text})
 	}
 }

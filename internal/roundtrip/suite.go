@@ -66,7 +66,7 @@ type Suite struct {
 // A Drop is a place whose values the conversion from one version to another loses on purpose. The path is one of the
 // version From, as conversion rules write paths; an empty From or To is any version. What is lost on the way to the hub is
 // also lost on the way to the versions behind it.
-type Drop struct{ From, To, Path string }
+type Drop = struct{ From, To, Path string }
 
 // Check holds the kind to all laws on each object. It stops at the first object that violates one, makes that smaller, and
 // returns a *ViolationError.

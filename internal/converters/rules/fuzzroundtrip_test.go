@@ -41,6 +41,6 @@ func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
 		tb.Fatal(err)
 	}
 	return roundtrip.Suite{
-		Kind: c.pair.kind(tb), Seed: 2, Edits: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
+		Kind: c.pair.kind(tb), Seed: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
 	}
 }

@@ -102,10 +102,7 @@ func (c *randomCase) run(t *testing.T) string {
 		return "the engine has findings: " + found[0].String()
 	}
 	kind := &set.Kinds()[0]
-	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Complete: true}
-	for _, d := range hints.Drops(set.Bound().Kinds[0]) {
-		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
-	}
+	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Complete: true, Drops: hints.Drops(set.Bound().Kinds[0])}
 	if _, err := suite.Fuzz(t.Context(), 25); err != nil {
 		return err.Error()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // A Drop is a place of the version From that the conversion to To loses on purpose.
-type Drop struct{ From, To, Path string }
+type Drop = struct{ From, To, Path string }
 
 // Drops returns what a Conversion drops: what `drop` names, and in every other version what becomes of it there. What a
 // version drops on the way to the hub, it drops on the way to all others; that is not said again.

@@ -3,6 +3,7 @@ package laws_test
 import (
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -32,7 +33,11 @@ func FuzzForged(f *testing.F) {
 		k := kinds[int(which)%len(kinds)]
 		n := len(k.versions)
 		version, to := k.versions[int(between)%n], k.versions[(int(between)+1+int(between)/n%(n-1))%n]
-		if err := k.laws.Forge(t.Context(), version, to, object, forgery, name, text); err != nil {
+		var annotations map[string]string
+		if name != "" {
+			annotations = map[string]string{keep.Prefix + version + name: text}
+		}
+		if err := k.laws.Forge(t.Context(), version, to, object, forgery, annotations); err != nil {
 			t.Fatal(err)
 		}
 	})
