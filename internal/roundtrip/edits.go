@@ -20,7 +20,7 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 	}
 	for _, to := range s.others(t.version) {
 		there := t.there[to]
-		if v := cmp.Or(s.edits(ctx, r, there, to, t.version), t.growth(to), t.parts(to), s.forgeries(ctx, r, there, to, t.version)); v != nil {
+		if v := cmp.Or(s.edits(ctx, r, there, to, t.version), s.grown(ctx, object, to), s.forgeries(ctx, r, there, to, t.version)); v != nil {
 			return v
 		}
 	}

@@ -107,9 +107,6 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
 			return v
 		}
-		if v := s.grown(ctx, version, index); v != nil {
-			return v
-		}
 	}
 	version := s.versions[index%uint64(len(s.versions))]
 	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {

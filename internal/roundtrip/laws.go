@@ -89,14 +89,10 @@ func (s *suite) undropped(object map[string]any, version string, by ...string) m
 // metadata is invariant I4.
 func (t *subject) metadata(to string, there []byte) *ViolationError {
 	was, now := metadataTexts(t.object), metadataTexts(there)
-	for name := range was {
+	for _, name := range names(was, now) {
 		if was[name] != now[name] {
-			return t.violation(lawMetadata, to, "metadata.%s is %s, was %s", name, now[name], was[name])
+			return t.violation(lawMetadata, to, "metadata.%s is %v, was %v", name, now[name], was[name])
 		}
-		delete(now, name)
-	}
-	for name := range now {
-		return t.violation(lawMetadata, to, "metadata.%s is new", name)
 	}
 	return nil
 }
@@ -190,23 +186,16 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 }
 
 // metadataTexts returns the text of each member of the metadata except labels and annotations.
-func metadataTexts(object []byte) map[string]string {
-	texts := map[string]string{}
-	obj, err := jsondoc.ParseObject(object)
-	if err != nil {
-		return texts
-	}
-	meta, err := obj.Get("metadata")
-	if err == nil {
-		err = meta.Each(func(name string, value *jsondoc.Node) bool {
+func metadataTexts(object []byte) map[string]any {
+	texts := map[string]any{}
+	if obj, err := jsondoc.ParseObject(object); err == nil {
+		meta, _ := obj.Get("metadata")
+		_ = meta.Each(func(name string, value *jsondoc.Node) bool {
 			if name != "labels" && name != "annotations" {
 				texts[name] = string(value.Text())
 			}
 			return true
 		})
-	}
-	if err != nil {
-		return nil
 	}
 	return texts
 }

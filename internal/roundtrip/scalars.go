@@ -65,64 +65,40 @@ func (m *maker) text() string {
 // examplesOf returns strings of a format that the API server checks, nil for others. The formats are those of
 // k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in their names do not count.
 func examplesOf(format string) []string {
-	switch strings.ReplaceAll(format, "-", "") {
-	case "datetime":
-		return []string{
+	if format == "" {
+		return nil
+	}
+	return map[string][]string{
+		"datetime": {
 			"2024-02-29T23:59:59Z", "1970-01-01T00:00:00Z", "2106-02-07T06:28:15+05:30", "2024-01-02T03:04:05.123456789Z",
 			"2024-01-02T03:04:05.100-12:00",
-		}
-	case "date":
-		return []string{"2024-02-29", "1970-01-01", "2106-02-07"}
-	case "duration":
-		return []string{
-			"0s", "1s", "90s", "1m30s", "1h0m0s", "500ms", "1.5h", "1h", "-1m", "100us", "24h", "22 ns", "3 days", "1 hour",
-		}
-	case "byte":
-		return []string{"", "aGk=", "aGVsbG8=", "AP8Q", "/+8="}
-	case "uuid", "uuid4":
-		return []string{"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5", "00000000-0000-4000-8000-000000000000"}
-	case "uuid3":
-		return []string{"b3997c42-5d0c-3a19-9e3f-0f6ad6c1a0e5"}
-	case "uuid5":
-		return []string{"b3997c42-5d0c-5a19-9e3f-0f6ad6c1a0e5"}
-	case "ipv4", "ip":
-		return []string{"10.0.0.1", "0.0.0.0", "255.255.255.255", "192.168.1.20"}
-	case "ipv6":
-		return []string{"::1", "::", "2001:db8::8a2e:370:7334", "fe80::1", "2001:0db8:0000:0000:0000:0000:0000:0001"}
-	case "cidr":
-		return []string{"10.0.0.0/8", "192.168.1.0/24", "10.1.2.3/32", "2001:db8::/32", "0.0.0.0/0"}
-	case "mac":
-		return []string{"02:00:00:00:00:01", "02:00:00:ab:cd:ef"}
-	case "uri":
-		return []string{
-			"https://example.com/a?b=c#d", "http://localhost:8080", "urn:a:b", "ftp://user:pw@host/x", "/path", "https://[::1]:443/",
-		}
-	case "email":
-		return []string{"user@example.com", "a.b+c@d.example", "Some One <user@example.com>"}
-	case "hostname":
-		return []string{"example.com", "a", "a-b.example.com", "localhost"}
-	case "k8sshortname":
-		return []string{"a", "a-b", "web-0", "x1"}
-	case "k8slongname":
-		return []string{"a", "a.b", "a-b.example.com", "web-0.c"}
-	case "hexcolor":
-		return []string{"#FFFFFF", "#000", "fff", "00ff7f"}
-	case "rgbcolor":
-		return []string{"rgb(255,255,255)", "rgb(0,0,0)", "rgb(1, 2, 3)"}
-	case "bsonobjectid":
-		return []string{"507f1f77bcf86cd799439011", "000000000000000000000000"}
-	case "isbn":
-		return []string{"0321751043", "978-0321751041"}
-	case "isbn10":
-		return []string{"0321751043"}
-	case "isbn13":
-		return []string{"978-0321751041"}
-	case "creditcard":
-		return []string{"4111111111111111", "4111-1111-1111-1111"}
-	case "ssn":
-		return []string{"111-22-3333", "111 22 3333"}
-	}
-	return nil
+		},
+		"date":         {"2024-02-29", "1970-01-01", "2106-02-07"},
+		"duration":     {"0s", "1s", "90s", "1m30s", "1h0m0s", "500ms", "1.5h", "1h", "-1m", "100us", "24h", "22 ns", "3 days", "1 hour"},
+		"byte":         {"", "aGk=", "aGVsbG8=", "AP8Q", "/+8="},
+		"uuid":         {"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5", "00000000-0000-4000-8000-000000000000"},
+		"uuid3":        {"b3997c42-5d0c-3a19-9e3f-0f6ad6c1a0e5"},
+		"uuid4":        {"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5"},
+		"uuid5":        {"b3997c42-5d0c-5a19-9e3f-0f6ad6c1a0e5"},
+		"ip":           {"10.0.0.1", "255.255.255.255"},
+		"ipv4":         {"10.0.0.1", "0.0.0.0", "255.255.255.255", "192.168.1.20"},
+		"ipv6":         {"::1", "::", "2001:db8::8a2e:370:7334", "fe80::1", "2001:0db8:0000:0000:0000:0000:0000:0001"},
+		"cidr":         {"10.0.0.0/8", "192.168.1.0/24", "10.1.2.3/32", "2001:db8::/32", "0.0.0.0/0"},
+		"mac":          {"02:00:00:00:00:01", "02:00:00:ab:cd:ef"},
+		"uri":          {"https://example.com/a?b=c#d", "http://localhost:8080", "urn:a:b", "ftp://user:pw@host/x", "/path", "https://[::1]:443/"},
+		"email":        {"user@example.com", "a.b+c@d.example", "Some One <user@example.com>"},
+		"hostname":     {"example.com", "a", "a-b.example.com", "localhost"},
+		"k8sshortname": {"a", "a-b", "web-0", "x1"},
+		"k8slongname":  {"a", "a.b", "a-b.example.com", "web-0.c"},
+		"hexcolor":     {"#FFFFFF", "#000", "fff", "00ff7f"},
+		"rgbcolor":     {"rgb(255,255,255)", "rgb(0,0,0)", "rgb(1, 2, 3)"},
+		"bsonobjectid": {"507f1f77bcf86cd799439011", "000000000000000000000000"},
+		"isbn":         {"0321751043", "978-0321751041"},
+		"isbn10":       {"0321751043"},
+		"isbn13":       {"978-0321751041"},
+		"creditcard":   {"4111111111111111", "4111-1111-1111-1111"},
+		"ssn":          {"111-22-3333", "111 22 3333"},
+	}[strings.ReplaceAll(format, "-", "")]
 }
 
 // integer makes an integer within its limits, more often than not near one of them.

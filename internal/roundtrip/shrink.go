@@ -201,10 +201,6 @@ func (t *subject) again(found *ViolationError) *ViolationError {
 	switch {
 	case found.Law == lawWellFormed:
 		return t.wellFormed(found.To)
-	case found.Law == lawGrowth:
-		return t.growth(found.To)
-	case found.Law == lawParts:
-		return t.parts(found.To)
 	case found.Law == lawIdentity || found.To == t.version:
 		return t.check()
 	}

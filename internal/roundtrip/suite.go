@@ -53,8 +53,6 @@ type Suite struct {
 	Complete bool
 	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with webhookd's names into them (L13).
 	Walks, Forgeries bool
-	// Parts holds kept values to L15: each leaf is kept by itself.
-	Parts bool
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with it.
 	Next *Generation
 	// Gained are fields that CRD has and the kind's own copy of it has not. If there are any, L12 is checked, and L6 is not.

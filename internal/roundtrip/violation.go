@@ -62,7 +62,6 @@ const (
 	lawGrowth        = "L11 growth"
 	lawSkew          = "L12 skew"
 	lawWellFormed    = "L13 well formed"
-	lawParts         = "L15 parts"
 	lawSource        = "source"
 	lawComplete      = "complete"
 )

@@ -1,11 +1,11 @@
 package laws_test
 
 import (
-	"encoding/json"
 	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/examples/customserver/crontab"
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -75,7 +75,7 @@ func convert(t *testing.T, kind *converters.Kind, object []byte, from, to string
 		t.Fatalf("%v: %s", err, object)
 	}
 	var decoded map[string]any
-	if err := json.Unmarshal(obj.Text(), &decoded); err != nil {
+	if err := utiljson.Unmarshal(obj.Text(), &decoded); err != nil {
 		t.Fatal(err)
 	}
 	return decoded

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -42,9 +45,10 @@ func TestGrowthOfExamples(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s %s %s", e.name, version.Name, rule, without), func(t *testing.T) {
 						t.Parallel()
 						s, next := before.suite(t), e.suite(t)
-						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 						s.Walks = true
 						hold(t, s, fewObjects/fewer+1)
+						holdOldReplica(t, s.Kind, next, fewObjects/fewer+1)
 					})
 				}
 			}
@@ -146,9 +150,60 @@ func TestTheHubIsTurnedRound(t *testing.T) {
     - {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
     - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
 `).suite(t)
-	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 	s.Walks = true
 	hold(t, s, 10*fewObjects/fewer)
+	holdOldReplica(t, s.Kind, next, 10*fewObjects/fewer)
+}
+
+// holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs: what that reads and a client
+// writes back unchanged comes back as if nobody had.
+func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, count uint64) {
+	t.Helper()
+	for _, version := range next.CRD.Versions {
+		generator, err := roundtrip.NewGenerator(version, next.Hints[version.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range next.CRD.Versions {
+			for index := range count {
+				object := generator.Object(*lawsSeed, index)
+				if object == nil || to == version {
+					continue
+				}
+				pass := func(kind *converters.Kind, from, to *crdschema.Version, text []byte) []byte {
+					object := convert(t, kind, text, from.Name, to.Name)
+					to.Prune(object)
+					to.Default(object)
+					return encode(t, object)
+				}
+				there := pass(next.Kind, version, to, object)
+				read := pass(old, to, version, there)
+				want := convert(t, next.Kind, there, to.Name, version.Name)
+				got := convert(t, next.Kind, pass(next.Kind, version, to, read), to.Name, version.Name)
+				take(want)
+				if take(got); lost(want, got) {
+					t.Errorf("%s -> %s: %s, read as %s, is lost: %s", version.Name, to.Name, object, read, cmp.Diff(want, got))
+					return
+				}
+			}
+		}
+	}
+}
+
+// lost reports whether an object has not all that it had.
+func lost(was, is any) bool {
+	x, okX := was.(map[string]any)
+	y, okY := is.(map[string]any)
+	if !okX || !okY {
+		return !reflect.DeepEqual(was, is)
+	}
+	for name := range x {
+		if lost(x[name], y[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not lost: L12.
