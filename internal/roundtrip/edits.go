@@ -44,7 +44,10 @@ func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version,
 			s.stale(ctx, r, state, version, from)
 		}
 		s.count(func(c *Stats) { c.Edits++ })
-		t := s.wholeSubject(ctx, version, state)
+		t, v := s.subject(ctx, encode(state))
+		if v != nil {
+			return v
+		}
 		t.foreign = foreign
 		there, err := t.convert(ctx, t.object, version, from)
 		if err != nil {

@@ -65,21 +65,18 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 
 // run works through the indexes, and returns the violation of the lowest one.
 func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
-	var next atomic.Uint64
+	var next, end atomic.Uint64
+	end.Store(count - 1) // of 0, the last index that there is
 	var lock sync.Mutex
 	var group sync.WaitGroup
-	done := func(index uint64) bool {
-		lock.Lock()
-		defer lock.Unlock()
-		return count > 0 && index >= count || found != nil && index >= at
-	}
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
-			for index := next.Add(1) - 1; ctx.Err() == nil && !done(index); index = next.Add(1) - 1 {
+			for index := next.Add(1) - 1; ctx.Err() == nil && index <= end.Load(); index = next.Add(1) - 1 {
 				v := s.index(ctx, index)
 				lock.Lock()
-				if v != nil && ctx.Err() == nil && (found == nil || index < at) {
+				if v != nil && ctx.Err() == nil && index <= end.Load() {
 					found, at = v, index
+					end.Store(index)
 				}
 				if s.Progress != nil {
 					s.Progress(s.counted())
@@ -136,38 +133,21 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 	return v
 }
 
-// A Shaper holds a kind to the laws on objects that someone else chooses: a fuzz target of Go, which looks for new ways
-// through the code. It is safe for concurrent use.
-type Shaper struct{ suite *suite }
-
-// Shaper returns the suite as one. It needs the schemas of the versions.
-func (s Suite) Shaper() (*Shaper, error) {
+// Shaper returns a function that holds the kind to all laws on an object that someone else chooses, such as a fuzz target of Go,
+// which looks for new ways through the code: an object of a version, by the bytes of one text, and edits of what it becomes, by
+// those of another. The suite needs schemas. The error of the function is a *ViolationError. It is safe for concurrent use.
+func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string) error, error) {
 	b, err := s.prepare()
-	return &Shaper{b}, err
+	return func(ctx context.Context, version, object, edits string) error {
+		made := b.generators[version].make(chosenBy(object))
+		if made == nil {
+			return nil
+		}
+		return b.shrunk(ctx, b.checkWithEdits(ctx, made, chosenBy(edits)))
+	}, err
 }
 
-// Check holds the kind to all laws on an object of a version of the CRD, whose choices are the bytes of one text, and on edits of
-// what it becomes, whose choices are those of the other. The error is a *ViolationError.
-func (s *Shaper) Check(ctx context.Context, version, object, edits string) error {
-	made := s.suite.generators[version].make(chosenBy(object))
-	if made == nil {
-		return nil
-	}
-	return s.suite.shrunk(ctx, s.suite.checkWithEdits(ctx, made, chosenBy(edits)))
-}
-
-// Forge holds the kind to L13 on what an object of a version becomes at another one: with annotations by the choices of the second
-// text, and with the given ones. The error is a *ViolationError.
-func (s *Shaper) Forge(ctx context.Context, version, to, object, forgery string, annotations map[string]string) error {
-	made := s.suite.generators[version].make(chosenBy(object))
-	there, err := s.suite.convert(ctx, made, version, to)
-	if made == nil || err != nil {
-		return nil //nolint:nilerr // L7
-	}
-	return s.suite.shrunk(ctx, s.suite.forged(ctx, chosenBy(forgery), there, to, version, annotations))
-}
-
-// choices is a source of random numbers, each of which is a byte of a text, and behind its end always the same ones.
+// choices is a source of random numbers: the bytes of a text, and always the same numbers after its end.
 type choices struct {
 	text string
 	rand.PCG

@@ -47,7 +47,7 @@ type subject struct {
 
 // subject returns a violation for a text that is not an object of the kind.
 func (s *suite) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
-	t := s.newSubject(ctx, object)
+	t := &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
 	var err error
 	if t.version, err = versionOf(object); err == nil && s.CRD != nil && s.schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
@@ -71,29 +71,9 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 			t.class = classOf(schema.Validate(t.state))
 		}
 	}
-	t.clean()
+	t.keeps = len(keptIn(t.state, "")) > 0
+	visible(t.state)
 	return t, nil
-}
-
-// wholeSubject is the subject of an object that is known to be whole.
-func (s *suite) wholeSubject(ctx context.Context, version string, state map[string]any) *subject {
-	t := s.newSubject(ctx, encode(state))
-	t.version, t.state = version, state
-	t.refused = s.CRD == nil && badEntry(state) != ""
-	t.clean()
-	return t
-}
-
-func (s *suite) newSubject(ctx context.Context, object []byte) *subject {
-	return &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
-}
-
-func (t *subject) clean() {
-	if t.keeps = len(keptIn(t.state, "")) > 0; t.keeps {
-		visible(t.state)
-	} else {
-		tidy(t.state)
-	}
 }
 
 // overwritten reports whether defaults took the place of nulls.

@@ -188,10 +188,10 @@ func lost(was, is any, path string) gap {
 func memberwise(was, is any, path string, by func(was, is any, path string) gap) gap {
 	x, okX := was.(map[string]any)
 	y, okY := is.(map[string]any)
-	if !okX || !okY {
-		if equal(was, is) {
-			return gap{}
-		}
+	switch {
+	case equal(was, is):
+		return gap{}
+	case !okX || !okY:
 		return newGap(path, was, is)
 	}
 	for _, name := range names(x, y) {
@@ -273,11 +273,6 @@ func parts(object any) []part {
 
 // isMeta reports whether a part is the metadata of the object or in it.
 func (p part) isMeta() bool { return p.path[0] == "metadata" }
-
-// without yields a value without each of its parts. The value is changed while it is yielded, and only then.
-func without(root any) iter.Seq[any] {
-	return eachPart(root, func(p part) { p.remove() })
-}
 
 // eachPart yields a value with an edit of each of its parts. The value is changed while it is yielded, and only then.
 func eachPart(root any, edit func(part)) iter.Seq[any] {

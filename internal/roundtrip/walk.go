@@ -196,22 +196,9 @@ func (w *server) grow() *ViolationError {
 		w.admit(b.version, b.state)
 		w.bases[of] = b
 	}
-	for _, version := range w.versions {
-		want := w.written[version]
-		if want == nil {
-			continue
-		}
-		got, _, v := w.get(version)
-		if v != nil {
-			return v
-		}
-		w.admit(version, got)
-		if diff := lost(w.undropped(want, version, w.versions...), visible(got), ""); diff.path != "" && !w.says(version, diff.path) {
-			return w.violation(lawGrowth, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
-		}
-	}
+	v := w.reads("", nil, nil, false)
 	w.written = map[string]map[string]any{}
-	return nil
+	return v
 }
 
 // changes makes random edits of what a version shows: parts of other objects, and some of what it has shown before.
@@ -240,8 +227,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		w.written = map[string]map[string]any{}
 	}
 	w.written[version] = visible(copied(state))
-	asked := version
-	before, v := w.gained(version)
+	gains, v := w.gained(version)
 	if v != nil {
 		return v
 	}
@@ -249,13 +235,21 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		return v
 	}
 	w.version = w.storage
+	return w.reads(version, state, gains, edited)
+}
+
+// reads checks what clients read at all versions once an object was written at one: what was written there, and the gains that the
+// write did not remove together with the object that they are in.
+func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edited bool) *ViolationError {
 	for _, version := range w.versions {
 		got, _, v := w.get(version)
 		if v != nil {
 			return v
 		}
-		for g, was := range before {
-			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && !w.unplaced(g, asked, state) {
+		for g, was := range gains {
+			_, had := g.of(w.before[at])
+			_, has := g.of(state)
+			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && (has || !had) {
 				return w.violation(lawSkew, version, w.version, "stored %s", encode(w.object)).differs(version, newGap(g.Path, was, is))
 			}
 		}
@@ -280,13 +274,6 @@ func (w *server) says(version, path string) bool {
 	return placed && !isAbsent(value)
 }
 
-// unplaced reports whether a write at a version removed the object that a gain is in, as that version has it.
-func (w *server) unplaced(g Gain, version string, state map[string]any) bool {
-	_, was := g.of(w.before[version])
-	_, is := g.of(state)
-	return was && !is
-}
-
 // gained returns what gains are there that a write at a version cannot mean.
 func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 	values := map[Gain]any{}
@@ -305,11 +292,12 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 	return values, nil
 }
 
-// returned is L1 and L2: what was written is read, except what any version drops.
+// returned is L1, L2 and L11: what was written is read, except what any version drops. Once the kind has grown, what was kept before
+// may appear where the user wrote nothing.
 func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
 	diff := w.compare(want, got, version, w.versions...)
 	if w.grown {
-		diff = lost(w.undropped(want, version, w.versions...), got, "") // what was kept before may come where the user wrote nothing
+		diff = lost(w.undropped(want, version, w.versions...), got, "")
 	}
 	if diff.path == "" || w.grown && w.says(version, diff.path) {
 		return nil
@@ -318,6 +306,8 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	switch {
 	case w.isGain(version, diff.path):
 		law = lawSkew
+	case w.grown:
+		law = lawGrowth
 	case edited && len(w.walk.Steps) > 0:
 		law = lawEdit
 	}
