@@ -30,8 +30,7 @@ func (s *suite) count(change func(*Stats)) {
 func (s *suite) counted() (c Stats) {
 	s.count(func(now *Stats) { c = *now })
 	for _, g := range s.generators {
-		_, dropped := g.Counts()
-		c.Dropped += dropped
+		c.Dropped += g.Dropped()
 	}
 	return c
 }

@@ -15,11 +15,12 @@ import (
 // A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones. Each is what the API
 // server would have: pruned and defaulted by its own code, and valid. It is safe for concurrent use.
 type Generator struct {
-	version  *crdschema.Version
-	hints    *hintTable
+	version *crdschema.Version
+	// hints are values to try, and names those of entries of maps and of unknown fields, with values to try.
+	hints    map[*crdschema.Node][]any
+	names    map[*crdschema.Node]map[string][]any
 	patterns sync.Map // by text, a *pattern
-
-	made, dropped atomic.Uint64
+	dropped  atomic.Uint64
 }
 
 // NewGenerator returns a generator of objects of a version. It fails if it cannot read a hint.
@@ -33,7 +34,6 @@ func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
 func (g *Generator) Object(seed, index uint64) []byte {
 	for try := range uint64(5) {
 		if obj := g.make(randomBy(seed^hash(g.version.Name)+try<<56, index)); obj != nil {
-			g.made.Add(1)
 			return obj
 		}
 		g.dropped.Add(1)
@@ -41,9 +41,9 @@ func (g *Generator) Object(seed, index uint64) []byte {
 	return nil
 }
 
-// Counts returns how many objects were made, and how many were dropped because they were invalid. If many are dropped, the
-// schema has rules that chance does not meet, and hints help.
-func (g *Generator) Counts() (made, dropped uint64) { return g.made.Load(), g.dropped.Load() }
+// Dropped returns how many objects were made and dropped because they were invalid. If there are many, the schema has rules that
+// chance does not meet, and hints help.
+func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
 // make returns an object, or nil if it is invalid.
 func (g *Generator) make(r *rand.Rand) []byte {

@@ -136,8 +136,8 @@ func TestObjectsAreValid(t *testing.T) {
 			fields[name]++
 		}
 	}
-	if made, dropped := g.Counts(); dropped > made/10 {
-		t.Errorf("%d objects dropped for %d that are valid", dropped, made)
+	if dropped := g.Dropped(); dropped > 100 {
+		t.Errorf("%d objects dropped for 1000 that are valid", dropped)
 	}
 	for _, name := range v.Root.Property("spec").Properties() {
 		if fields[name] < present/20 || fields[name] == present && !v.Root.Property("spec").IsRequired(name) {
@@ -293,7 +293,7 @@ func TestObjectsThatNobodyCanMake(t *testing.T) {
 			count++
 		}
 	}
-	if made, dropped := g.Counts(); count != int(made) || dropped < 100 {
-		t.Errorf("%d objects, made %d, dropped %d", count, made, dropped)
+	if dropped := g.Dropped(); count > 0 || dropped < 100 {
+		t.Errorf("%d objects, dropped %d", count, dropped)
 	}
 }

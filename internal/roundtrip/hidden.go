@@ -3,7 +3,6 @@ package roundtrip
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -28,29 +27,29 @@ func (s *suite) hides(ctx context.Context, from, to string, state map[string]any
 	}
 	shown := visible(copied(result))
 	s.admit(to, shown)
-	if diff := hidden(s.root(to, from), sight{now, was, shown, kept.source}, ""); diff.path != "" {
+	if diff := hidden(s.root(to, from), views{now, was, shown, kept.source}, ""); diff.path != "" {
 		return diff, to
 	}
 	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return gap{}, ""
 	}
-	return hidden(s.root(from, to), sight{now, was, shown, bare(kept.source, to, from)}, ""), from
+	return hidden(s.root(from, to), views{now, was, shown, bare(kept.source, to, from)}, ""), from
 }
 
-// A sight is four views of one place: what the visible fields say now, and what they said when something was kept; what is
-// shown, and what it was kept of.
-type sight struct{ now, was, shown, source any }
+// views are four views of one place: what the visible fields say now, and what they said when something was kept; what is shown,
+// and what it was kept of.
+type views struct{ now, was, shown, source any }
 
-// A spot is a place of a version, and the place of the same path in the other version: either may be nil.
-type spot struct{ n, other *crdschema.Node }
+// nodes are a place of a version, and the place of the same path in the other version. Either may be nil.
+type nodes struct{ n, other *crdschema.Node }
 
-func (s *suite) root(version, other string) spot {
-	return spot{s.schema(version).Root, s.schema(other).Root}
+func (s *suite) root(version, other string) nodes {
+	return nodes{s.schema(version).Root, s.schema(other).Root}
 }
 
-func (p spot) member(name string) spot { return spot{memberOf(p.n, name), memberOf(p.other, name)} }
-func (p spot) items() spot             { return spot{p.n.Items(), p.other.Items()} }
+func (p nodes) member(name string) nodes { return nodes{memberOf(p.n, name), memberOf(p.other, name)} }
+func (p nodes) items() nodes             { return nodes{p.n.Items(), p.other.Items()} }
 
 func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 	if p := n.Property(name); p != nil {
@@ -60,11 +59,11 @@ func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 }
 
 // listInBoth says that the elements are those of the other version, and not some that rules make.
-func (p spot) listInBoth() bool { return p.other.Kind() == crdschema.Array }
+func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 
 // hidden returns the first place at which now and was differ and shown does not have what now has. A default that a schema fills in
 // where nothing was does not count.
-func hidden(p spot, s sight, path string) gap {
+func hidden(p nodes, s views, path string) gap {
 	if equal(s.now, s.was) {
 		return gap{}
 	}
@@ -88,7 +87,7 @@ func hidden(p spot, s sight, path string) gap {
 func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool { _, ok := v.([]any); return ok }
 
-func hiddenMember(p spot, s sight, path string) gap {
+func hiddenMember(p nodes, s views, path string) gap {
 	now, _ := s.now.(map[string]any)
 	was, _ := s.was.(map[string]any)
 	for _, name := range names(now, was) {
@@ -99,21 +98,25 @@ func hiddenMember(p spot, s sight, path string) gap {
 	return gap{}
 }
 
-func (s sight) member(name string) sight {
-	return sight{at(s.now, name), at(s.was, name), at(s.shown, name), at(s.source, name)}
+func (s views) member(name string) views {
+	return views{at(s.now, name), at(s.was, name), at(s.shown, name), at(s.source, name)}
 }
 
 // maxAligned bounds the lists without keys whose elements are compared.
 const maxAligned = 64
 
-func hiddenElement(p spot, s sight, path string) gap {
-	if keyed := (sight{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
+func hiddenElement(p nodes, s views, path string) gap {
+	if keyed := (views{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
 		now, _ := keyed.now.(map[string]any)
 		was, _ := keyed.was.(map[string]any)
 		for _, key := range names(now, was) {
 			e := keyed.member(key)
 			if left, ok := e.shown.(map[string]any); ok && isAbsent(e.now) && len(left) > len(p.n.ListMapKeys()) {
-				e.was = withoutKeys(p.n, e.was) // it has parts that only this version has, and so the keys
+				seen, _ := copied(e.was).(map[string]any)
+				for _, name := range p.n.ListMapKeys() {
+					delete(seen, name) // it has parts that only this version has, and so the keys
+				}
+				e.was = seen
 			}
 			if diff := hidden(p.items(), e, path+"["+key+"]"); diff.path != "" {
 				return diff
@@ -165,22 +168,13 @@ func byKey(n *crdschema.Node, v any) any {
 	return all
 }
 
-func withoutKeys(n *crdschema.Node, element any) any {
-	e, _ := element.(map[string]any)
-	e = maps.Clone(e)
-	for _, key := range n.ListMapKeys() {
-		delete(e, key)
-	}
-	return e
-}
-
 // isElement reports whether what is shown may be an element of a list without keys: it hides no edit of one that was there. If
 // none had anything in common with it, the element is new, and nothing of it can have been kept.
-func isElement(p spot, e any, was []any, shown any) bool {
+func isElement(p nodes, e any, was []any, shown any) bool {
 	fresh := true
 	for _, before := range was {
 		if alike(e, before) {
-			if fresh = false; hidden(p.items(), sight{e, before, shown, nil}, "").path == "" {
+			if fresh = false; hidden(p.items(), views{e, before, shown, nil}, "").path == "" {
 				return true
 			}
 		}
@@ -188,7 +182,7 @@ func isElement(p spot, e any, was []any, shown any) bool {
 	if p.listInBoth() {
 		return fresh && equal(e, shown)
 	}
-	return hidden(p.items(), sight{e, absent{}, shown, nil}, "").path == ""
+	return hidden(p.items(), views{e, absent{}, shown, nil}, "").path == ""
 }
 
 // alike reports whether two values have something in common. An object without members is like any other.
@@ -202,7 +196,7 @@ func alike(a, b any) bool {
 		return true
 	}
 	for name, value := range x {
-		if has(y, name) && alike(value, y[name]) {
+		if alike(value, at(y, name)) {
 			return true
 		}
 	}

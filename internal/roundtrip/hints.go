@@ -19,21 +19,9 @@ import (
 // so are places that it does not have. [name=x] is also a hint for name.
 type Hints = map[string][]string
 
-// hintTable is hints by node.
-type hintTable struct {
-	values map[*crdschema.Node][]any
-	// names are of entries of maps and of unknown fields.
-	names map[*crdschema.Node][]namedHint
-}
-
-type namedHint struct {
-	name   string
-	values []any
-}
-
-// readHints makes the table of the hints, which does not change any more.
+// readHints sorts hints by node.
 func (g *Generator) readHints(hints Hints) error {
-	g.hints = &hintTable{map[*crdschema.Node][]any{}, map[*crdschema.Node][]namedHint{}}
+	g.hints, g.names = map[*crdschema.Node][]any{}, map[*crdschema.Node]map[string][]any{}
 	var problems []error
 	for _, path := range slices.Sorted(maps.Keys(hints)) {
 		p, err := parsePath(path)
@@ -72,15 +60,13 @@ func (g *Generator) addKeyHints(path []syntax.Segment) {
 
 func (g *Generator) addHint(path []syntax.Segment, values ...any) {
 	n, name, below := nodeAt(g.version.Root, path)
-	if name != "" {
-		values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })
-		g.hints.names[n] = append(g.hints.names[n], namedHint{name, values})
-		return
+	if name != "" && g.names[n] == nil {
+		g.names[n] = map[string][]any{}
 	}
-	for _, value := range values {
-		if n != nil && g.fits(n, value) {
-			g.hints.values[n] = append(g.hints.values[n], value)
-		}
+	if name != "" {
+		g.names[n][name] = append(g.names[n][name], slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })...)
+	} else if n != nil {
+		g.hints[n] = append(g.hints[n], slices.DeleteFunc(values, func(v any) bool { return !g.fits(n, v) })...)
 	}
 }
 

@@ -2,11 +2,9 @@ package roundtrip
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"maps"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -112,24 +110,6 @@ func (t *subject) pruned(to string, there map[string]any) *ViolationError {
 	return t.violation(lawPruned, to, "the API server would remove it from %s", t.there[to]).differs(to, diff)
 }
 
-// complete is what [Suite.Complete] says.
-func (t *subject) complete(to string, there map[string]any) *ViolationError {
-	schema := t.schema(to)
-	if !t.Complete || schema == nil || t.class != whole {
-		return nil
-	}
-	result := copied(there)
-	schema.Default(result)
-	for _, problem := range schema.Validate(result) {
-		switch problem.Type {
-		case field.ErrorTypeRequired, field.ErrorTypeTypeInvalid, field.ErrorTypeNotSupported:
-			return t.violation(lawComplete, to, "%v: %s", problem, t.there[to])
-		default:
-		}
-	}
-	return nil
-}
-
 // blind is L3: kept values of other versions than the target change nothing that is visible, and those of third versions stay.
 func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	if t.class != whole || t.keeps || t.refused {
@@ -206,13 +186,10 @@ func versionOf(object []byte) (string, error) {
 		return "", err
 	}
 	n, err := obj.Get("apiVersion")
-	if err != nil {
-		return "", err
-	}
 	apiVersion, _ := n.Str()
 	_, version, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return "", fmt.Errorf("object without a version, set it to GROUP/VERSION: .apiVersion")
+	if err == nil && !found {
+		err = errors.New("object without a version, set it to GROUP/VERSION: .apiVersion")
 	}
-	return version, nil
+	return version, err
 }

@@ -2,8 +2,10 @@ package roundtrip
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -52,7 +54,7 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 	if n.Nullable() && m.chance(8) {
 		return nil
 	}
-	if hints := m.hints.values[n]; len(hints) > 0 && m.chance(2) {
+	if hints := m.hints[n]; len(hints) > 0 && m.chance(2) {
 		return hints[m.r.IntN(len(hints))]
 	}
 	if value := n.Structural().Default.Object; value != nil && m.chance(8) {
@@ -141,7 +143,7 @@ func (m *maker) resize(n *crdschema.Node, l *limits, obj map[string]any) {
 	names := n.Properties()
 	for _, i := range m.r.Perm(len(names)) {
 		name := names[i]
-		switch here := has(obj, name); {
+		switch here := !isAbsent(at(obj, name)); {
 		case here && len(obj) > most && !l.requires(name):
 			delete(obj, name)
 		case !here && len(obj) < least && !l.forbids(name):
@@ -163,13 +165,13 @@ func (m *maker) unknown(n *crdschema.Node, obj map[string]any) {
 
 // hinted adds some members whose names are hints, with the values of hints or others.
 func (m *maker) hinted(n *crdschema.Node, obj map[string]any, value func() any) {
-	for _, hint := range m.hints.names[n] {
-		switch {
+	for _, name := range slices.Sorted(maps.Keys(m.names[n])) {
+		switch values := m.names[n][name]; {
 		case m.chance(2):
-		case len(hint.values) > 0 && !m.chance(4):
-			obj[hint.name] = hint.values[m.r.IntN(len(hint.values))]
+		case len(values) > 0 && !m.chance(4):
+			obj[name] = values[m.r.IntN(len(values))]
 		default:
-			obj[hint.name] = value()
+			obj[name] = value()
 		}
 	}
 }
@@ -181,7 +183,7 @@ func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
 	around := l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation { return v.AdditionalProperties })
 	value := func() any {
 		if n.Values().Kind() == crdschema.Any && !n.Values().PreservesUnknown() && m.chance(2) {
-			return m.scalar()
+			return m.anything(0)
 		}
 		return m.value(n.Values(), around)
 	}

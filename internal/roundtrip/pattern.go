@@ -37,11 +37,8 @@ func (g *Generator) patternsOf(l *limits) []*pattern {
 // newPattern returns nil for a text that is not a regular expression.
 func newPattern(text string) *pattern {
 	matches, err := regexp.Compile(text)
-	if err != nil {
-		return nil
-	}
-	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
+	parsed, errParse := syntax.Parse(text, syntax.Perl)
+	if err != nil || errParse != nil {
 		return nil
 	}
 	return &pattern{parsed, matches}

@@ -143,9 +143,6 @@ func (m *maker) number(l *limits) any {
 		n = 0
 	}
 	n = min(max(n, low), high)
-	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.chance(3) {
-		n = low + (high-low)*math.Round(m.r.Float64()*1000)/1000
-	}
 	if multiple > 0 {
 		n = math.Mod(n, 1e6*multiple) // a larger one would not be a multiple of anything
 		if n = math.Floor(n/multiple) * multiple; n < low {
@@ -183,22 +180,11 @@ func bounds(l *limits) (low, high, multiple float64) {
 	return low, high, multiple
 }
 
-func (m *maker) scalar() any {
-	switch m.r.IntN(5) {
-	case 0:
-		return m.chance(2)
-	case 1:
-		return m.number(&limits{})
-	case 2:
-		return m.integer(&limits{})
-	}
-	return m.text()
-}
-
 // anything makes any JSON value, of at most some levels.
 func (m *maker) anything(depth int) any {
 	m.budget--
-	switch n := m.r.IntN(8); {
+	n := m.r.IntN(8)
+	switch {
 	case depth > 0 && n == 0:
 		list := make([]any, m.r.IntN(3))
 		for i := range list {
@@ -214,5 +200,13 @@ func (m *maker) anything(depth int) any {
 	case depth > 0 && n == 3:
 		return nil
 	}
-	return m.scalar()
+	switch m.r.IntN(5) {
+	case 0:
+		return m.chance(2)
+	case 1:
+		return m.number(&limits{})
+	case 2:
+		return m.integer(&limits{})
+	}
+	return m.text()
 }

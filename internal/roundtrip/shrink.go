@@ -167,7 +167,7 @@ func (s *suite) smallerWalks(ctx context.Context, w *Walk) iter.Seq[func() *Walk
 				for less := range smallerValues(boxed) {
 					changes := slices.Clone(step.Changes)
 					changes[j].Value = decoded(encode(less))["value"]
-					if has(boxed, "value") && !yield(with(changes)) {
+					if !isAbsent(at(less, "value")) && !yield(with(changes)) {
 						return
 					}
 				}

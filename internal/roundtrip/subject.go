@@ -171,5 +171,5 @@ func (t *subject) direction(to string) *ViolationError {
 	if v := t.returns(to, there); v != nil || t.class == wild {
 		return v
 	}
-	return cmp.Or(t.pruned(to, result), t.complete(to, result), t.overHub(to, result), t.blind(to, result))
+	return cmp.Or(t.pruned(to, result), t.overHub(to, result), t.blind(to, result))
 }

@@ -48,9 +48,6 @@ type Suite struct {
 	// Stored does the reverse conversion twice: of what the conversion gave, and of that pruned and defaulted, as the API server
 	// stores it in between, with numbers as it spells them. So it finds defaults that the versions do not share.
 	Stored bool
-	// Complete holds the conversion of valid objects to what the checker of rules promises in addition to losslessness: the
-	// result has all fields that its version requires, and every value has a type and an enum value of its schema.
-	Complete bool
 	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with webhookd's names into them (L13).
 	Walks, Forgeries bool
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with it.

@@ -286,8 +286,3 @@ func eachPart(root any, edit func(part)) iter.Seq[any] {
 		}
 	}
 }
-
-func has(object map[string]any, name string) bool {
-	_, found := object[name]
-	return found
-}

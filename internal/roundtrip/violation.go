@@ -63,5 +63,4 @@ const (
 	lawSkew          = "L12 skew"
 	lawWellFormed    = "L13 well formed"
 	lawSource        = "source"
-	lawComplete      = "complete"
 )
