@@ -1,5 +1,5 @@
-// Package didyoumean finds what somebody meant to write. It takes time by the product of the lengths of two words, and by the
-// number of candidates, so that it looks at no word that is long and at no list that is.
+// Package didyoumean finds what a user meant to write. Comparing two words takes time in proportion
+// to the product of their lengths, so it skips long words and long lists.
 package didyoumean
 
 import (
@@ -12,7 +12,7 @@ import (
 // longest bounds words in bytes.
 const longest = 64
 
-// most bounds candidates: where there are more, none is near.
+// most bounds candidates: if there are more, Nearest finds none.
 const most = 500
 
 // Hint asks whether the nearest of the candidates was meant, or is another hint if none is near.
@@ -23,9 +23,9 @@ func Hint(word string, candidates []string, other string) string {
 	return other
 }
 
-// Nearest returns the candidate that word was most likely meant to be: the same but for case and separators, a few letters
-// away, or one that is a part of it or has it as a part. It returns false if none is near, if word is a candidate itself, or if
-// there are more than 500 candidates.
+// Nearest returns the candidate that word was most likely meant to be: one that differs in case,
+// separators or a few letters, or that contains the word or is contained in it. It returns false if
+// none is near, if word is a candidate itself, or if there are more than 500 candidates.
 func Nearest(word string, candidates []string) (string, bool) {
 	if word == "" || len(word) > longest || len(candidates) > most || slices.Contains(candidates, word) {
 		return "", false
@@ -38,7 +38,7 @@ func Nearest(word string, candidates []string) (string, bool) {
 		}
 		there := fold(c)
 		if max(len(folded), len(there))-min(len(folded), len(there)) >= bestDistance {
-			continue // so many letters are left out at least
+			continue // at least that many letters differ
 		}
 		if d := distance(folded, there); d < bestDistance {
 			best, bestDistance = c, d
@@ -50,8 +50,8 @@ func Nearest(word string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// part returns the longest candidate that is a part of the word; else the first one that begins with it, or the only one that
-// it is a part of.
+// part returns the longest candidate that the word contains, else the first one that begins with
+// the word, else the only one that contains it.
 func part(word string, candidates []string) string {
 	const shortest = 3
 	var inside, begins string

@@ -1,7 +1,7 @@
 package didyoumean
 
-// distance is Damerau's and Levenshtein's: the number of letters to insert, leave out or replace. A swap of two neighbours counts
-// as one as well, each letter at most once. It works by bytes.
+// distance is the Damerau-Levenshtein distance (optimal string alignment) of two strings in bytes:
+// how many letters to insert, remove, replace or swap with their neighbours, each at most once.
 func distance(a, b string) int {
 	var older []int // the row before row
 	row := make([]int, len(b)+1)
@@ -26,7 +26,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Likeness is 1 for words that are the same but for case and separators, and less the more letters differ, down to 0.
+// Likeness returns 1 for words that differ at most in case and separators, and less the more
+// letters differ, down to 0.
 func Likeness(a, b string) float64 {
 	a, b = fold(a), fold(b)
 	if a == b {

@@ -9,7 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
-// checkWithEdits holds an object to all laws, and edits of what it becomes at the other versions to L2.
+// checkWithEdits holds an object to all laws, and edits of what it becomes at the other versions to
+// L2.
 func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
 	t, v := s.subject(ctx, object)
 	if v == nil {
@@ -27,8 +28,8 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 	return nil
 }
 
-// edits holds an edit of an object at version, which came from another one, to L2: with what it keeps, and with what another
-// object keeps or with annotations that keep nothing.
+// edits holds an edit of an object at version, which came from another one, to L2: with what it
+// keeps, and with what another object keeps or with annotations that keep nothing.
 func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
 	var edited map[string]any
 	if s.CRD == nil {
@@ -60,8 +61,8 @@ func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version,
 	return nil
 }
 
-// edited returns an object with parts of other valid objects of its version, or of what it was before, and the changes. It
-// returns nil if the result is invalid, whatever it tries.
+// edited returns an object with parts of other valid objects of its version, or of what it was
+// before, and the changes. It returns nil if none of its tries is valid.
 func (s *suite) edited(r *rand.Rand, version string, object, before map[string]any) (map[string]any, []Change) {
 	pool := s.pools[version]
 	if len(pool) == 0 {
@@ -86,7 +87,8 @@ func (s *suite) edited(r *rand.Rand, version string, object, before map[string]a
 	return nil, nil
 }
 
-// stale gives an object at a version what another object keeps of the version that it is to be converted to.
+// stale gives an object at a version what another object keeps of the version that it is to be
+// converted to.
 func (s *suite) stale(ctx context.Context, r *rand.Rand, object map[string]any, version, to string) {
 	var other []byte
 	if pool := s.pools[to]; len(pool) > 0 {
@@ -131,7 +133,8 @@ func transplant(r *rand.Rand, into, from map[string]any) (Change, bool) {
 	return change, true
 }
 
-// mixed edits a list as people do: an element of another list in place of one, one more, one less, two swapped.
+// mixed edits a list as people do: an element of another list in place of one, one more, one less,
+// two swapped.
 func mixed(r *rand.Rand, old, other []any) []any {
 	list := slices.Clone(old)
 	i := r.IntN(len(list))
@@ -149,7 +152,8 @@ func mixed(r *rand.Rand, old, other []any) []any {
 	return list
 }
 
-// sharedPlaces lists the paths of the members that one of two objects has, in the objects and elements that both have.
+// sharedPlaces lists the paths of the members that one of two objects has, in the objects and
+// elements that both have.
 func sharedPlaces(a, b any, path []any, all [][]any) [][]any {
 	switch a := a.(type) {
 	case map[string]any:
@@ -171,8 +175,8 @@ func sharedPlaces(a, b any, path []any, all [][]any) [][]any {
 	return all
 }
 
-// canEdit reports whether a user may edit the member of an object that a path leads to. Of metadata these are labels and
-// annotations that keep nothing.
+// canEdit reports whether a user may edit the member of an object that a path leads to. Of metadata
+// these are labels and annotations that keep nothing.
 func canEdit(path []any) bool {
 	switch path[0] {
 	case "apiVersion", "kind":

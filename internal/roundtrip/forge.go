@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
-// forgeries holds an object at a version, which came from another one, to L13: with annotations that someone else wrote.
+// forgeries holds an object at a version, which came from another one, to L13: with annotations
+// that someone else wrote.
 func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
 	if !s.Forgeries {
 		return nil
@@ -31,7 +32,8 @@ func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, vers
 	return t.wellFormed(from)
 }
 
-// wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and is as well formed.
+// wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and
+// is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
 	clean, err := t.convert(t.ctx, encode(visible(t.read(t.object))), t.version, to)
 	if err != nil || t.refused || malformation(t, to, clean) != "" {
@@ -47,8 +49,9 @@ func (t *subject) wellFormed(to string) *ViolationError {
 	return nil
 }
 
-// malformation says what is structurally wrong with an object of a version, or nothing. What the API server removes by itself does
-// no harm: a kept value may have fields that only a newer schema knows (L12).
+// malformation says what is structurally wrong with an object of a version, or nothing. What the
+// API server removes by itself does no harm: a kept value may have fields that only a newer schema
+// knows (L12).
 func malformation(t *subject, version string, object []byte) string {
 	var read map[string]any
 	if err := utiljson.Unmarshal(object, &read); err != nil {
@@ -71,11 +74,13 @@ func malformation(t *subject, version string, object []byte) string {
 	return ""
 }
 
-// ofAnotherType matches what the API server says of a value of another type, but not of one of another format.
+// ofAnotherType matches what the API server says of a value of another type, but not of one of
+// another format.
 var ofAnotherType = regexp.MustCompile(`must be of type (object|array|string|integer|number|boolean|null)\b`)
 
-// forge gives an object at a version, which is to be converted to another one, annotations with webhookd's names: its own or
-// those of another object, changed; some that follow the format's grammar; noise. Most are of the other version.
+// forge gives an object at a version, which is to be converted to another one, annotations with
+// webhookd's names: its own or those of another object, changed; some that follow the format's
+// grammar; noise. Most are of the other version.
 func (s *suite) forge(ctx context.Context, r *rand.Rand, object map[string]any, version, to string) {
 	if r.IntN(4) == 0 {
 		s.stale(ctx, r, object, version, to)
@@ -130,7 +135,8 @@ func odd(r *rand.Rand) string {
 		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`)
 }
 
-// write adds an annotation by the grammar of docs/reference/annotations.md, for a place that some object of the version has.
+// write adds an annotation by the grammar of docs/reference/annotations.md, for a place that some
+// object of the version has.
 func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	other := s.pools[version][r.IntN(len(s.pools[version]))]
 	all := parts(other)

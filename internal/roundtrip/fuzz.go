@@ -11,11 +11,12 @@ import (
 
 // Stats counts what Fuzz did.
 type Stats struct {
-	// Objects were made and held to all laws, Fragments of them to those that hold for fragments, and Edits to L2.
+	// Objects were made and held to all laws, Fragments of them to those that hold for fragments,
+	// and Edits to L2.
 	Objects, Fragments, Edits uint64
 	// Walks were taken with objects, and Forgeries written into them.
 	Walks, Forgeries uint64
-	// Dropped is the number of objects that were made and not used, as they are invalid.
+	// Dropped is the number of objects that were made and not used, because they are invalid.
 	Dropped uint64
 }
 
@@ -35,12 +36,13 @@ func (s *suite) counted() (c Stats) {
 	return c
 }
 
-// Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and holds the kind to all
-// laws on each, on fragments of it, and on edits of what it becomes. With a count of 0 it goes on until ctx is done, which
-// is not an error then. It stops at the first object that violates a law, makes that smaller, and returns a
-// *ViolationError.
+// Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and
+// holds the kind to all laws on each, on fragments of it, and on edits of what it becomes. With a
+// count of 0 it goes on until ctx is done, which is not an error then. It stops at the first object
+// that violates a law, makes that smaller, and returns a *ViolationError.
 //
-// The same seed makes the same objects and finds the same violation, however many goroutines it uses: GOMAXPROCS.
+// The same seed makes the same objects and finds the same violation, however many goroutines it
+// uses: GOMAXPROCS.
 func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	if s.CRD == nil {
 		return Stats{}, errors.New("no schemas to make objects from, set CRD")
@@ -88,8 +90,8 @@ func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, a
 	return found, at
 }
 
-// index does what there is to do for one index: an object of each version, and then a walk with one, so that what is simpler
-// comes first.
+// index does what there is to do for one index: an object of each version, and then a walk with
+// one, so that what is simpler comes first.
 func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 	for _, version := range s.versions {
 		object := s.generators[version].Object(s.Seed, index)
@@ -132,9 +134,10 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 	return v
 }
 
-// Shaper returns a function that holds the kind to all laws on an object that someone else chooses, such as a fuzz target of Go,
-// which looks for new ways through the code: an object of a version, by the bytes of one text, and edits of what it becomes, by
-// those of another. The suite needs schemas. The error of the function is a *ViolationError. It is safe for concurrent use.
+// Shaper returns a function that holds the kind to all laws on an object that someone else chooses,
+// such as a fuzz target of Go, which looks for new ways through the code: an object of a version,
+// by the bytes of one text, and edits of what it becomes, by those of another. The suite needs
+// schemas. The error of the function is a *ViolationError. It is safe for concurrent use.
 func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string) error, error) {
 	b, err := s.prepare()
 	return func(ctx context.Context, version, object, edits string) error {
@@ -146,7 +149,8 @@ func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string
 	}, err
 }
 
-// choices is a source of random numbers: the bytes of a text, and always the same numbers after its end.
+// choices is a source of random numbers: the bytes of a text, and always the same numbers after its
+// end.
 type choices struct {
 	text string
 	rand.PCG
@@ -154,7 +158,8 @@ type choices struct {
 
 func chosenBy(text string) *rand.Rand { return rand.New(&choices{text: text}) } //nolint:gosec // choices that can be repeated
 
-// Uint64 implements rand.Source. It repeats the byte, as callers look at other bits for other ranges.
+// Uint64 implements rand.Source. It repeats the byte, as callers look at other bits for other
+// ranges.
 func (c *choices) Uint64() uint64 {
 	if c.text == "" {
 		return c.PCG.Uint64()

@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// TestCompiledInKinds holds what is compiled in to the laws, on objects made from the CRDs that people install with it.
+// TestCompiledInKinds holds what is compiled in to the laws, on objects made from the CRDs that
+// people install with it.
 func TestCompiledInKinds(t *testing.T) {
 	t.Parallel()
 	for _, kind := range gokinds.Kinds() {
@@ -34,7 +35,8 @@ func TestCompiledInKinds(t *testing.T) {
 	}
 }
 
-// kinds is the CRD of kind: .spec.a in v1 is .spec.b in v2 and .spec.c in v3. Only v1 has .spec.only, if that is wanted.
+// kinds is the CRD of kind: .spec.a in v1 is .spec.b in v2 and .spec.c in v3. Only v1 has
+// .spec.only, if that is wanted.
 func kinds(t *testing.T, only bool) *crdschema.CRD {
 	t.Helper()
 	version := func(name, field, more string) string {
@@ -208,7 +210,7 @@ func TestFuzzFindsTheSameAgain(t *testing.T) {
 	}
 }
 
-func TestDropsAreNoLoss(t *testing.T) {
+func TestDropsAreNotLosses(t *testing.T) {
 	t.Parallel()
 	loses := kind(func(obj *jsondoc.Object, from, _ string) error {
 		if from == "v1" {

@@ -12,11 +12,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones. Each is what the API
-// server would have: pruned and defaulted by its own code, and valid. It is safe for concurrent use.
+// A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones.
+// Each is what the API server would have: pruned and defaulted by its own code, and valid. It is
+// safe for concurrent use.
 type Generator struct {
 	version *crdschema.Version
-	// hints are values to try, and names those of entries of maps and of unknown fields, with values to try.
+	// hints are values to try, and names those of entries of maps and of unknown fields, with
+	// values to try.
 	hints    map[*crdschema.Node][]any
 	names    map[*crdschema.Node]map[string][]any
 	patterns sync.Map // by text, a *pattern
@@ -29,8 +31,8 @@ func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
 	return g, g.readHints(hints)
 }
 
-// Object returns the object of a seed and an index, always the same. It tries five times, and returns nil if none of the
-// objects is valid.
+// Object returns the object of a seed and an index, always the same. It tries five times, and
+// returns nil if none of the objects is valid.
 func (g *Generator) Object(seed, index uint64) []byte {
 	for try := range uint64(5) {
 		if obj := g.make(randomBy(seed^hash(g.version.Name)+try<<56, index)); obj != nil {
@@ -41,8 +43,8 @@ func (g *Generator) Object(seed, index uint64) []byte {
 	return nil
 }
 
-// Dropped returns how many objects were made and dropped because they were invalid. If there are many, the schema has rules that
-// chance does not meet, and hints help.
+// Dropped returns how many objects were made and dropped because they were invalid. If there are
+// many, the schema has rules that chance does not meet, and hints help.
 func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
 // make returns an object, or nil if it is invalid.
@@ -75,8 +77,9 @@ func (m *maker) encode(obj map[string]any) []byte {
 	return text
 }
 
-// removePath removes from an object what a path of the API server's messages leads to (a.b[0].c[key]) or, if that is not there,
-// the nearest thing around it that is. The messages do not quote names with dots: the longest match is the one.
+// removePath removes from an object what a path of the API server's messages leads to
+// (a.b[0].c[key]) or, if that is not there, the nearest thing around it that is. The messages do
+// not quote names with dots: the longest match is the one.
 func removePath(object any, path string) {
 	plain := strings.NewReplacer("[", ".", "]", "")
 	path = plain.Replace(path)

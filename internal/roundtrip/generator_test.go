@@ -207,7 +207,7 @@ func TestKindsOfObjects(t *testing.T) {
 		}
 		seen[fmt.Sprintf("%T", spec["g"])]++
 		if spec["b"] == json.Number("9007199254740993") {
-			seen["integer that is no float"]++
+			seen["integer beyond a float"]++
 		}
 		if _, found := obj["metadata"].(map[string]any)["managedFields"]; found {
 			seen["managed fields"]++
@@ -215,7 +215,7 @@ func TestKindsOfObjects(t *testing.T) {
 	}
 	for _, kind := range []string{
 		"no spec", "empty spec", "full", "zero values", "long list", "empty list", "null in a list", "null", "long string", "string", "json.Number",
-		"integer that is no float", "managed fields",
+		"integer beyond a float", "managed fields",
 	} {
 		if seen[kind] < 5 {
 			t.Errorf("%s: in %d of 2000 objects", kind, seen[kind])
@@ -280,7 +280,7 @@ func TestBadHints(t *testing.T) {
 	}
 }
 
-func TestObjectsThatNobodyCanMake(t *testing.T) {
+func TestObjectsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	v := thing(t, `spec: {type: object, required: [x], properties: {x: {type: string, minLength: 5, maxLength: 3}}}}, required: [spec], example: {a: 1`)
 	g, err := roundtrip.NewGenerator(v, nil)

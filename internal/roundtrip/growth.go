@@ -8,14 +8,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Generation is what a kind and its CRD grow to: with more rules, with fields that a version has got since, with another hub.
-// What was valid before is valid there.
+// A Generation is what a kind and its CRD grow to: with more rules, with fields that a version has
+// got since, with another hub. What was valid before is valid there.
 type Generation struct {
 	Kind *converters.Kind
 	CRD  *crdschema.CRD
 }
 
-// grown is L11 for an object that is stored at a version: what was kept comes back under the rules of the next generation.
+// grown is L11 for an object that is stored at a version: what was kept comes back under the rules
+// of the next generation.
 func (s *suite) grown(ctx context.Context, object []byte, storage string) *ViolationError {
 	if s.next == nil {
 		return nil
@@ -23,8 +24,8 @@ func (s *suite) grown(ctx context.Context, object []byte, storage string) *Viola
 	return s.replay(ctx, &Walk{object, storage, []Step{{Grow: true}}})
 }
 
-// A Gain is a field of a version that the API server knows, and that the converter's copy of the CRD has in no version. The path
-// is made of names: .spec.owner.
+// A Gain is a field of a version that the API server knows, and that the converter's copy of the
+// CRD has in no version. The path is made of names: .spec.owner.
 type Gain struct{ Version, Path string }
 
 // isGain reports whether a path of a version is that of a gain, or below it.

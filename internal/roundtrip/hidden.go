@@ -9,9 +9,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// hides is L10. An object of a version shows state now. What it keeps of another version, and what became result there, was kept
-// of kept.source when it showed kept.state. Where the way back without kept values differs for the two states, the result shows
-// the present one, and so does what comes of the result without kept values. It returns a place where that is not so, and the
+// hides is L10. An object of a version shows state now. What it keeps of another version, and what
+// became result there, was kept of kept.source when it showed kept.state. Where the way back
+// without kept values differs for the two states, the result shows the present one, and so does
+// what comes of the result without kept values. It returns a place where that is not so, and the
 // version of that place.
 func (s *suite) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (gap, string) {
 	bare := func(object map[string]any, from, to string) map[string]any {
@@ -37,11 +38,12 @@ func (s *suite) hides(ctx context.Context, from, to string, state map[string]any
 	return hidden(s.root(from, to), views{now, was, shown, bare(kept.source, to, from)}, ""), from
 }
 
-// views are four views of one place: what the visible fields say now, and what they said when something was kept; what is shown,
-// and what it was kept of.
+// views are four views of one place: what the visible fields say now, and what they said when
+// something was kept; what is shown, and what it was kept of.
 type views struct{ now, was, shown, source any }
 
-// nodes are a place of a version, and the place of the same path in the other version. Either may be nil.
+// nodes are a place of a version, and the place of the same path in the other version. Either may
+// be nil.
 type nodes struct{ n, other *crdschema.Node }
 
 func (s *suite) root(version, other string) nodes {
@@ -61,8 +63,8 @@ func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 // listInBoth says that the elements are those of the other version, and not some that rules make.
 func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 
-// hidden returns the first place at which now and was differ and shown does not have what now has. A default that a schema fills in
-// where nothing was does not count.
+// hidden returns the first place at which now and was differ and shown does not have what now has.
+// A default that a schema fills in where nothing was does not count.
 func hidden(p nodes, s views, path string) gap {
 	if equal(s.now, s.was) {
 		return gap{}
@@ -131,8 +133,8 @@ func hiddenElement(p nodes, s views, path string) gap {
 	if len(now)+len(was)+len(shown) > maxAligned {
 		return gap{}
 	}
-	// The elements are there in their order, and between them only others that this version did not show. If all have been edited
-	// in their places, the order may be one that was kept.
+	// The elements are there in their order, and between them only others that this version did not
+	// show. If all have been edited in their places, the order may be one that was kept.
 	next, ordered, left := 0, !slices.EqualFunc(was, now, alike), slices.Clone(shown)
 	for i, e := range now {
 		if !ordered {
@@ -168,8 +170,9 @@ func byKey(n *crdschema.Node, v any) any {
 	return all
 }
 
-// isElement reports whether what is shown may be an element of a list without keys: it hides no edit of one that was there. If
-// none had anything in common with it, the element is new, and nothing of it can have been kept.
+// isElement reports whether what is shown may be an element of a list without keys: it hides no
+// edit of one that was there. If none had anything in common with it, the element is new, and
+// nothing of it can have been kept.
 func isElement(p nodes, e any, was []any, shown any) bool {
 	fresh := true
 	for _, before := range was {
@@ -185,7 +188,8 @@ func isElement(p nodes, e any, was []any, shown any) bool {
 	return hidden(p.items(), views{e, absent{}, shown, nil}, "").path == ""
 }
 
-// alike reports whether two values have something in common. An object without members is like any other.
+// alike reports whether two values have something in common. An object without members is like any
+// other.
 func alike(a, b any) bool {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)

@@ -47,10 +47,10 @@ func TestHidden(t *testing.T) {
 		"unless rules make the list":          {was: `{"made":[{"a":"1"}]}`, now: `{"made":[{"a":"2"}]}`, shown: `{"made":[{"a":"2","b":"kept"}]}`},
 		"elements change places":              {was: `{"list":[{"a":"1"},{"a":"2"}]}`, now: `{"list":[{"a":"2"},{"a":"1"}]}`, shown: `{"list":[{"a":"2","b":"k"},{"a":"1"}]}`},
 		"an element that goes is still there": {was: `{"words":["a","b"]}`, now: `{"words":["b"]}`, shown: `{"words":["a","b"]}`, source: `{"words":["a","b"]}`, path: ".words"},
-		"one that nobody saw is there":        {was: `{"words":["a","b"]}`, now: `{"words":["b"]}`, shown: `{"words":["k","b"]}`, source: `{"words":["k","a","b"]}`},
+		"one that was not shown is there":     {was: `{"words":["a","b"]}`, now: `{"words":["b"]}`, shown: `{"words":["k","b"]}`, source: `{"words":["k","a","b"]}`},
 		"a list goes":                         {was: `{"words":["a"]}`, now: `{}`, shown: `{"words":["a"]}`, source: `{"words":["a"]}`, path: ".words"},
 		"a list is another kind of value":     {was: `{"words":["a"]}`, now: `{"words":"a"}`, shown: `{"words":["a"]}`, path: ".words"},
-		"elements that nobody can tell apart": {was: `{"keyed":[{"name":"n"},{"name":"n"}]}`, now: `{"keyed":[{"name":"n"}]}`, shown: `{"keyed":[{"name":"n"}]}`},
+		"elements with the same keys":         {was: `{"keyed":[{"name":"n"},{"name":"n"}]}`, now: `{"keyed":[{"name":"n"}]}`, shown: `{"keyed":[{"name":"n"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,16 +7,15 @@ import (
 	"slices"
 	"strconv"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Hints are values that a generator should try at a place of a version, in addition to those that it makes: JSON texts by path,
-// as conversion rules write paths. Examples are a rule's enum values of either side, strings with a template's separators and
-// strings that nearly match: whatever the schema does not say. Values that do not fit the schema of the place are ignored, and
-// so are places that it does not have. [name=x] is also a hint for name.
+// Hints are values that a generator should try at a place of a version, in addition to those that
+// it makes: JSON texts by path, as conversion rules write paths. Examples are a rule's enum values
+// of either side, strings with a template's separators and strings that nearly match: whatever the
+// schema does not say. Values that do not fit the schema of the place are ignored, and so are
+// places that it does not have. [name=x] is also a hint for name.
 type Hints = map[string][]string
 
 // readHints sorts hints by node.
@@ -59,44 +58,42 @@ func (g *Generator) addKeyHints(path []syntax.Segment) {
 }
 
 func (g *Generator) addHint(path []syntax.Segment, values ...any) {
-	n, name, below := nodeAt(g.version.Root, path)
-	if name != "" && g.names[n] == nil {
+	n, name := nodeAt(g.version.Root, path)
+	if name == "" {
+		values = slices.DeleteFunc(values, func(v any) bool { return n == nil || !g.fits(n, v) })
+		g.hints[n] = append(g.hints[n], values...)
+		return
+	}
+	if g.names[n] == nil {
 		g.names[n] = map[string][]any{}
 	}
-	if name != "" {
-		g.names[n][name] = append(g.names[n][name], slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })...)
-	} else if n != nil {
-		g.hints[n] = append(g.hints[n], slices.DeleteFunc(values, func(v any) bool { return !g.fits(n, v) })...)
-	}
+	below := n.Values()
+	values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })
+	g.names[n][name] = append(g.names[n][name], values...)
 }
 
 // fits reports whether a value is of the kind of a place, and of its enum, pattern and length.
 func (g *Generator) fits(n *crdschema.Node, value any) bool {
-	if value == nil {
-		return n.Nullable()
+	kind := n.Kind()
+	if enum := n.Enum(); value != nil && enum != nil {
+		return slices.Contains(enum, string(encode(value)))
 	}
-	if enum := n.Enum(); enum != nil && !slices.Contains(enum, string(encode(value))) {
-		return false
-	}
-	kinds := []crdschema.Kind{crdschema.Any}
 	switch v := value.(type) {
+	case nil:
+		return n.Nullable()
 	case string:
-		if own := n.Structural().ValueValidation; own != nil && !g.takes(&limits{all: []*schema.ValueValidation{own}}, v) {
-			return false
-		}
-		kinds = append(kinds, crdschema.String, crdschema.IntOrString)
+		l := limitsOf(randomBy(0, 0), n, nil)
+		return (kind == crdschema.String || kind == crdschema.IntOrString || kind == crdschema.Any) && g.takes(&l, v)
 	case int64:
-		kinds = append(kinds, crdschema.Integer, crdschema.Number, crdschema.IntOrString)
+		return kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.IntOrString || kind == crdschema.Any
 	case float64:
-		kinds = append(kinds, crdschema.Number)
+		return kind == crdschema.Number || kind == crdschema.Any
 	case bool:
-		kinds = append(kinds, crdschema.Boolean)
+		return kind == crdschema.Boolean || kind == crdschema.Any
 	case []any:
-		kinds = append(kinds, crdschema.Array)
-	default:
-		kinds = append(kinds, crdschema.Object, crdschema.Map)
+		return kind == crdschema.Array || kind == crdschema.Any
 	}
-	return slices.Contains(kinds, n.Kind())
+	return kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any
 }
 
 // parsePath reads a path of conversion rules.
@@ -108,31 +105,28 @@ func parsePath(text string) ([]syntax.Segment, error) {
 	return p.Segments, err
 }
 
-// nodeAt returns the place of a path in a schema. Names below a map, and names that an object does not know but keeps, lead to
-// no node: then it returns the map or object, the name, and the node of what is below the name.
-func nodeAt(root *crdschema.Node, path []syntax.Segment) (n *crdschema.Node, name string, below *crdschema.Node) {
-	n = root
+// nodeAt returns the place of a path in a schema, nil if there is none. Names below a map, and
+// names that an object does not know but keeps, lead to no node: then it returns the map or object,
+// and the name.
+func nodeAt(n *crdschema.Node, path []syntax.Segment) (*crdschema.Node, string) {
 	for i, s := range path {
-		var next *crdschema.Node
+		next := n.Items()
 		switch s.Kind {
 		case syntax.Field:
 			next = n.Property(s.Name)
-			if values := n.Values(); next == nil {
-				if i == len(path)-1 && (values != nil || n.PreservesUnknown()) {
-					return n, s.Name, values
-				}
-				next = values
+			if next == nil && i == len(path)-1 && (n.Values() != nil || n.PreservesUnknown()) {
+				return n, s.Name
+			}
+			if next == nil {
+				next = n.Values()
 			}
 		case syntax.Values, syntax.KeyedValues:
 			next = n.Values()
 		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
-			next = n.Items()
 		}
-		if n = next; n == nil {
-			break
-		}
+		n = next
 	}
-	return n, "", nil
+	return n, ""
 }
 
 // removeAll removes what a path leads to from an object, wherever it is in lists and maps.

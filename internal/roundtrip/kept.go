@@ -13,7 +13,8 @@ func isKept(annotation, version string) bool {
 	return keep.IsOwn(annotation) && (version == "" || name == version || strings.HasPrefix(name, version+"."))
 }
 
-// keptIn returns the annotations of an object that keep values of a version, or of all versions if that is "".
+// keptIn returns the annotations of an object that keep values of a version, or of all versions if
+// that is "".
 func keptIn(object map[string]any, version string) map[string]string {
 	found := map[string]string{}
 	for name, value := range annotationsOf(object) {
@@ -34,7 +35,8 @@ func dropKept(object map[string]any) {
 	maps.DeleteFunc(annotationsOf(object), func(name string, _ any) bool { return isKept(name, "") })
 }
 
-// tidy removes metadata, labels and annotations that are null or empty: the API server treats these like absent ones.
+// tidy removes metadata, labels and annotations that are null or empty: the API server treats these
+// like absent ones.
 func tidy(object map[string]any) map[string]any {
 	meta, _ := object["metadata"].(map[string]any)
 	for _, name := range []string{"labels", "annotations"} {

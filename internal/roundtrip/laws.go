@@ -34,8 +34,8 @@ func (t *subject) returns(to string, there []byte) *ViolationError {
 	return t.returnsFrom(to, stored, "stored there", true)
 }
 
-// returnsFrom is returns for the object that is converted back, and its name in messages. Keeps says that kept values may come
-// back.
+// returnsFrom is returns for the object that is converted back, and its name in messages. Keeps
+// says that kept values may come back.
 func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *ViolationError {
 	back, err := t.convert(t.ctx, sent, to, t.version)
 	if err != nil {
@@ -61,7 +61,8 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	return t.violation(law, to, "%s %s, back %s", name, sent, back).differs(t.version, diff)
 }
 
-// compare compares an object with what came back of it by way of other versions, except what is dropped on the way to these.
+// compare compares an object with what came back of it by way of other versions, except what is
+// dropped on the way to these.
 func (s *suite) compare(was, is map[string]any, version string, by ...string) gap {
 	diff := difference(was, is, "")
 	if diff.path == "" {
@@ -110,7 +111,8 @@ func (t *subject) pruned(to string, there map[string]any) *ViolationError {
 	return t.violation(lawPruned, to, "the API server would remove it from %s", t.there[to]).differs(to, diff)
 }
 
-// blind is L3: kept values of other versions than the target change nothing that is visible, and those of third versions stay.
+// blind is L3: kept values of other versions than the target change nothing that is visible, and
+// those of third versions stay.
 func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	if t.class != whole || t.keeps || t.refused {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// limits are all validations that apply to one value: those of its place, and those of allOf, anyOf and oneOf there and around
-// it, of which a branch was chosen.
+// limits are all validations that apply to one value: those of its place, and those of allOf and of
+// a branch of anyOf and oneOf, there and around it.
 type limits struct {
 	all []*schema.ValueValidation
 	// nested apply below the value as well.
@@ -93,7 +93,7 @@ func (l *limits) requires(name string) bool {
 
 func (l *limits) forbids(name string) bool { return slices.Contains(l.forbidden, name) }
 
-// enum returns the values that all enums have. It returns nil if there is no enum.
+// enum returns the values that all enums have, nil without an enum.
 func (l *limits) enum() []any {
 	var values []any
 	for _, v := range l.all {
@@ -111,7 +111,8 @@ func (l *limits) enum() []any {
 	return values
 }
 
-// size returns the highest of lower bounds and the lowest of upper ones. The latter is at most what is given.
+// size returns the highest of lower bounds and the lowest of upper ones. The latter is at most what
+// is given.
 func (l *limits) size(of func(*schema.ValueValidation) (least, most *int64), most int) (int, int) {
 	least := 0
 	for _, v := range l.all {

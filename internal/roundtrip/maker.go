@@ -115,8 +115,8 @@ func (m *maker) object(n *crdschema.Node, l *limits) map[string]any {
 	return obj
 }
 
-// identity makes the apiVersion, kind or metadata of an object, and reports whether it is one of these. An embedded object may
-// have no metadata.
+// identity makes the apiVersion, kind or metadata of an object, and reports whether it is one of
+// these. An embedded object may have no metadata.
 func (m *maker) identity(n *crdschema.Node, name string) (value any, is bool) {
 	root, gvk := n == m.version.Root, m.version.GroupVersionKind()
 	switch {

@@ -15,8 +15,8 @@ type pattern struct {
 	matches *regexp.Regexp
 }
 
-// patternsOf returns the patterns of some limits. A text that is not a regular expression counts as none: the API server does
-// not accept a CRD with one.
+// patternsOf returns the patterns of some limits. A text that is not a regular expression counts as
+// none: the API server does not accept a CRD with one.
 func (g *Generator) patternsOf(l *limits) []*pattern {
 	var patterns []*pattern
 	for _, v := range l.all {
@@ -44,8 +44,8 @@ func newPattern(text string) *pattern {
 	return &pattern{parsed, matches}
 }
 
-// generate returns a string that mostly matches. It ignores assertions within the text, so check the result. Parts that may
-// be repeated are there up to limit times more than they must.
+// generate returns a string that mostly matches. It ignores assertions within the text, so check
+// the result. Parts that may be repeated are there up to limit times more than they must.
 func (p *pattern) generate(r *rand.Rand, limit int) string {
 	g := patternWriter{r: r, limit: limit}
 	g.write(p.parsed)

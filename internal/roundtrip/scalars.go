@@ -32,7 +32,8 @@ func (m *maker) str(l *limits) string {
 	return s
 }
 
-// takes reports whether the limits allow a string, as far as its length and its patterns are concerned.
+// takes reports whether the limits allow a string, as far as its length and its patterns are
+// concerned.
 func (g *Generator) takes(l *limits, s string) bool {
 	least, most := l.size(length, math.MaxInt32)
 	n := utf8.RuneCountInString(s)
@@ -41,8 +42,8 @@ func (g *Generator) takes(l *limits, s string) bool {
 
 func length(v *schema.ValueValidation) (least, most *int64) { return v.MinLength, v.MaxLength }
 
-// text makes a string that no limit applies to: what converters trip over, and what people write where a schema only says
-// string.
+// text makes a string that no limit applies to: what converters trip over, and what people write
+// where a schema only says string.
 func (m *maker) text() string {
 	switch {
 	case m.zero:
@@ -62,8 +63,9 @@ func (m *maker) text() string {
 	)
 }
 
-// examplesOf returns strings of a format that the API server checks, nil for others. The formats are those of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in their names do not count.
+// examplesOf returns strings of a format that the API server checks, nil for others. The formats
+// are those of k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in
+// their names do not count.
 func examplesOf(format string) []string {
 	if format == "" {
 		return nil

@@ -23,8 +23,9 @@ func (s *suite) shrunk(ctx context.Context, found *ViolationError) error {
 	return s.shrink(ctx, found)
 }
 
-// shrink makes the object of a violation smaller for as long as the same law does not hold between the same versions;
-// without kept values, L2 is L1. A valid object stays valid. It makes a walk shorter and its changes simpler.
+// shrink makes the object of a violation smaller for as long as the same law does not hold between
+// the same versions; without kept values, L2 is L1. A valid object stays valid. It makes a walk
+// shorter and its changes simpler.
 func (s *suite) shrink(ctx context.Context, found *ViolationError) *ViolationError {
 	if found.Walk != nil {
 		reduce(ctx, found.Walk, maxWalks, s.smallerWalks, func(w *Walk) bool {
@@ -79,7 +80,8 @@ func reduce[T any](ctx context.Context, x T, most int, smaller func(context.Cont
 	}
 }
 
-// smaller yields smaller objects: without each of the parts, and with something smaller in the place of each.
+// smaller yields smaller objects: without each of the parts, and with something smaller in the
+// place of each.
 func smaller(_ context.Context, object []byte) iter.Seq[func() []byte] {
 	return func(yield func(func() []byte) bool) {
 		for v := range smallerValues(literal(object)) {
@@ -110,7 +112,8 @@ func smallerValues(root any) iter.Seq[any] {
 	}
 }
 
-// reductions yields simpler values, the simplest first. A kept value gets smaller as the object that it is.
+// reductions yields simpler values, the simplest first. A kept value gets smaller as the object
+// that it is.
 func reductions(v any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch v := v.(type) {
@@ -141,8 +144,9 @@ func reductions(v any) iter.Seq[any] {
 	}
 }
 
-// smallerWalks yields smaller walks: from the object that the first step writes, without each of the steps and of the changes,
-// and with something smaller as the value of a change and as the object.
+// smallerWalks yields smaller walks: from the object that the first step writes, without each of
+// the steps and of the changes, and with something smaller as the value of a change and as the
+// object.
 func (s *suite) smallerWalks(ctx context.Context, w *Walk) iter.Seq[func() *Walk] {
 	return func(yield func(func() *Walk) bool) {
 		if later := s.later(ctx, w); later != nil && !yield(func() *Walk { return later }) {
@@ -181,7 +185,8 @@ func (s *suite) smallerWalks(ctx context.Context, w *Walk) iter.Seq[func() *Walk
 	}
 }
 
-// later returns a walk that begins with what the first step of a walk writes, nil if that has no changes.
+// later returns a walk that begins with what the first step of a walk writes, nil if that has no
+// changes.
 func (s *suite) later(ctx context.Context, walk *Walk) *Walk {
 	if len(walk.Steps) == 0 || len(walk.Steps[0].Changes) == 0 {
 		return nil

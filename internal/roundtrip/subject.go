@@ -14,15 +14,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// class is how much of a law holds for an object.
+// class says which laws apply to an object.
 type class int
 
 const (
 	// whole objects are what the API server stores: pruned and valid. Without schemas, all are.
 	whole class = iota
-	// partial ones are whole ones of which something is left out that is required.
+	// partial ones lack a field that is required.
 	partial
-	// wild ones are others: with nulls or unknown fields. They must convert, and that is all.
+	// wild ones are the others: with nulls or unknown fields. They only have to convert.
 	wild
 )
 
@@ -39,7 +39,7 @@ type subject struct {
 	keeps bool
 	// foreign says that these are not its own: the API server might not store what they have.
 	foreign bool
-	// state is what the API server would make of the object; for one that keeps something, without that.
+	// state is what the API server would make of the object, without kept values.
 	state map[string]any
 	// there is what the object was converted to, by version.
 	there map[string][]byte
@@ -91,8 +91,8 @@ func classOf(problems field.ErrorList) class {
 	return found
 }
 
-// fails is L7 for a conversion that fails. If the kept values do not fit into annotations, the conversion may fail, and no other law
-// applies to the object.
+// fails is L7 for a conversion that fails. If the kept values do not fit into annotations, the
+// conversion may fail, and no other law applies to the object.
 func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
 		t.class = wild

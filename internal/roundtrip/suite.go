@@ -18,9 +18,9 @@ import (
 // DefaultSeed is the seed of Laws: a run in CI is the same every time.
 const DefaultSeed = 1
 
-// Laws holds kind to all laws on the samples, which are objects of any of its versions, on all their fragments, and on
-// 250 random variants of each. The error says which law does not hold, on the smallest object that was found, and the
-// seed. It is what the test of a converter calls.
+// Laws holds kind to all laws on the samples, which are objects of any of its versions, on all
+// their fragments, and on 250 random variants of each. The error says which law does not hold, on
+// the smallest object that was found, and the seed. It is what the test of a converter calls.
 func Laws(ctx context.Context, kind *converters.Kind, samples ...[]byte) error {
 	s := Suite{Kind: kind, Seed: DefaultSeed}
 	for _, objects := range []iter.Seq[[]byte]{slices.Values(samples), Fragments(samples...), Variants(s.Seed, 250, samples...)} {
@@ -37,34 +37,39 @@ type Suite struct {
 	// Seed is that of all random choices: which edits L2 makes.
 	Seed uint64
 
-	// CRD has the schemas of the versions. With it, objects are equal if they are after the API server's pruning and
-	// defaulting, and edits are parts of other valid objects. Versions that the CRD does not have are left out.
-	// If it is nil, objects are compared as they are, with number literals as text.
+	// CRD has the schemas of the versions. With it, objects are equal if they are after the API
+	// server's pruning and defaulting, and edits are parts of other valid objects. Versions that
+	// the CRD does not have are left out. If it is nil, objects are compared as they are, with
+	// number literals as text.
 	CRD *crdschema.CRD
 	// Hints are values that Fuzz should try, by version.
 	Hints map[string]Hints
 	// Drops are the places that conversions lose on purpose: no law looks at them.
 	Drops []Drop
-	// Stored does the reverse conversion twice: of what the conversion gave, and of that pruned and defaulted, as the API server
-	// stores it in between, with numbers as it spells them. So it finds defaults that the versions do not share.
+	// Stored does the reverse conversion twice: of what the conversion gave, and of that pruned and
+	// defaulted, as the API server stores it in between, with numbers as it spells them. So it
+	// finds defaults that the versions do not share.
 	Stored bool
-	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with webhookd's names into them (L13).
+	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with
+	// webhookd's names into them (L13).
 	Walks, Forgeries bool
-	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with it.
+	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
+	// it.
 	Next *Generation
-	// Gained are fields that CRD has and the kind's own copy of it has not. If there are any, L12 is checked, and L6 is not.
+	// Gained are fields that CRD has and the kind's own copy of it has not. If there are any, L12
+	// is checked, and L6 is not.
 	Gained []Gain
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
 }
 
-// A Drop is a place whose values the conversion from one version to another loses on purpose. The path is one of the
-// version From, as conversion rules write paths; an empty From or To is any version. What is lost on the way to the hub is
-// also lost on the way to the versions behind it.
+// A Drop is a place whose values the conversion from one version to another loses on purpose. The
+// path is one of the version From, as conversion rules write paths; an empty From or To is any
+// version. What is lost on the way to the hub is also lost on the way to the versions behind it.
 type Drop = struct{ From, To, Path string }
 
-// Check holds the kind to all laws on each object. It stops at the first object that violates one, makes that smaller, and
-// returns a *ViolationError.
+// Check holds the kind to all laws on each object. It stops at the first object that violates one,
+// makes that smaller, and returns a *ViolationError.
 func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
 	b, err := s.prepare()
 	if err != nil {
@@ -166,7 +171,8 @@ func (s *suite) readDrops() []error {
 	return problems
 }
 
-// read decodes an object: as the API server does, or with number literals for a suite without schemas.
+// read decodes an object: as the API server does, or with number literals for a suite without
+// schemas.
 func (s *suite) read(object []byte) map[string]any {
 	if s.CRD != nil {
 		return decoded(object)

@@ -15,8 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// decoded reads an object as the API server does (k8s.io/apimachinery/pkg/util/json): a number is an int64 if it is whole and
-// fits, and a float64 otherwise.
+// decoded reads an object as the API server does (k8s.io/apimachinery/pkg/util/json): a number is
+// an int64 if it is whole and fits, and a float64 otherwise.
 func decoded(object []byte) map[string]any {
 	v, err := decode(object, false)
 	if err != nil {
@@ -35,7 +35,8 @@ func literal(text []byte) any {
 	return v
 }
 
-// decode reads JSON. A run does this so often that the decoders of encoding/json and utiljson are too slow.
+// decode reads JSON. A run does this so often that the decoders of encoding/json and utiljson are
+// too slow.
 func decode(text []byte, literals bool) (any, error) {
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err != nil {
@@ -146,7 +147,8 @@ func formatPath(path []any) string {
 	return text.String()
 }
 
-// A gap is the first place at which two values differ, with what is there; its path is "" if there is none.
+// A gap is the first place at which two values differ, with what is there; its path is "" if there
+// is none.
 type gap struct {
 	path    string
 	was, is any
@@ -174,7 +176,7 @@ func difference(was, is any, path string) gap {
 	return gap{}
 }
 
-// lost returns the first place of an object that is not what it was. A member that is new is no loss.
+// lost returns the first place of an object that is not what it was. A new member is not a loss.
 func lost(was, is any, path string) gap {
 	return memberwise(was, is, path, func(was, is any, path string) gap {
 		if isAbsent(was) {
@@ -202,7 +204,8 @@ func memberwise(was, is any, path string, by func(was, is any, path string) gap)
 	return gap{}
 }
 
-// equal compares JSON values: numbers that were decoded by their value, literals of numbers by their text.
+// equal compares JSON values: numbers that were decoded by their value, literals of numbers by
+// their text.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -241,7 +244,8 @@ type part struct {
 	remove, undo func()
 }
 
-// parts lists the parts of an object, outer ones first, in the order of their names, except what identifies the object.
+// parts lists the parts of an object except its apiVersion and kind: outer ones first, in the order
+// of their names.
 func parts(object any) []part {
 	var all []part
 	var walk func(v any, path []any, store func(v any))
@@ -274,7 +278,8 @@ func parts(object any) []part {
 // isMeta reports whether a part is the metadata of the object or in it.
 func (p part) isMeta() bool { return p.path[0] == "metadata" }
 
-// eachPart yields a value with an edit of each of its parts. The value is changed while it is yielded, and only then.
+// eachPart yields a value with an edit of each of its parts. The value is changed while it is
+// yielded, and only then.
 func eachPart(root any, edit func(part)) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range parts(root) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Fragments yields each object without each of its parts, and with null in the place of each, at any depth; apiVersion and
-// kind stay. Server-side apply sends such objects (kubernetes#117356).
+// Fragments yields each object without each of its parts, and with null in the place of each, at
+// any depth; apiVersion and kind stay. Server-side apply sends such objects (kubernetes#117356).
 func Fragments(objects ...[]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, object := range objects {
@@ -25,8 +25,9 @@ func Fragments(objects ...[]byte) iter.Seq[[]byte] {
 	}
 }
 
-// Variants yields count random variants of each object: values changed within their type, parts left out or set to null,
-// unknown fields, labels and annotations added. The same seed gives the same variants.
+// Variants yields count random variants of each object: values changed within their type, parts
+// left out or set to null, unknown fields, labels and annotations added. The same seed gives the
+// same variants.
 func Variants(seed uint64, count int, objects ...[]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for n, object := range objects {

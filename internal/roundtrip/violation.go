@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// A ViolationError says that a law does not hold. Its message quotes the object, so it is for the author of a converter and
-// must not go to a server's log.
+// A ViolationError says that a law does not hold. Its message quotes the object, so it is for the
+// author of a converter and must not go to a server's log.
 type ViolationError struct {
 	// Law names the law, From and To the versions.
 	Law, From, To string
 	// Problem says what happened.
 	Problem string
-	// Path is the first place that differs, in the version At. Was and Is are the JSON texts of what should be there and what
-	// is, "" if absent. All of them are empty if nothing is compared.
+	// Path is the first place that differs, in the version At. Was and Is are the JSON texts of
+	// what should be there and what is, "" if absent. All of them are empty if nothing is compared.
 	Path, At, Was, Is string
-	// Object is the object, made as small as the violation allows. Walk is what happens to it, nil if it is only converted.
+	// Object is the object, made as small as the violation allows. Walk is what happens to it, nil
+	// if it is only converted.
 	Object []byte
 	Walk   *Walk
 	// Seed is the suite's. Index is that of the object in a run of Fuzz.

@@ -9,17 +9,19 @@ import (
 	"strings"
 )
 
-// A Walk is what happens to one object on an API server: it is created, and steps follow. After each step, what was written
-// last is read as it was written (L1, L2), and no version hides it (L10).
+// A Walk is what happens to one object on an API server: it is created, and steps follow. After
+// each step, what was written last is read as it was written (L1, L2), and no version hides it
+// (L10).
 type Walk struct {
-	// Object is created, at its version; Storage is the version that the API server stores it at first.
+	// Object is created, at its version; Storage is the version that the API server stores it at
+	// first.
 	Object  []byte
 	Storage string
 	Steps   []Step
 }
 
-// A Step is a write at a version, with changes or without. With Storage, the API server stores another version from then on.
-// With Grow, the kind and its CRD grow.
+// A Step is a write at a version, with changes or without. With Storage, the API server stores
+// another version from then on. With Grow, the kind and its CRD grow.
 type Step struct {
 	Version string
 	Changes []Change
@@ -27,8 +29,8 @@ type Step struct {
 	Grow    bool
 }
 
-// A Change sets or removes a member of an object. The path consists of names of members and indexes of elements. If it leads
-// nowhere, nothing changes.
+// A Change sets or removes a member of an object. The path consists of names of members and indexes
+// of elements. If it leads nowhere, nothing changes.
 type Change struct {
 	Path   []any
 	Value  any
@@ -81,7 +83,8 @@ func (c Change) apply(object any) {
 	}
 }
 
-// A server is an API server with one object. It does with it what a real one does, except for the fields of metadata.
+// A server is an API server with one object. It does with it what a real one does, except for the
+// fields of metadata.
 type server struct {
 	*suite
 	ctx     context.Context //nolint:containedctx // lives as long as one walk
@@ -94,13 +97,15 @@ type server struct {
 	bases map[string]base
 	// grown says that the next generation converts.
 	grown bool
-	// written is what has to be read, by version: what was edited last, and what was written since without a change.
+	// written is what has to be read, by version: what was edited last, and what was written since
+	// without a change.
 	written map[string]map[string]any
 	// before is what a version showed before its last edit.
 	before map[string]map[string]any
 }
 
-// A base is what a version showed when values of another one were kept in it, and of what object these were.
+// A base is what a version showed when values of another one were kept in it, and of what object
+// these were.
 type base struct {
 	version string
 	state   map[string]any
@@ -114,17 +119,13 @@ func (s *suite) server(ctx context.Context, object []byte, storage string) *serv
 // randomWalk makes a walk of count steps from an object, of random choices.
 func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, count int) *ViolationError {
 	s.count(func(c *Stats) { c.Walks++ })
-	versions := s.versions
-	w := s.server(ctx, object, versions[r.IntN(len(versions))])
+	w := s.server(ctx, object, pick(r, s.versions...))
 	v := w.create()
-	for range count {
-		if v != nil {
-			break
-		}
-		step := Step{Version: versions[r.IntN(len(versions))]}
-		n := r.IntN(8)
+	for ; count > 0 && v == nil; count-- {
+		version, n := pick(r, s.versions...), r.IntN(8)
+		step := Step{Version: version}
 		if n == 0 {
-			step = Step{Storage: step.Version}
+			step = Step{Storage: version}
 		} else if n == 2 && w.next != nil {
 			step = Step{Grow: true}
 		}
@@ -132,7 +133,7 @@ func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, cou
 			if n == 1 {
 				return nil
 			}
-			return w.changes(r, step.Version, state)
+			return w.changes(r, version, state)
 		})
 	}
 	return v
@@ -143,10 +144,9 @@ func (s *suite) replay(ctx context.Context, walk *Walk) *ViolationError {
 	w := s.server(ctx, walk.Object, walk.Storage)
 	v := w.create()
 	for _, step := range walk.Steps {
-		if v != nil {
-			break
+		if v == nil {
+			v = w.step(step, func(map[string]any) []Change { return step.Changes })
 		}
-		v = w.step(step, func(map[string]any) []Change { return step.Changes })
 	}
 	return v
 }
@@ -201,7 +201,8 @@ func (w *server) grow() *ViolationError {
 	return v
 }
 
-// changes makes random edits of what a version shows: parts of other objects, and some of what it has shown before.
+// changes makes random edits of what a version shows: parts of other objects, and some of what it
+// has shown before.
 func (w *server) changes(r *rand.Rand, version string, state map[string]any) []Change {
 	edited, changes := w.edited(r, version, state, w.before[version])
 	if edited != nil {
@@ -210,14 +211,16 @@ func (w *server) changes(r *rand.Rand, version string, state map[string]any) []C
 	return changes
 }
 
-// get returns what a client reads at a version. It has no defaults except those of the version that is stored.
+// get returns what a client reads at a version. It has no defaults except those of the version that
+// is stored.
 func (w *server) get(version string) (map[string]any, map[string]base, *ViolationError) {
 	state := copied(w.object)
 	w.admit(w.version, state)
 	return w.converted(state, w.bases, w.version, version)
 }
 
-// put writes an object at a version, as a client does. The API server refuses one that is not valid.
+// put writes an object at a version, as a client does. The API server refuses one that is not
+// valid.
 func (w *server) put(version string, state map[string]any, bases map[string]base, edited bool) (v *ViolationError) {
 	w.admit(version, state)
 	if len(w.schema(version).Validate(state)) > 0 {
@@ -238,8 +241,9 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 	return w.reads(version, state, gains, edited)
 }
 
-// reads checks what clients read at all versions once an object was written at one: what was written there, and the gains that the
-// write did not remove together with the object that they are in.
+// reads checks what clients read at all versions once an object was written at one: what was
+// written there, and the gains that the write did not remove together with the object that they are
+// in.
 func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edited bool) *ViolationError {
 	for _, version := range w.versions {
 		got, _, v := w.get(version)
@@ -263,8 +267,9 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 	return nil
 }
 
-// says reports whether the object has something at a path of a version without kept values. A value that was kept there before
-// rules bound the path to a place with a value of its own is another one.
+// says reports whether the object has something at a path of a version without kept values. A value
+// that was kept there before rules bound the path to a place with a value of its own is another
+// one.
 func (w *server) says(version, path string) bool {
 	text, err := w.convert(w.ctx, encode(visible(copied(w.object))), w.version, version)
 	if err != nil {
@@ -292,8 +297,8 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 	return values, nil
 }
 
-// returned is L1, L2 and L11: what was written is read, except what any version drops. Once the kind has grown, what was kept before
-// may appear where the user wrote nothing.
+// returned is L1, L2 and L11: what was written is read, except what any version drops. Once the
+// kind has grown, what was kept before may appear where the user wrote nothing.
 func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
 	diff := w.compare(want, got, version, w.versions...)
 	if w.grown {
@@ -314,8 +319,8 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	return w.violation(law, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
 }
 
-// converted converts an object and prunes the result, as the API server does. It also returns the bases of the kept values of the
-// result.
+// converted converts an object and prunes the result, as the API server does. It also returns the
+// bases of the kept values of the result.
 func (w *server) converted(object map[string]any, bases map[string]base, from, to string) (map[string]any, map[string]base, *ViolationError) {
 	if from == to {
 		return object, bases, nil

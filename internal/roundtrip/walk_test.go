@@ -76,8 +76,8 @@ func pair(convert specs) *converters.Kind {
 	return k
 }
 
-// hiding keeps .spec.only of v1, and beside it a size that it believes whatever has become of that. So that nobody sees it at v2,
-// it keeps the size of v2 as well.
+// hiding keeps .spec.only of v1, and with it a size, which it puts back although that was edited.
+// It keeps the size of v2 as well, so the edit seems to be there at v2.
 func hiding(spec, kept map[string]any, from string) (to, keptOf map[string]any, err error) {
 	keptOf = map[string]any{}
 	if from == "v1" {
@@ -100,8 +100,9 @@ func hiding(spec, kept map[string]any, from string) (to, keptOf map[string]any, 
 	return spec, keptOf, nil
 }
 
-// union has a url in v2, and in v1 one of two places for it, of which a type says which. It believes a type that does not go with
-// the url for as long as the rules alone give the same one, so that no single place hides an edit: but nothing reads the other place.
+// union has a url in v2, and in v1 one of two places for it, chosen by a type. It believes a type
+// that does not go with the url for as long as the rules alone give the same one. So no single
+// place hides an edit, but nothing reads the other place.
 func union(spec, kept map[string]any, from string) (to, keptOf map[string]any, err error) {
 	byURL := func(url any) map[string]any {
 		switch text, _ := url.(string); {
@@ -141,7 +142,7 @@ func union(spec, kept map[string]any, from string) (to, keptOf map[string]any, e
 	return to, map[string]any{"spec": spec, "url": to["url"]}, nil
 }
 
-// owned keeps what one version alone has: .spec.only of v1, and .spec.owner of v2, which came later.
+// owned keeps what only one version has: .spec.only of v1, and .spec.owner of v2, which came later.
 func owned(spec, kept map[string]any, from string) (to, keptOf map[string]any, err error) {
 	keptOf = map[string]any{}
 	name, other := "only", "owner"
@@ -158,7 +159,8 @@ func owned(spec, kept map[string]any, from string) (to, keptOf map[string]any, e
 	return spec, keptOf, nil
 }
 
-// renamed is what owned grows to: v2 says as .spec.owner what was only v1's. What was kept before is lost.
+// renamed is what owned grows to: .spec.only of v1 is .spec.owner of v2. What was kept before is
+// lost.
 func renamed(spec, _ map[string]any, _ string) (to, keptOf map[string]any, err error) {
 	to = map[string]any{}
 	for name, value := range spec {
@@ -337,7 +339,7 @@ func TestGivenWalks(t *testing.T) {
 			suite: roundtrip.Suite{Kind: pair(owned), CRD: crd, Next: next(pair(lossless), grown)},
 			walk:  roundtrip.Walk{Object: x, Storage: "v2", Steps: []roundtrip.Step{edit, {Version: "v1"}, {Grow: true}, edit}},
 		},
-		"a field that nobody knew": {
+		"a field that the converter does not know": {
 			suite: roundtrip.Suite{Kind: pair(same), CRD: crd, Gained: gained},
 			walk:  roundtrip.Walk{Object: x, Storage: "v1", Steps: []roundtrip.Step{edit}}, law: "L12 skew",
 		},

@@ -15,7 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// The CronTab of rules and the one in Go say the same of every object, and keep something of the same objects.
+// The CronTab of rules and the one in Go convert every object to the same one, and keep something
+// of the same objects.
 func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 	t.Parallel()
 	const count = 2000 / fewer // of each version

@@ -24,8 +24,8 @@ import (
 // fewObjects is how many objects of each version a change of rules or CRDs is held to the laws on.
 const fewObjects = 20
 
-// What was kept before an example had one of its rules, in place of which it kept what is unmapped, is not lost when it has it: L11.
-// Neither is it if the field of the rule was not there before.
+// Without one of its rules, an example keeps the field because it is unmapped. What was kept then
+// is not lost once the rule is there: L11. Neither is it if the CRD did not have the field before.
 func TestGrowthOfExamples(t *testing.T) {
 	t.Parallel()
 	grown := 0
@@ -59,7 +59,8 @@ func TestGrowthOfExamples(t *testing.T) {
 	}
 }
 
-// isNew is true of a rule of two places that the other version does not have: without it, nothing is copied.
+// isNew is true of a rule of two places that the other version does not have: without it, nothing
+// is copied.
 func (e *example) isNew(version string, rule *syntax.Rule) bool {
 	if rule.Field == nil || rule.Hub == nil || len(rule.Field.Paths) != 1 || len(rule.Hub.Paths) != 1 || rule.Use != nil {
 		return false
@@ -84,7 +85,8 @@ func nodeOf(v *crdschema.Version, path []string) *crdschema.Node {
 	return n
 }
 
-// before returns the example without a rule, and without its field if that is wanted, or nil if that is nothing that loads.
+// before returns the example without a rule, and without its field if that is wanted. It returns
+// nil if that does not load.
 func (e *example) before(t *testing.T, version, rule int, field string) *example {
 	t.Helper()
 	b := &example{name: e.name, crd: e.crd}
@@ -156,8 +158,8 @@ func TestTheHubIsTurnedRound(t *testing.T) {
 	holdOldReplica(t, s.Kind, next, 10*fewObjects/fewer)
 }
 
-// holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs: what that reads and a client
-// writes back unchanged comes back as if nobody had.
+// holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs:
+// what that reads and a client writes back unchanged comes back as if it had not been written.
 func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, count uint64) {
 	t.Helper()
 	for _, version := range next.CRD.Versions {
@@ -206,7 +208,8 @@ func lost(was, is any) bool {
 	return false
 }
 
-// A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not lost: L12.
+// A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not
+// lost: L12.
 func TestSkewOfExamples(t *testing.T) {
 	t.Parallel()
 	for _, e := range findExamples(t) {

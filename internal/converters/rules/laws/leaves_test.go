@@ -29,7 +29,8 @@ const (
 	maxHiddenEdits = 4
 )
 
-// An edit of a leaf that the other version does not show changes one annotation, which no edit of another leaf changes: L15.
+// An edit of a leaf that the other version does not show changes one annotation, which no edit of
+// another leaf changes: L15.
 func TestExamplesKeepEachLeafByItself(t *testing.T) {
 	t.Parallel()
 	edits := 0
@@ -171,8 +172,8 @@ func keptOf(object map[string]any, version string) map[string]string {
 	return kept
 }
 
-// A leaf is what one manager of server-side apply owns, except that a whole list may be one, because its keys at the other version
-// count as well, and so may a whole value without a schema.
+// A leaf is what one manager of server-side apply owns, except that a whole list may be one,
+// because its keys at the other version count as well, and so may a whole value without a schema.
 type leaf struct {
 	path   []any
 	within string // the path of the list or of the value without a schema that it is in, or its own
@@ -227,7 +228,7 @@ func below(all []leaf, l leaf, inOne bool) []leaf {
 	return append(all, l)
 }
 
-// another returns another value of the leaf, or nil if there is no simple one.
+// another returns another value of the leaf, nil if there is not a simple one.
 func (l leaf) another(t *testing.T) any {
 	t.Helper()
 	if values := l.node.Enum(); len(values) > 1 {
