@@ -144,17 +144,22 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 		return
 	}
 	p := all[r.IntN(len(all))]
+	if lists := slices.DeleteFunc(slices.Clone(all), func(p part) bool { return !isList(p.value) }); len(lists) > 0 && r.IntN(3) == 0 {
+		p = lists[r.IntN(len(lists))]
+	}
+	forms := []string{
+		`{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"absent":true}`,
+		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
+	}
+	if isList(p.value) || r.IntN(8) == 0 {
+		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`, `{"list":{"was":"a b c","parts":{},"extra":[{"after":1,"value":VALUE}]}}`,
+			`{"list":{"was":"1p5rssy","parts":{"0":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
+	}
 	value := string(encode(p.value))
 	if r.IntN(3) == 0 {
 		value = odd(r)
 	}
-	text := strings.ReplaceAll(pick(r,
-		`{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"absent":true}`,
-		`{"list":{"was":"1p5rssy","parts":{"0":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`,
-		`{"list":{"was":"a b c","parts":{},"extra":[{"after":1,"value":VALUE}]}}`,
-		`{"order":[{"name":VALUE},{"name":"a"}]}`,
-		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
-	), "VALUE", value)
+	text := strings.ReplaceAll(pick(r, forms...), "VALUE", value)
 	text = strings.TrimSuffix(text, "}") + pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"in":0`, `,"in":1`) + "}"
 	name := keep.Prefix + version
 	for _, step := range p.path {

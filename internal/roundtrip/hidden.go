@@ -28,14 +28,14 @@ func (s *suite) hides(ctx context.Context, from, to string, state map[string]any
 	}
 	shown := visible(copied(result))
 	s.admit(to, shown)
-	if diff := hidden(s.root(to, from), views{now, was, shown, kept.source}, ""); diff.path != "" {
+	if diff := hidden(nodes{s.schema(to).Root, s.schema(from).Root}, views{now, was, shown, kept.source}, ""); diff.path != "" {
 		return diff, to
 	}
 	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return gap{}, ""
 	}
-	return hidden(s.root(from, to), views{now, was, shown, bare(kept.source, to, from)}, ""), from
+	return hidden(nodes{s.schema(from).Root, s.schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, ""), from
 }
 
 // views are four views of one place: what the visible fields say now, and what they said when
@@ -45,10 +45,6 @@ type views struct{ now, was, shown, source any }
 // nodes are a place of a version, and the place of the same path in the other version. Either may
 // be nil.
 type nodes struct{ n, other *crdschema.Node }
-
-func (s *suite) root(version, other string) nodes {
-	return nodes{s.schema(version).Root, s.schema(other).Root}
-}
 
 func (p nodes) member(name string) nodes { return nodes{memberOf(p.n, name), memberOf(p.other, name)} }
 func (p nodes) items() nodes             { return nodes{p.n.Items(), p.other.Items()} }

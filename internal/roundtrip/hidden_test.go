@@ -57,7 +57,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(s.root("v1", "v2"), views{
+			got := hidden(nodes{s.schema("v1").Root, s.schema("v2").Root}, views{
 				now: decoded([]byte(test.now)), was: decoded([]byte(test.was)), shown: decoded([]byte(test.shown)), source: decoded([]byte(test.source)),
 			}, "")
 			if got.path != test.path {

@@ -174,10 +174,7 @@ func (s *suite) readDrops() []error {
 // read decodes an object: as the API server does, or with number literals for a suite without
 // schemas.
 func (s *suite) read(object []byte) map[string]any {
-	if s.CRD != nil {
-		return decoded(object)
-	}
-	m, _ := literal(object).(map[string]any)
+	m, _ := must(decode(object, s.CRD == nil)).(map[string]any)
 	return m
 }
 

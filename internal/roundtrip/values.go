@@ -18,19 +18,16 @@ import (
 // decoded reads an object as the API server does (k8s.io/apimachinery/pkg/util/json): a number is
 // an int64 if it is whole and fits, and a float64 otherwise.
 func decoded(object []byte) map[string]any {
-	v, err := decode(object, false)
-	if err != nil {
-		panic("roundtrip: not JSON: " + err.Error())
-	}
-	m, _ := v.(map[string]any)
+	m, _ := must(decode(object, false)).(map[string]any)
 	return m
 }
 
 // literal reads JSON with its numbers as their literals.
-func literal(text []byte) any {
-	v, err := decode(text, true)
+func literal(text []byte) any { return must(decode(text, true)) }
+
+func must[T any](v T, err error) T {
 	if err != nil {
-		panic("roundtrip: not JSON: " + err.Error())
+		panic("roundtrip: " + err.Error())
 	}
 	return v
 }
