@@ -111,7 +111,7 @@ build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
 
 .PHONY: run
 run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line.
-	@exec bin/webhookd serve --self-signed $(RUNFLAGS)
+	@exec bin/webhookd serve --self-signed --rules examples/widget --crds examples/widget $(RUNFLAGS)
 
 .PHONY: image
 image: ## Build the container image (IMAGE=webhookd:dev), where a docker engine runs.

@@ -111,11 +111,13 @@ func contenders(bin, only string) []contender {
 
 // build compiles the servers as they are released: no race detector, no debugging. It is run in bench/.
 func build(ctx context.Context, dir string) error {
-	for _, server := range []struct{ module, pkg string }{
-		{".", "./peers/echo"}, {".", "./peers/controllerruntime"}, {"..", "./cmd/webhookd"},
+	for _, server := range []struct{ name, module, pkg string }{
+		{"echo", ".", "./peers/echo"},
+		{"controllerruntime", ".", "./peers/controllerruntime"},
+		{"webhookd", "..", "./examples/customserver"}, // whose kinds the reviews are of
 	} {
 		log.Printf("building %s", server.pkg)
-		cmd := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, filepath.Base(server.pkg)), server.pkg)
+		cmd := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, server.name), server.pkg)
 		cmd.Dir = server.module
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("building %s: %w", server.pkg, err)

@@ -39,8 +39,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 		}
 		code += string(text)
 	}
-	// The kind of the how-to is in examples/ here and in internal/converters/ there.
-	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/internal/converters/gateway")
+	// The kind of the how-to is in examples/ here and in examples/customserver/ there.
+	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/examples/customserver/gateway")
 	blocks := strings.Split(string(page), "```go\n")[1:]
 	if len(blocks) < 5 {
 		t.Errorf("%d blocks of Go, want at least 5", len(blocks))

@@ -8,30 +8,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Bytes is a size in bytes. Its text form is that of a Kubernetes resource quantity: 128Mi,
-// 1Gi, 1.5Gi, 500M, or a plain number.
+// Bytes is a size in bytes. Its text form is that of a Kubernetes resource quantity: 128Mi, 1Gi,
+// 1.5Gi, 500M, or a plain number.
 type Bytes int64
 
 // A quantity is narrowed before it is parsed: no sign, no exponent (a large one takes for ever),
 // and no milli-bytes, which is what 128m means to Kubernetes.
 var quantity = regexp.MustCompile(`^\d{1,19}(\.\d{1,9})?([KMGT]i|[kMGT])?$`)
 
-var errBytes = errors.New("not a size: write bytes as a number, or with a unit, such as 128Mi or 1Gi")
-
-// ParseBytes reads the text form. What isn't a whole number of bytes, or doesn't fit, is an error.
+// ParseBytes reads the text form. Anything that is not a whole number of bytes, or does not fit, is
+// an error.
 func ParseBytes(text string) (Bytes, error) {
-	if !quantity.MatchString(text) {
-		return 0, errBytes
+	if quantity.MatchString(text) {
+		q, err := resource.ParseQuantity(text)
+		n := q.Value() // rounds fractions up, and too large a value down
+		if err == nil && n != math.MaxInt64 && q.CmpInt64(n) == 0 {
+			return Bytes(n), nil
+		}
 	}
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return 0, errBytes
-	}
-	n := q.Value() // rounds fractions up and caps what is too large at the highest value
-	if n == math.MaxInt64 || q.CmpInt64(n) != 0 {
-		return 0, errBytes
-	}
-	return Bytes(n), nil
+	return 0, errors.New(Size.text().not)
 }
 
 // String returns the text form with the largest binary unit that is exact.

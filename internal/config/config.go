@@ -1,23 +1,22 @@
 // Package config turns defaults, a YAML file, the environment and the command line into one
 // validated value.
 //
-// Every setting is one [Key] of [Keys]. Its name is the key in the file and the long flag;
-// in capitals, with underscores and the prefix WEBHOOKD_, it is the environment variable. A
-// flag that was set wins over the environment, which wins over the file, which wins over the
-// default. Nothing is guessed: an unknown or repeated key in the file is an error, and all
-// problems are reported at once, each with its key, where the value came from, and what to
-// write instead.
+// Every setting is one [Key] of [Keys]. Its name is the key in the file and the long flag; in
+// capitals, with underscores and the prefix WEBHOOKD_, it is the environment variable. A flag that
+// was set wins over the environment, which wins over the file, which wins over the default. Nothing
+// is guessed: an unknown or repeated key in the file is an error, and all problems are reported at
+// once, each with its key, where the value came from, and what to write instead.
 //
-// Nothing in this package keeps state, and every function is safe for concurrent use, but for
-// those that take a flag set, which must not be changed meanwhile.
+// Nothing in this package keeps state. Every function is safe for concurrent use, as long as no one
+// changes a flag set that it takes.
 package config
 
 import (
 	"time"
 )
 
-// Config is the configuration of the server. It is a value: pass it down, and don't change
-// the list it holds. The tag of a field is the name of its [Key].
+// Config is the configuration of the server. It is a value: pass it down, and do not change the
+// list that it holds. The tag of a field is the name of its [Key].
 type Config struct {
 	Listen      string `mapstructure:"listen"`       // HOST:PORT of the webhook, HTTPS
 	AdminListen string `mapstructure:"admin-listen"` // HOST:PORT of health and metrics, plain HTTP
@@ -30,17 +29,17 @@ type Config struct {
 	TLSStatic       bool          `mapstructure:"tls-static"`        // TLSDir need not be a Secret mount
 	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory
 	TLSMinVersion   TLSVersion    `mapstructure:"tls-min-version"`   // lowest version offered
-	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two looks at TLSDir
+	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two reads of TLSDir
 	ClientCAFile    string        `mapstructure:"client-ca-file"`    // PEM; empty: clients need no certificate
 	ClientNames     []string      `mapstructure:"client-names"`      // empty: any name that ClientCAFile vouches for
 
 	MaxBody          Bytes         `mapstructure:"max-body"`            // of one request
-	SmallBody        Bytes         `mapstructure:"small-body"`          // bodies up to this size may use the small-body share
+	SmallBody        Bytes         `mapstructure:"small-body"`          // largest body that may use SmallBodyShare
 	SmallBodyShare   int           `mapstructure:"small-body-share"`    // percent of MaxInFlightBytes
 	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
 	MaxInFlight      int           `mapstructure:"max-in-flight"`       // requests at once; 0: no limit
 	MaxConnections   int           `mapstructure:"max-connections"`     // 0: from MaxInFlightBytes
-	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free, before a 429 that has to come in time for kube-apiserver's last retry
+	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free; then a 429
 	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 
 	RequestTimeout time.Duration `mapstructure:"request-timeout"` // upper bound of a request's own timeout
@@ -52,7 +51,7 @@ type Config struct {
 	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
 	ConnectionAge  time.Duration `mapstructure:"connection-age"`  // 0: connections live on
 
-	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes; by default 0 with SelfSigned
+	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
 
 	LogLevel   LogLevel   `mapstructure:"log-level"`   // may change while running
@@ -60,11 +59,10 @@ type Config struct {
 	PProf      bool       `mapstructure:"pprof"`       // serve /debug/pprof to loopback peers
 }
 
-// Default returns the configuration that holds where nothing is set. It passes
-// [Config.Validate]; for serving, a source of the certificate is still to be chosen, see
-// [Loaded.ForServe].
+// Default returns the configuration in effect where nothing is set. It passes [Config.Validate]; to
+// serve, it still needs a source of the certificate, see [Loaded.ForServe].
 func Default() Config {
-	c, err := merge(layers{})
+	c, _, err := merge()
 	if err != nil {
 		panic("config: a default in the table of keys: " + err.Error())
 	}
@@ -82,15 +80,12 @@ const (
 	LogError LogLevel = "error"
 )
 
-// LogReviews says which reviews get a line of the log.
+// LogReviews says which reviews are logged one by one.
 type LogReviews string
 
 // The choices that the key log-reviews takes.
 const (
-	// LogFailedReviews is for those that failed, and those that took long.
-	LogFailedReviews LogReviews = "failures"
-	// LogAllReviews is for each.
-	LogAllReviews LogReviews = "all"
-	// LogNoReviews is for none, and for no summary of them either.
-	LogNoReviews LogReviews = "none"
+	LogFailedReviews LogReviews = "failures" // those that failed or were slow
+	LogAllReviews    LogReviews = "all"
+	LogNoReviews     LogReviews = "none" // nor a summary of them
 )

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -17,41 +18,28 @@ type Setting struct {
 	Origin Origin
 }
 
-// Effective is the whole configuration, in the order of [Keys]. It holds no secret, since no
-// [Kind] takes one.
+// Effective is the whole configuration, in the order of [Keys]. It holds no secret, since no [Kind]
+// takes one.
 type Effective []Setting
 
 // Effective returns every key with its value and where that comes from.
 func (l Loaded) Effective() Effective {
-	keys := Keys()
-	all := make(Effective, 0, len(keys))
-	for _, k := range keys {
-		text, list := k.text(l.Config)
+	values := l.Config.values()
+	all := make(Effective, 0, len(values))
+	for _, k := range Keys() {
+		text, list := render(values[k.Name])
 		all = append(all, Setting{Key: k, Text: text, List: list, Origin: l.Origins[k.Name]})
 	}
 	return all
 }
 
-// render returns a value in one line, a list with commas.
-func (k Key) render(c Config) string {
-	text, list := k.text(c)
-	return text + strings.Join(list, ",")
-}
-
 // WriteText writes a table of key, value and origin.
 func (e Effective) WriteText(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("KEY\tVALUE\tORIGIN\n")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) // writes nothing before Flush
+	fmt.Fprintln(tw, "KEY\tVALUE\tORIGIN")
 	for _, s := range e {
-		value := s.Text + strings.Join(s.List, ",")
-		if value == "" {
-			value = "-"
-		}
-		fmt.Fprintf(&b, "%s\t%s\t%s\n", s.Key.Name, printable(value), s.Origin)
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(tw, b.String()); err != nil {
-		return err
+		value := cmp.Or(s.Text+strings.Join(s.List, ","), "-")
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Key.Name, printable(value), s.Origin)
 	}
 	return tw.Flush()
 }
@@ -60,8 +48,7 @@ func (e Effective) WriteText(w io.Writer) error {
 func (e Effective) WriteYAML(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, s := range e {
-		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s.Key.Name}
-		root.Content = append(root.Content, name, s.node())
+		root.Content = append(root.Content, scalar(s.Key.Name), s.node())
 	}
 	enc := yaml.NewEncoder(w)
 	if err := enc.Encode(root); err != nil {
@@ -72,19 +59,21 @@ func (e Effective) WriteYAML(w io.Writer) error {
 
 // node returns the value in the spelling that its kind has in YAML.
 func (s Setting) node() *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s.Text}
+	n := scalar(s.Text)
 	switch s.Key.Kind {
-	case Bool:
-		n.Tag = "!!bool"
-	case Count, Percent:
-		n.Tag = "!!int"
+	case Bool, Count, Percent:
+		n.Tag = "" // with a tag it would be quoted
 	case Names:
 		n = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range s.List {
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: item})
+			n.Content = append(n.Content, scalar(item))
 		}
-	case Address, URLPath, File, Choice, Duration, Size:
+	default:
 	}
 	n.LineComment = s.Origin.String()
 	return n
+}
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }

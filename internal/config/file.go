@@ -2,12 +2,15 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,7 +21,7 @@ import (
 // MaxFile is the largest configuration file that is read, in bytes.
 const MaxFile = 1 << 20
 
-// maxProblems bounds what is said about one file.
+// maxProblems bounds what is reported about one file.
 const maxProblems = 20
 
 // ReadFile reads a file but stops after [MaxFile] bytes and one more, which [Load] reports. Its
@@ -32,8 +35,8 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxFile+1))
 }
 
-// unread writes the error of package os about the file called name as others are written: the cause, what to do, the path.
-func unread(name string, err error) error {
+// unreadable rewrites an error of package os: the cause, what to do, the path.
+func unreadable(name string, err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
 		return err
@@ -48,81 +51,77 @@ func unread(name string, err error) error {
 	return fmt.Errorf("%w, %s: %s", failed.Err, remedy, name)
 }
 
-// fromFile reads the text of the file called name.
-func fromFile(name string, text []byte) (layer, []*Error) {
-	root, problem := parseYAML(name, text)
-	if problem != nil {
-		return nil, []*Error{problem}
-	}
+// fromFile reads the file called name, which origin named. Every key is bad if nothing of the file
+// could be used.
+func fromFile(name string, origin Origin, readFile func(string) ([]byte, error), p *problems) layer {
 	l := layer{}
-	if root == nil {
-		return l, nil
+	if name == "" {
+		return l
 	}
-	var problems []*Error
-	seen := map[string]int{}
+	here := Origin{Source: FromFile, Name: name}
+	root := &yaml.Node{}
+	text, err := readFile(name)
+	if err != nil {
+		p.add(fileKey().Name, origin, fmt.Errorf("cannot be read: %w", unreadable(name, err)))
+	} else if root, here.Line, err = parseYAML(text); err != nil {
+		p.add("", here, err)
+	}
+	if err != nil {
+		for _, k := range Keys() {
+			p.bad[k.Name] = true
+		}
+		return l
+	}
+	seen := map[string]int{} // lines of keys
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		problems = append(problems, l.addNode(name, key, value, seen)...)
-		if len(problems) == maxProblems {
-			last := &Error{Origin: Origin{Source: FromFile, Name: name}, Text: "has more problems, perhaps: solve these first"}
-			return l, append(problems, last)
+		l.addNode(name, root.Content[i], root.Content[i+1], seen, p)
+		if len(p.all) == maxProblems {
+			p.add("", here, errors.New("may have more problems: fix these first"))
+			break
 		}
 	}
-	return l, problems
+	return l
 }
 
-var tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+var (
+	tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+	yamlError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+)
 
-// parseYAML returns the mapping at the root of the only document, or nil when there is none.
-func parseYAML(name string, text []byte) (*yaml.Node, *Error) {
-	fail := func(line int, format string, args ...any) *Error {
-		return &Error{Origin: Origin{Source: FromFile, Name: name, Line: line}, Text: fmt.Sprintf(format, args...)}
-	}
+// parseYAML returns the mapping at the root of the only document, or an error and its line.
+func parseYAML(text []byte) (root *yaml.Node, line int, err error) {
 	if len(text) > MaxFile {
-		return nil, fail(0, "larger than 1 MiB: remove what is not configuration")
+		return nil, 0, errors.New("larger than 1 MiB: remove what is not configuration")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, next yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		line, problem := splitLine(strings.TrimPrefix(err.Error(), "yaml: "))
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		parts := yamlError.FindStringSubmatch(err.Error())
+		line, _ := strconv.Atoi(parts[1])
+		problem := "not YAML: " + parts[2]
 		if strings.Contains(problem, "cannot start any token") && tabIndent.Match(text) {
 			problem += ": indent with spaces, not tabs"
 		}
-		return nil, fail(line, "not YAML: %s", problem)
+		return nil, line, errors.New(problem)
 	}
 	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
-		return nil, fail(0, "more than one YAML document: keep one")
+		return nil, 0, errors.New("more than one YAML document: keep one")
 	}
 	if len(doc.Content) == 0 {
-		return nil, nil
+		return &doc, 0, nil
 	}
-	root := doc.Content[0]
+	root = doc.Content[0]
 	if n := findAlias(root); n != nil {
-		return nil, fail(n.Line, "anchors and aliases are not supported: write the value itself")
+		return nil, n.Line, errors.New("anchors and aliases are not supported: write the value itself")
 	}
-	switch {
-	case root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null":
-		return nil, nil
-	case root.Kind != yaml.MappingNode:
-		return nil, fail(root.Line, "not a list of settings: write lines of KEY: VALUE")
+	if root.Kind != yaml.MappingNode && (root.Kind != yaml.ScalarNode || root.ShortTag() != "!!null") {
+		return nil, root.Line, errors.New("not a list of settings: write lines of KEY: VALUE")
 	}
-	return root, nil
+	return root, 0, nil
 }
 
-// splitLine takes the line number off an error of the YAML parser.
-func splitLine(text string) (line int, rest string) {
-	head, rest, ok := strings.Cut(text, ": ")
-	if _, err := fmt.Sscanf(head, "line %d", &line); !ok || err != nil {
-		return 0, text
-	}
-	return line, rest
-}
-
-// findAlias returns the first node that is an alias or has an anchor. The depth of nodes is
-// bounded by the YAML parser.
+// findAlias returns the first node that is an alias or has an anchor. The YAML parser bounds the
+// depth of nodes.
 func findAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return n
@@ -136,43 +135,45 @@ func findAlias(n *yaml.Node) *yaml.Node {
 }
 
 // addNode adds the value of one key; seen holds the line of each key that came before.
-func (l layer) addNode(file string, key, value *yaml.Node, seen map[string]int) []*Error {
-	origin := Origin{Source: FromFile, Name: file, Line: key.Line}
-	fail := func(name, format string, args ...any) []*Error {
-		return []*Error{{Key: name, Origin: origin, Text: fmt.Sprintf(format, args...)}}
-	}
+func (l layer) addNode(file string, key, value *yaml.Node, seen map[string]int, p *problems) {
+	origin := Origin{FromFile, file, key.Line}
 	if key.Kind != yaml.ScalarNode {
-		return fail("", "a key is not a word: write lines of KEY: VALUE")
+		p.add("", origin, errors.New("a key is not a word: write lines of KEY: VALUE"))
+		return
 	}
-	k, ok := findKey(key.Value)
-	if !ok {
-		return []*Error{unknownKey(origin, key.Value)}
+	keys := Keys()
+	at := slices.Index(namesOf(keys), key.Value)
+	if at < 0 {
+		p.addUnknown(origin, key.Value)
+		return
 	}
-	if line, ok := seen[k.Name]; ok {
-		return fail(k.Name, "repeated: remove one, the other is in line %d", line)
+	k, before := keys[at], seen[key.Value]
+	text, list, ok := nodeValue(value, k.Kind == Names)
+	switch {
+	case before > 0:
+		p.add(k.Name, origin, fmt.Errorf("repeated: remove one, the other is in line %d", before))
+	case ok:
+		l.add(k, text, list, origin, p)
+	case k.Kind == Names:
+		p.add(k.Name, origin, errors.New("not a list of names: write it as [NAME, NAME]"))
+	default:
+		p.add(k.Name, origin, errors.New("not a single value: write one "+k.Kind.text().noun))
 	}
-	seen[k.Name] = key.Line
-	if k.Kind == Names {
-		names, ok := nodeList(value)
-		if !ok {
-			return fail(k.Name, "not a list of names: write it as [NAME, NAME]")
-		}
-		return l.add(k, entry{value: names, origin: origin})
-	}
-	text, ok := nodeText(value)
-	if !ok {
-		return fail(k.Name, "not a single value: write one %s", k.Kind.noun())
-	}
-	return l.add(k, entry{value: text, origin: origin})
+	seen[k.Name] = cmp.Or(before, key.Line)
 }
 
-func findKey(name string) (Key, bool) {
-	for _, k := range Keys() {
-		if k.Name == name {
-			return k, true
-		}
+// nodeValue returns a scalar as it was written, or a list of them: 1.3 stays 1.3, not a number.
+func nodeValue(n *yaml.Node, isList bool) (text string, list []string, ok bool) {
+	ok = n.Style&yaml.TaggedStyle == 0
+	if !isList {
+		return n.Value, nil, ok && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null"
 	}
-	return Key{}, false
+	list, ok = []string{}, ok && n.Kind == yaml.SequenceNode
+	for _, item := range n.Content {
+		text, _, isText := nodeValue(item, false)
+		list, ok = append(list, text), ok && isText
+	}
+	return "", list, ok
 }
 
 func namesOf(keys []Key) []string {
@@ -183,34 +184,16 @@ func namesOf(keys []Key) []string {
 	return names
 }
 
-func unknownKey(o Origin, name string) *Error {
-	p := &Error{Origin: o, Text: fmt.Sprintf("unknown key %.64q: the keys are listed in docs/reference/configuration.md", name)}
-	if name == fileKey().Name {
-		p.Text = `unknown key "config": a file cannot name another, use the flag --config`
-	} else if near, ok := didyoumean.Nearest(name, namesOf(Keys())); ok {
-		p.Text = fmt.Sprintf("unknown key %.64q: did you mean %q?", name, near)
-		p.meant = near
+// addUnknown also marks the key that was probably meant.
+func (p *problems) addUnknown(o Origin, name string) {
+	near, ok := didyoumean.Nearest(name, namesOf(Keys()))
+	switch {
+	case name == fileKey().Name:
+		p.add("", o, errors.New(`unknown key "config": a file cannot name another, use the flag --config`))
+	case ok:
+		p.add("", o, fmt.Errorf("unknown key %.64q: did you mean %q?", name, near))
+		p.bad[near] = true
+	default:
+		p.add("", o, fmt.Errorf("unknown key %.64q: the keys are listed in docs/reference/configuration.md", name))
 	}
-	return p
-}
-
-// nodeText returns a scalar as it was written: 1.3 stays 1.3 and is no number.
-func nodeText(n *yaml.Node) (string, bool) {
-	plain := n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 && n.ShortTag() != "!!null"
-	return n.Value, plain
-}
-
-func nodeList(n *yaml.Node) ([]string, bool) {
-	if n.Kind != yaml.SequenceNode || n.Style&yaml.TaggedStyle != 0 {
-		return nil, false
-	}
-	list := make([]string, 0, len(n.Content))
-	for _, item := range n.Content {
-		text, ok := nodeText(item)
-		if !ok {
-			return nil, false
-		}
-		list = append(list, text)
-	}
-	return list, true
 }

@@ -7,18 +7,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags adds --config and a flag for every key to fs. The text of a flag is checked by [Load],
-// with everything else, so that all problems are seen at once.
+// Flags adds --config and a flag for every key to fs. The text of a flag is checked by [Load], with
+// everything else, so that all problems are reported at once.
 func Flags(fs *pflag.FlagSet) {
-	file := fileKey()
-	fs.Var(&flagText{arg: file.arg()}, file.Name, file.Usage)
-	for _, k := range Keys() {
+	for _, k := range append([]Key{fileKey()}, Keys()...) {
 		if k.Kind == Names {
 			fs.StringSlice(k.Name, nil, strings.Replace(k.usage(), k.arg(), "`"+k.arg()+"`", 1))
 			continue
 		}
-		v := &flagText{arg: k.arg(), text: k.Default}
-		f := fs.VarPF(v, k.Name, "", k.usage())
+		f := fs.VarPF(&flagText{arg: k.arg(), text: k.Default}, k.Name, "", k.usage())
 		if k.Kind == Bool {
 			f.NoOptDefVal = "true"
 		}
@@ -37,7 +34,7 @@ func (v *flagText) Set(text string) error {
 }
 
 // arg is what --help calls the value.
-func (k Key) arg() string { return cmp.Or(k.Arg, k.Kind.String()) }
+func (k Key) arg() string { return cmp.Or(k.Arg, k.Kind.text().arg) }
 
 // usage is the line of --help.
 func (k Key) usage() string {
@@ -45,10 +42,9 @@ func (k Key) usage() string {
 	if k.Kind == Choice {
 		s += ": " + choices(k.Choices)
 	}
-	switch {
-	case k.Zero != "" && k.Default == "0": // which pflag does not show
+	if k.Zero != "" && k.Default == "0" { // which pflag does not show
 		s += "; 0, the default: " + k.Zero
-	case k.Zero != "":
+	} else if k.Zero != "" {
 		s += "; 0: " + k.Zero
 	}
 	if k.Local != "" {
@@ -57,28 +53,19 @@ func (k Key) usage() string {
 	return s
 }
 
-// changed returns the flag of a key when it was set on the command line.
-func changed(fs *pflag.FlagSet, name string) (*pflag.Flag, bool) {
-	if fs == nil {
-		return nil, false
-	}
-	f := fs.Lookup(name)
-	return f, f != nil && f.Changed
-}
-
 // fromFlags reads the flags that were set.
-func fromFlags(fs *pflag.FlagSet) (layer, []*Error) {
-	l, problems := layer{}, []*Error(nil)
+func fromFlags(fs *pflag.FlagSet, p *problems) layer {
+	l := layer{}
 	for _, k := range Keys() {
-		f, ok := changed(fs, k.Name)
-		if !ok {
+		if !fs.Changed(k.Name) {
 			continue
 		}
-		e := entry{origin: Origin{Source: FromFlag, Name: k.Name}, value: f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			e.value = list.GetSlice()
+		value := fs.Lookup(k.Name).Value
+		text, list := value.String(), []string(nil)
+		if names, ok := value.(pflag.SliceValue); ok {
+			text, list = "", names.GetSlice()
 		}
-		problems = append(problems, l.add(k, e)...)
+		l.add(k, text, list, Origin{Source: FromFlag, Name: k.Name}, p)
 	}
-	return l, problems
+	return l
 }

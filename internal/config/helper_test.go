@@ -47,7 +47,7 @@ func flags(t *testing.T, args ...string) *pflag.FlagSet {
 	return set
 }
 
-// files stands in for the disk.
+// files replaces the disk.
 func files(contents map[string]string) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		text, ok := contents[name]

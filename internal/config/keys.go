@@ -1,12 +1,15 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // envPrefix starts the name of every environment variable that is ours.
 const envPrefix = "WEBHOOKD_"
 
-// Key describes one setting. The table of them drives the flags, the keys of the file, the
-// names in the environment, the checks of each value, the dump and the reference.
+// Key describes one setting. The table of keys drives the flags, the keys of the file, the names in
+// the environment, the checks of each value, the dump and the reference.
 type Key struct {
 	Name    string   // the key in the file and the long flag
 	Group   string   // the heading in the reference
@@ -16,10 +19,10 @@ type Key struct {
 	Usage   string   // one sentence for --help and the reference
 	Arg     string   // what --help calls the value; empty: the name of the kind
 	Choices []string // of a [Choice]
-	Min     string   // lowest value of a number, size or duration; empty: not negative
-	Max     string   // highest value; empty: none
-	Zero    string   // what 0 means where it is allowed below Min
-	Why     string   // the reason of Min and Max
+	Min     string   // lowest value of a number, size or duration
+	Max     string   // highest value of a number, size or duration
+	Zero    string   // what 0 means, where 0 is allowed below Min
+	Why     string   // the reason for Min and Max
 	Live    bool     // may change while running, see [Loaded.Reload]
 }
 
@@ -28,206 +31,134 @@ func (k Key) Env() string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(k.Name, "-", "_"))
 }
 
-// fileKey is the path of the configuration file: a flag and a variable, but no key of the file.
+// fileKey is the path of the configuration file: a flag and a variable, but not a key of the file.
 func fileKey() Key {
 	return Key{Name: "config", Kind: File, Usage: "YAML file with these keys"}
 }
 
 // Keys returns the table of settings, in the order of the reference.
 func Keys() []Key {
-	groups := []struct {
-		name string
-		keys []Key
-	}{
-		{"Addresses", addressKeys()},
-		{"Rules", rulesKeys()},
-		{"Certificates", tlsKeys()},
-		{"Memory and load", loadKeys()},
-		{"Requests and connections", connectionKeys()},
-		{"Shutdown", shutdownKeys()},
-		{"Diagnosis", diagnosisKeys()},
-	}
-	var all []Key
-	for _, g := range groups {
-		for _, k := range g.keys {
-			k.Group = g.name
-			all = append(all, k)
-		}
-	}
-	return all
-}
-
-func addressKeys() []Key {
-	return []Key{
-		{
+	const patience = "kube-apiserver gives up after 30s"
+	return slices.Concat(
+		group("Addresses", Key{
 			Name: "listen", Kind: Address, Default: ":9443",
 			Usage: "address that serves the webhook over HTTPS",
-		},
-		{
+		}, Key{
 			Name: "admin-listen", Kind: Address, Default: ":8080",
 			Usage: "address that serves /livez, /readyz and /metrics over plain HTTP",
-		},
-		{
+		}, Key{
 			Name: "path", Kind: URLPath, Arg: "url-path", Default: "/crdconvert",
 			Usage: "URL path of the webhook, as in the CRD's clientConfig; a trailing slash makes no difference",
-		},
-	}
-}
-
-func rulesKeys() []Key {
-	return []Key{
-		{
+		}),
+		group("Rules", Key{
 			Name: "rules", Kind: File, Arg: "path",
-			Usage: "file or folder of Conversion files, as a ConfigMap is mounted; folders are read to the bottom; needs crds; a change is taken over while running",
-		},
-		{
+			Usage: "file or folder of Conversion files, such as a mounted ConfigMap; folders are read to the bottom; needs crds; changes take effect while running",
+		}, Key{
 			Name: "crds", Kind: File, Arg: "path",
-			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; a change is taken over while running",
-		},
-	}
-}
-
-func tlsKeys() []Key {
-	return []Key{
-		{
+			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; changes take effect while running",
+		}),
+		group("Certificates", Key{
 			Name: "tls-dir", Kind: File, Arg: "dir",
-			Usage: "folder with tls.crt and tls.key, as a Secret is mounted; not together with self-signed",
-		},
-		{
+			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
+		}, Key{
 			Name: "tls-static", Kind: Bool, Default: "false",
-			Usage: "take a tls-dir that is not a Secret mount (it has no ..data link), where a change can be seen half written",
-		},
-		{
+			Usage: "accept a tls-dir that is not a Secret mount (it has no ..data link), where a half-written change can be read",
+		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
-		},
-		{
+		}, Key{
 			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
-			Usage: "lowest TLS version; kube-apiserver speaks 1.3",
-		},
-		{
+			Usage: "lowest TLS version; kube-apiserver uses 1.3",
+		}, Key{
 			Name: "tls-poll-interval", Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
-			Usage: "how often tls-dir is read, beside being watched",
-		},
-		{
+			Usage: "how often tls-dir is read, in addition to being watched",
+		}, Key{
 			Name: "client-ca-file", Kind: File,
-			Usage: "PEM file of the CA that client certificates must come from; only behind a proxy: kube-apiserver presents none and would be turned away",
-		},
-		{
+			Usage: "PEM file of the CA that must have issued client certificates; only behind a proxy: kube-apiserver presents none and would be refused",
+		}, Key{
 			Name: "client-names", Kind: Names,
-			Usage: "names, with commas between them, one of which a client certificate must carry; needs client-ca-file",
-		},
-	}
-}
-
-func loadKeys() []Key {
-	return []Key{
-		{
+			Usage: "names, separated by commas; a client certificate must carry one of them; needs client-ca-file",
+		}),
+		group("Memory and load", Key{
 			Name: "max-body", Kind: Size, Default: "128Mi", Min: "64Ki", Max: "1Gi",
 			Usage: "largest request body; a larger one is answered 413",
-		},
-		{
+		}, Key{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes that connections and request bodies take at once; a body that finds no room waits for queue-wait, then is answered 429",
-		},
-		{
+			Usage: "bytes that connections and request bodies may take at once; a body that does not fit waits for queue-wait, then is answered 429",
+		}, Key{
 			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
 			Usage: "largest body that may use the small-body-share",
-		},
-		{
-			Name: "small-body-share", Kind: Percent, Default: "25", Max: "90",
-			Usage: "percent of max-in-flight-bytes that is kept for small bodies",
-		},
-		{
+		}, Key{
+			Name: "small-body-share", Kind: Percent, Default: "25", Min: "0", Max: "90",
+			Usage: "percent of max-in-flight-bytes reserved for small bodies",
+		}, Key{
 			Name: "max-in-flight", Kind: Count, Default: "0", Min: "200", Max: "1000000", Zero: "no limit",
 			Why:   "one list of kube-apiserver sends many requests at once",
 			Usage: "requests at once; more are answered 429",
-		},
-		{
+		}, Key{
 			Name: "max-connections", Kind: Count, Default: "0", Min: "64", Max: "1000000", Zero: "as many as a third of max-in-flight-bytes has room for, at 48Ki each",
-			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle for longest",
-		},
-		{
-			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is within
-			// its 30s, 11 x 2s + 10 x 1s is not.
-			Name: "queue-wait", Kind: Duration, Default: "1s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and shows a timeout in place of the overload",
-		},
-		{
-			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less 38Mi, or less 10 to 25 % of it where 38Mi is less or more than that",
+			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle the longest",
+		}, Key{
+			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
+			// within its 30s, 11 x 2s + 10 x 1s is not.
+			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
+			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and reports a timeout instead of the overload",
+		}, Key{
+			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less a reserve of 38Mi, but at least 10 and at most 25 % of that limit",
 			Usage: "memory that the Go runtime aims to stay below",
-		},
-	}
-}
-
-func connectionKeys() []Key {
-	const patience = "kube-apiserver gives up after 30s"
-	return []Key{
-		{
+		}),
+		group("Requests and connections", Key{
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: patience,
 			Usage: "upper bound of the timeout that a request asks for; the answer comes a second earlier",
-		},
-		{
+		}, Key{
 			Name: "header-timeout", Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
 			Usage: "time for the header of a request to arrive",
-		},
-		{
+		}, Key{
 			Name: "max-header", Kind: Size, Default: "32Ki", Min: "4Ki", Max: "1Mi",
 			Usage: "largest header of a request",
-		},
-		{
+		}, Key{
 			Name: "body-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "30s", Why: patience,
 			Usage: "time for the body of a request to arrive",
-		},
-		{
+		}, Key{
 			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second that a body must bring from its sixth second on, and at least what brings all of it in half of body-timeout",
-		},
-		{
+			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough to arrive within half of body-timeout",
+		}, Key{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
-			Usage: "time after request-timeout for a slow reader to take the answer",
-		},
-		{
+			Usage: "time after request-timeout for a slow client to read the answer",
+		}, Key{
 			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
 			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
 			Usage: "how long an idle connection is kept",
-		},
-		{
+		}, Key{
 			Name: "connection-age", Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
-			Usage: "age, give or take a fifth, at which a connection ends with Connection: close, so that load spreads over new replicas",
-		},
-	}
-}
-
-func shutdownKeys() []Key {
-	return []Key{
-		{
-			// Nobody balances load over a server on somebody's desk.
-			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Max: "5m",
-			Usage: "how long requests are still taken after SIGTERM, until every API server has seen the endpoint go",
-		},
-		{
+			Usage: "age, give or take a fifth, at which a connection is closed with Connection: close, so that load spreads over new replicas",
+		}),
+		group("Shutdown", Key{
+			// No load balancer sends requests to a local server.
+			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Min: "0s", Max: "5m",
+			Usage: "how long requests are still accepted after SIGTERM, until every API server has seen the endpoint go",
+		}, Key{
 			Name: "shutdown-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "10m",
-			Usage: "time for running requests to end after the drain-delay; keep terminationGracePeriodSeconds above the sum of both",
-		},
-	}
-}
-
-func diagnosisKeys() []Key {
-	return []Key{
-		{
+			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
+		}),
+		group("Diagnosis", Key{
 			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo), Live: true,
 			Choices: []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 			Usage:   "lowest level that is logged",
-		},
-		{
+		}, Key{
 			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
 			Usage:   "reviews that are logged one by one: failures and those that take a second or more, all, or none; unless it is none, each kind also has a summary line a minute",
-		},
-		{
+		}, Key{
 			Name: "pprof", Kind: Bool, Default: "false",
 			Usage: "serve /debug/pprof at admin-listen, to loopback peers only",
-		},
+		}),
+	)
+}
+
+func group(name string, keys ...Key) []Key {
+	for i := range keys {
+		keys[i].Group = name
 	}
+	return keys
 }

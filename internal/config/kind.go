@@ -1,11 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is how the text of a value is read. There is no kind for free text, on purpose: a secret
+// Kind is how the text of a value is read. There is deliberately no kind for free text: a secret
 // has no key that would take it, only a file that it can be in.
 type Kind int
 
@@ -33,59 +36,27 @@ const (
 	Size                 // as ParseBytes reads it
 )
 
-// String returns the name of the kind as --help shows it.
-func (k Kind) String() string {
-	switch k {
-	case Address:
-		return "address"
-	case URLPath:
-		return "path"
-	case File:
-		return "file"
-	case Names:
-		return "names"
-	case Choice:
-		return "choice"
-	case Bool:
-		return "bool"
-	case Count:
-		return "number"
-	case Percent:
-		return "percent"
-	case Duration:
-		return "duration"
-	case Size:
-		return "size"
-	}
-	return "kind " + strconv.Itoa(int(k))
+// kindText is what people read about a kind.
+type kindText struct {
+	arg  string // the value in --help
+	noun string // the value in a sentence
+	not  string // what is wrong with any other text, and what to write instead
 }
 
-// noun returns the name of the kind as sentences have it.
-func (k Kind) noun() string {
-	switch k {
-	case URLPath:
-		return "URL path"
-	case File:
-		return "path of a file or folder"
-	case Bool:
-		return "boolean"
-	case Address, Names, Choice, Count, Percent, Duration, Size:
-	}
-	return k.String()
+func (k Kind) text() kindText {
+	return [...]kindText{
+		Address:  {"address", "address", "not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080"},
+		URLPath:  {"path", "URL path", "not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert"},
+		File:     {"file", "path of a file or folder", "not a path of a file: write one without control characters"},
+		Names:    {"names", "names", "not a name: write the common name or DNS name of a certificate"},
+		Choice:   {"choice", "choice", "not one of the choices: write "},
+		Bool:     {"bool", "boolean", "not a boolean: write true or false"},
+		Count:    {"number", "number", "not a number: write digits only, such as 250"},
+		Percent:  {"percent", "percent", "not a percentage: write digits only, such as 25"},
+		Duration: {"duration", "duration", "not a duration: write a number with a unit, such as 15s or 2m"},
+		Size:     {"size", "size", "not a size: write bytes as a number, or with a unit, such as 128Mi or 1Gi"},
+	}[k]
 }
-
-var (
-	errAddress  = errors.New("not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080")
-	errURLPath  = errors.New("not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert")
-	errReserved = errors.New("/readyz is the health check's: write another path, such as /crdconvert")
-	errFile     = errors.New("not a path of a file: write one without control characters")
-	errName     = errors.New("not a name: write the common name or DNS name of a certificate")
-	errList     = errors.New("not a list: write names with commas between them")
-	errBool     = errors.New("not a boolean: write true or false")
-	errCount    = errors.New("not a number: write digits only, such as 250")
-	errPercent  = errors.New("not a percentage: write digits only, such as 25")
-	errDuration = errors.New("not a duration: write a number with a unit, such as 15s or 2m")
-)
 
 // Lengths are checked apart: a bounded repetition costs most of a megabyte to compile.
 var (
@@ -93,114 +64,113 @@ var (
 	urlPath  = regexp.MustCompile(`^/[A-Za-z0-9._~/-]*$`)
 )
 
-// check reports what is wrong with the text of one value; bounds are not looked at.
-func (k Key) check(text string) error {
-	var err error
+// zeroUnits are the units that time.Duration writes although they are zero: it writes 2m as 2m0s.
+var zeroUnits = regexp.MustCompile(`([hm])(0m)?0s$`)
+
+// parse reads a value. That of [Names] is in list, or in text with commas where list is nil. It
+// returns a string, []string, bool, int64, time.Duration or [Bytes], and does not check bounds.
+func (k Key) parse(text string, list []string) (value any, err error) {
+	value = text
+	valid := true
 	switch k.Kind {
 	case Address:
-		_, _, err = parseAddress(text)
+		_, _, valid = splitAddress(text)
 	case URLPath:
-		err = checkURLPath(text)
+		clean := trimSlash(text)
+		if clean == "/readyz" {
+			return nil, errors.New("/readyz is the health check's: write another path, such as /crdconvert")
+		}
+		// The form also refuses what the router would take for a pattern.
+		valid = len(text) <= 1000 && urlPath.MatchString(text) && !strings.Contains(text, "//") && path.Clean(clean) == clean
 	case File:
-		if !plain(text) {
-			err = errFile
-		}
+		valid = plain(text)
 	case Names:
-		err = checkName(text)
+		if list == nil {
+			if list, valid = splitNames(text); !valid {
+				return nil, errors.New("not a list: write names with commas between them")
+			}
+		}
+		value, valid = list, !slices.ContainsFunc(list, func(name string) bool { return !isName(name) })
 	case Choice:
-		err = k.checkChoice(text)
+		if !slices.Contains(k.Choices, text) {
+			return nil, errors.New(k.Kind.text().not + choices(k.Choices))
+		}
 	case Bool:
-		if _, e := strconv.ParseBool(text); e != nil {
-			err = errBool
-		}
-	case Count, Percent, Duration, Size:
-		_, err = k.number(text)
-	}
-	return err
-}
-
-// number reads the text of a kind that has bounds: nanoseconds of a duration, bytes of a size.
-func (k Key) number(text string) (int64, error) {
-	switch k.Kind {
+		value, err = strconv.ParseBool(text)
 	case Count, Percent:
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err == nil {
-			return n, nil
-		}
-		if k.Kind == Percent {
-			return 0, errPercent
-		}
-		return 0, errCount
+		value, err = strconv.ParseInt(text, 10, 32)
 	case Duration:
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return 0, errDuration
-		}
-		return int64(d), nil
+		value, err = time.ParseDuration(text)
 	case Size:
-		b, err := ParseBytes(text)
-		return int64(b), err
-	case Address, URLPath, File, Names, Choice, Bool:
+		value, err = ParseBytes(text)
 	}
-	return 0, errors.New(k.Kind.String() + " is not a number")
+	if err != nil || !valid {
+		return nil, errors.New(k.Kind.text().not) // errors of strconv quote the value
+	}
+	return value, nil
 }
 
-func (k Key) checkChoice(text string) error {
-	if slices.Contains(k.Choices, text) {
+// render is the reverse of parse.
+func render(value any) (text string, list []string) {
+	switch x := value.(type) {
+	case []string:
+		return "", x
+	case time.Duration:
+		return zeroUnits.ReplaceAllString(x.String(), "$1"), nil
+	}
+	return fmt.Sprint(value), nil
+}
+
+// checkBounds reports a value that parse returned and that is below Min or above Max.
+func (k Key) checkBounds(value any) error {
+	n := reflect.ValueOf(value)
+	if !n.CanInt() || n.IsZero() && k.Zero != "" {
 		return nil
 	}
-	return errors.New("not one of the choices: write " + choices(k.Choices))
+	switch {
+	case n.Int() > k.bound(k.Max):
+		return fmt.Errorf("too large: write at most %s%s", k.Max, k.reason())
+	case n.Int() >= k.bound(k.Min):
+		return nil
+	case k.Zero != "":
+		return fmt.Errorf("too small: write 0 (%s) or at least %s%s", k.Zero, k.Min, k.reason())
+	}
+	return fmt.Errorf("too small: write at least %s%s", k.Min, k.reason())
+}
+
+func (k Key) bound(text string) int64 {
+	value, _ := k.parse(text, nil) // the bounds of the table are valid
+	return reflect.ValueOf(value).Int()
+}
+
+func (k Key) reason() string {
+	if k.Why == "" {
+		return ""
+	}
+	return " (" + k.Why + ")"
 }
 
 // choices returns "a, b or c".
 func choices(all []string) string {
 	last := len(all) - 1
-	if last < 1 {
-		return strings.Join(all, "")
-	}
 	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
-func parseAddress(text string) (host string, port uint16, err error) {
+func splitAddress(text string) (host string, port uint64, valid bool) {
 	host, digits, err := net.SplitHostPort(text)
-	if err != nil {
-		return "", 0, errAddress
-	}
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil {
-		return "", 0, errAddress
-	}
-	if _, err := netip.ParseAddr(host); host != "" && err != nil && (len(host) > 253 || !hostName.MatchString(host)) {
-		return "", 0, errAddress
-	}
-	return host, uint16(n), nil
-}
-
-// checkURLPath also keeps out what the router would take for a pattern.
-func checkURLPath(text string) error {
-	clean := trimSlash(text)
-	if len(text) > 1000 || !urlPath.MatchString(text) || strings.Contains(text, "//") || path.Clean(clean) != clean {
-		return errURLPath
-	}
-	if clean == "/readyz" {
-		return errReserved
-	}
-	return nil
+	port, notPort := strconv.ParseUint(digits, 10, 16)
+	_, notIP := netip.ParseAddr(host)
+	known := host == "" || notIP == nil || len(host) <= 253 && hostName.MatchString(host)
+	return host, port, err == nil && notPort == nil && known
 }
 
 // trimSlash removes one trailing slash, but keeps the root.
 func trimSlash(p string) string {
-	if len(p) > 1 {
-		return strings.TrimSuffix(p, "/")
-	}
-	return p
+	return cmp.Or(strings.TrimSuffix(p, "/"), p)
 }
 
-func checkName(text string) error {
-	if text == "" || len(text) > 253 || strings.TrimSpace(text) != text || !plain(text) {
-		return errName
-	}
-	return nil
+func isName(text string) bool {
+	return text != "" && len(text) <= 253 && strings.TrimSpace(text) == text && plain(text)
 }
 
 // plain reports whether text is UTF-8 without control characters.
@@ -208,27 +178,13 @@ func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// splitNames reads a list as a flag writes it: with commas, quotes as in RFC 4180.
-func splitNames(text string) ([]string, error) {
+// splitNames reads a list as a flag writes it: with commas, and quotes as in RFC 4180. It is not
+// left to pflag, which ignores all but the first line.
+func splitNames(text string) (names []string, valid bool) {
 	if text == "" {
-		return []string{}, nil
+		return []string{}, true
 	}
 	r := csv.NewReader(strings.NewReader(text))
 	names, err := r.Read()
-	if err != nil || r.InputOffset() != int64(len(text)) {
-		return nil, errList
-	}
-	return names, nil
-}
-
-// formatDuration drops the zero units that time.Duration writes out: 2m, not 2m0s.
-func formatDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return names, err == nil && r.InputOffset() == int64(len(text))
 }

@@ -1,20 +1,23 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 
 	"github.com/spf13/pflag"
 )
 
-// Loaded is a configuration with the story of how it came about.
+// Loaded is a configuration and where it comes from.
 type Loaded struct {
 	Config   Config
 	Origins  Origins
 	Warnings []string // to be logged; one line each
 	File     string   // path of the configuration file; empty without one
 
-	layers layers
-	bad    map[string]bool // keys whose value couldn't be read
+	file, env, flags layer
+	bad              map[string]bool // keys whose value could not be read
 }
 
 // Load merges the defaults, the file that --config or WEBHOOKD_CONFIG names, environ (as
@@ -22,102 +25,75 @@ type Loaded struct {
 // validates the result. fs may be nil or lack flags. readFile is normally [ReadFile]; it is
 // called at most once.
 //
-// The error joins every [Error]. Loaded is then not to be used, but for [Loaded.ForServe],
-// whose problems can be told along.
+// The error joins every [Error]. With an error only the Warnings may be used, and
+// [Loaded.ForServe], to report all problems together.
 func Load(fs *pflag.FlagSet, environ []string, readFile func(string) ([]byte, error)) (Loaded, error) {
-	vars, env, envProblems, warnings := fromEnv(environ)
-	flags, flagProblems := fromFlags(fs)
-	l := Loaded{Warnings: warnings, layers: layers{env: env, flags: flags, fs: fs}}
-
-	name, origin := filePath(fs, vars)
-	l.File = name
-	file, problems := readLayer(name, origin, readFile)
-	unread := name != "" && file == nil
-	l.layers.file = file
-	problems = append(append(problems, envProblems...), flagProblems...)
-	l.bad = badKeys(problems, unread)
-	return l.finish(problems)
+	if fs == nil {
+		fs = &pflag.FlagSet{}
+	}
+	vars := ourVars(environ)
+	file := fileKey()
+	origin := Origin{Source: FromEnv, Name: file.Env()}
+	l := Loaded{Warnings: unknownVars(vars), File: vars[file.Env()]}
+	if fs.Changed(file.Name) {
+		origin = Origin{Source: FromFlag, Name: file.Name}
+		l.File = fs.Lookup(file.Name).Value.String()
+	}
+	p := &problems{bad: map[string]bool{}}
+	l.file = fromFile(l.File, origin, readFile, p)
+	l.env = fromEnv(vars, p)
+	l.flags = fromFlags(fs, p)
+	return l.finish(p)
 }
 
 // finish merges and validates.
-func (l Loaded) finish(problems []*Error) (Loaded, error) {
-	var err error
-	if l.Config, err = merge(l.layers); err != nil {
+func (l Loaded) finish(p *problems) (_ Loaded, err error) {
+	l.bad = p.bad
+	if l.Config, l.Origins, err = merge(l.file, l.env, l.flags); err != nil {
 		return l, fmt.Errorf("merging the configuration: %w", err)
 	}
-	l.Origins = l.layers.origins()
-	problems = append(problems, l.Config.problems(l.Origins, l.bad)...)
-	return l, join(problems)
+	p.origins = l.Origins
+	p.validate(l.Config)
+	return l, errors.Join(p.all...)
 }
 
-// ForServe reports what keeps a configuration from serving beside what [Load] checks: it needs a
-// source for its certificate.
+// ForServe reports what a server needs in addition to what [Load] checks: a source for its
+// certificate.
 func (l Loaded) ForServe() error {
-	return join(l.Config.apply(serveRules(), l.Origins, l.bad))
+	p := &problems{origins: l.Origins, bad: l.bad}
+	p.demand(l.Config.TLSDir != "" || l.Config.SelfSigned, "tls-dir",
+		"no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set %s", "self-signed")
+	return errors.Join(p.all...)
 }
 
 // Reload reads the configuration file again and returns next: l with the new values of the keys
 // that may change while running (Key.Live). restart names the other keys whose value in the file
 // would be different now; they keep the old one until the process starts again. Environment and
-// flags stay what they were. On an error, which is as that of [Load], next is l.
+// flags do not change. On an error, which is like that of [Load], next is l.
 func (l Loaded) Reload(readFile func(string) ([]byte, error)) (next Loaded, restart []string, err error) {
 	if l.File == "" {
 		return l, nil, nil
 	}
-	file, problems := readLayer(l.File, Origin{Source: FromFile, Name: l.File}, readFile)
+	p := &problems{bad: map[string]bool{}}
 	fresh := l
-	fresh.layers.file = file
-	fresh.bad = badKeys(problems, file == nil)
-	if fresh, err = fresh.finish(problems); err != nil {
+	fresh.file = fromFile(l.File, Origin{Source: FromFile, Name: l.File}, readFile, p)
+	if fresh, err = fresh.finish(p); err != nil {
 		return l, nil, err
 	}
-	kept := layer{}
 	next = l
+	next.file = maps.Collect(maps.All(l.file))
+	before, now := l.Config.values(), fresh.Config.values()
 	for _, k := range Keys() {
-		from := l.layers.file
-		if k.Live {
-			from = file
-		} else if k.render(l.Config) != k.render(fresh.Config) {
+		e, ok := fresh.file[k.Name]
+		switch {
+		case k.Live && ok:
+			next.file[k.Name] = e
+		case k.Live:
+			delete(next.file, k.Name)
+		case !reflect.DeepEqual(before[k.Name], now[k.Name]):
 			restart = append(restart, k.Name)
 		}
-		if e, ok := from[k.Name]; ok {
-			kept[k.Name] = e
-		}
 	}
-	next.layers.file = kept
-	next, err = next.finish(nil)
+	next, err = next.finish(&problems{bad: map[string]bool{}})
 	return next, restart, err
-}
-
-// filePath returns the path of the configuration file and who named it.
-func filePath(fs *pflag.FlagSet, vars map[string]string) (string, Origin) {
-	k := fileKey()
-	if f, ok := changed(fs, k.Name); ok {
-		return f.Value.String(), Origin{Source: FromFlag, Name: k.Name}
-	}
-	return vars[k.Env()], Origin{Source: FromEnv, Name: k.Env()}
-}
-
-// readLayer returns nil with problems when nothing of the file could be used.
-func readLayer(name string, origin Origin, readFile func(string) ([]byte, error)) (layer, []*Error) {
-	if name == "" {
-		return nil, nil
-	}
-	text, err := readFile(name)
-	if err != nil {
-		return nil, []*Error{{Key: fileKey().Name, Origin: origin, Text: "cannot be read", Err: unread(name, err)}}
-	}
-	return fromFile(name, text)
-}
-
-// badKeys returns the keys that problems name; all of them when a file wasn't read.
-func badKeys(problems []*Error, unread bool) map[string]bool {
-	bad := map[string]bool{}
-	for _, p := range problems {
-		bad[p.Key], bad[p.meant] = true, true
-	}
-	for _, k := range Keys() {
-		bad[k.Name] = bad[k.Name] || unread
-	}
-	return bad
 }

@@ -25,22 +25,20 @@ type Origin struct {
 	Line   int    // in the file, from 1; 0 where not known
 }
 
-// Origins maps the name of a key to where its value comes from; what is missing is the default.
+// Origins maps the name of a key to where its value comes from, unless that is the default.
 type Origins map[string]Origin
 
 // String returns "default", "file NAME:LINE", "env NAME" or "flag --NAME".
 func (o Origin) String() string {
-	switch o.Source {
-	case FromFile:
-		if o.Line == 0 {
-			return "file " + printable(o.Name)
-		}
-		return "file " + printable(o.Name) + ":" + strconv.Itoa(o.Line)
-	case FromEnv:
-		return "env " + o.Name
-	case FromFlag:
+	switch {
+	case o.Source == FromFlag:
 		return "flag --" + o.Name
-	case FromDefault:
+	case o.Source == FromEnv:
+		return "env " + o.Name
+	case o.Source == FromFile && o.Line == 0:
+		return "file " + printable(o.Name)
+	case o.Source == FromFile:
+		return fmt.Sprintf("file %s:%d", printable(o.Name), o.Line)
 	}
 	return "default"
 }
@@ -53,28 +51,21 @@ func printable(name string) string {
 	return name
 }
 
-// Error is one thing that is wrong with the configuration. It never quotes the value.
-// [Load] joins all of them with [errors.Join].
+// Error is one thing that is wrong with the configuration. It never quotes the value. [Load] joins
+// all of them with [errors.Join].
 type Error struct {
 	Key    string // empty where the problem is not that of one key
 	Origin Origin
-	Text   string // what is wrong, and what to write instead
-	Err    error  // the cause, where there is one
-
-	meant string // the key that a misspelt one stands for
+	Err    error // what is wrong, and what to write instead
 }
 
 // Error returns the problem in one line.
 func (p *Error) Error() string {
-	text := p.Text
-	if p.Err != nil {
-		text += ": " + p.Err.Error()
-	}
 	if p.Key == "" {
-		return p.Origin.String() + ": " + text
+		return fmt.Sprintf("%s: %v", p.Origin, p.Err)
 	}
-	return fmt.Sprintf("%s (%s): %s", p.Key, p.Origin, text)
+	return fmt.Sprintf("%s (%s): %v", p.Key, p.Origin, p.Err)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns Err.
 func (p *Error) Unwrap() error { return p.Err }

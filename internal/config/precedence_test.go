@@ -125,7 +125,7 @@ func TestFlagForms(t *testing.T) {
 		args: []string{"--client-names=", "--tls-dir="},
 	})
 	if len(l.Config.ClientNames) != 0 || l.Config.TLSDir != "" {
-		t.Errorf("flags set to nothing don't clear: %q, %q", l.Config.ClientNames, l.Config.TLSDir)
+		t.Errorf("flags set to nothing do not clear: %q, %q", l.Config.ClientNames, l.Config.TLSDir)
 	}
 }
 

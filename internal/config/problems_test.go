@@ -113,7 +113,7 @@ func TestProblems(t *testing.T) {
 			in{args: []string{"--config=missing.yaml"}},
 			[]string{`config (flag --config): cannot be read: file does not exist, write the file or leave config out: missing.yaml`},
 		},
-		"file missing, by environment, beside a bad value": {
+		"file missing, by environment, with a bad value": {
 			in{env: []string{"WEBHOOKD_CONFIG=missing.yaml", "WEBHOOKD_LISTEN=9443"}},
 			[]string{
 				`config (env WEBHOOKD_CONFIG): cannot be read: file does not exist, write the file or leave config out: missing.yaml`,
@@ -156,7 +156,7 @@ func TestProblems(t *testing.T) {
 			in{env: []string{"WEBHOOKD_MAX_IN_FLIGHT=199"}},
 			[]string{`max-in-flight (env WEBHOOKD_MAX_IN_FLIGHT): too small: write 0 (no limit) or at least 200 (one list of kube-apiserver sends many requests at once)`},
 		},
-		"longer than anybody waits": {
+		"longer than kube-apiserver waits": {
 			in{args: []string{"--request-timeout=31s"}},
 			[]string{`request-timeout (flag --request-timeout): too large: write at most 30s (kube-apiserver gives up after 30s)`},
 		},
@@ -200,7 +200,7 @@ func TestProblems(t *testing.T) {
 		},
 		"budget below one body": {
 			in{args: []string{"--max-in-flight-bytes=170Mi"}},
-			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default) beside small-body-share (default): raise it, or lower max-body`},
+			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default) in addition to small-body-share (default): raise it, or lower max-body`},
 		},
 		"no time left": {
 			in{args: []string{"--request-timeout=2s", "--queue-wait=2s"}},
@@ -321,7 +321,7 @@ func TestManyProblemsAreCut(t *testing.T) {
 	t.Parallel()
 	_, err := load(t, in{file: strings.Repeat("x: 1\n", 100)})
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 21 || lines[20] != "file webhookd.yaml: has more problems, perhaps: solve these first" {
+	if len(lines) != 21 || lines[20] != "file webhookd.yaml: may have more problems: fix these first" {
 		t.Errorf("got %d lines, the last is %q", len(lines), lines[len(lines)-1])
 	}
 }

@@ -12,11 +12,13 @@ import (
 
 // A Converter rewrites an object from one version of its kind to another, in place.
 //
-// Its obligations: it is deterministic and free of I/O; safe for concurrent use; total on fragments, since server-side
-// apply sends objects without spec or metadata and with null anywhere (kubernetes#117356); it touches no metadata but
-// labels and annotations; it keeps neither obj nor anything taken from it; it starts no goroutines; it returns when ctx
-// is done. It need not set apiVersion. An error fails the whole review, so it is for what nobody could convert; it names
-// the path and the remedy and quotes no field's value. What else it notices it notes in ReportFrom(ctx).
+// It is deterministic, free of I/O and safe for concurrent use. It takes fragments, since
+// server-side apply sends objects without spec or metadata and with null anywhere
+// (kubernetes#117356). It changes no metadata but labels and annotations, keeps no reference to obj
+// or a part of it, starts no goroutines, and returns when ctx is done. It need not set apiVersion.
+// An error fails the whole review, so it is only for objects that cannot be converted at all. It
+// names the path and the remedy, and quotes no field's value. Other observations go into
+// ReportFrom(ctx).
 type Converter interface {
 	Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error
 }
@@ -29,8 +31,8 @@ func (f Func) Convert(ctx context.Context, obj *jsondoc.Object, from, to string)
 	return f(ctx, obj, from, to)
 }
 
-// Exact is a Func that reports as well whether converting back would give the object as it was. Lossless believes it, and need
-// not try; of an object that the function is not sure of it reports false.
+// Exact is a Func that also reports whether converting back would give the same object. Lossless
+// relies on true and then does not convert back. If unsure, the function reports false.
 type Exact func(ctx context.Context, obj *jsondoc.Object, from, to string) (exact bool, err error)
 
 // Convert implements Converter.
@@ -39,27 +41,30 @@ func (f Exact) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	return err
 }
 
-// A Completer is a Converter with something to add to an object that has come to the version that was asked for, on its last step
-// to there: not on one to the hub that it goes on from.
+// A Completer is a Converter that adds something to an object on the last step to the requested
+// version, but not on a step to the hub on the way to a spoke.
 type Completer interface {
 	Complete(obj *jsondoc.Object, from, to string) error
 }
 
-// An Interruptible is a Converter that can say whether it looks at its context as it goes on, so that it returns soon after
-// the deadline whatever the object is. Others may hang, so package review calls them on a goroutine of their own.
+// An Interruptible is a Converter that can say whether it looks at its context while it works, and
+// so returns soon after the deadline whatever the object is. Other converters may hang, so package
+// review calls them on a goroutine of their own.
 type Interruptible interface {
 	Converter
 	Interruptible() bool
 }
 
-// A Kind is a group and kind with all versions that objects are served or stored in, and what converts between them.
+// A Kind is a group and kind with all versions in which objects are served or stored, and the
+// converter between them.
 type Kind struct {
 	schema.GroupKind
 	// Hub is the version that the others convert to and from; usually the storage version.
 	Hub string
-	// Versions are all versions, the hub included, and those that are only stored any more.
+	// Versions are all versions, including the hub and versions that are stored but no longer
+	// served.
 	Versions []string
-	// Schemas are those of the versions, for Lossless (see there) and for messages, or nil.
+	// Schemas of the versions, for Lossless and for error messages, or nil.
 	Schemas map[string]*crdschema.Node
 	// Converter converts between the hub and each other version.
 	Converter Converter
@@ -75,8 +80,9 @@ func (k *Kind) Name() string {
 	return k.name
 }
 
-// Convert converts obj from one version to another: in one step where one of them is the hub, else in two over the hub. On an error
-// obj is in no defined state, and with Schemas the error names no key of a map. It is safe for concurrent use on different objects.
+// Convert converts obj between two versions: in one step if one of them is the hub, otherwise in
+// two steps over the hub. After an error the state of obj is undefined; with Schemas the error
+// names no map key. Convert is safe for concurrent use on different objects.
 func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if from == to {
 		return nil
@@ -101,7 +107,7 @@ func (k *Kind) convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	return k.last(ctx, obj, k.Hub, to)
 }
 
-// last is the last step of a conversion.
+// last makes the last step of a conversion.
 func (k *Kind) last(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	err := k.Converter.Convert(ctx, obj, from, to)
 	if c, ok := k.Converter.(Completer); ok && err == nil {

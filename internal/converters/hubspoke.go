@@ -11,24 +11,26 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Spoke is a version of a kind whose Go type converts to and from the Go type H of the hub. NewSpoke makes one.
+// A Spoke is a version of a kind whose Go type converts to and from the hub's Go type H. NewSpoke
+// makes one.
 type Spoke[H any] struct {
 	version        string
 	schema         *crdschema.Node
 	toHub, fromHub textFunc
 }
 
-// typed is the pointer to a Go type of a custom resource: a struct with an embedded metav1.ObjectMeta.
+// typed is a pointer to the Go type of a custom resource: a struct that embeds metav1.ObjectMeta.
 type typed[T any] interface {
 	*T
 	metav1.Object
 }
 
-// NewSpoke returns the spoke version, whose objects toHub and fromHub convert. Both fill dst, which is empty but for its
-// metadata: that is a copy of src's, so a function need not copy it, and of what a function does to it only labels and
-// annotations count. Both have the obligations of a Converter: a field that src does not have, dst must not get.
+// NewSpoke returns the spoke version, whose objects toHub and fromHub convert. Both fill dst, which
+// has nothing but a copy of src's metadata. Of their changes to metadata only labels and
+// annotations count. Both have the obligations of a Converter: they must not set a field that src
+// does not have.
 //
-// The functions see what the Go types know; see HubSpoke for the rest.
+// The functions see what the Go types know; HubSpoke takes care of the rest.
 func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 	version string,
 	toHub func(ctx context.Context, src PS, dst PH) error,
@@ -41,13 +43,15 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 
 // HubSpoke returns a lossless kind that converts between Go types: each spoke to the hub and back.
 //
-// The text of the object is what is converted; the Go types only say what changes in it. A value that source and target
-// have at the same path, and that the functions left the same, keeps its text: 1.10, 1000m, the order of names. So does a
-// field that neither Go type knows: the types may be older than the CRD.
+// It converts the text of the object; the Go types only say what changes. A value that source and
+// target have at the same path, and that the functions leave the same, keeps its text (1.10, 1000m,
+// the order of names). So does a field that neither Go type knows, because the types may be older
+// than the CRD.
 //
-// What the functions do not give back is kept, as Lossless does it: what the target's Go type cannot say, and what the
-// source's does not represent and the target's would not, or would take for its own: nulls and the zero values that omitempty
-// drops, where they move, and unknown fields. It fails only for an object that does not fit the Go type.
+// As with Lossless, whatever the functions do not give back becomes a kept value: what the target's
+// Go type cannot say; nulls and zero values that omitempty drops, if they move; and unknown fields
+// that only one of the types would take for its own. Conversion fails only if the object does not
+// fit the Go type.
 func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
 	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes)), schema: SchemaOf[H]()}
 	versions := append(make([]string, 0, 1+len(spokes)), hub)

@@ -11,21 +11,25 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Unit has the places of values that are computed from one another, by version: {"v1beta1": {{"hostPort"}}, "v1": {{"host"},
-// {"port"}}} for two that are one text elsewhere. A place is a path of members.
+// A Unit has the paths of values that are computed from one another, by version. For two fields
+// that are one string in the other version it is {"v1beta1": {{"hostPort"}}, "v1": {{"host"},
+// {"port"}}}.
 type Unit map[string][][]string
 
-// Lossless returns the kind with a converter that loses nothing, whatever the kind's own converter does. What that gives is
-// converted back at once; what does not come back as it was is kept in annotations, and returns with the conversion to its version
-// as long as that gives, and the object shows, what it did when the value was kept. So an edit wins over what was kept of the same
-// value, and of the same unit.
+// Lossless returns the kind with a converter that loses nothing, whatever the kind's own converter
+// does. It converts each result back at once. A value that this changes is kept in annotations. The
+// conversion to its version restores it as long as the kind's converter gives there, and the object
+// shows, what they did when the value was kept. So an edit wins over kept values of the same field
+// and of the same unit.
 //
-// The kind's converter needs to know nothing of it. It is called twice for each conversion, so the obligations of a Converter hold
-// for its own results, too. A kind that is lossless already, as of HubSpoke, gets more units.
+// The kind's converter needs no knowledge of this. It is called twice for each conversion, so it
+// must also meet its obligations for its own results. A kind that is already lossless, such as that
+// of HubSpoke, gets more units.
 //
-// With the kind's Schemas nothing is restored that is of another type, whoever wrote the annotation. The converter must leave nothing
-// in an object that its schema lacks, but for fields that no schema has: these it copies, and they are kept as well, as the API
-// server may know them, and remove them from another version. Without Schemas any value may be anywhere.
+// With the kind's Schemas, no value of another type is restored, even if a user wrote the
+// annotation. The converter must leave nothing in an object that its schema lacks, except fields
+// that no schema has: it copies these, and they are kept as well, since the API server may know
+// them and prune them from another version. Without Schemas any value may be anywhere.
 func Lossless(k Kind, units ...Unit) Kind {
 	c := &keeper{Converter: k.Converter, versions: k.Versions, units: units, layouts: make(map[direction]*keep.Layout, 2*len(k.Versions))}
 	if was, ok := k.Converter.(*keeper); ok {
@@ -74,17 +78,17 @@ func membersOf(paths [][]string) []keep.Member {
 	return members
 }
 
-// A keeper keeps what a converter does not give back.
+// A keeper keeps what its converter does not give back.
 type keeper struct {
 	Converter
 
 	versions []string
 	units    []Unit
-	layouts  map[direction]*keep.Layout // of the version that is converted from, beside the other one
+	layouts  map[direction]*keep.Layout // of the version that is converted from, towards the other
 	pool     sync.Pool                  // of *scratch
 }
 
-// A scratch is memory of a conversion, which the next one uses again.
+// A scratch is memory that conversions reuse.
 type scratch struct {
 	annotation jsondoc.Document
 	search     keep.Searcher
@@ -94,7 +98,7 @@ type scratch struct {
 func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	source := c.layouts[direction{from, to}]
 	if source == nil {
-		return c.Converter.Convert(ctx, obj, from, to) // which tells what it lacks
+		return c.Converter.Convert(ctx, obj, from, to) // which reports what it lacks
 	}
 	text, asRead, x := obj.Text(), obj.Untouched(), obj
 	if asRead {
@@ -128,7 +132,8 @@ func (c *keeper) Convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	return err
 }
 
-// take takes what was kept from an object, and reports whether x, which is the same but for that, has fields that no schema knows.
+// take removes kept values from obj and returns them. It also reports whether the original x has
+// fields that no schema knows.
 func (c *keeper) take(
 	ctx context.Context, obj, x *jsondoc.Object, v keep.Versions, l *keep.Layout,
 ) (kept []*keep.Entry, unknown bool, err error) {
@@ -152,8 +157,9 @@ func (c *keeper) convert(ctx context.Context, obj *jsondoc.Object, from, to stri
 	return false, c.Converter.Convert(ctx, obj, from, to)
 }
 
-// restore restores what was kept in what x was converted to, and returns what that is converted back to. What somebody wrote by hand
-// never makes an object fail: where it cannot be converted with what was kept, it goes without.
+// restore restores kept values in y, which x was converted to, and returns g, which y converts back
+// to. A hand-written annotation never makes an object fail: if y cannot be converted with the kept
+// values, restore leaves them out.
 func (c *keeper) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep.Entry, from, to string) (
 	restored *keep.Restored, g *jsondoc.Object, err error,
 ) {
@@ -173,7 +179,7 @@ func (c *keeper) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep
 	return nil, g, err
 }
 
-// back returns what y, which came from a version, is converted back to.
+// back converts a copy of y, which came from a version, back to that version.
 func (c *keeper) back(ctx context.Context, y *jsondoc.Object, from, to string) (*jsondoc.Object, error) {
 	g := y.Copy()
 	if g == nil {

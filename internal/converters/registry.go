@@ -3,6 +3,7 @@ package converters
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// A Registry finds the Kind of an object. It is immutable and so safe for concurrent use; to change it, swap it whole.
+// A Registry finds the Kind of an object. It is immutable, so it is safe for concurrent use. To
+// change it, replace it as a whole.
 type Registry struct {
 	kinds map[schema.GroupKind]*Kind
 }
 
-// NewRegistry returns a registry of kinds. It fails, with all problems at once, when two kinds have the same group and
-// kind, or when one lacks its converter, or its versions or hub make no sense.
+// NewRegistry returns a registry of kinds. Its error has all problems at once: two kinds with the
+// same group and kind, a missing converter, or invalid versions or hub.
 func NewRegistry(kinds ...Kind) (*Registry, error) {
 	r := &Registry{kinds: make(map[schema.GroupKind]*Kind, len(kinds))}
 	var problems []error
@@ -38,17 +40,12 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 // Lookup returns the kind of a group and kind, or nil if no converter is registered for it.
 func (r *Registry) Lookup(gk schema.GroupKind) *Kind { return r.kinds[gk] }
 
-// Kinds returns the kinds ordered by name. They must not be changed.
+// Kinds returns the kinds ordered by name. Callers must not change them.
 func (r *Registry) Kinds() []*Kind {
-	kinds := make([]*Kind, 0, len(r.kinds))
-	for _, k := range r.kinds {
-		kinds = append(kinds, k)
-	}
-	slices.SortFunc(kinds, func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
-	return kinds
+	return slices.SortedFunc(maps.Values(r.kinds), func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
-// problems returns what is wrong with the kind's declaration.
+// problems returns the errors in the kind's declaration.
 func (k *Kind) problems() []error {
 	var problems []error
 	report := func(format string, args ...any) {

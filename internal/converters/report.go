@@ -1,68 +1,70 @@
 package converters
 
 import (
-	"bytes"
 	"context"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Report is what a conversion notices beside its result: a converter has no log and no metric, so it tells its caller. One
-// Report is for one object at a time. The zero Report is ready for use, and the methods named Note do nothing on nil, so a
-// converter may note what it likes whether anybody asked for it or not. It is not safe for concurrent use.
+// A Report has what a conversion observes apart from its result, since a converter has no log and
+// no metric. It is for one object at a time and not safe for concurrent use. The zero Report is
+// ready for use. Note methods do nothing on nil, so a converter may call them whether or not a
+// Report is wanted.
 type Report struct {
-	// UnknownFields says that the object has fields that no version has in the converter's copy of the CRD: the copy is older
-	// than the object.
+	// UnknownFields says that the object has fields that no version in the converter's copy of the
+	// CRD has, so the copy is older than the object.
 	UnknownFields bool
 	// CostLimit says that an expression reached its cost limit.
 	CostLimit bool
-	// TooLarge says that the conversion failed because what had to be kept does not fit into the annotations.
+	// TooLarge says that the conversion failed because the kept values do not fit into the
+	// annotations.
 	TooLarge bool
-	// KeptBytes are those of the names and values of annotations of the result in which webhookd keeps values.
+	// KeptBytes is the size of the names and values of the result's annotations with kept values.
 	KeptBytes int
-	// AnnotationBytes are those of all annotations of the result, as the API server counts them against
-	// k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB. They are 0 where KeptBytes is.
+	// AnnotationBytes is the size of all annotations of the result, as the API server counts them
+	// against k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB. It is 0 if
+	// KeptBytes is.
 	AnnotationBytes int
 }
 
-// NoteUnknown says that the object has fields that no version has in the converter's copy of the CRD.
+// NoteUnknown sets UnknownFields.
 func (r *Report) NoteUnknown() {
 	if r != nil {
 		r.UnknownFields = true
 	}
 }
 
-// NoteCostLimit says that an expression reached its cost limit.
+// NoteCostLimit sets CostLimit.
 func (r *Report) NoteCostLimit() {
 	if r != nil {
 		r.CostLimit = true
 	}
 }
 
-// NoteTooLarge says that the conversion fails because what had to be kept does not fit into the annotations.
+// NoteTooLarge sets TooLarge.
 func (r *Report) NoteTooLarge() {
 	if r != nil {
 		r.TooLarge = true
 	}
 }
 
-// A ReportContext is the room for a context in which a conversion finds a Report. Whoever converts again and again keeps one,
-// and spares what WithReport allocates (BenchmarkReview in review).
+// A ReportContext is a context in which a conversion finds a Report. A caller that converts again
+// and again reuses one, and so saves the allocation of WithReport (BenchmarkReview in review).
 type ReportContext struct {
 	context.Context //nolint:containedctx // it is one
 
 	report *Report
 }
 
-// With is WithReport for one that has no room of its own: the context is good until the next With or Clear.
+// With sets the parent context and the Report. The returned context is valid until the next With or
+// Clear.
 func (c *ReportContext) With(ctx context.Context, r *Report) context.Context {
 	c.Context, c.report = ctx, r
 	return c
 }
 
-// Clear lets go of the context and the Report.
+// Clear drops the context and the Report.
 func (c *ReportContext) Clear() { *c = ReportContext{} }
 
 type reportKey struct{}
@@ -80,14 +82,15 @@ func WithReport(ctx context.Context, r *Report) context.Context {
 	return (&ReportContext{}).With(ctx, r)
 }
 
-// ReportFrom returns the Report of a context, or nil if it has none: that can be noted in as well.
+// ReportFrom returns the Report of a context, or nil. Note methods accept nil.
 func ReportFrom(ctx context.Context) *Report {
 	r, _ := ctx.Value(reportKey{}).(*Report)
 	return r
 }
 
-// Measure sets KeptBytes and AnnotationBytes to those of a result, and reports whether any of its annotations keeps values of
-// the given version. Both are 0 where the conversion left the metadata alone, so that most objects cost nothing.
+// Measure sets KeptBytes and AnnotationBytes for a result, and reports whether an annotation has
+// kept values of the given version. Both are 0 if the conversion did not change metadata, so most
+// objects cost nothing.
 func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err error) {
 	r.KeptBytes, r.AnnotationBytes = 0, 0
 	metadata, err := obj.Get("metadata")
@@ -103,9 +106,12 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 	}
 	all := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		size := len(name) + stringSize(m.Value().Text())
+		size := len(name)
+		if v := m.Value(); v.Kind() == jsondoc.String {
+			size += jsondoc.UnquotedLen(v.Text())
+		}
 		all += size
-		if of, kept := versionKept(string(name)); kept {
+		if of, own := keep.VersionOf(string(name)); own {
 			r.KeptBytes += size
 			keeps = keeps || of == version
 		}
@@ -115,33 +121,4 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 		r.AnnotationBytes = all
 	}
 	return keeps, err
-}
-
-// versionKept returns the version of which an annotation of this name keeps values; false if it keeps none.
-func versionKept(annotation string) (string, bool) {
-	rest, kept := strings.CutPrefix(annotation, keep.Prefix)
-	if !kept {
-		rest, kept = strings.CutPrefix(annotation, keep.StatusPrefix)
-	}
-	version, _, _ := strings.Cut(rest, ".")
-	return version, kept
-}
-
-// stringSize returns the size in bytes of what a string literal stands for.
-func stringSize(literal []byte) int {
-	if len(literal) < len(`""`) || literal[0] != '"' {
-		return 0
-	}
-	text := literal[1 : len(literal)-1]
-	size := len(text)
-	for {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 {
-			return size
-		}
-		if text[i+1] == 'u' {
-			return len(jsondoc.Unquote(literal))
-		}
-		size, text = size-1, text[i+2:]
-	}
 }

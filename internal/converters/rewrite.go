@@ -1,6 +1,7 @@
 package converters
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -9,14 +10,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A rewriter makes the text of a source that of a target: beside a node of the text it is given was and now, what source and target
-// say at that place as decoded JSON. A value that is the same in both keeps its text.
+// A rewriter turns the text of a source object into that of its target. For each node of the text
+// it gets was and now: the source's and the target's value there, as decoded JSON. A value that is
+// the same in both keeps its text.
 //
-// What was does not have, the source did not represent: a field that it does not know, or a null or a zero value that its Go type
-// drops. It stays if source and target know it alike. For that there are schemas, nil where was has all that the text has.
+// The text may have more than was: unknown fields, and nulls and zero values that the source's Go
+// type drops. These stay if source and target know them alike. The schemas tell; they are nil if
+// was has all that the text has.
 type rewriter struct{ source, target *crdschema.Node }
 
-// value makes n, which says was, say now.
+// value changes n from was to now.
 func (r rewriter) value(n *jsondoc.Node, was, now any) error {
 	if r.source == r.target && reflect.DeepEqual(was, now) {
 		return nil
@@ -45,8 +48,8 @@ func replace(n *jsondoc.Node, v any) error {
 	return err
 }
 
-// added returns what now says that was does not, and whether that is something. A Go type says the zero of each field that has no
-// omitempty, whether the object has the field or not: this keeps such noise out of the object.
+// added returns what now has beyond was, and whether there is any. A Go type encodes the zero value
+// of each field without omitempty, even if the object lacks the field; added keeps these out.
 func added(was, now any) (more any, is bool) {
 	from, _ := was.(map[string]any)
 	to, _ := now.(map[string]any)
@@ -66,16 +69,18 @@ func added(was, now any) (more any, is bool) {
 }
 
 func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
-	list, err := entries(n)
-	if err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(list))
-	for _, e := range list {
-		seen[e.name] = true
-		if err := r.member(n, e, was, now); err != nil {
-			return err
+	seen, problem := make(map[string]bool, n.Len()), error(nil)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if problem != nil {
+			return true
 		}
+		var stays bool
+		seen[string(name)] = true
+		stays, problem = r.member(string(name), m.Node(), was, now)
+		return stays
+	})
+	if err := cmp.Or(problem, err); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		v := now[name]
@@ -97,27 +102,27 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 	return nil
 }
 
-// member rewrites a member of the text.
-func (r rewriter) member(n *jsondoc.Node, e entry, was, now map[string]any) error {
-	old, had := was[e.name]
-	v, has := now[e.name]
-	source, known := below(r.source, e.name)
-	target, knownNow := below(r.target, e.name)
+// member rewrites a member of the text, and reports whether it stays.
+func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) (stays bool, err error) {
+	old, had := was[name]
+	v, has := now[name]
+	source, known := below(r.source, name)
+	target, knownNow := below(r.target, name)
 	at := rewriter{source, target}
 	switch {
 	case has && had:
-		return at.value(e.value, old, v)
+		return true, at.value(n, old, v)
 	case has:
-		return replace(e.value, v)
-	case had || known != knownNow || source.Kind() != target.Kind() && e.value.Kind() != jsondoc.Null:
-		return n.RemoveMember(e.name)
-	case known && e.value.Kind() == jsondoc.Map:
-		return at.members(e.value, nil, nil)
+		return true, replace(n, v)
+	case had || known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+		return false, nil
+	case known && n.Kind() == jsondoc.Map:
+		return true, at.members(n, nil, nil)
 	}
-	return nil
+	return true, nil
 }
 
-// below returns what a schema has for a member of an object, and whether it knows the member.
+// below returns a schema's node for a member of an object, and whether the schema knows the member.
 func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) {
 	if p := s.Property(name); p != nil {
 		return p, true
@@ -131,7 +136,7 @@ func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) 
 	return nil, false
 }
 
-// itemsOf returns what a schema has for the elements of a list.
+// itemsOf returns a schema's node for the elements of a list.
 func itemsOf(s *crdschema.Node) *crdschema.Node {
 	if s.PreservesUnknown() {
 		return s
@@ -139,14 +144,14 @@ func itemsOf(s *crdschema.Node) *crdschema.Node {
 	return s.Items()
 }
 
-// elements keeps the text of each element that was in the list before, wherever it was, and rewrites others from the one at their
-// index if that is free.
+// elements keeps the text of each element that the list had before, at whatever index, and rewrites
+// each other element from the one at its index if that is free.
 func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
-	list, err := entries(n)
+	list, err := n.Elements()
 	if err != nil {
 		return err
 	}
-	if len(list) != len(was) { // a Go type that writes its own JSON
+	if len(list) != len(was) { // a Go type with its own JSON
 		return replace(n, now)
 	}
 	of := rewriter{itemsOf(r.source), itemsOf(r.target)}
@@ -167,11 +172,11 @@ func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 			texts[i] = v.Text()
 			continue
 		}
-		if err := of.value(list[j].value, was[j], now[i]); err != nil {
+		if err := of.value(list[j], was[j], now[i]); err != nil {
 			return err
 		}
 		inPlace = inPlace && i == j
-		texts[i] = list[j].value.Text()
+		texts[i] = list[j].Text()
 	}
 	if inPlace {
 		return nil

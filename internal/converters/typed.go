@@ -14,10 +14,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A textFunc converts the text of an object, given the schemas of the Go types of source and target.
+// A textFunc converts the text of an object, given the schemas of the Go types of source and
+// target.
 type textFunc func(ctx context.Context, obj *jsondoc.Object, source, target *crdschema.Node) error
 
-// typedFunc makes a function between Go types one between texts.
+// typedFunc turns a function between Go types into one between texts.
 func typedFunc[S, T any, PS typed[S], PT typed[T]](fn func(context.Context, PS, PT) error) textFunc {
 	return func(ctx context.Context, obj *jsondoc.Object, source, target *crdschema.Node) error {
 		src, dst := PS(new(S)), PT(new(T))
@@ -39,7 +40,7 @@ func typedFunc[S, T any, PS typed[S], PT typed[T]](fn func(context.Context, PS, 
 	}
 }
 
-// decodeTyped fills src with the object but for its managedFields, which no conversion needs, and dst with its metadata.
+// decodeTyped decodes the object into src, without managedFields, and its metadata into dst.
 func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
 	meta, err := obj.Get("metadata")
 	if err != nil {
@@ -61,7 +62,8 @@ func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
 	return decode(append(append([]byte(`{"metadata":`), metadata...), '}'), dst)
 }
 
-// textWithout returns the text of n but for the member name, which is replaced, or left out.
+// textWithout returns the text of n with the member name replaced, or left out if replacement is
+// nil.
 func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, error) {
 	if n.Kind() != jsondoc.Map {
 		return n.Text(), nil
@@ -76,7 +78,7 @@ func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, erro
 			if len(text) > 1 {
 				text = append(text, ',')
 			}
-			text = append(append(text, jsondoc.StringValue(member).Text()...), ':')
+			text = append(jsondoc.AppendString(text, member), ':')
 			text = append(text, of...)
 		}
 		return true
@@ -84,8 +86,8 @@ func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, erro
 	return append(text, '}'), err
 }
 
-// typeError says why text does not fit the Go type, with the fields of the type on the way, and without the value. Only the standard
-// decoder's error tells them apart.
+// typeError says why text does not fit the Go type. It names fields and quotes no value. Only the
+// standard decoder's error has the fields.
 func typeError(text []byte, into any) error {
 	fresh := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 	var mismatch *json.UnmarshalTypeError
@@ -95,7 +97,8 @@ func typeError(text []byte, into any) error {
 	return &jsondoc.PathError{Problem: fmt.Sprintf("cannot be decoded into the Go type %s, correct the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
 }
 
-// treeOf returns what v says, numbers as their literals. Of metadata that is labels and annotations, which a conversion may change.
+// treeOf decodes the JSON of v, with numbers as literals. Its metadata has only labels and
+// annotations, all that a conversion may change.
 func treeOf(v metav1.Object) (map[string]any, error) {
 	text, err := encode(v)
 	if err != nil {

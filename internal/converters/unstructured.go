@@ -10,10 +10,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// FromUnstructured makes a function over unstructured objects a Converter. The function gets a copy of the object, decoded
-// as the API server decodes it (integers are int64, exactly), whose apiVersion is that of the version from. What the
-// function changes is written back and nothing else: all text whose value is the same stays byte for byte, members and
-// elements keep their places, new members go behind the others in the order of their names.
+// FromUnstructured makes a function over unstructured objects a Converter. The function gets a copy
+// of the object, decoded as the API server does (integers are exact int64), with the apiVersion of
+// from. Only what the function changes is written back: values that stay the same keep their text,
+// members and elements keep their places, and new members are appended in the order of their names.
 //
 // The function has the obligations of a Converter. Its changes to apiVersion are ignored.
 func FromUnstructured(fn func(ctx context.Context, u *unstructured.Unstructured, from, to string) error) Converter {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// A Mode is what the guard does with a request that changes what webhookd keeps.
+// A Mode is what the guard does with a request that changes kept values.
 type Mode string
 
 const (
@@ -25,16 +25,17 @@ const (
 type Options struct {
 	// Mode is Validate or Restore.
 	Mode Mode
-	// AllowGroup is a group of users whom the guard lets pass; the empty one is none.
+	// AllowGroup is a group of users that the guard lets pass; empty means none.
 	AllowGroup string
 }
 
 //go:embed policies.tpl
 var policies string
 
-// Annotations returns the guard of what webhookd keeps in annotations and labels of a CRD's objects, as YAML: a policy and its
-// binding. It covers the versions that the CRD has; what was kept of another version may go. The result is empty for a CRD with
-// one version, of whose objects nothing is kept. A CRD that no API server would take is an error.
+// Annotations returns, as YAML, the guard of the values that webhookd keeps in annotations and
+// labels of a CRD's objects: a policy and its binding. It covers the versions of the CRD; values
+// that were kept of another version may be removed. The result is empty for a CRD with one version,
+// whose objects have no kept values. A CRD that an API server would refuse is an error.
 func Annotations(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]byte, error) {
 	kind, err := kindOf(crd)
 	if err != nil || len(crd.Spec.Versions) < 2 {
@@ -44,9 +45,10 @@ func Annotations(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]by
 	return render("webhookd.guard.annotations", kind)
 }
 
-// Convertible returns the gate for a CRD's objects, as YAML: a policy and its binding for each version that is served and that
-// objects are not stored in. The result is empty where one version alone is served: whatever is written is then converted
-// anyway, or never. A CRD that no API server would take is an error.
+// Convertible returns, as YAML, the gate for a CRD's objects: a policy and its binding for each
+// served version that is not the storage version. The result is empty if only one version is
+// served: then every written object is converted anyway, or none is. A CRD that an API server would
+// refuse is an error.
 func Convertible(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
 	kind, err := kindOf(crd)
 	if err != nil {
@@ -59,8 +61,7 @@ func Convertible(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) 
 func others(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	var names []string
 	served := 0
-	for i := range crd.Spec.Versions {
-		v := &crd.Spec.Versions[i]
+	for _, v := range crd.Spec.Versions {
 		if v.Served {
 			served++
 		}
@@ -74,7 +75,8 @@ func others(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return names
 }
 
-// kindOf returns what policies.tpl says of a kind. The names stand in YAML and in CEL, so that they have to be names.
+// kindOf returns the values of a kind for policies.tpl, which has its names in YAML and in CEL. So
+// they have to be names.
 func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (map[string]any, error) {
 	if crd.Name != crd.Spec.Names.Plural+"."+crd.Spec.Group || len(validation.IsDNS1123Subdomain(crd.Name)) > 0 {
 		return nil, fmt.Errorf("name of a CRD has to be spec.names.plural, a dot and spec.group: %q", crd.Name)
@@ -108,7 +110,7 @@ func render(name string, kind map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// toJSON is that of Helm.
+// toJSON is like Helm's function.
 func toJSON(v any) (string, error) {
 	text, err := json.Marshal(v)
 	return string(text), err

@@ -14,9 +14,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdguard"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "write the generated files")
 
-// machines is a CRD with the subresource status at two of its three served versions, and with a version that is not served.
+// machines is a CRD with the subresource status at two of its three served versions, and with a
+// version that is not served.
 const machines = `
 metadata: {name: machines.example.com}
 spec:

@@ -1,6 +1,6 @@
-// Package crdguard renders admission policies for the kinds of CustomResourceDefinitions: the guard of what webhookd keeps in
-// annotations, and the gate that refuses an object that cannot be converted. The API server enforces them; webhookd has no
-// part in it.
+// Package crdguard renders admission policies for the kinds of CustomResourceDefinitions: the guard
+// of the values that webhookd keeps in annotations, and the gate that refuses objects that cannot
+// be converted. The API server enforces them; webhookd takes no part.
 //
-// The text of the policies is policies.tpl, which the Helm chart has too, so that both make the same.
+// The text of the policies is policies.tpl. The Helm chart has a copy, so both render the same.
 package crdguard

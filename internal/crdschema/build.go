@@ -9,10 +9,11 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// NewNode returns the place of whole objects of a schema that is in no CRD. The schema must not change any more.
+// NewNode returns the place of whole objects of a schema that is not from a CRD. The caller must
+// not change the schema any more.
 func NewNode(s *schema.Structural) *Node { return build(withMeta(s)) }
 
-// build makes the tree of nodes of a schema, which must not change any more.
+// build makes the tree of nodes of a schema, which must not change afterwards.
 func build(s *schema.Structural) *Node {
 	n := &Node{schema: s, kind: kindOf(s)}
 	if s.XEmbeddedResource {
@@ -37,16 +38,15 @@ func build(s *schema.Structural) *Node {
 	}
 	var required []string
 	if vv := s.ValueValidation; vv != nil {
-		required = slices.Clone(vv.Required)
+		required = vv.Required
 		for _, value := range vv.Enum {
 			n.enum = append(n.enum, jsonText(value.Object))
 		}
 	}
 	if s.XEmbeddedResource {
-		required = append(required, "apiVersion", "kind")
+		required = slices.Concat(required, []string{"apiVersion", "kind"})
 	}
-	slices.Sort(required)
-	n.required = slices.Compact(required)
+	n.required = set(required)
 	return n
 }
 
@@ -62,8 +62,8 @@ func kindOf(s *schema.Structural) Kind {
 	}[s.Type]
 }
 
-// valuesOf returns the schema of additionalProperties: `true` is that of any value, of which the API server nonetheless
-// prunes the fields of objects.
+// valuesOf returns the schema of additionalProperties; for `true`, an empty one. The API server
+// prunes the fields of objects in such values.
 func valuesOf(s *schema.Structural) *schema.Structural {
 	switch more := s.AdditionalProperties; {
 	case more == nil || !more.Bool && more.Structural == nil:

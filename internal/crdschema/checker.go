@@ -15,15 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// What a validation rule of a CRD may cost, and all rules on one object: PerCallLimit and RuntimeCELCostBudget of
-// k8s.io/apiserver/pkg/apis/cel.
+// The cost limits of one validation rule of a CRD, and of all rules on one object: PerCallLimit and
+// RuntimeCELCostBudget of k8s.io/apiserver/pkg/apis/cel.
 const (
 	celCallLimit  = 1_000_000
 	celCostBudget = 10_000_000
 )
 
-// A checker is what the API server does to objects of one version. The validators are made when they are first used:
-// serving needs none.
+// A checker does to objects of one version what the API server does. The validators are made at
+// their first use: serving needs none.
 type checker struct {
 	schema    *schema.Structural
 	embeds    bool // an embedded resource somewhere
@@ -39,7 +39,7 @@ func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *che
 			v, _, err := validation.NewSchemaValidator(props)
 			return v, err
 		}),
-		// No deadlines: what rules may cost is limited.
+		// No deadline: the cost of rules is limited.
 		rules: sync.OnceValue(func() func(map[string]any) field.ErrorList {
 			rules := cel.NewValidator(s, true, celCallLimit)
 			return func(obj map[string]any) field.ErrorList {
@@ -56,44 +56,39 @@ func newChecker(s *schema.Structural, props *apiextensions.JSONSchemaProps) *che
 	}
 }
 
-func embeds(s *schema.Structural) bool {
-	if s == nil {
-		return false
-	}
-	if s.XEmbeddedResource || embeds(s.Items) || s.AdditionalProperties != nil && embeds(s.AdditionalProperties.Structural) {
-		return true
-	}
-	for name := range s.Properties {
-		if property := s.Properties[name]; embeds(&property) {
-			return true
-		}
-	}
-	return false
+func embeds(s *schema.Structural) (found bool) {
+	visitor := schema.Visitor{Structural: func(s *schema.Structural) bool {
+		found = found || s.XEmbeddedResource
+		return false // nothing was changed
+	}}
+	visitor.Visit(s)
+	return found
 }
 
-// Prune removes from an object what the API server removes when it reads one: fields that the schema does not know, nulls
-// where the schema allows none and has no default, unknown and malformed metadata of embedded resources. The object's own
-// apiVersion, kind and metadata stay as they are. Numbers must be int64 or float64, here and in Default and Validate, as
+// Prune removes from an object what the API server removes when it reads one: fields that the
+// schema does not know, nulls where the schema allows none and has no default, unknown and
+// malformed metadata of embedded resources. The object's own apiVersion, kind and metadata stay as
+// they are. Numbers must be int64 or float64, here and in Default and Validate, as
 // k8s.io/apimachinery/pkg/util/json reads them.
 func (v *Version) Prune(obj map[string]any) {
 	pruning.Prune(obj, v.checker.schema, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.checker.schema)
-	v.Coerce(obj)
+	v.coerce(obj)
 }
 
-// Coerce is the last part of Prune: it removes unknown and malformed metadata of embedded resources.
-func (v *Version) Coerce(obj map[string]any) {
+// coerce removes unknown and malformed metadata of embedded resources.
+func (v *Version) coerce(obj map[string]any) {
 	if v.checker.embeds {
-		_ = objectmeta.Coerce(nil, obj, v.checker.schema, false, true) // fails for nothing when it drops what is invalid
+		_ = objectmeta.Coerce(nil, obj, v.checker.schema, false, true) // it never fails when it drops what is invalid
 	}
 }
 
 // Default adds the schema's defaults to an object, which should be pruned.
 func (v *Version) Default(obj map[string]any) { defaulting.Default(obj, v.checker.schema) }
 
-// Validate returns what the API server finds wrong with an object that somebody creates: by its schema, its list types,
-// its validation rules, and as for the metadata of embedded resources. The object's own metadata is validated by the
-// schema alone. Like those of the API server, the errors quote values.
+// Validate returns the API server's errors about an object that is created: those of its schema,
+// its list types, its validation rules and the metadata of embedded resources. Only the schema
+// validates the object's own metadata. Like those of the API server, the errors quote values.
 func (v *Version) Validate(obj map[string]any) field.ErrorList {
 	validator, err := v.checker.validator()
 	if err != nil {

@@ -4,30 +4,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A CRD is what webhookd needs to know of a CustomResourceDefinition.
+// A CRD has what webhookd needs of a CustomResourceDefinition.
 type CRD struct {
 	// Name is the name of the CRD itself: PLURAL.GROUP.
 	Name string
 	// Group, Kind and Plural name the resource.
 	Group, Kind, Plural string
-	// Namespaced says that objects live in namespaces.
+	// Namespaced means that objects are in namespaces.
 	Namespaced bool
 	// Versions are all versions, in the order of the CRD.
 	Versions []*Version
-	// File and Line tell where the CRD stands; lines count from 1.
+	// File and Line are where the CRD begins; lines count from 1.
 	File string
 	Line int
 }
 
 // A Version is one version of a CRD and its schema.
 type Version struct {
-	// Name is the version's: v1beta1.
+	// Name is such as v1beta1.
 	Name string
 	// Served and Storage are as the CRD says.
 	Served, Storage bool
-	// Root is the schema of a whole object, with apiVersion, kind and metadata as every object has them.
+	// Root is the schema of a whole object, with apiVersion, kind and metadata as every object has
+	// them.
 	Root *Node
-	// Line is where the version stands in the CRD's file.
+	// Line is where the version begins in the CRD's file.
 	Line int
 
 	group, kind string
@@ -36,6 +37,15 @@ type Version struct {
 
 // GroupKind returns the group and kind of the objects.
 func (c *CRD) GroupKind() schema.GroupKind { return schema.GroupKind{Group: c.Group, Kind: c.Kind} }
+
+// VersionNames returns the names of all versions, in the order of the CRD.
+func (c *CRD) VersionNames() []string {
+	names := make([]string, 0, len(c.Versions))
+	for _, v := range c.Versions {
+		names = append(names, v.Name)
+	}
+	return names
+}
 
 // Version returns the version of a name, or nil if there is none.
 func (c *CRD) Version(name string) *Version {
@@ -50,7 +60,7 @@ func (c *CRD) Version(name string) *Version {
 	return nil
 }
 
-// GroupVersionKind returns what apiVersion and kind of an object of the version say.
+// GroupVersionKind returns the apiVersion and kind of the version's objects.
 func (v *Version) GroupVersionKind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: v.group, Version: v.Name, Kind: v.kind}
 }

@@ -2,17 +2,17 @@ package crdschema
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A ParseError is one thing that is wrong with the text of a CRD.
 type ParseError struct {
-	// File and Line tell where; lines count from 1, and 0 means that it is not known.
+	// Line counts from 1; 0 means that it is not known.
 	File string
 	Line int
-	// Text says what is wrong and what to do about it.
+	// Text is the problem and its remedy.
 	Text string
 }
 
@@ -28,13 +28,7 @@ func (p *ParseError) Error() string {
 type ParseErrors []*ParseError
 
 // Error implements error: one line for each problem.
-func (p ParseErrors) Error() string {
-	lines := make([]string, len(p))
-	for i, problem := range p {
-		lines[i] = problem.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (p ParseErrors) Error() string { return errors.Join(p.Unwrap()...).Error() }
 
 // Unwrap lets errors.As find the first *ParseError.
 func (p ParseErrors) Unwrap() []error {
@@ -45,7 +39,7 @@ func (p ParseErrors) Unwrap() []error {
 	return errs
 }
 
-// sorted returns the problems in order and each once, as an error; nil if there are none.
+// sorted returns the distinct problems in order as an error, or nil.
 func (p ParseErrors) sorted() error {
 	if len(p) == 0 {
 		return nil

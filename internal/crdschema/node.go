@@ -10,48 +10,31 @@ import (
 // Kind is what values a place holds.
 type Kind int
 
-// The kinds of places. None is the kind of no place at all.
+// The kinds of places. None is the kind of a nil *Node.
 const (
-	None        Kind = iota
-	Object           // has named properties, or none and no schema for others
-	Map              // any name, each with a value of one schema (additionalProperties)
-	Array            // elements of one schema
-	String           //
-	Integer          //
-	Number           // a JSON number, integers included
-	Boolean          //
-	IntOrString      // x-kubernetes-int-or-string
-	Any              // no type: any JSON value
+	None   Kind = iota
+	Object      // has named properties, or none and no schema for others
+	Map         // any name, each with a value of one schema (additionalProperties)
+	Array       // elements of one schema
+	String
+	Integer
+	Number // a JSON number, integers included
+	Boolean
+	IntOrString // x-kubernetes-int-or-string
+	Any         // no type: any JSON value
 )
 
 // String names the kind as messages show it, with its article.
 func (k Kind) String() string {
-	switch k {
-	case None:
-	case Object:
-		return "an object"
-	case Map:
-		return "a map"
-	case Array:
-		return "a list"
-	case String:
-		return "a string"
-	case Integer:
-		return "an integer"
-	case Number:
-		return "a number"
-	case Boolean:
-		return "a boolean"
-	case IntOrString:
-		return "an integer or string"
-	case Any:
-		return "any value"
-	}
-	return "nothing"
+	return [...]string{
+		"nothing", "an object", "a map", "a list", "a string", "an integer", "a number", "a boolean", "an integer or string",
+		"any value",
+	}[k]
 }
 
-// A Node is a place in a structural schema. It is an immutable view, and one place is one *Node: pointers may be compared
-// and be keys of maps. All methods may be called on nil, which is no such place: they return zero values then.
+// A Node is a place in a structural schema. It is an immutable view, and one place is one *Node, so
+// pointers may be compared and used as keys of maps. The nil *Node is a place that does not exist:
+// its methods return zero values.
 type Node struct {
 	schema     *schema.Structural
 	kind       Kind
@@ -62,11 +45,11 @@ type Node struct {
 	required   []string
 	enum       []string
 	enumOnce   sync.Once
-	enumKeys   map[string]bool // of the enum, once they were asked for
+	enumKeys   map[string]bool // of the enum, made by the first EnumHas
 	fallback   string          // the default as JSON, or ""
 }
 
-// Kind returns what values the place holds: None if there is no such place.
+// Kind returns what values the place holds.
 func (n *Node) Kind() Kind {
 	if n == nil {
 		return None
@@ -74,8 +57,8 @@ func (n *Node) Kind() Kind {
 	return n.kind
 }
 
-// Property returns the place of an object's property, or nil if the schema does not name it. A map has no properties: see
-// Values.
+// Property returns the place of an object's property, or nil if the schema does not name it. A map
+// has no properties but Values.
 func (n *Node) Property(name string) *Node {
 	if n == nil {
 		return nil
@@ -83,7 +66,7 @@ func (n *Node) Property(name string) *Node {
 	return n.properties[name]
 }
 
-// PropertyNamed is Property for a name that is no string yet, without a copy of it.
+// PropertyNamed is Property for the bytes of a name. It does not copy them.
 func (n *Node) PropertyNamed(name []byte) *Node {
 	if n == nil {
 		return nil
@@ -92,16 +75,10 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 }
 
 // Scalar reports whether values of the place have no parts.
-func (n *Node) Scalar() bool {
-	switch n.Kind() {
-	case String, Integer, Number, Boolean, IntOrString:
-		return true
-	case None, Object, Map, Array, Any:
-	}
-	return false
-}
+func (n *Node) Scalar() bool { return n.Kind() >= String && n.Kind() <= IntOrString }
 
-// Properties returns the names of an object's properties in order. The list must not be changed.
+// Properties returns the sorted names of an object's properties. The caller must not change the
+// list.
 func (n *Node) Properties() []string {
 	if n == nil {
 		return nil
@@ -109,7 +86,7 @@ func (n *Node) Properties() []string {
 	return n.names
 }
 
-// Values returns the place of each value of a map, or nil if the place is no map.
+// Values returns the place of each value of a map, or nil if the place is not a map.
 func (n *Node) Values() *Node {
 	if n == nil {
 		return nil
@@ -117,7 +94,7 @@ func (n *Node) Values() *Node {
 	return n.values
 }
 
-// Items returns the place of each element of an array, or nil if the place is no array.
+// Items returns the place of each element of an array, or nil if the place is not an array.
 func (n *Node) Items() *Node {
 	if n == nil {
 		return nil
@@ -125,7 +102,8 @@ func (n *Node) Items() *Node {
 	return n.items
 }
 
-// Required returns the names of the properties that must be there, in order. The list must not be changed.
+// Required returns the sorted names of the properties that must be present. The caller must not
+// change the list.
 func (n *Node) Required() []string {
 	if n == nil {
 		return nil
@@ -139,11 +117,11 @@ func (n *Node) IsRequired(name string) bool {
 	return is
 }
 
-// Nullable reports whether null is a value of the place. Anywhere else the API server removes nulls.
+// Nullable reports whether the place may be null. Elsewhere the API server removes nulls.
 func (n *Node) Nullable() bool { return n != nil && n.schema.Nullable }
 
-// Enum returns the values that are allowed, as JSON texts in the order of the CRD; nil if all are. The list must not be
-// changed.
+// Enum returns the values that are allowed, as JSON texts in the order of the CRD; nil if all are.
+// The caller must not change the list.
 func (n *Node) Enum() []string {
 	if n == nil {
 		return nil
@@ -151,7 +129,8 @@ func (n *Node) Enum() []string {
 	return n.enum
 }
 
-// EnumHas reports whether a value of the enum has a key. What keyOf makes of JSON texts has to be the same at each call.
+// EnumHas reports whether keyOf returns key for a value of the enum, as JSON text. The keys are
+// made once, so all calls for a node must pass the same keyOf.
 func (n *Node) EnumHas(key string, keyOf func(text []byte) string) bool {
 	if n == nil {
 		return false
@@ -165,7 +144,8 @@ func (n *Node) EnumHas(key string, keyOf func(text []byte) string) bool {
 	return n.enumKeys[key]
 }
 
-// Default returns the value, as JSON text, that the API server puts where the place is absent and its parent is there.
+// Default returns the value, as JSON text, that the API server sets when the place is absent and
+// its parent is present.
 func (n *Node) Default() (text string, has bool) {
 	if n == nil {
 		return "", false
@@ -181,21 +161,15 @@ func (n *Node) Format() string {
 	return n.schema.ValueValidation.Format
 }
 
-// Pattern returns the regular expression that finds something in every string of the place, or "".
-func (n *Node) Pattern() string {
-	if n == nil || n.schema.ValueValidation == nil {
-		return ""
-	}
-	return n.schema.ValueValidation.Pattern
-}
-
-// PreservesUnknown reports whether the API server keeps fields of the object that the schema does not name.
+// PreservesUnknown reports whether the API server keeps fields of the object that the schema does
+// not name.
 func (n *Node) PreservesUnknown() bool { return n != nil && n.schema.XPreserveUnknownFields }
 
-// Embedded reports whether the value is a whole object with apiVersion, kind and metadata (x-kubernetes-embedded-resource).
+// Embedded reports whether the value is a whole object with apiVersion, kind and metadata
+// (x-kubernetes-embedded-resource).
 func (n *Node) Embedded() bool { return n != nil && n.schema.XEmbeddedResource }
 
-// ListType returns atomic, set, map, or "" (which the API server takes for atomic).
+// ListType returns atomic, set, map, or "", which the API server treats as atomic.
 func (n *Node) ListType() string {
 	if n == nil || n.schema.XListType == nil {
 		return ""
@@ -203,8 +177,8 @@ func (n *Node) ListType() string {
 	return *n.schema.XListType
 }
 
-// ListMapKeys returns the names of the fields that tell the elements of a list of type map apart. The list must not be
-// changed.
+// ListMapKeys returns the fields that identify an element of a list of type map. The caller must
+// not change the list.
 func (n *Node) ListMapKeys() []string {
 	if n == nil {
 		return nil
@@ -212,8 +186,9 @@ func (n *Node) ListMapKeys() []string {
 	return n.schema.XListMapKeys
 }
 
-// Structural returns the API server's own form of the schema at the place, which must not be changed; nil for no place.
-// That of the root and of embedded resources has properties for apiVersion, kind and metadata.
+// Structural returns the API server's own form of the schema at the place, which the caller must
+// not change. For the root and embedded resources it has properties for apiVersion, kind and
+// metadata.
 func (n *Node) Structural() *schema.Structural {
 	if n == nil {
 		return nil

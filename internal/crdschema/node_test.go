@@ -81,7 +81,7 @@ spec:
 		t.Error(diff)
 	}
 	b := spec.Property("b")
-	if diff := cmp.Diff([]string{`"z"`, `"a<b"`, `""`}, b.Enum()); diff != "" || b.Pattern() != "^.*$" || b.Format() != "hostname" {
+	if diff := cmp.Diff([]string{`"z"`, `"a<b"`, `""`}, b.Enum()); diff != "" || b.Structural().ValueValidation.Pattern != "^.*$" || b.Format() != "hostname" {
 		t.Errorf("b %+v: %s", b, diff)
 	}
 	for name, want := range map[string]string{"a": "9007199254740993", "b": `"a<b"`, "c": "1.5", "obj": `{"x":{"q":[1]}}`, "m": ""} {
@@ -128,10 +128,10 @@ func TestRootHasWhatEveryObjectHas(t *testing.T) {
 		t.Error("lost what the CRD says of the name")
 	}
 	if meta.Property("annotations").Values().Kind() != crdschema.String {
-		t.Error("annotations are no map of strings")
+		t.Error("annotations are not a map of strings")
 	}
 	if root.Property("apiVersion").Kind() != crdschema.String || root.Property("kind").Kind() != crdschema.String {
-		t.Error("apiVersion and kind are no strings")
+		t.Error("apiVersion and kind are not strings")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestNoPlace(t *testing.T) {
 	t.Parallel()
 	var n *crdschema.Node
 	if n.Kind() != crdschema.None || n.Kind().String() != "nothing" || n.Property("a") != nil || n.Properties() != nil || n.Values() != nil ||
-		n.Items() != nil || n.Required() != nil || n.IsRequired("a") || n.Nullable() || n.Enum() != nil || n.Format() != "" || n.Pattern() != "" ||
+		n.Items() != nil || n.Required() != nil || n.IsRequired("a") || n.Nullable() || n.Enum() != nil || n.Format() != "" ||
 		n.PreservesUnknown() || n.Embedded() || n.ListType() != "" || n.ListMapKeys() != nil || n.Structural() != nil {
 		t.Error("no place has something")
 	}
@@ -147,7 +147,7 @@ func TestNoPlace(t *testing.T) {
 		t.Error("no place has a default")
 	}
 	bare := parse(t, "a: {type: object, additionalProperties: true}").Root.Property("a").Values()
-	if bare.Format() != "" || bare.Pattern() != "" {
+	if bare.Format() != "" {
 		t.Error("a place without validations has some")
 	}
 }

@@ -18,10 +18,11 @@ import (
 
 const crdKind = "CustomResourceDefinition"
 
-// Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects included; objects of other
-// kinds are skipped. The file is for messages.
+// Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects
+// included. It skips objects of other kinds. The file is for messages.
 //
-// The error is a ParseErrors: all that is wrong, of all CRDs. Those in which nothing is wrong are returned nonetheless.
+// The error is a ParseErrors with everything that is wrong in any CRD. Parse also returns the CRDs
+// without errors then.
 func Parse(file string, text []byte) ([]*CRD, error) {
 	p := &parser{file: file, lines: map[string]int{}}
 	for document, err := range yamljson.Documents(text) {
@@ -35,11 +36,11 @@ func Parse(file string, text []byte) ([]*CRD, error) {
 	return p.crds, p.problems.sorted()
 }
 
-// maxDepth bounds the nesting of a CRD, in which each level of its schema takes two. What looks for all ways through a schema
-// takes the third power of its depth.
+// maxDepth bounds the nesting of a CRD, in which a level of its schema takes two. Walks over all
+// paths of a schema take the third power of its depth.
 const maxDepth = 300
 
-// A parser collects what is in one text.
+// A parser collects the CRDs and problems of one text.
 type parser struct {
 	file     string
 	document yamljson.Document
@@ -53,7 +54,7 @@ func (p *parser) report(line int, format string, args ...any) {
 	p.problems = append(p.problems, &ParseError{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// reportYAML reports what is no JSON, or not even YAML.
+// reportYAML reports an error of yamljson.
 func (p *parser) reportYAML(err error) {
 	if at, ok := errors.AsType[*yamljson.Error](err); ok {
 		p.report(at.Line, "%s", at.Problem)
@@ -62,13 +63,13 @@ func (p *parser) reportYAML(err error) {
 	p.report(0, "%v", err)
 }
 
-// object reads one object, or the items of a list of objects.
+// object reads an object, or the items of a list of objects.
 func (p *parser) object(n *yaml.Node) {
 	apiVersion, kind := textAt(n, "apiVersion"), textAt(n, "kind")
 	group, version, _ := strings.Cut(apiVersion, "/")
 	switch {
 	case kind == "List" && apiVersion == "v1" || kind == crdKind+"List":
-		if items := member(n, "items"); items != nil {
+		if items := member(n, "items").Value; items != nil {
 			for _, item := range items.Content {
 				p.object(item)
 			}
@@ -84,7 +85,6 @@ func (p *parser) object(n *yaml.Node) {
 	}
 }
 
-// crd reads a CRD.
 func (p *parser) crd(n *yaml.Node) {
 	text, err := p.json(n)
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *parser) crd(n *yaml.Node) {
 	}
 }
 
-// json returns the JSON that kubectl makes of a node: numbers are spelt as JSON does, a whole one without a point.
+// json returns the JSON that kubectl makes of a node, in which a whole number has no point.
 func (p *parser) json(n *yaml.Node) ([]byte, error) {
 	text, err := p.document.JSON(n, maxDepth)
 	if err != nil {
@@ -119,7 +119,8 @@ func (p *parser) json(n *yaml.Node) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// decode reads the JSON of a CRD, strictly: unknown fields are what the API server would ignore or refuse.
+// decode reads the JSON of a CRD. It reports unknown fields, which the API server ignores or
+// refuses.
 func (p *parser) decode(n *yaml.Node, text []byte, into *apiextensionsv1.CustomResourceDefinition) bool {
 	if p.decoder == nil {
 		scheme := runtime.NewScheme()

@@ -12,7 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// crd returns a CRD with one version, v1, whose schema is an object with these properties, indented by 2.
+// crd returns a CRD with one version, v1, whose schema is an object with these properties, indented
+// by 2.
 func crd(properties string) string {
 	const head = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -254,7 +255,7 @@ func TestProblems(t *testing.T) {
 			`f.yaml:16: Invalid value: "": must be object if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.type",
 		},
 		{
-			"keys that may be absent, are no scalars, or do not exist",
+			"keys that may be absent, are not scalars, or do not exist",
 			crd("a:\n  type: array\n  x-kubernetes-list-type: map\n  x-kubernetes-list-map-keys: [b, c, d]\n  items: {type: object, properties: {b: {type: string}, c: {type: object}}}"),
 			strings.Join([]string{
 				"f.yaml:19: Invalid value: [\"b\",\"c\",\"d\"]: entries must all be names of item properties: " + v1schema + ".properties[a].x-kubernetes-list-map-keys",

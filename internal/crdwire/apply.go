@@ -11,17 +11,21 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
 const (
-	// overlap is how long a CA stays in caBundle at least after another one has come into it.
+	// overlap is the least time that a CA stays in caBundle after another one was added.
 	overlap = 24 * time.Hour
-	// looks is how often in a row, each time over new connections, answers must be good before a CRD is pointed at a webhook,
-	// and served from the new CA before the old one goes: a Service has replicas, which change one after the other.
+	// looks is the number of good answers in a row, each over new connections, before a CRD is
+	// pointed at a webhook, and of handshakes with the new CA before the old one goes: the replicas
+	// of a Service change one after the other.
 	looks = 10
-	// tries is how often an object that others change at the same time is read again.
+	// tries is the number of attempts at an object that others change at the same time.
 	tries = 5
 
 	firstPause = 500 * time.Millisecond
@@ -34,26 +38,28 @@ type ApplyOptions struct {
 	Bundle         Bundle
 	ReviewVersions []string
 	Address        string        // to connect to instead of the Service's name
-	Timeout        time.Duration // to wait for answers, those of all CRDs
+	Timeout        time.Duration // of the wait for the answers of all CRDs
 	Force          bool
 	Now            func() time.Time
-	Log            func(format string, args ...any) // tells what is done
+	Log            func(format string, args ...any) // reports each step
 }
 
-// Apply waits until the webhook answers test reviews of these CRDs, ten times in a row, and points them at it by server-side apply.
+// Apply waits until the webhook answers test reviews of these CRDs ten times in a row, and points
+// them at it by server-side apply.
 //
-// A caBundle that is there for the same target is not replaced at once: replicas may still serve what the old CA has
-// issued. Its CAs stay in the bundle until they expire, or until the new ones have been in it for a day and ten new
-// connections were all served from them.
+// An existing caBundle for the same target is not replaced at once: replicas may still serve a
+// certificate of the old CA. Its CAs stay in the bundle until they expire, or until the new ones
+// have been in it for a day and have verified ten new connections in a row.
 //
-// Where something is wrong with one CRD, no other one is pointed at the webhook; those that point at it already are brought up to date.
+// If something is wrong with one CRD, no other CRD is pointed at the webhook; those that already
+// point at it are updated.
 func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOptions) error {
 	crds := make([]*CRD, 0, len(names))
 	var problems []error
 	for _, name := range names {
 		crd, err := Read(ctx, api, name)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			err = fmt.Errorf("there is no such CRD, install it first: %s", name)
 		case err == nil:
 			err = o.refuse(crd)
@@ -71,7 +77,7 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 	}
 	waiting, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	crds, err := o.wait(waiting, crds) // all of them, before the first is changed
+	crds, err := o.wait(waiting, crds) // for all of them, before the first change
 	if err != nil {
 		problems = append(problems, err)
 		crds = o.here(crds)
@@ -82,7 +88,7 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 	case len(problems) > 0:
 		problems = []error{fmt.Errorf("no other CRD was pointed at %s: %w", o.Target, errors.Join(problems...))}
 	}
-	for _, crd := range crds { // all of them, whatever becomes of the others: one may need the CA at once
+	for _, crd := range crds { // each one, also if another fails: it may need the CA at once
 		if err := o.apply(ctx, waiting, api, crd); err != nil {
 			problems = append(problems, err)
 		}
@@ -93,7 +99,8 @@ func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOpti
 	return errors.Join(problems...)
 }
 
-// here returns the CRDs that point at the target already. They may need a CA, whatever is wrong with another one.
+// here returns the CRDs that already point at the target: they may need the CA, even if something
+// is wrong with another CRD.
 func (o *ApplyOptions) here(crds []*CRD) []*CRD {
 	return slices.DeleteFunc(crds, func(crd *CRD) bool {
 		at, is := TargetOf(crd)
@@ -108,7 +115,7 @@ func (o *ApplyOptions) refuse(crd *CRD) error {
 	return nil
 }
 
-// bundle returns what caBundle of a CRD is to be.
+// bundle returns the caBundle that a CRD should have.
 func (o *ApplyOptions) bundle(ctx context.Context, crd *CRD) Bundle {
 	at, is := TargetOf(crd)
 	if !is || !at.Same(o.Target) {
@@ -122,18 +129,17 @@ func (o *ApplyOptions) bundle(ctx context.Context, crd *CRD) Bundle {
 	return o.Bundle.With(old)
 }
 
-// bundleSince returns how long caBundle has been what it is; 0 where nobody has noted it.
+// bundleSince returns the age of caBundle according to managedFields; 0 if that is not known.
 func (o *ApplyOptions) bundleSince(crd *CRD, now time.Time) time.Duration {
-	var latest time.Time
-	for _, owner := range ownersOf(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle") {
-		if owner.since.After(latest) {
-			latest = owner.since
-		}
-	}
-	if latest.IsZero() {
+	owners := ownersOf(crd, "f:spec", "f:conversion", "f:webhook", "f:clientConfig", "f:caBundle")
+	if len(owners) == 0 {
 		return 0
 	}
-	return now.Sub(latest)
+	latest := slices.MaxFunc(owners, func(a, b owner) int { return a.since.Compare(b.since) })
+	if latest.since.IsZero() {
+		return 0
+	}
+	return now.Sub(latest.since)
 }
 
 func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
@@ -147,9 +153,9 @@ func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
 	return true
 }
 
-// wait tries the probes of CRDs until they all succeed, again and again, or ctx ends, and returns the CRDs of which they did. Rules
-// and certificates reach a running webhookd up to two minutes after they were written, and one replica after the other, so no
-// answer is final.
+// wait repeats the probes of the CRDs until all succeed or ctx ends, and returns the CRDs whose
+// probes did. Rules and certificates reach a running webhookd up to two minutes after they were
+// written, and one replica after the other, so no answer is final.
 func (o *ApplyOptions) wait(ctx context.Context, crds []*CRD) (good []*CRD, err error) {
 	left, said := slices.Clone(crds), map[*CRD]string{}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -198,8 +204,8 @@ func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 	return nil
 }
 
-// apply changes spec.conversion of a CRD. Others may change the CRD at the same time: then it is looked at again, and good
-// answers for versions that have come are waited for until the other context ends.
+// apply changes spec.conversion of a CRD. If the CRD has changed meanwhile, apply reads it again,
+// and waits for good answers for new versions until the context waiting ends.
 func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, crd *CRD) error {
 	for try := 1; ; try++ {
 		bundle := o.bundle(ctx, crd)
@@ -238,26 +244,21 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, 
 	}
 }
 
-// fromURL gives a CRD that has a URL its new conversion, since server-side apply cannot remove the URL of somebody else. It is
-// all in one request: with the Service, but the CA and the path of the URL, nothing could be read until the next one.
+// fromURL sets the conversion of a CRD that has a URL, since server-side apply cannot remove
+// another manager's URL. One request sets all of it: with the Service, but the CA of the URL, no
+// object could be read until the next request.
 func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle) error {
 	if at, is := TargetOf(crd); !is || at.IsService() {
 		return nil
 	}
 	patch := map[string]any{
 		"metadata": map[string]any{"resourceVersion": crd.ResourceVersion},
-		"spec": map[string]any{"conversion": map[string]any{
-			"strategy": apiextensionsv1.WebhookConverter,
-			"webhook": map[string]any{
-				"conversionReviewVersions": o.ReviewVersions,
-				"clientConfig": map[string]any{
-					"url": nil, "caBundle": bundle.PEM(),
-					"service": map[string]any{"namespace": o.Target.Namespace, "name": o.Target.Name, "path": o.Target.Path, "port": o.Target.Port},
-				},
-			},
-		}},
+		"spec":     map[string]any{"conversion": tree(o.Target.members(o.ReviewVersions, bundle.PEM()))},
 	}
-	var fresh needed // not crd itself: what is gone would stay in it
+	if err := unstructured.SetNestedField(patch, nil, "spec", "conversion", "webhook", "clientConfig", "url"); err != nil {
+		return err
+	}
+	var fresh needed // not crd itself, which would keep fields that are gone
 	if err := api.MergePatch(ctx, Path(crd.Name), patch, &fresh); err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CR
 	return nil
 }
 
-// applyFields applies fields of a CRD's spec, if the CRD is still what was read.
+// applyFields applies fields of a CRD's spec, if the CRD has not changed since it was read.
 func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager string, force bool, spec map[string]any) error {
 	config := map[string]any{
 		"apiVersion": apiextensionsv1.SchemeGroupVersion.String(),
@@ -275,7 +276,7 @@ func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager str
 	}
 	err := api.Apply(ctx, Path(crd.Name), manager, force, config, nil)
 	if conflicts := kubeapi.FieldConflicts(err); len(conflicts) > 0 {
-		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c kubeapi.FieldConflict) bool { return mayTake(crd, c) })
+		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c metav1.StatusCause) bool { return mayTake(crd, c) })
 		if len(foreign) > 0 {
 			return &ConflictError{
 				Name: crd.Name, Conflicts: foreign,
@@ -284,34 +285,27 @@ func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager str
 		}
 		err = api.Apply(ctx, Path(crd.Name), manager, true, config, nil)
 	}
-	if kubeapi.IsForbidden(err) {
-		return fmt.Errorf("%w\nallow patch of customresourcedefinitions with the resourceName %s", err, crd.Name)
-	}
-	return err
+	return kubeapi.Allow(err, "patch of customresourcedefinitions with the resourceName %s", crd.Name)
 }
 
-// verify reads the CRD back: an admission webhook or another manager may have had other ideas.
+// verify reads the CRD back: an admission webhook or another manager may have changed it.
 func (o *ApplyOptions) verify(ctx context.Context, api *kubeapi.Client, name string, bundle Bundle) error {
 	crd, err := Read(ctx, api, name)
 	if err != nil {
 		return fmt.Errorf("written, but it could not be read back: %w", err)
 	}
 	want := &apiextensionsv1.CustomResourceConversion{}
-	text, err := json.Marshal(tree(o.Target.members(o.ReviewVersions, bundle.PEM())))
-	if err == nil {
-		err = json.Unmarshal(text, want)
-	}
-	if err != nil {
+	if err := json.Unmarshal(asJSON(o.Target.members(o.ReviewVersions, bundle.PEM())), want); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
-		return fmt.Errorf("somebody else changes spec.conversion at the same time, see its managedFields: %s", name)
+		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", name)
 	}
 	o.Log("%s: converted by %s", name, o.Target)
 	return nil
 }
 
-// SetBundle makes caBundle of a CRD these CAs, and changes no other field, if the CRD is still what was read.
+// SetBundle sets only caBundle of a CRD, if the CRD has not changed since it was read.
 func SetBundle(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle, force bool) error {
 	return applyFields(ctx, api, crd, ManagerCerts, force, map[string]any{
 		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": bundle.PEM()}}},

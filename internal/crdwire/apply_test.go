@@ -88,7 +88,7 @@ func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
 	}
 }
 
-func TestApplyTakesOnlyWhatNobodyHasSaid(t *testing.T) {
+func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
 	w := newWebhook(t, ca)
@@ -103,7 +103,7 @@ func TestApplyTakesOnlyWhatNobodyHasSaid(t *testing.T) {
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			s.Apply(t, crdwire.Path(things), "argocd", fmt.Sprintf(applied, none))
 		}, `field manager "argocd" owns spec.conversion.strategy, with another value`},
-		{"a bundle of somebody else", func(s *kubeapitest.Server) {
+		{"a bundle of another manager", func(s *kubeapitest.Server) {
 			s.Put(t, crdwire.Path(things), "cainjector", crdJSON(pointingHere(tlstest.NewCA(t, "other"))))
 		}, `field manager "cainjector" owns spec.conversion.webhook.clientConfig.caBundle, with another value`},
 		{"another Service", func(s *kubeapitest.Server) {
@@ -214,7 +214,8 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	})
 }
 
-// Somebody changes the CRD between reading and writing: it is read again, and if it points elsewhere by then, left alone.
+// Another client changes the CRD between reading and writing: it is read again, and if it points
+// elsewhere by then, left alone.
 func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
@@ -289,8 +290,9 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	}
 }
 
-// The API server passes over what it cannot read of a caBundle, and trusts the rest; so that has to stay as well.
-func TestApplyKeepsTheOldCABesideGarbage(t *testing.T) {
+// The API server passes over what it cannot read of a caBundle, and trusts the rest; so that has to
+// stay as well.
+func TestApplyKeepsTheOldCANextToGarbage(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
 	w, s := newWebhook(t, old), kubeapitest.New(t)

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A Bundle is a list of CAs, as caBundle has it. The order means nothing.
+// A Bundle is a set of CAs, such as caBundle.
 type Bundle []*x509.Certificate
 
-// ParseBundle reads certificates in PEM. Other blocks are passed over, as the API server passes over them.
+// ParseBundle reads certificates in PEM. Like the API server, it skips other blocks.
 func ParseBundle(text []byte) (Bundle, error) {
 	b, err := parseBundle(text)
 	switch {
@@ -25,13 +25,14 @@ func ParseBundle(text []byte) (Bundle, error) {
 	return b, nil
 }
 
-// ReadableBundle returns what of a caBundle the API server trusts: it passes over certificates that it cannot read.
+// ReadableBundle returns the CAs of a caBundle that the API server trusts: it skips certificates
+// that it cannot read.
 func ReadableBundle(text []byte) Bundle {
 	b, _ := parseBundle(text)
 	return b
 }
 
-// parseBundle returns all certificates that can be read, and the first problem of the others.
+// parseBundle returns all certificates that can be read, and an error for the first that cannot.
 func parseBundle(text []byte) (b Bundle, problem error) {
 	for n := 1; ; n++ {
 		var block *pem.Block
@@ -51,11 +52,11 @@ func parseBundle(text []byte) (b Bundle, problem error) {
 	}
 }
 
-// PEM returns the bundle as caBundle has it.
+// PEM returns the bundle in PEM, as caBundle has it.
 func (b Bundle) PEM() []byte {
 	var out bytes.Buffer
 	for _, cert := range b {
-		_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}) // a buffer takes all
+		_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}) // a buffer accepts everything
 	}
 	return out.Bytes()
 }
@@ -80,7 +81,7 @@ func (b Bundle) HasAll(other Bundle) bool {
 // Same reports whether both have the same certificates.
 func (b Bundle) Same(other Bundle) bool { return b.HasAll(other) && other.HasAll(b) }
 
-// With returns the bundle and what of another one is not in it.
+// With returns the union of both bundles.
 func (b Bundle) With(other Bundle) Bundle {
 	all := slices.Clone(b)
 	for _, cert := range other {
@@ -91,7 +92,7 @@ func (b Bundle) With(other Bundle) Bundle {
 	return all
 }
 
-// Unexpired returns the certificates that are valid at a time, or will be.
+// Unexpired returns the certificates that have not expired at a time.
 func (b Bundle) Unexpired(now time.Time) Bundle {
 	return slices.DeleteFunc(slices.Clone(b), func(cert *x509.Certificate) bool { return now.After(cert.NotAfter) })
 }
@@ -110,7 +111,7 @@ func (b Bundle) Verifies(chain []*x509.Certificate, name string, now time.Time) 
 	return err
 }
 
-// NameOf names a certificate for a person.
+// NameOf returns the subject of a certificate, or its serial number.
 func NameOf(cert *x509.Certificate) string {
 	if name := cert.Subject.String(); name != "" {
 		return name

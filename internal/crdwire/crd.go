@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// A CRD is read as this. What is not read of it, or not known to this build, is not lost: it is never written back whole.
+// A CRD is never written back whole, so fields that are not read, or that this build does not know,
+// are not lost.
 type CRD = apiextensionsv1.CustomResourceDefinition
 
 const (
@@ -18,7 +20,7 @@ const (
 	crdsAPI = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 )
 
-// Path is that of a CRD in the API.
+// Path returns the path of a CRD in the API.
 func Path(name string) string { return crdsAPI + "/" + name }
 
 // Read reads a CRD from the API server, without its schemas.
@@ -28,30 +30,26 @@ func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
 
 func read(ctx context.Context, api *kubeapi.Client, name string, schemas func(name string) bool) (*CRD, error) {
 	var text json.RawMessage
-	err := api.Get(ctx, Path(name), &text)
-	switch {
-	case kubeapi.IsForbidden(err):
-		return nil, fmt.Errorf("%w\nallow get of customresourcedefinitions with the resourceName %s", err, name)
-	case err != nil:
-		return nil, err
+	if err := api.Get(ctx, Path(name), &text); err != nil {
+		return nil, kubeapi.Allow(err, "get of customresourcedefinitions with the resourceName %s", name)
 	}
 	return parseNeeded(text, schemas)
 }
 
-// ReadAll reads, without their schemas, the CRDs of these names, or all that there are if there are no names. Of names, those that do not exist
-// are left out, and returned apart.
+// ReadAll reads the CRDs with these names, or all if there are no names, without their schemas. It
+// returns the names that do not exist as missing.
 func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*CRD, missing []string, err error) {
 	return ReadAllWith(ctx, api, names, nil)
 }
 
-// ReadAllWith is ReadAll, with the schemas of those CRDs whose names schemas returns true for.
+// ReadAllWith is ReadAll with the schemas of the CRDs for whose names schemas returns true.
 func ReadAllWith(
 	ctx context.Context, api *kubeapi.Client, names []string, schemas func(name string) bool,
 ) (crds []*CRD, missing []string, err error) {
 	for _, name := range names {
 		crd, err := read(ctx, api, name, schemas)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			missing = append(missing, name)
 		case err != nil:
 			return nil, nil, err
@@ -67,22 +65,19 @@ func ReadAllWith(
 		crds = append(crds, crd)
 		return err
 	})
-	switch {
-	case kubeapi.IsForbidden(err):
-		err = fmt.Errorf("%w\nallow list of customresourcedefinitions, or name the CRDs", err)
-	case kubeapi.IsExpired(err):
+	if kubeapi.IsExpired(err) {
 		err = fmt.Errorf("%w\nthe API server answers too slowly: try again later, or name the CRDs", err)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, kubeapi.Allow(err, "list of customresourcedefinitions, or name the CRDs")
 	}
 	return crds, nil, nil
 }
 
-// TargetOf returns what a CRD points at; false if that is no webhook.
+// TargetOf returns the webhook that a CRD points at; false without one.
 func TargetOf(crd *CRD) (Target, bool) { return targetOf(crd.Spec.Conversion) }
 
-// caBundleOf returns the caBundle of a CRD, which may be empty.
+// caBundleOf returns the caBundle of a CRD, or nil.
 func caBundleOf(crd *CRD) []byte {
 	if _, ok := TargetOf(crd); !ok {
 		return nil
@@ -93,7 +88,7 @@ func caBundleOf(crd *CRD) []byte {
 // BundleOf returns the CAs that a CRD trusts.
 func BundleOf(crd *CRD) Bundle { return ReadableBundle(caBundleOf(crd)) }
 
-// elsewhere says why a CRD must not be pointed at a target: it points at another one.
+// elsewhere returns an error if a CRD must not be pointed at a target without --force.
 func elsewhere(c *apiextensionsv1.CustomResourceConversion, target Target) error {
 	at, is := targetOf(c)
 	switch {

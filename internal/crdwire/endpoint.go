@@ -5,15 +5,15 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
 const (
@@ -26,13 +26,14 @@ const (
 // An Endpoint is a webhook as kube-apiserver sees it. Safe for concurrent use.
 type Endpoint struct {
 	Target Target
-	// Bundle is what it must be verified by; empty means the CAs of the system.
+	// Bundle must verify it; empty means the CAs of the system.
 	Bundle Bundle
-	// Address is HOST:PORT to connect to instead of what the target says. The name to verify stays the same.
+	// Address is HOST:PORT to connect to instead of the target's. The name to verify stays the
+	// same.
 	Address string
 }
 
-// dial connects, and verifies what is served.
+// dial connects to Address, or to address without one.
 func (e *Endpoint) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if e.Address != "" {
 		address = e.Address
@@ -41,7 +42,7 @@ func (e *Endpoint) dial(ctx context.Context, network, address string) (net.Conn,
 	return dialer.DialContext(ctx, network, address)
 }
 
-// tlsConfig is that of kube-apiserver: HTTP/1.1 only, TLS 1.2 at least, and no certificate of its own.
+// tlsConfig is like kube-apiserver's: HTTP/1.1 only, at least TLS 1.2, and no client certificate.
 func (e *Endpoint) tlsConfig() *tls.Config {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: e.Target.ServerName(), NextProtos: []string{"http/1.1"}}
 	if len(e.Bundle) > 0 {
@@ -50,7 +51,7 @@ func (e *Endpoint) tlsConfig() *tls.Config {
 	return config
 }
 
-// Served connects without verifying, and returns the chain that is served, the leaf first.
+// Served connects without verification and returns the served chain, the leaf first.
 func (e *Endpoint) Served(ctx context.Context) ([]*x509.Certificate, error) {
 	u, err := url.Parse(e.Target.requestURL())
 	if err != nil {
@@ -68,7 +69,7 @@ func (e *Endpoint) Served(ctx context.Context) ([]*x509.Certificate, error) {
 	}
 	defer raw.Close()
 	config := e.tlsConfig()
-	config.InsecureSkipVerify = true // nothing is sent; the caller verifies, and tells what is wrong
+	config.InsecureSkipVerify = true // nothing is sent, and the caller verifies
 	conn := tls.Client(raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (e *Endpoint) Served(ctx context.Context) ([]*x509.Certificate, error) {
 	return conn.ConnectionState().PeerCertificates, nil
 }
 
-// Post posts a review over a new connection, and returns the answer of HTTP 200.
+// Post posts a review over a new connection and returns the body of an answer with HTTP 200.
 func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
 	transport := &http.Transport{DialContext: e.dial, TLSClientConfig: e.tlsConfig(), DisableKeepAlives: true, TLSHandshakeTimeout: dialTimeout}
 	client := &http.Client{
@@ -101,24 +102,12 @@ func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
 		return nil, fmt.Errorf("answer that ends early: %w", err)
 	}
 	if w.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, messageOf(answer))
+		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, kubeapi.Message(answer))
 	}
 	return answer, nil
 }
 
-// messageOf returns what a body says to a person: the message of a metav1.Status, or text.
-func messageOf(body []byte) string {
-	var status struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(body, &status) == nil && status.Message != "" {
-		return status.Message
-	}
-	text := strings.Join(strings.Fields(string(body)), " ")
-	return text[:min(len(text), 200)]
-}
-
-// explain says what a failed connection means.
+// explain adds what a failed connection means.
 func (e *Endpoint) explain(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
@@ -126,12 +115,10 @@ func (e *Endpoint) explain(err error) error {
 	if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		err = failed.Err
 	}
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	switch {
-	case errors.As(err, &unknown):
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("certificate that is served is not from a CA of the bundle: %w", err)
-	case errors.As(err, &name):
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Errorf("certificate that is served is not for the name that the API server asks for: %w", err)
 	}
 	return err

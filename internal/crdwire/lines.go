@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A source is a text with an index of its lines, which count from 1 and end as the YAML parser ends them.
+// A source is a text with an index of its lines, which count from 1 and end where the YAML parser
+// ends them.
 type source struct {
 	text  []byte
 	start []int // of each line, and of the one behind the last
@@ -42,7 +43,7 @@ func (s *source) line(n int) []byte {
 // end returns the offset of a line's end.
 func (s *source) end(n int) int { return s.start[n-1] + len(s.line(n)) }
 
-// offset returns where the parser's line and column are; columns count characters from 1.
+// offset returns the offset of a line and column of the parser; columns count characters from 1.
 func (s *source) offset(line, column int) int {
 	at := s.start[line-1]
 	for range column - 1 {
@@ -52,7 +53,7 @@ func (s *source) offset(line, column int) int {
 	return at
 }
 
-// eol is how lines end in this text.
+// eol returns the line end of the text.
 func (s *source) eol() string {
 	if bytes.Contains(s.text, []byte("\r\n")) {
 		return "\r\n"
@@ -60,7 +61,8 @@ func (s *source) eol() string {
 	return "\n"
 }
 
-// tokenEnd returns the offset behind the quoted text, the object or the list that begins at an offset; -1 if there is none.
+// tokenEnd returns the offset after the quoted text, the object or the list that begins at an
+// offset, or -1.
 func (s *source) tokenEnd(at int) int {
 	depth := 0
 	for i := at; i < len(s.text); i++ {
@@ -94,7 +96,7 @@ func (s *source) tokenEnd(at int) int {
 	return -1
 }
 
-// quoteEnd returns the offset behind the quotes that begin at an offset.
+// quoteEnd returns the offset after the quoted text that begins at an offset, or -1.
 func (s *source) quoteEnd(at int) int {
 	quote := s.text[at]
 	for i := at + 1; i < len(s.text); i++ {

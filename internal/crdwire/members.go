@@ -2,65 +2,35 @@ package crdwire
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// A member is one of an object whose members have an order. Its value is a string, an int, a list of strings, bytes, which
-// are written in base64, or members.
+// A member is a member of an object whose members have an order. Its value is a string, an int, a
+// list of strings, bytes, which are written in base64, or members.
 type member struct {
 	name  string
 	value any
 }
 
-// tree returns the members as encoding/json decodes them.
-func tree(v any) any {
-	switch v := v.(type) {
-	case []member:
-		object := make(map[string]any, len(v))
-		for _, m := range v {
-			object[m.name] = tree(m.value)
-		}
-		return object
-	case []string:
-		list := make([]any, len(v))
-		for i, s := range v {
-			list[i] = s
-		}
-		return list
-	case []byte:
-		return base64.StdEncoding.EncodeToString(v)
-	case int:
-		return json.Number(strconv.Itoa(v))
-	}
-	return v
-}
+// tree returns the value of a member as decodeJSON does.
+func tree(v any) any { return decodeJSON(asJSON(v)) }
 
-// asJSON returns the members as JSON in one line.
+// asJSON returns the value of a member as JSON in one line.
 func asJSON(v any) []byte {
-	var out bytes.Buffer
-	writeJSON(&out, v)
-	return out.Bytes()
-}
-
-func writeJSON(out *bytes.Buffer, v any) {
 	members, ok := v.([]member)
 	if !ok {
-		text, _ := json.Marshal(tree(v)) // strings and numbers can always be encoded
-		out.Write(text)
-		return
+		text, _ := json.Marshal(v) // strings and numbers can always be encoded
+		return text
 	}
-	out.WriteByte('{')
+	parts := make([][]byte, len(members))
 	for i, m := range members {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(strconv.Quote(m.name) + ":")
-		writeJSON(out, m.value)
+		parts[i] = append([]byte(strconv.Quote(m.name)+":"), asJSON(m.value)...)
 	}
-	out.WriteByte('}')
+	return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
 }
 
 // asYAML returns NAME: VALUE in block style. The first line is not indented, the others by indent.
@@ -78,18 +48,28 @@ func asYAML(name string, v any, indent int, eol string) string {
 }
 
 func scalarOrList(v any) string {
-	list, ok := v.([]string)
-	if !ok {
-		return scalar(v)
+	if list, ok := v.([]string); ok {
+		items := make([]string, len(list))
+		for i, item := range list {
+			items[i] = scalar(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	}
-	items := make([]string, len(list))
-	for i, item := range list {
-		items[i] = scalar(item)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return scalar(v)
 }
 
-// isPlain reports whether a string needs no quotes in YAML, whoever reads it: YAML 1.1 takes more for something else.
+// scalar writes a value that is neither a list nor members: numbers and plain strings without
+// quotes.
+func scalar(v any) string {
+	value := tree(v)
+	if s, ok := value.(string); ok && !isPlain(s) {
+		return string(asJSON(s))
+	}
+	return fmt.Sprint(value)
+}
+
+// isPlain reports whether no reader of YAML needs quotes around a string: YAML 1.1 has more words
+// and numbers than 1.2.
 func isPlain(s string) bool {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '/'
@@ -110,19 +90,4 @@ func isPlain(s string) bool {
 		return false
 	}
 	return true
-}
-
-func scalar(v any) string {
-	switch v := v.(type) {
-	case int:
-		return strconv.Itoa(v)
-	case []byte:
-		return base64.StdEncoding.EncodeToString(v)
-	case string:
-		if isPlain(v) {
-			return v
-		}
-		return string(asJSON(v))
-	}
-	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 )
 
-// Of a CRD of megabytes a few hundred bytes are needed, and kept: a Job may have many to read.
+// A few hundred bytes of a CRD of megabytes are needed, and kept: a Job may have many to read.
 func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
@@ -53,8 +53,8 @@ func TestSchemasAreNotRead(t *testing.T) {
 	}
 }
 
-// The schemas that somebody asks for are read, and no others.
-func TestSchemasThatAreAskedForAreRead(t *testing.T) {
+// Only the schemas that the caller asks for are read.
+func TestOnlySchemasThatAreAskedForAreRead(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`
@@ -81,7 +81,7 @@ func TestSchemasThatAreAskedForAreRead(t *testing.T) {
 	}
 }
 
-// A list that expires half way is read anew: no CRD comes twice, and who can do something about it is told what.
+// A list that expires half way is read again: no CRD comes twice, and the error has the remedy.
 func TestAllCRDsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} {

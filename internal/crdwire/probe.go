@@ -3,40 +3,40 @@ package crdwire
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A Probe is a review for a test: an object at each of some versions, to be converted to one. The objects have a name and
-// nothing else, as server-side apply may send them.
+// A Probe is a test review: an object at each of some versions, to be converted to one. The objects
+// have only a name, as server-side apply may send them.
 type Probe struct {
 	Kind schema.GroupKind
 	From []string // empty: a review of no objects, which any webhook answers
 	To   string
 	uid  string
-	name string
 }
 
-// probes returns a Probe to each version of a CRD, so that all pairs are tried. A CRD with one version has nothing to
-// convert: its probe is an object that is at that version already.
+const probeName = "webhookd-probe" // of each object
+
+// probes returns a Probe to each version of a CRD, so all pairs are tried. A CRD with one version
+// has nothing to convert: its probe is an object that is already at that version.
 func probes(crd *CRD) []Probe {
 	kind := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 	names := versionNames(crd)
-	all := make([]Probe, 0, len(names))
-	for _, to := range names {
-		var from []string
-		for _, v := range names {
-			if v != to || len(names) == 1 {
-				from = append(from, v)
-			}
+	all := make([]Probe, len(names))
+	for i, to := range names {
+		from := slices.Delete(slices.Clone(names), i, i+1)
+		if len(names) == 1 {
+			from = names
 		}
-		all = append(all, Probe{Kind: kind, From: from, To: to})
+		all[i] = Probe{Kind: kind, From: from, To: to}
 	}
 	return all
 }
@@ -71,23 +71,15 @@ func (p *Probe) String() string {
 	return fmt.Sprintf("%s %s -> %s", p.Kind, strings.Join(p.From, ", "), p.To)
 }
 
-type probeObject struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-}
-
-// Review returns the review to post, in a spelling of ConversionReview: v1 or v1beta1. It has a new uid each time.
+// Review returns the review to post, of a version of ConversionReview, v1 or v1beta1, with a new
+// uid.
 func (p *Probe) Review(version string) []byte {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	p.uid, p.name = "webhookd-probe-"+hex.EncodeToString(random[:]), "webhookd-probe"
-	objects := make([]probeObject, len(p.From))
+	p.uid = probeName + "-" + rand.Text()
+	objects := make([]map[string]any, len(p.From))
 	for i, from := range p.From {
-		objects[i] = probeObject{APIVersion: p.Kind.Group + "/" + from, Kind: p.Kind.Kind}
-		objects[i].Metadata.Name = p.name
+		objects[i] = map[string]any{
+			"apiVersion": p.Kind.Group + "/" + from, "kind": p.Kind.Kind, "metadata": map[string]any{"name": probeName},
+		}
 	}
 	text, _ := json.Marshal(map[string]any{ // strings can always be encoded
 		"kind":       "ConversionReview",
@@ -97,7 +89,7 @@ func (p *Probe) Review(version string) []byte {
 	return text
 }
 
-// Check reads the answer to the last Review.
+// Check checks the answer to the last Review.
 func (p *Probe) Check(answer []byte) error {
 	converted, err := CheckAnswer(answer, p.uid)
 	if err != nil {
@@ -107,48 +99,42 @@ func (p *Probe) Check(answer []byte) error {
 		return fmt.Errorf("answer has %d objects, not %d", len(converted), len(p.From))
 	}
 	for i, text := range converted {
-		var object probeObject
+		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(text, &object); err != nil {
 			return fmt.Errorf("answer with an object that cannot be read: %w: objects[%d]", err, i)
 		}
-		if object.APIVersion != p.Kind.Group+"/"+p.To || object.Kind != p.Kind.Kind || object.Metadata.Name != p.name {
+		if object.GroupVersionKind() != p.Kind.WithVersion(p.To) || object.Name != probeName {
 			return fmt.Errorf("answer with another object than was asked for: objects[%d]", i)
 		}
 	}
 	return nil
 }
 
-// CheckAnswer reads the answer to a review of a uid as the API server reads it, and returns the objects.
+// CheckAnswer reads the answer to the review with a uid as the API server does, and returns the
+// objects.
 func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
-	var review struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Response   *struct {
-			UID     string            `json:"uid"`
-			Objects []json.RawMessage `json:"convertedObjects"`
-			Result  struct {
-				Status  string `json:"status"`
-				Message string `json:"message"`
-			} `json:"result"`
-		} `json:"response"`
-	}
+	var review apiextensionsv1.ConversionReview
 	err := json.Unmarshal(answer, &review)
 	switch group, _, _ := strings.Cut(review.APIVersion, "/"); {
 	case err != nil:
-		return nil, fmt.Errorf("answer is no ConversionReview: %w", err)
+		return nil, fmt.Errorf("answer is not a ConversionReview: %w", err)
 	case review.Kind != "ConversionReview" || group != apiextensionsv1.GroupName:
-		return nil, errors.New("answer is no ConversionReview, something else listens there")
+		return nil, errors.New("answer is not a ConversionReview, something else listens there")
 	case review.Response == nil:
 		return nil, errors.New("answer without a response")
-	case review.Response.UID != uid:
+	case string(review.Response.UID) != uid:
 		return nil, fmt.Errorf("answer to another review: uid %q, not %q", review.Response.UID, uid)
-	case review.Response.Result.Status != "Success":
+	case review.Response.Result.Status != metav1.StatusSuccess:
 		return nil, fmt.Errorf("review failed: %s", review.Response.Result.Message)
 	}
-	return review.Response.Objects, nil
+	objects := make([]json.RawMessage, len(review.Response.ConvertedObjects))
+	for i, object := range review.Response.ConvertedObjects {
+		objects[i] = object.Raw
+	}
+	return objects, nil
 }
 
-// Try posts the probe, and checks the answer.
+// Try posts the probe and checks the answer.
 func (p *Probe) Try(ctx context.Context, e *Endpoint, version string) error {
 	answer, err := e.Post(ctx, p.Review(version))
 	if err == nil {

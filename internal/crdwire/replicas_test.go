@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A Service has replicas, and rules and certificates reach them one after the other. As long as one of them answers as before,
-// the CRD is not pointed at them, whichever answers first.
+// A Service has replicas, and rules and certificates reach them one after the other. As long as one
+// of them answers as before, the CRD is not pointed at them, whichever answers first.
 func TestApplyWaitsForAllReplicas(t *testing.T) {
 	t.Parallel()
 	ca, other := tlstest.NewCA(t, "a"), tlstest.NewCA(t, "other")

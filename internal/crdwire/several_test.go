@@ -39,7 +39,8 @@ func TestApplyGoesOnWithOtherCRDs(t *testing.T) {
 	}
 }
 
-// A CRD that points here already gets its CA, whatever is wrong with one that does not, which is not pointed here then.
+// A CRD that points here already gets its CA, whatever is wrong with one that does not, which is
+// not pointed here then.
 func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
@@ -93,7 +94,8 @@ func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
 	}
 }
 
-// A version that comes into the CRD while answers are waited for has had no answer: it is asked for as well.
+// A version that comes into the CRD while answers are waited for has had no answer: it is asked for
+// as well.
 func TestApplyAsksForAVersionThatHasCome(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")

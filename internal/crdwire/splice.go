@@ -56,7 +56,7 @@ func find(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 
 func isBlock(n *yaml.Node) bool { return n.Style&yaml.FlowStyle == 0 }
 
-// setFirst sets a member of an object, which is the value of key. A new one becomes its first.
+// setFirst sets a member of an object, which is the value of key. A new member becomes the first.
 func (s *splicer) setFirst(key, object *yaml.Node, m member) {
 	at, _ := find(object, m.name)
 	switch {
@@ -74,7 +74,7 @@ func (s *splicer) setFirst(key, object *yaml.Node, m member) {
 	}
 }
 
-// set changes a member that is there.
+// set changes an existing member.
 func (s *splicer) set(object *yaml.Node, m member) {
 	key, value := find(object, m.name)
 	if holds(value, m.value) {
@@ -100,8 +100,8 @@ func (s *splicer) set(object *yaml.Node, m member) {
 	}
 }
 
-// flow returns a value in JSON. Where the space before a member begins a line, the value is written over lines as well;
-// parent is the key of the object that the member is in, if that tells the width of a step.
+// flow returns a value in JSON: over several lines if the space before the member has a line end.
+// parent is the key of the object that has the member, if it shows the width of an indentation.
 func (s *splicer) flow(v any, space []byte, parent *yaml.Node) string {
 	text := asJSON(v)
 	line := bytes.LastIndexByte(space, '\n')
@@ -123,8 +123,8 @@ func (s *splicer) flow(v any, space []byte, parent *yaml.Node) string {
 	return out.String()
 }
 
-// merge makes a mapping in block style hold these members and no others. It changes nothing and returns false if none of
-// them is there.
+// merge gives a mapping in block style these members and no others. It changes nothing and returns
+// false if the mapping has none of them.
 func (s *splicer) merge(object *yaml.Node, members []member) bool {
 	var last, lastValue *yaml.Node
 	var gone [][2]*yaml.Node
@@ -159,7 +159,7 @@ func (s *splicer) merge(object *yaml.Node, members []member) bool {
 	return true
 }
 
-// setScalar replaces a scalar that stands in one line; false if it does not.
+// setScalar replaces a scalar in one line, and returns false for any other.
 func (s *splicer) setScalar(value *yaml.Node, text string) bool {
 	from := s.offset(value.Line, value.Column)
 	rest := s.text[from:s.end(value.Line)]
@@ -177,8 +177,8 @@ func (s *splicer) setScalar(value *yaml.Node, text string) bool {
 	return true
 }
 
-// lastLine returns the last line of a member of a mapping in block style: all that is indented deeper than its key belongs
-// to it. Comments and empty lines behind it do not.
+// lastLine returns the last line of a member of a mapping in block style, which has all lines that
+// are indented deeper than its key, without comments and empty lines after it.
 func (s *splicer) lastLine(key, value *yaml.Node) int {
 	indent, last := key.Column-1, key.Line
 	dashes := value.Kind == yaml.SequenceNode && isBlock(value)
@@ -197,7 +197,7 @@ func (s *splicer) lastLine(key, value *yaml.Node) int {
 	return last
 }
 
-// holds reports whether a node is this value already.
+// holds reports whether a node already has this value.
 func holds(n *yaml.Node, v any) bool {
 	switch v := v.(type) {
 	case []member:

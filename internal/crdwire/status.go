@@ -1,7 +1,9 @@
 package crdwire
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,25 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// soon is when an end of validity is a finding.
+// soon is the remaining validity that is a finding.
 const soon = 7 * 24 * time.Hour
 
 // StatusOptions say what to look at.
 type StatusOptions struct {
-	// Service limits the judgement to CRDs that point at it; the zero Target judges all.
+	// Service limits the findings to CRDs that point at it; the zero Target means all.
 	Service Target
-	// Dial asks what is served, at Address if that is not empty.
+	// Dial connects to the webhook, at Address if that is not empty.
 	Dial    bool
 	Address string
-	// Versions returns what versions of a kind can be converted offline; none if the kind is not known.
+	// Versions returns the versions of a kind that can be converted offline; none if the kind is
+	// not known.
 	Versions func(schema.GroupKind) []string
-	// Compare holds a CRD against webhookd's copy of it, and returns the copy's file, empty where there is none, and what is
-	// different. Nil compares nothing.
+	// Compare compares a CRD with webhookd's copy of it, and returns the file of the copy, which is
+	// empty without one, and the differences. Nil compares nothing.
 	Compare func(crd *CRD) (file string, findings []string)
 	Now     time.Time
 }
 
-// A Status is what there is to say of a CRD.
+// A Status describes a CRD and lists what is wrong with it.
 type Status struct {
 	Name           string        `json:"name"`
 	Kind           string        `json:"kind"`
@@ -40,19 +43,19 @@ type Status struct {
 	CABundle       []Certificate `json:"caBundle,omitempty"`
 	Versions       []Version     `json:"versions"`
 	Served         *Served       `json:"serving,omitempty"`
-	Copy           string        `json:"copy,omitempty"`      // the file of webhookd's own, with which the schemas were compared
-	Elsewhere      bool          `json:"elsewhere,omitempty"` // it points at another webhook than was asked for
+	Copy           string        `json:"copy,omitempty"`      // the file of webhookd's copy, whose schemas were compared
+	Elsewhere      bool          `json:"elsewhere,omitempty"` // it points at another webhook than Service
 	Findings       []string      `json:"findings"`
 }
 
-// A Certificate is one of a bundle or of a chain.
+// A Certificate is one of a bundle or a chain.
 type Certificate struct {
 	Subject   string    `json:"subject"`
 	NotBefore time.Time `json:"notBefore"`
 	NotAfter  time.Time `json:"notAfter"`
 }
 
-// A Version is one of a CRD.
+// A Version is a version of a CRD.
 type Version struct {
 	Name        string `json:"name"`
 	Served      bool   `json:"served"`
@@ -61,7 +64,7 @@ type Version struct {
 	Convertible *bool  `json:"convertible,omitempty"` // by this build and the rules
 }
 
-// Served is what answers.
+// Served describes the webhook that answers.
 type Served struct {
 	ServerName  string        `json:"serverName"`
 	Chain       []Certificate `json:"chain,omitempty"`
@@ -69,7 +72,7 @@ type Served struct {
 	Convertible bool          `json:"convertible"` // it answers test reviews of all pairs of versions
 }
 
-func certificates(chain []certificate) []Certificate {
+func certificates(chain Bundle) []Certificate {
 	all := make([]Certificate, len(chain))
 	for i, cert := range chain {
 		all[i] = Certificate{NameOf(cert), cert.NotBefore.UTC(), cert.NotAfter.UTC()}
@@ -77,33 +80,34 @@ func certificates(chain []certificate) []Certificate {
 	return all
 }
 
-// Concerns reports whether there is anything to convert in a CRD.
+// Concerns reports whether a CRD has a webhook or versions to convert.
 func Concerns(crd *CRD) bool {
 	_, is := TargetOf(crd)
 	return is || len(crd.Spec.Versions) > 1
 }
 
-// Inspect tells what a CRD points at, and all that is wrong with it.
+// Inspect reports where a CRD points, and everything that is wrong with it.
 func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	s := Status{
 		Name: crd.Name, Kind: schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}.String(),
 		Strategy: string(apiextensionsv1.NoneConverter), Findings: []string{},
 	}
-	if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy != "" {
-		s.Strategy = string(crd.Spec.Conversion.Strategy)
+	if c := crd.Spec.Conversion; c != nil {
+		s.Strategy = cmp.Or(string(c.Strategy), s.Strategy)
 	}
 	known := o.Versions(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind})
 	for _, v := range crd.Spec.Versions {
 		version := Version{Name: v.Name, Served: v.Served, Storage: v.Storage, Stored: slices.Contains(crd.Status.StoredVersions, v.Name)}
 		if len(known) > 0 {
-			convertible := slices.Contains(known, v.Name)
-			version.Convertible = &convertible
+			version.Convertible = new(slices.Contains(known, v.Name))
 		}
 		s.Versions = append(s.Versions, version)
 	}
 	target, is := TargetOf(crd)
 	if !is {
-		s.none(crd, known)
+		if len(crd.Spec.Versions) > 1 && len(known) > 0 {
+			s.find("nothing is converted, though webhookd can: the API server changes apiVersion alone, and fields are lost; see webhookd crd wire")
+		}
 		s.compare(crd, o)
 		return s
 	}
@@ -135,13 +139,6 @@ func (s *Status) find(format string, args ...any) {
 	s.Findings = append(s.Findings, fmt.Sprintf(format, args...))
 }
 
-// none judges a CRD without a webhook.
-func (s *Status) none(crd *CRD, known []string) {
-	if len(crd.Spec.Versions) > 1 && len(known) > 0 {
-		s.find("nothing is converted, though webhookd can: the API server changes apiVersion alone, and fields are lost; see webhookd crd wire")
-	}
-}
-
 func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 	text := caBundleOf(crd)
 	valid := bundle.Unexpired(now)
@@ -158,14 +155,9 @@ func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 	case len(valid) == 0:
 		s.find("every CA of caBundle has expired: nothing can be verified")
 	default:
-		last := valid[0].NotAfter
-		for _, cert := range valid {
-			if cert.NotAfter.After(last) {
-				last = cert.NotAfter
-			}
-		}
-		if last.Sub(now) < soon {
-			s.find("the last CA of caBundle expires on %s", last.UTC().Format(time.RFC3339))
+		last := slices.MaxFunc(valid, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+		if last.NotAfter.Sub(now) < soon {
+			s.find("the last CA of caBundle expires on %s", last.NotAfter.UTC().Format(time.RFC3339))
 		}
 	}
 }
@@ -176,7 +168,7 @@ func (s *Status) dial(ctx context.Context, crd *CRD, bundle Bundle, o StatusOpti
 	s.Served = &Served{ServerName: target.ServerName()}
 	chain, err := e.Served(ctx)
 	if err != nil {
-		s.find("nobody answers: %v", e.explain(err))
+		s.find("no answer: %v", e.explain(err))
 		return
 	}
 	s.Served.Chain = certificates(chain)
@@ -190,13 +182,8 @@ func (s *Status) dial(ctx context.Context, crd *CRD, bundle Bundle, o StatusOpti
 		}
 	}
 	s.Served.Verified = true
-	version := "v1"
-	if len(s.ReviewVersions) > 0 {
-		version = s.ReviewVersions[0]
-	}
-	all := probes(crd)
-	for i := range all {
-		if err := all[i].Try(ctx, e, version); err != nil {
+	for _, probe := range probes(crd) {
+		if err := probe.Try(ctx, e, append(s.ReviewVersions, "v1")[0]); err != nil {
 			s.find("%v", err)
 			return
 		}
@@ -204,7 +191,7 @@ func (s *Status) dial(ctx context.Context, crd *CRD, bundle Bundle, o StatusOpti
 	s.Served.Convertible = true
 }
 
-// compare holds the CRD against webhookd's copy.
+// compare compares the CRD with webhookd's copy.
 func (s *Status) compare(crd *CRD, o StatusOptions) {
 	if o.Compare == nil {
 		return
@@ -214,8 +201,8 @@ func (s *Status) compare(crd *CRD, o StatusOptions) {
 	s.Findings = append(s.Findings, findings...)
 }
 
-// judgeVersions asks for a converter of every version, served or not, since objects may be stored in it. Where the webhook
-// itself has answered for all, it need not be known here.
+// judgeVersions asks for a converter of every version, served or not, since objects may be stored
+// in it. Where the webhook itself has answered for all of them, the kind need not be known here.
 func (s *Status) judgeVersions(crd *CRD, known []string, o StatusOptions) {
 	if len(crd.Spec.Versions) < 2 || s.Served != nil && s.Served.Convertible && len(known) == 0 {
 		return
@@ -230,21 +217,14 @@ func (s *Status) judgeVersions(crd *CRD, known []string, o StatusOptions) {
 		}
 		return
 	}
-	var missing []string
-	for _, name := range versionNames(crd) {
-		if !slices.Contains(known, name) {
-			missing = append(missing, name)
-		}
-	}
-	for _, name := range crd.Status.StoredVersions {
-		if !slices.Contains(known, name) && !slices.Contains(missing, name) {
-			missing = append(missing, name)
-		}
-	}
-	for _, name := range missing {
-		if slices.Contains(crd.Status.StoredVersions, name) {
+	names := versionNames(crd)
+	gone := slices.DeleteFunc(slices.Clone(crd.Status.StoredVersions), func(name string) bool { return slices.Contains(names, name) })
+	for _, name := range append(names, gone...) {
+		switch {
+		case slices.Contains(known, name):
+		case slices.Contains(crd.Status.StoredVersions, name):
 			s.find("no converter for a version in which objects may be stored: %s", name)
-		} else {
+		default:
 			s.find("no converter for this version: %s", name)
 		}
 	}

@@ -114,6 +114,6 @@ func TestParseReadsWhatKubectlWrites(t *testing.T) {
 		t.Error("v1beta1 is read")
 	}
 	if _, err := crdwire.Parse([]byte("a: b: c")); err == nil {
-		t.Error("what is no YAML is read")
+		t.Error("a text that is not YAML is read")
 	}
 }

@@ -35,7 +35,8 @@ func ParseService(text string) (Target, error) {
 	return Target{Namespace: namespace, Name: name, Port: DefaultPort, Path: DefaultPath}, nil
 }
 
-// ParseURL reads the URL of a webhook outside of the cluster, of which the API server wants https and no more than a path.
+// ParseURL reads the URL of a webhook outside the cluster. The API server accepts https with a host
+// and a path only.
 func ParseURL(text string) (Target, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -47,7 +48,7 @@ func ParseURL(text string) (Target, error) {
 	return Target{URL: text}, nil
 }
 
-// targetOf returns what a CRD points at; false if it is no webhook.
+// targetOf returns the webhook of a conversion; false without one.
 func targetOf(c *apiextensionsv1.CustomResourceConversion) (Target, bool) {
 	if c == nil || c.Strategy != apiextensionsv1.WebhookConverter || c.Webhook == nil || c.Webhook.ClientConfig == nil {
 		return Target{}, false
@@ -72,12 +73,12 @@ func targetOf(c *apiextensionsv1.CustomResourceConversion) (Target, bool) {
 // IsService reports whether the target is a Service.
 func (t Target) IsService() bool { return t.URL == "" }
 
-// Same reports whether both are the same Service, at whatever port and path, or the same URL.
+// Same reports whether both are the same Service, at any port and path, or the same URL.
 func (t Target) Same(other Target) bool {
 	return t.URL == other.URL && t.Namespace == other.Namespace && t.Name == other.Name
 }
 
-// String names the target as a person does.
+// String returns the URL, or Service NAMESPACE/NAME.
 func (t Target) String() string {
 	if t.URL != "" {
 		return t.URL
@@ -85,7 +86,7 @@ func (t Target) String() string {
 	return "Service " + t.Namespace + "/" + t.Name
 }
 
-// ServerName is the name that the API server asks for, and verifies.
+// ServerName returns the name that the API server verifies.
 func (t Target) ServerName() string {
 	if t.URL == "" {
 		return t.Name + "." + t.Namespace + ".svc"
@@ -97,7 +98,7 @@ func (t Target) ServerName() string {
 	return u.Hostname()
 }
 
-// requestURL is what the API server posts to.
+// requestURL returns the URL that the API server posts to.
 func (t Target) requestURL() string {
 	if t.URL != "" {
 		return t.URL
@@ -109,7 +110,7 @@ func (t Target) requestURL() string {
 	return "https://" + net.JoinHostPort(t.ServerName(), strconv.Itoa(t.Port)) + path
 }
 
-// members is spec.conversion for this target.
+// members returns spec.conversion for this target.
 func (t Target) members(reviewVersions []string, bundle []byte) []member {
 	client := []member{{"url", t.URL}}
 	if t.IsService() {

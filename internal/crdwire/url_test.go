@@ -12,8 +12,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A CRD with a URL takes more than one request. Whatever a run is cut by, the CRD points at the one webhook or at the other
-// one, with all that belongs to it: never at the Service with the CA, the path or the review versions of the URL.
+// A CRD with a URL takes more than one request. Whatever a run is cut by, the CRD points at the one
+// webhook or at the other one, with all that belongs to it: never at the Service with the CA, the
+// path or the review versions of the URL.
 func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")

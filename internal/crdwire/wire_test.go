@@ -236,7 +236,8 @@ func TestEveryExampleCanBeWired(t *testing.T) {
 	}
 }
 
-// Whatever the text is, what comes out differs in spec.conversion alone (which Wire checks), and nothing panics.
+// Whatever the text is, what comes out differs in spec.conversion alone (which Wire checks), and
+// nothing panics.
 func FuzzWire(f *testing.F) {
 	for _, text := range []string{head + "spec:\n" + tail, head + "spec:\n" + stanza, "{\"kind\":\"CustomResourceDefinition\",\"apiVersion\":\"apiextensions.k8s.io/v1\",\"spec\":{\"a\":1}}"} {
 		f.Add([]byte(text))

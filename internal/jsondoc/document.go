@@ -23,7 +23,7 @@ type Document struct {
 	inside      Scanner // of the node that is looked into
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
-	indexes     indexes
+	indexes     map[*Node]*index
 	obscured    bool // as of a scanner: some string of an object that was outlined, or before it
 }
 
@@ -74,7 +74,7 @@ func (d *Document) Reset(text []byte) {
 	d.dropNodes()
 	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
 	d.obscured = false
-	d.indexes.clear()
+	clear(d.indexes)
 	d.room = d.ordinary()
 	d.inventory.empty()
 }
@@ -111,14 +111,14 @@ func emptied[T any](list []T, keep int) []T {
 // members stand. A repeated name is an error, in the object and in its member called nested.
 func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 	o := Outline{Span: span(s.pos, s.pos), fields: span(len(d.fields), len(d.fields))}
-	err := d.outline(s, '{', &d.fields, func(name []byte) error {
+	err := d.outline(s, &d.fields, func(name []byte) error {
 		if string(name) != nested || s.Kind() != Map {
 			_, err := s.Skip()
 			return err
 		}
 		first := len(d.nested)
 		o.inside = offset(s.pos)
-		err := d.outline(s, '{', &d.nested, func([]byte) error { _, err := s.Skip(); return err })
+		err := d.outline(s, &d.nested, func([]byte) error { _, err := s.Skip(); return err })
 		o.nested = span(first, len(d.nested))
 		return err
 	})
@@ -127,10 +127,10 @@ func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 	return o, err
 }
 
-// outline adds to fields those of the array or object at the place of s; skip moves s over a value.
-func (d *Document) outline(s *Scanner, opening byte, fields *[]field, skip func(name []byte) error) error {
+// outline adds to fields those of the object at the place of s; skip moves s over a value.
+func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) error) error {
 	start := offset(s.pos)
-	return s.each(opening, true, func(name []byte) error {
+	return s.Members(func(name []byte) error {
 		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
 		f.escaped = len(name) != int(f.name.End-f.name.Start) // every escape is longer than what it stands for
 		err := skip(name)
@@ -172,7 +172,7 @@ func (d *Document) Open(o Outline) *Object {
 	d.dropNodes()
 	d.opened = o
 	d.inventory.empty()
-	d.indexes.clear() // of nodes that are used again
+	clear(d.indexes) // of nodes that are used again
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
 	d.object.list(d.fields[o.fields.Start:o.fields.End])
 	return &d.object

@@ -5,7 +5,6 @@ import "strings"
 // An index finds members of a large object by their names, so that as many lookups as there are members take time in proportion to
 // them (BenchmarkBigMap in converters/rules).
 type index struct {
-	node   *Node
 	next   int // where the member of the next lookup mostly is
 	misses int // lookups of other members
 	at     map[string]int
@@ -20,14 +19,21 @@ const (
 
 // lookup returns where the member of a name is in a large object, or -1.
 func (n *Node) lookup(name string) int {
-	x := n.doc.indexes.of(n)
-	if i := x.next; i < len(n.members) && n.members[i].is(n.doc, name) {
+	x := n.doc.indexes[n]
+	if x == nil {
+		if n.doc.indexes == nil {
+			n.doc.indexes = make(map[*Node]*index)
+		}
+		x = &index{}
+		n.doc.indexes[n] = x
+	}
+	if i := x.next; i < len(n.members) && isNamed(&n.members[i], n.doc, name) {
 		x.next++
 		return i
 	}
 	if x.at == nil {
 		if x.misses++; x.misses <= fewMisses {
-			i := n.search(name)
+			i := search(n, name)
 			x.next = i + 1
 			return i
 		}
@@ -49,7 +55,7 @@ func (n *Node) indexed(name string) {
 	if len(n.members) <= manyMembers {
 		return
 	}
-	if x := n.doc.indexes.of(n); x.at != nil {
+	if x := n.doc.indexes[n]; x != nil && x.at != nil {
 		x.at[strings.Clone(name)] = len(n.members) - 1 // or else all names would be allocated
 	}
 }
@@ -57,39 +63,6 @@ func (n *Node) indexed(name string) {
 // forget drops the index, before the members are no longer where it says.
 func (n *Node) forget() {
 	if len(n.members) > manyMembers {
-		*n.doc.indexes.of(n) = index{node: n}
-	}
-}
-
-// indexes are those of the large objects of a document. Most documents have few, which take no memory of their own.
-type indexes struct {
-	few    [4]index
-	others map[*Node]*index
-}
-
-func (x *indexes) of(n *Node) *index {
-	for i := range x.few {
-		if x.few[i].node == nil {
-			x.few[i].node = n
-		}
-		if x.few[i].node == n {
-			return &x.few[i]
-		}
-	}
-	if x.others == nil {
-		x.others = make(map[*Node]*index)
-	}
-	i := x.others[n]
-	if i == nil {
-		i = &index{node: n}
-		x.others[n] = i
-	}
-	return i
-}
-
-// clear forgets all nodes.
-func (x *indexes) clear() {
-	if x.few[0].node != nil {
-		*x = indexes{}
+		delete(n.doc.indexes, n)
 	}
 }

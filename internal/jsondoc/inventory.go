@@ -35,13 +35,16 @@ func (v *inventory) find(start uint32) *listing {
 	return &v.lists[i]
 }
 
-// fieldsAt returns the fields of the array or object at a place of the text, if they are listed.
-func (d *Document) fieldsAt(start uint32) (fields []field, known bool) {
+// fieldsAt returns the fields of the array or object at a place, if they are listed.
+func (d *Document) fieldsAt(at piece) (fields []field, known bool) {
+	if at.added {
+		return nil, false
+	}
 	v := &d.inventory
-	l := v.find(start)
+	l := v.find(at.Start)
 	if l == nil && !v.full {
-		d.takeInventory(start)
-		l = v.find(start)
+		d.takeInventory(at.Start)
+		l = v.find(at.Start)
 	}
 	if l == nil || !l.known {
 		return nil, false

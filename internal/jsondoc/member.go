@@ -16,14 +16,6 @@ type member struct {
 	value      *Node
 }
 
-// memberOf returns a member of n from a field.
-func (n *Node) memberOf(f *field) member {
-	return member{
-		name: f.name, head: Span{f.start, f.value}, at: Span{f.value, f.valueEnd}, end: f.end,
-		headAdded: n.at.added, added: n.at.added, escaped: f.escaped, moved: n.moved,
-	}
-}
-
 // behind returns a span of a text as one of a text that it starts at base of.
 func (s Span) behind(base uint32) Span { return Span{base + s.Start, base + s.End} }
 
@@ -48,12 +40,12 @@ func (m *member) nameIn(d *Document) []byte {
 	return literal
 }
 
-// is reports whether the member has a name, without a copy of it.
-func (m *member) is(d *Document, name string) bool {
+// isNamed reports whether the member has a name, without a copy of it.
+func isNamed[T string | []byte](m *member, d *Document, name T) bool {
 	if m.escaped {
 		return isText(d.bytes(piece{m.name, m.headAdded}), name)
 	}
-	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == name
+	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == string(name)
 }
 
 // nameOf returns the name of a member.
@@ -99,7 +91,7 @@ func appendHead(dst []byte, name string) []byte {
 	if !utf8.ValidString(name) {
 		return nil
 	}
-	return append(appendString(append(dst, ','), name), ':')
+	return append(AppendString(append(dst, ','), name), ':')
 }
 
 // nameBits has a bit for each of some names: where that of a name is missing, the name is none of them.

@@ -171,6 +171,18 @@ func (n *Node) Element(i int) (*Node, error) {
 	return n.member(i), nil
 }
 
+// Elements returns the elements of the array; other values have none. It fails as Member does.
+func (n *Node) Elements() ([]*Node, error) {
+	if err := n.look(); err != nil || n.Kind() != Array {
+		return nil, err
+	}
+	list := make([]*Node, len(n.members))
+	for i := range list {
+		list[i] = n.member(i)
+	}
+	return list, nil
+}
+
 // Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it
 // returns false. It fails as Member does, and does nothing for other values. Visit may edit the values, but
 // not add or remove members of n.
@@ -249,13 +261,13 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 	if len(n.members) > manyMembers {
 		return n.lookup(name), nil
 	}
-	return n.search(name), nil
+	return search(n, name), nil
 }
 
 // search goes through the members.
-func (n *Node) search(name string) int {
+func search[T string | []byte](n *Node, name T) int {
 	for i := range n.members {
-		if n.members[i].is(n.doc, name) {
+		if isNamed(&n.members[i], n.doc, name) {
 			return i
 		}
 	}
@@ -276,14 +288,12 @@ func (n *Node) look() error {
 		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End])
 		return nil
 	}
-	if !n.at.added {
-		if fields, known := d.fieldsAt(n.at.Start); known {
-			if err := d.makeRoom(len(fields)); err != nil {
-				return err
-			}
+	if fields, known := d.fieldsAt(n.at); known {
+		err := d.makeRoom(len(fields))
+		if err == nil {
 			n.list(fields)
-			return nil
 		}
+		return err
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
 	repeated, err := n.scan(&d.inside, kind == Map)
@@ -365,7 +375,10 @@ func (n *Node) list(fields []field) {
 	d, first := n.doc, len(n.doc.members)
 	for i := range fields {
 		f := &fields[i]
-		m := n.memberOf(f)
+		m := member{
+			name: f.name, head: Span{f.start, f.value}, at: Span{f.value, f.valueEnd}, end: f.end,
+			headAdded: n.at.added, added: n.at.added, escaped: f.escaped, moved: n.moved,
+		}
 		d.members = append(d.members, m)
 		if f.name.End > 0 { // elements have none
 			n.names |= bitOf(m.nameIn(d))

@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"strconv"
@@ -43,14 +44,6 @@ func AppendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0') // and not -0
 	}
-	format := byte('f')
-	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
-		format = 'e'
-	}
-	dst = strconv.AppendFloat(dst, f, format, -1, 64)
-	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1] // 1e-7, not 1e-07
-		dst = dst[:n-1]
-	}
-	return dst
+	text, _ := json.Marshal(f)
+	return append(dst, text...)
 }

@@ -12,11 +12,10 @@ func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error
 	if err := b.look(); err != nil {
 		return err
 	}
-	inA, inB := finder{of: a}, finder{of: b}
 	matched, next := 0, 0
 	for i := range a.count() {
 		name := a.nameOf(i)
-		j := inB.near(next, name)
+		j := b.near(next, name)
 		if j < 0 {
 			if !visit(string(name), a.member(i), nil) {
 				return nil
@@ -29,7 +28,7 @@ func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error
 		}
 	}
 	for j := 0; j < b.count() && matched < b.count(); j++ {
-		if name := b.nameOf(j); inA.near(j, name) < 0 && !visit(string(name), nil, b.member(j)) {
+		if name := b.nameOf(j); a.near(j, name) < 0 && !visit(string(name), nil, b.member(j)) {
 			return nil
 		}
 	}
@@ -59,37 +58,16 @@ func (n *Node) textOf(m *member) []byte {
 	return n.doc.bytes(m.piece())
 }
 
-// A finder finds members by their names.
-type finder struct {
-	of    *Node
-	index map[string]int // of a large object, once it was needed
-}
-
-// fewPairs are looked through one after the other (BenchmarkBigMap in converters/rules).
-const fewPairs = 32
-
 // near returns where the member of a name is, or -1. It is mostly the one at next.
-func (f *finder) near(next int, name []byte) int {
-	n := f.of.count()
-	if next < n && bytes.Equal(f.of.nameOf(next), name) {
+func (n *Node) near(next int, name []byte) int {
+	if next < n.count() && bytes.Equal(n.nameOf(next), name) {
 		return next
 	}
-	if n <= fewPairs {
-		for i := range n {
-			if bytes.Equal(f.of.nameOf(i), name) {
-				return i
-			}
-		}
+	switch {
+	case n == nil || n.names&bitOf(name) == 0:
 		return -1
+	case len(n.members) > manyMembers:
+		return n.lookup(string(name))
 	}
-	if f.index == nil {
-		f.index = make(map[string]int, n)
-		for i := range n {
-			f.index[string(f.of.nameOf(i))] = i
-		}
-	}
-	if i, found := f.index[string(name)]; found {
-		return i
-	}
-	return -1
+	return search(n, name)
 }

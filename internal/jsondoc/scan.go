@@ -282,3 +282,29 @@ func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
 	}
 	return is(names[i]) || slices.ContainsFunc(names, is) // the latter of two names of one hash: never
 }
+
+// AllMembers reports whether text, which is JSON, is an object for each member of which fits is true; of a repeated name, the
+// last one counts. Name and value are good until fits returns, which may be called more than once for a member.
+func AllMembers(text []byte, fits func(name, value []byte) bool) bool { return allOf(text, '{', fits) }
+
+// AllElements reports whether text, which is JSON, is an array for each element of which fits is true.
+func AllElements(text []byte, fits func(value []byte) bool) bool {
+	return allOf(text, '[', func(_, value []byte) bool { return fits(value) })
+}
+
+func allOf(text []byte, opening byte, fits func(name, value []byte) bool) bool {
+	s, err := NewScanner(text, MaxDepth)
+	if err != nil {
+		return false
+	}
+	all := true
+	err = s.each(opening, true, func(name []byte) error {
+		at, err := s.Skip()
+		all = all && err == nil && fits(name, s.Text(at))
+		return err
+	})
+	if IsRepeated(err) {
+		return allOf(LastOfEach(text), opening, fits)
+	}
+	return all && err == nil
+}

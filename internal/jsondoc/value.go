@@ -55,7 +55,7 @@ type Value struct {
 func IntValue(i int64) Value { return Value{text: strconv.AppendInt(nil, i, 10)} }
 
 // StringValue returns a string; what is not UTF-8 in it becomes U+FFFD. Nothing is escaped that RFC 8259 does not demand.
-func StringValue(s string) Value { return Value{text: appendString(make([]byte, 0, len(s)+2), s)} }
+func StringValue(s string) Value { return Value{text: AppendString(make([]byte, 0, len(s)+2), s)} }
 
 // RawValue returns text, which must be one JSON value and must not change before the value is put into an object, as it is
 // but for white space around it.
@@ -93,9 +93,18 @@ func (v Value) Each(visit func(name []byte, value Value) bool) {
 	if kind != Map && kind != Array {
 		return
 	}
-	if v.doc != nil && !v.at.added {
-		if fields, known := v.doc.fieldsAt(v.at.Start); known {
-			v.eachOf(fields, visit)
+	if v.doc != nil {
+		if fields, known := v.doc.fieldsAt(v.at); known {
+			for i := range fields {
+				f := &fields[i]
+				name := v.doc.Text(f.name)
+				if f.escaped {
+					name = unescaped(name)
+				}
+				if !visit(name, v.doc.Value(Span{f.value, f.valueEnd})) {
+					return
+				}
+			}
 			return
 		}
 	}
@@ -111,19 +120,6 @@ func (v Value) Each(visit func(name []byte, value Value) bool) {
 
 var errStopped = errors.New("stopped")
 
-func (v Value) eachOf(fields []field, visit func(name []byte, value Value) bool) {
-	for i := range fields {
-		f := &fields[i]
-		name := v.doc.Text(f.name)
-		if f.escaped {
-			name = unescaped(name)
-		}
-		if !visit(name, v.doc.Value(Span{f.value, f.valueEnd})) {
-			return
-		}
-	}
-}
-
 // part returns what a scanner of the value's text has read.
 func (v Value) part(s *Scanner, at Span) Value {
 	if v.doc == nil {
@@ -132,7 +128,8 @@ func (v Value) part(s *Scanner, at Span) Value {
 	return Value{doc: v.doc, at: piece{at.behind(v.at.Start), v.at.added}}
 }
 
-func appendString(dst []byte, s string) []byte {
+// AppendString appends s as a JSON string; what is not UTF-8 in it becomes U+FFFD.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {
 		switch {

@@ -38,7 +38,7 @@ func TestReadAndChange(t *testing.T) {
 	s := kubeapitest.New(t)
 	c := s.Client(t)
 	var o object
-	if err := c.Get(t.Context(), path, &o); !kubeapi.IsNotFound(err) || kubeapi.IsForbidden(err) {
+	if err := c.Get(t.Context(), path, &o); !apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		t.Errorf("%v", err)
 	}
 	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), &o); err != nil || o.Metadata.Name != "s" {
@@ -113,7 +113,8 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An API server that ends in the middle of its answer has begun with its status, and a part of the object.
+// An API server that ends in the middle of its answer has begun with its status, and a part of the
+// object.
 func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
@@ -141,7 +142,8 @@ func TestAnAnswerThatIsCutIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A list that expires, since reading it took minutes, is read anew from its first page, and not for ever.
+// A list that expires, since reading it took minutes, is read again from its first page, and not
+// for ever.
 func TestAListThatExpiresBeginsAgain(t *testing.T) {
 	t.Parallel()
 	const collection = "/api/v1/namespaces/ns/secrets"
@@ -201,13 +203,13 @@ func TestErrorsSayWhatTheAPIServerSays(t *testing.T) {
 	s.Rules = []kubeapitest.Rule{}
 	err := s.Client(t).Get(t.Context(), path, nil)
 	want := `API server: cannot get: secrets "s" is forbidden: User "system:serviceaccount:webhookd:webhookd-job" cannot get resource (403): ` + path
-	if !kubeapi.IsForbidden(err) || err.Error() != want {
+	if !apierrors.IsForbidden(err) || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }
 
-// The kubelet renews the token, so that it is read each time.
-func TestTheTokenIsReadAnew(t *testing.T) {
+// The kubelet renews the token, so each request reads it.
+func TestEachRequestReadsTheToken(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	s.Put(t, path, "kubectl", text)
@@ -224,7 +226,7 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if status, ok := errors.AsType[*kubeapi.StatusError](c.Get(t.Context(), path, nil)); !ok || status.Code != 401 {
+	if status, ok := errors.AsType[*apierrors.StatusError](c.Get(t.Context(), path, nil)); !ok || status.ErrStatus.Code != 401 {
 		t.Errorf("%v", status)
 	}
 	write(kubeapitest.Token)

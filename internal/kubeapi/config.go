@@ -10,22 +10,23 @@ import (
 	"time"
 )
 
-// Where a pod finds what belongs to its ServiceAccount.
+// The files of a pod's ServiceAccount.
 const (
 	InClusterTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
 	InClusterCAFile    = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
 )
 
-// DefaultTimeout is the time that one request may take.
+// DefaultTimeout is the limit for one request.
 const DefaultTimeout = 15 * time.Second
 
-// A Config says where the API server is, and who calls it.
+// A Config has the address of the API server and the identity of the client.
 type Config struct {
 	// Server is its URL: https://10.96.0.1:443, or http://127.0.0.1:8001 for kubectl proxy.
 	Server string
-	// TokenFile holds the bearer token. It is read anew for each request, since the kubelet renews it. Empty means none.
+	// TokenFile holds the bearer token. Each request reads it, since the kubelet renews it. Empty
+	// means none.
 	TokenFile string
-	// CAFile holds the CAs, in PEM, that the API server's certificate must be from. Empty means those of the system.
+	// CAFile holds, in PEM, the CAs that verify the API server. Empty means those of the system.
 	CAFile string
 	// Timeout of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -36,7 +37,7 @@ type Config struct {
 // ErrNotInCluster is returned by InCluster outside of a pod.
 var ErrNotInCluster = errors.New("not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set")
 
-// InCluster returns the Config of a pod from its environment, which is as os.Environ returns it.
+// InCluster returns the Config of a pod from its environment, in the form of os.Environ.
 func InCluster(environ []string) (Config, error) {
 	var host, port string
 	for _, v := range environ {
@@ -58,7 +59,7 @@ func InCluster(environ []string) (Config, error) {
 	}, nil
 }
 
-// parseServer checks the URL of the API server. A token is not sent in the clear but to this host.
+// parseServer checks the URL of the API server. A token goes in the clear to this host only.
 func parseServer(server string, token bool) (*url.URL, error) {
 	u, err := url.Parse(server)
 	switch {

@@ -1,81 +1,77 @@
 package kubeapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A StatusError is an answer of the API server that is no success.
-type StatusError struct {
-	Verb   string // get, list, create or patch, as RBAC calls them
-	Path   string
-	Code   int
-	Status metav1.Status
-}
-
-// Error implements error: what was wanted, and what the API server said.
-func (e *StatusError) Error() string {
-	message := e.Status.Message
-	if message == "" {
-		message = strings.ToLower(http.StatusText(e.Code))
+// statusError returns the error for an answer that is not a success. The functions of
+// k8s.io/apimachinery/pkg/api/errors know the error.
+func statusError(verb, path string, code int, body []byte) error {
+	var status metav1.Status
+	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
+		status = metav1.Status{}
 	}
-	if message == "" {
-		message = "no reason given"
+	status.Code = int32(code) //nolint:gosec // of HTTP
+	status.Message = cmp.Or(Message(body), strings.ToLower(http.StatusText(code)), "no reason given")
+	return fmt.Errorf("API server: cannot %s: %w (%d): %s", verb, &apierrors.StatusError{ErrStatus: status}, code, path)
+}
+
+// Message returns the message in the body of a failed answer: that of a metav1.Status, or the
+// beginning of the text that a proxy wrote.
+func Message(body []byte) string {
+	var status metav1.Status
+	if json.Unmarshal(body, &status) == nil && (status.Message != "" || status.Kind == "Status") {
+		return status.Message
 	}
-	return fmt.Sprintf("API server: cannot %s: %s (%d): %s", e.Verb, message, e.Code, e.Path)
+	text := strings.Join(strings.Fields(string(body)), " ")
+	return text[:min(len(text), 300)]
 }
 
-// A FieldConflict is a field that another manager owns, of which a server-side apply wants another value.
-type FieldConflict struct {
-	Field   string // .spec.conversion.strategy
-	Message string // conflict with "kubectl" using apiextensions.k8s.io/v1
+func codeOf(err error) int {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return int(status.ErrStatus.Code)
+	}
+	return 0
 }
 
-// FieldConflicts returns what a server-side apply failed of; nil if err is something else.
-func FieldConflicts(err error) []FieldConflict {
-	status, ok := errors.AsType[*StatusError](err)
-	if !ok || status.Code != http.StatusConflict || status.Status.Details == nil {
+// FieldConflicts returns the fields that another manager owns and to which a server-side apply
+// gives another value; nil if err is something else. A cause has a field, such as
+// .spec.conversion.strategy, and a message, such as conflict with "kubectl" using v1.
+func FieldConflicts(err error) []metav1.StatusCause {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || codeOf(err) != http.StatusConflict || status.ErrStatus.Details == nil {
 		return nil
 	}
-	var conflicts []FieldConflict
-	for _, cause := range status.Status.Details.Causes {
+	var conflicts []metav1.StatusCause
+	for _, cause := range status.ErrStatus.Details.Causes {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			conflicts = append(conflicts, FieldConflict{cause.Field, cause.Message})
+			conflicts = append(conflicts, cause)
 		}
 	}
 	return conflicts
 }
 
-// IsChanged reports whether err says that the object is not, or is no more, what the caller has read: read it again.
+// IsChanged reports whether the object is not, or is no longer, what the caller has read: read it
+// again.
 func IsChanged(err error) bool {
-	return hasCode(err, http.StatusConflict) && FieldConflicts(err) == nil
+	return codeOf(err) == http.StatusConflict && FieldConflicts(err) == nil
 }
 
-// IsNotFound reports whether err says that there is no such object.
-func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
+// IsExpired reports whether a list cannot be continued: its first page is too old.
+func IsExpired(err error) bool { return codeOf(err) == http.StatusGone }
 
-// IsForbidden reports whether err says that RBAC does not allow it.
-func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
-
-// IsExpired reports whether err says that a list cannot be read on: too much time has passed since its first page.
-func IsExpired(err error) bool { return hasCode(err, http.StatusGone) }
-
-func hasCode(err error, code int) bool {
-	status, ok := errors.AsType[*StatusError](err)
-	return ok && status.Code == code
-}
-
-// statusError reads the body of an answer: a metav1.Status, or what a proxy has to say.
-func statusError(verb, path string, code int, body []byte) *StatusError {
-	e := &StatusError{Verb: verb, Path: path, Code: code}
-	if err := json.Unmarshal(body, &e.Status); err != nil || e.Status.Kind != "Status" {
-		text := strings.Join(strings.Fields(string(body)), " ")
-		e.Status = metav1.Status{Message: text[:min(len(text), 300)]}
+// Allow adds to an error of RBAC what to allow: "get of secrets". Other errors stay as they are.
+func Allow(err error, format string, args ...any) error {
+	if !apierrors.IsForbidden(err) {
+		return err
 	}
-	return e
+	return fmt.Errorf("%w\nallow %s", err, fmt.Sprintf(format, args...))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// keptMetrics are what is known of kept values, and of what may go wrong with them.
+// keptMetrics are about kept values, and what may go wrong with them.
 type keptMetrics struct {
 	bytes                *prometheus.HistogramVec
 	largest              *largestAnnotations
@@ -20,26 +20,21 @@ func newKeptMetrics() keptMetrics {
 	return keptMetrics{
 		bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "kept_bytes", Buckets: keptBuckets(),
-			Help: "Size of the annotations in which the result of a conversion keeps values that its version has no place for.",
+			Help: "Size of the annotations that hold the kept values of a converted object: those its version has no field for.",
 		}, []string{"kind"}),
-		largest: &largestAnnotations{
-			desc: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "largest_annotations_bytes"),
-				"Size of all annotations of the largest object with kept values that was converted in the last hour. The API "+
-					"server takes 262144 bytes.", []string{"kind"}, nil),
-			kinds: map[string]*recentMaximum{},
-		},
+		largest: &largestAnnotations{kinds: map[string]*recentMaximum{}},
 		tooLarge: counters("kept_too_large_total",
-			"Objects that could not be converted because what they had to keep did not fit into their annotations.", "kind", "from", "to"),
+			"Objects that could not be converted because their kept values did not fit into their annotations.", "kind", "from", "to"),
 		costLimits: counters("cost_limits_reached_total",
-			"Objects in whose conversion an expression of the rules reached its cost limit.", "kind", "from", "to"),
+			"Objects whose conversion reached the cost limit of an expression in the rules.", "kind", "from", "to"),
 	}
 }
 
-// keptBuckets go from one short value to all that an object's annotations may have.
+// keptBuckets go from one short value to the largest annotations that an object may have.
 func keptBuckets() []float64 { return prometheus.ExponentialBuckets(256, 4, 6) }
 
 func (k *keptMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{k.bytes, k.largest, k.tooLarge, k.costLimits}
+	return []prometheus.Collector{k.bytes, k.largest.collector(), k.tooLarge, k.costLimits}
 }
 
 // pairKept are the metrics of one pair.
@@ -49,7 +44,7 @@ type pairKept struct {
 	tooLarge, costLimits prometheus.Counter
 }
 
-// of makes the series of a pair. What is not registered keeps nothing.
+// of makes the series of a pair. A kind that is not registered has none, since it keeps nothing.
 func (k *keptMetrics) of(p review.Pair) *pairKept {
 	if p.Kind == review.Unknown {
 		return nil
@@ -83,10 +78,8 @@ func (k *pairKept) observe(o *review.Objects) {
 	k.largest.observe(largest)
 }
 
-// largestAnnotations has the largest object of each kind.
+// largestAnnotations is the largest object of each kind.
 type largestAnnotations struct {
-	desc *prometheus.Desc
-
 	mu    sync.Mutex
 	kinds map[string]*recentMaximum
 }
@@ -100,27 +93,28 @@ func (l *largestAnnotations) of(kind string) *recentMaximum {
 	return l.kinds[kind]
 }
 
-// Describe implements prometheus.Collector.
-func (l *largestAnnotations) Describe(descs chan<- *prometheus.Desc) { descs <- l.desc }
-
-// Collect implements prometheus.Collector.
-func (l *largestAnnotations) Collect(metrics chan<- prometheus.Metric) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for kind, m := range l.kinds {
-		metrics <- prometheus.MustNewConstMetric(l.desc, prometheus.GaugeValue, float64(m.value()), kind)
-	}
+func (l *largestAnnotations) collector() prometheus.Collector {
+	desc := describe("largest_annotations_bytes",
+		"Size of all annotations of the largest object with kept values converted in the last hour. The API server "+
+			"accepts at most 262144 bytes.", "kind")
+	return &collector{descs: []*prometheus.Desc{desc}, collect: func(send sendGauge) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for kind, m := range l.kinds {
+			send(desc, float64(m.value()), kind)
+		}
+	}}
 }
 
-// recent is how long a recentMaximum looks back at most. At least it is half as long.
+// recent is how long a recentMaximum looks back at most; it looks back half as long at least.
 const recent = time.Hour
 
-// A recentMaximum is the largest value of the last hour: a gauge of the largest ever would never forget an object that was
-// made smaller.
+// A recentMaximum is the largest value of the last hour: a gauge of the largest ever would never
+// forget an object that became smaller.
 type recentMaximum struct {
 	mu              sync.Mutex
 	since           time.Time // when the current half began
-	current, before int       // of this half of the time, and of the one before
+	current, before int       // maximum of this half, and of the half before
 }
 
 func (m *recentMaximum) observe(value int) {
@@ -137,7 +131,7 @@ func (m *recentMaximum) value() int {
 	return max(m.current, m.before)
 }
 
-// turn begins another half if it is time. Callers hold mu.
+// turn begins a new half when the current one is over. Callers hold mu.
 func (m *recentMaximum) turn() {
 	now := time.Now()
 	switch age := now.Sub(m.since); {
@@ -148,32 +142,19 @@ func (m *recentMaximum) turn() {
 	}
 }
 
-// WatchCRDs shows of which kinds the copy of the CRD is older than the cluster's, as outdated says it of each kind that is
-// served at each scrape.
+// WatchCRDs shows which kinds have a copy of the CRD that is older than the cluster's. Each scrape
+// calls outdated, which returns an entry for each served kind.
 func (m *Metrics) WatchCRDs(outdated func() map[string]bool) {
-	m.registry.MustRegister(&crdCollector{
-		outdated: outdated,
-		desc: prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "crd_outdated"),
-			"1 since an object had fields that webhookd's copy of the CRD has in no version, else 0; new schemas of the kind reset it.",
-			[]string{"kind"}, nil),
-	})
-}
-
-type crdCollector struct {
-	outdated func() map[string]bool
-	desc     *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (c *crdCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
-
-// Collect implements prometheus.Collector.
-func (c *crdCollector) Collect(metrics chan<- prometheus.Metric) {
-	for kind, is := range c.outdated() {
-		value := 0.0
-		if is {
-			value = 1
+	desc := describe("crd_outdated",
+		"1 since an object had fields that no version in webhookd's copy of the CRD has, else 0; new schemas of the kind reset it.",
+		"kind")
+	m.registry.MustRegister(&collector{descs: []*prometheus.Desc{desc}, collect: func(send sendGauge) {
+		for kind, is := range outdated() {
+			value := 0.0
+			if is {
+				value = 1
+			}
+			send(desc, value, kind)
 		}
-		metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, value, kind)
-	}
+	}})
 }

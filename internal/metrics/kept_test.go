@@ -10,7 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// The largest object is one of the last hour: one that was made smaller, or is not written any more, is forgotten.
+// The largest object is one of the last hour: one that became smaller, or is no longer written, is
+// forgotten.
 func TestLargestAnnotationsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,8 +1,8 @@
 // Package metrics counts what the other packages report through their hooks, and answers /metrics.
 //
-// Each [Metrics] has a registry of its own. Labels have only values of the converter registry and of
-// fixed sets, never what a client made up, so the number of series is bounded by what is compiled in
-// or loaded.
+// Each [Metrics] has a registry of its own. Labels take values only from the converter registry
+// and from fixed sets, never from a client, so what is compiled in or loaded bounds the number of
+// series.
 package metrics
 
 import (
@@ -24,8 +24,8 @@ type Build struct {
 	GoVersion string
 }
 
-// Metrics implements the hooks of review, tlsreload and server. Make one with [New]; its methods are
-// safe for concurrent use, those with Watch in their name are called once each.
+// Metrics implements the hooks of review, tlsreload and server. Make one with [New]. Its methods
+// are safe for concurrent use; call each Watch method at most once.
 type Metrics struct {
 	registry *prometheus.Registry
 	reviews  reviewVectors
@@ -37,9 +37,9 @@ type Metrics struct {
 	tls      tlsMetrics
 	rules    rulesMetrics
 	config   *prometheus.CounterVec
-	rejected prometheus.Counter // bodies that were no review
+	rejected prometheus.Counter // bodies that were not a review
 
-	// What a review needs, found once for each pair. The map is replaced whole, under growing.
+	// What a review needs of each pair. To add a pair, growing is held and the whole map replaced.
 	pairs   atomic.Pointer[map[review.Pair]*pairMetrics]
 	growing sync.Mutex
 }
@@ -51,24 +51,21 @@ func New(build Build) *Metrics {
 		reviews:  newReviewVectors(),
 		kept:     newKeptMetrics(),
 		guard: counters("guard_rejections_total",
-			"Objects whose converter changed what it must leave alone, by the path it changed.", "kind", "path"),
+			"Objects whose converter changed a field that it must not change, by the path of the field.", "kind", "path"),
 		panics: counters("converter_panics_total",
 			"Panics of converters. Each failed its object; the log has the stack.", "kind", "from", "to"),
 		stuck: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace,
 			Name:      "stuck_conversions",
-			Help:      "Conversions that have not returned by their deadline and still run; their reviews were answered Failed.",
+			Help:      "Conversions that are still running after their deadline; their reviews were answered Failed.",
 		}, []string{"kind"}),
 		server: newServerMetrics(),
 		tls:    newTLSMetrics(),
 		rules:  newRulesMetrics(),
-		config: counters("config_reloads_total",
-			"Changes of the configuration file that were noticed while running, by result: success or failure.", "result"),
+		config: reloads("config_reloads_total",
+			"Changes of the configuration file noticed while running, by result: success or failure."),
 	}
 	m.pairs.Store(&map[review.Pair]*pairMetrics{})
-	for _, result := range []string{resultSuccess, resultFailure} {
-		m.config.WithLabelValues(result)
-	}
 	m.rejected = m.reviews.reviews.WithLabelValues(None, None, None, reviewRejected)
 	m.registry.MustRegister(
 		m.guard, m.panics, m.stuck, m.config, buildInfo(build),
@@ -83,14 +80,14 @@ func New(build Build) *Metrics {
 	return m
 }
 
-// Handler answers a scrape in the format that the client asks for, OpenMetrics and native histograms
-// included.
+// Handler answers a scrape in the format that the client asks for, including OpenMetrics and native
+// histograms.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-// ConfigReloaded counts a change of the configuration file that was noticed; err says why it could
-// not be taken over.
+// ConfigReloaded counts a change of the configuration file. err says why the change could not take
+// effect.
 func (m *Metrics) ConfigReloaded(err error) {
 	result := resultSuccess
 	if err != nil {
@@ -99,12 +96,12 @@ func (m *Metrics) ConfigReloaded(err error) {
 	m.config.WithLabelValues(result).Inc()
 }
 
-// WatchLog counts the lines that the log had to drop, as dropped returns them.
+// WatchLog counts the lines that the log had to drop: dropped returns their number.
 func (m *Metrics) WatchLog(dropped func() uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: namespace,
 		Name:      "log_lines_dropped_total",
-		Help:      "Log lines that were dropped because nobody read them fast enough, or writing failed.",
+		Help:      "Log lines dropped because the log was not read fast enough, or because writing failed.",
 	}, func() float64 { return float64(dropped()) }))
 }
 
@@ -112,7 +109,7 @@ func buildInfo(b Build) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace:   namespace,
 		Name:        "build_info",
-		Help:        "Always 1; the labels say what is running.",
+		Help:        "Always 1; the labels identify the build.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.GoVersion},
 	})
 	g.Set(1)
@@ -132,4 +129,38 @@ func counters(name, help string, labels ...string) *prometheus.CounterVec {
 
 func gauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
+}
+
+// reloads counts by result, with a series for each from the start.
+func reloads(name, help string) *prometheus.CounterVec {
+	c := counters(name, help, "result")
+	c.WithLabelValues(resultSuccess)
+	c.WithLabelValues(resultFailure)
+	return c
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+}
+
+// collector has gauges that each scrape computes.
+type collector struct {
+	descs   []*prometheus.Desc
+	collect func(send sendGauge)
+}
+
+type sendGauge func(d *prometheus.Desc, value float64, labels ...string)
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
+		descs <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
+	c.collect(func(d *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	})
 }

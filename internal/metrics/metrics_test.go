@@ -36,7 +36,7 @@ func done(p review.Pair) review.Result {
 	}
 }
 
-// everything returns metrics of which each has been moved.
+// everything returns metrics that all have a value.
 func everything(t *testing.T) *metrics.Metrics {
 	t.Helper()
 	m := metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})
@@ -183,7 +183,7 @@ func TestWhatFailedRecovers(t *testing.T) {
 	}
 }
 
-// I28: what a client makes up adds no series.
+// I28: what a client invents adds no series.
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := everything(t)
@@ -297,17 +297,17 @@ const preamble = `# Metrics
 
 <!-- Generated from internal/metrics; after a change there run: go test ./internal/metrics -update -->
 
-` + "`/metrics`" + ` at ` + "`admin-listen`" + ` answers in the Prometheus text format, or in OpenMetrics where the client asks for it. Beside
-the metrics below there are the usual ones of the process (` + "`process_*`" + `) and of the Go runtime (` + "`go_*`" + `).
+` + "`/metrics`" + ` at ` + "`admin-listen`" + ` answers in the Prometheus text format, or in OpenMetrics if the client asks for it. Next
+to the metrics below there are the usual ones of the process (` + "`process_*`" + `) and of the Go runtime (` + "`go_*`" + `).
 
-Labels have only values that are known beforehand, so the number of series does not depend on what clients send:
+Labels have only values that are known in advance, so the number of series does not depend on what clients send:
 
-- ` + "`kind`" + ` is KIND.GROUP; ` + "`kind`, `from` and `to`" + ` are those of the registered converters, or ` + "`unknown`" + ` for what is not
-  registered. They are ` + "`none`" + ` for a review of which no object needed a conversion, and for a body that was no review.
-  A review counts for the first conversion in it; objects count each for their own.
-- ` + "`path`" + ` is one of the fields that Kubernetes' own metadata has, or ` + "`other`" + `.
-- Durations are classic histograms in text and, to a server that scrapes them, native ones as well.
-- Objects that were at the desired version already are in no metric of objects.
+- ` + "`kind`" + ` is KIND.GROUP; ` + "`kind`, `from` and `to`" + ` are those of the registered converters, or ` + "`unknown`" + ` for any other.
+  They are ` + "`none`" + ` for a review in which no object needed a conversion, and for a body that was not a review. A
+  review counts for the first conversion in it; each object counts for its own.
+- ` + "`path`" + ` is a field of Kubernetes' own metadata, or ` + "`other`" + `.
+- Durations are classic histograms and, for a server that scrapes them, native ones as well.
+- Objects already at the desired version are not counted in the metrics of objects.
 
 | name | type | labels | meaning |
 |---|---|---|---|

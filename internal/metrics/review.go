@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// None stands in the labels kind, from and to of a review of which no object needed a conversion,
-// and of a body that was no review.
+// None is the value of the labels kind, from and to for a review in which no object needed a
+// conversion, and for a body that was not a review.
 const None = "none"
 
 const (
@@ -23,8 +23,8 @@ const (
 	objectFailed    = "failed"
 )
 
-// durationBuckets resolve what a conversion takes, 50 us to 1 s, and end where kube-apiserver stops
-// waiting.
+// durationBuckets resolve the time that a conversion takes, 50 us to 1 s, and end where
+// kube-apiserver stops waiting.
 func durationBuckets() []float64 {
 	return []float64{
 		50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3, 20e-3, 50e-3, 100e-3, 200e-3, 500e-3, 1, 5, 30,
@@ -58,19 +58,19 @@ func newReviewVectors() reviewVectors {
 	}
 	return reviewVectors{
 		reviews: counters("reviews_total",
-			"Request bodies that were answered, by the first conversion in them and result: success, failed, or rejected "+
-				"where the body was no review.", "kind", "from", "to", "result"),
+			"Answered request bodies, by the first conversion in them and by result: success, failed, or rejected if "+
+				"the body was not a review.", "kind", "from", "to", "result"),
 		objects: counters("objects_total",
 			"Objects that needed a conversion, by result: converted or failed.", "kind", "from", "to", "result"),
 		withKept: counters("objects_with_kept_values_total",
-			"Objects of which a conversion kept values in annotations, as converting back would not give them.",
+			"Objects that got kept values in their annotations, because the reverse conversion would lose these values.",
 			"kind", "from", "to"),
 		reviewDuration: durations("review_duration_seconds",
-			"Time from the whole body to the whole answer, by the first conversion in it.", "kind", "from", "to"),
+			"Time from the complete request body to the complete answer, by the first conversion in the review.", "kind", "from", "to"),
 		objectSeconds: durations("object_duration_seconds",
 			"Time to convert and check one object.", "kind", "from", "to"),
-		bytesIn:  sizes("request_size_bytes", "Size of the bodies that were read."),
-		bytesOut: sizes("response_size_bytes", "Size of the reviews that were answered."),
+		bytesIn:  sizes("request_size_bytes", "Size of the request bodies that were read."),
+		bytesOut: sizes("response_size_bytes", "Size of the answers to reviews."),
 	}
 }
 
@@ -87,7 +87,7 @@ type pairMetrics struct {
 	kept                           *pairKept // nil where nothing can be kept
 }
 
-// pair returns the metrics of p without a lock, but for the first time.
+// pair returns the metrics of p. It takes a lock only the first time.
 func (m *Metrics) pair(p review.Pair) *pairMetrics {
 	if found := (*m.pairs.Load())[p]; found != nil {
 		return found
@@ -113,7 +113,7 @@ func (m *Metrics) addPair(p review.Pair) *pairMetrics {
 	return added
 }
 
-// of makes the series of p, so that each result is there from its first review on. A review that
+// of makes the series of p, so that each result has a value from the first review on. A review that
 // converted nothing has no series of objects.
 func (v *reviewVectors) of(p review.Pair) *pairMetrics {
 	kind, from, to := p.Kind, p.From, p.To
@@ -182,11 +182,11 @@ func (m *Metrics) objectsDone(o review.Objects) {
 	}
 }
 
-// otherPath stands for a path that is none of metadata's own.
+// otherPath is the label of any path that knownPath does not know.
 const otherPath = "other"
 
-// knownPath returns path where it is one of ObjectMeta's (k8s.io/apimachinery/pkg/apis/meta/v1), and
-// otherPath for what an object or a converter made up.
+// knownPath returns a path of ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1) as it is, and
+// otherPath for any other, which an object or a converter may have invented.
 func knownPath(path string) string {
 	switch path {
 	case ".kind", ".metadata",

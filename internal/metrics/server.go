@@ -19,20 +19,20 @@ type serverMetrics struct {
 func newServerMetrics() serverMetrics {
 	m := serverMetrics{
 		shed: counters("shed_total",
-			"Requests answered 429, by the reason: bytes or requests in flight, or slow where their bodies came too slowly while others waited.", "reason"),
+			"Requests answered 429, by reason: too many bytes or requests in flight, or slow if the body came too slowly while others waited.", "reason"),
 		rejected: counters("rejected_total",
-			"Requests answered with another HTTP error instead of a review, by code.", "code"),
+			"Requests answered with an HTTP error other than 429 instead of a review, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
-			"Connections closed to make room for others, by what their clients had shown: silent, greeting (its handshake was not done), fresh (never had a review answered), resting or bringing (had one, and waited for their next request or were sending it).", "standing"),
+			"Connections closed to make room for others, by what the client had done: silent, greeting (its handshake was not complete), fresh (it never had a review answered), resting or bringing (it had, and was between two requests or sending the next).", "standing"),
 		handshakes: counters("tls_handshake_errors_total",
-			"TLS handshakes that failed, by reason: certificate_refused where the client does not trust the certificate that is served; "+
+			"TLS handshakes that failed, by reason: certificate_refused if the client does not trust the served certificate; "+
 				"closed, reset and timeout are clients that went away.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace,
 			Name:      "handler_panics_total",
 			Help:      "Panics outside converters. Each is a defect of webhookd; the log has the stack.",
 		}),
-		draining: gauge("draining", "1 while the server stops and asks its clients to go elsewhere, else 0."),
+		draining: gauge("draining", "1 while the server shuts down and asks its clients to go elsewhere, else 0."),
 	}
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
 		m.shed.WithLabelValues(reason)
@@ -52,7 +52,7 @@ func (m *serverMetrics) collectors() []prometheus.Collector {
 
 func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
 
-// reviewRejected counts a body that was no review, which the webhook handler answers 400.
+// reviewRejected counts a body that was not a review, which the webhook handler answers with 400.
 func (m *serverMetrics) reviewRejected() { m.reject(http.StatusBadRequest) }
 
 // Server returns the hooks that count what the listeners report.
@@ -67,46 +67,26 @@ func (m *Metrics) Server() server.Hooks {
 	}
 }
 
-// WatchServer shows what is in progress, as stats returns it at each scrape.
+// WatchServer shows what is in progress. Each scrape calls stats once.
 func (m *Metrics) WatchServer(stats func() server.Stats) {
-	describe := func(name, help string) *prometheus.Desc {
-		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, nil, nil)
-	}
-	m.registry.MustRegister(&statsCollector{
-		stats:            stats,
-		requests:         describe("requests_in_flight", "Reviews in progress, those that wait for their share of memory included."),
-		waiting:          describe("requests_waiting", "Reviews in progress that wait for their share of memory."),
-		bytes:            describe("request_bytes_in_flight", "What has come of the bodies of the reviews in progress, and the memory that those with very many arrays and objects need beside."),
-		bytesLimit:       describe("request_bytes_in_flight_limit", "Size that the bodies of the reviews in progress and the open connections may have together."),
-		connections:      describe("connections", "Open connections of the webhook listener."),
-		connectionsLimit: describe("connections_limit", "Connections that the webhook listener may have open."),
+	requests := describe("requests_in_flight", "Reviews in progress, including those that wait for their share of memory.")
+	waiting := describe("requests_waiting", "Reviews in progress that wait for their share of memory.")
+	bytes := describe("request_bytes_in_flight",
+		"Bytes received for the bodies of reviews in progress, plus the extra memory of bodies with very many arrays and objects.")
+	bytesLimit := describe("request_bytes_in_flight_limit",
+		"Bytes that the bodies of reviews in progress and the open connections may take together.")
+	open := describe("connections", "Open connections of the webhook listener.")
+	openLimit := describe("connections_limit", "Connections that the webhook listener may have open.")
+	m.registry.MustRegister(&collector{
+		descs: []*prometheus.Desc{requests, waiting, bytes, bytesLimit, open, openLimit},
+		collect: func(send sendGauge) {
+			s := stats()
+			send(requests, float64(s.Requests))
+			send(waiting, float64(s.Waiting))
+			send(bytes, float64(s.Bytes))
+			send(bytesLimit, float64(s.BytesLimit))
+			send(open, float64(s.Connections))
+			send(openLimit, float64(s.ConnectionsLimit))
+		},
 	})
-}
-
-// statsCollector takes all its gauges from one snapshot.
-type statsCollector struct {
-	stats                                func() server.Stats
-	requests, waiting, bytes, bytesLimit *prometheus.Desc
-	connections, connectionsLimit        *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (c *statsCollector) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.requests, c.waiting, c.bytes, c.bytesLimit, c.connections, c.connectionsLimit} {
-		descs <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c *statsCollector) Collect(metrics chan<- prometheus.Metric) {
-	s := c.stats()
-	send := func(d *prometheus.Desc, value float64) {
-		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
-	}
-	send(c.requests, float64(s.Requests))
-	send(c.waiting, float64(s.Waiting))
-	send(c.bytes, float64(s.Bytes))
-	send(c.bytesLimit, float64(s.BytesLimit))
-	send(c.connections, float64(s.Connections))
-	send(c.connectionsLimit, float64(s.ConnectionsLimit))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// tlsMetrics are what is known of the certificate.
+// tlsMetrics are about the certificate.
 type tlsMetrics struct {
 	notBefore, notAfter, loaded prometheus.Gauge
 	reloads                     *prometheus.CounterVec
@@ -16,23 +16,19 @@ type tlsMetrics struct {
 }
 
 func newTLSMetrics() tlsMetrics {
-	m := tlsMetrics{
-		notBefore: gauge("certificate_not_before_timestamp_seconds", "When the certificate that is served becomes valid, in Unix time."),
-		notAfter:  gauge("certificate_not_after_timestamp_seconds", "When the certificate that is served expires, in Unix time."),
+	return tlsMetrics{
+		notBefore: gauge("certificate_not_before_timestamp_seconds", "When the served certificate becomes valid, in Unix time."),
+		notAfter:  gauge("certificate_not_after_timestamp_seconds", "When the served certificate expires, in Unix time."),
 		loaded: gauge("certificate_loaded_timestamp_seconds",
-			"When the certificate that is served was read from disk, in Unix time. One that is older than its rotation was missed."),
-		reloads: counters("certificate_reloads_total",
-			"Changes of the certificate's files, the first reading included, by result: success, or failure where the last "+
-				"good certificate stays.", "result"),
+			"When the served certificate was read from disk, in Unix time. If that is before the last rotation, the rotation was missed."),
+		reloads: reloads("certificate_reloads_total",
+			"Changes of the certificate's files, including the first read, by result: success, or failure if the last "+
+				"good certificate is kept."),
 		failing: gauge("certificate_reload_failing",
-			"1 while what is on disk cannot be used and the last good certificate is served, else 0."),
+			"1 while the files on disk cannot be used and the last good certificate is served, else 0."),
 		unwatched: gauge("certificate_watch_failing",
-			"1 while the certificate's folder cannot be watched and changes are found by polling only, else 0."),
+			"1 while the certificate's folder cannot be watched and only polling finds changes, else 0."),
 	}
-	for _, result := range []string{resultSuccess, resultFailure} {
-		m.reloads.WithLabelValues(result)
-	}
-	return m
 }
 
 func (m *tlsMetrics) collectors() []prometheus.Collector {

@@ -1,6 +1,7 @@
 package selfmanaged
 
 import (
+	"crypto/ecdsa"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -9,17 +10,17 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
-// organization is in the subjects of all that is made here.
+// organization is in the subject of every certificate that is made here.
 const organization = "webhookd"
 
 func isOurs(cert *x509.Certificate) bool {
 	return slices.Contains(cert.Subject.Organization, organization)
 }
 
-// readLeaf returns the leaf of the Secret, which may be somebody else's if it is for our name. One for other names is not ours
-// to replace: the Secret is that of something else.
+// readLeaf returns the leaf of the Secret, which may be one that certs ensure has not made. If that
+// is for other names, the Secret belongs to something else, and readLeaf fails.
 func (r *run) readLeaf() (*Pair, error) {
-	leaf := parseLeaf(r.leaf.Data[certKey], r.leaf.Data[keyKey])
+	leaf := parsePair(r.leaf.Data[certKey], r.leaf.Data[keyKey])
 	if leaf != nil && !isOurs(leaf.Cert) && leaf.Cert.VerifyHostname(r.Policy.Name) != nil {
 		return nil, fmt.Errorf("its certificate is not for %s, and not one of certs ensure: name another Secret, or delete this one: %s/%s",
 			r.Policy.Name, r.Namespace, r.Secret)
@@ -27,25 +28,28 @@ func (r *run) readLeaf() (*Pair, error) {
 	return leaf, nil
 }
 
-// readCA returns a CA of the Secret; nil if it cannot issue what is needed, so that there has to be another one. A CA that
-// somebody else has made is not ours to replace, since its key would be lost.
+// readCA returns a CA of the Secret, or nil if it cannot issue a leaf, so that another one is
+// needed. It fails for such a CA that certs ensure has not made: replacing it would lose its key.
 func (r *run) readCA(certName, keyName string) (*Pair, error) {
-	ca := parseCA(r.ca.Data[certName], r.ca.Data[keyName])
-	problem := errors.New("its key is no ECDSA key in PKCS #8, or not the one for it")
-	if ca != nil {
+	ca := parsePair(r.ca.Data[certName], r.ca.Data[keyName])
+	if ca == nil {
+		return nil, nil //nolint:nilnil // no CA is not an error
+	}
+	problem := errors.New("it is not a CA, or its key is not the ECDSA key for it")
+	if _, is := ca.Key.(*ecdsa.PrivateKey); is && ca.Cert.IsCA {
 		problem = r.Policy.try(ca)
 	}
-	if problem == nil {
+	switch {
+	case problem == nil:
 		return ca, nil
+	case isOurs(ca.Cert):
+		return nil, nil //nolint:nilnil // no CA is not an error
 	}
-	if cert, err := firstCert(r.ca.Data[certName]); err == nil && !isOurs(cert) {
-		return nil, fmt.Errorf("certs ensure has not made this CA, and cannot issue with it (%w): name another Secret, or delete this one: %s/%s",
-			problem, r.Namespace, r.Secret+CASuffix)
-	}
-	return nil, nil //nolint:nilnil // no CA is no error
+	return nil, fmt.Errorf("certs ensure has not made this CA, and cannot issue with it (%w): name another Secret, or delete this one: %s/%s",
+		problem, r.Namespace, r.Secret+CASuffix)
 }
 
-// try issues a leaf, and verifies it as the API server would in the middle of the CA's life.
+// try issues a leaf and verifies it as the API server would in the middle of the CA's life.
 func (p *Policy) try(ca *Pair) error {
 	at := ca.Cert.NotBefore.Add(ca.Cert.NotAfter.Sub(ca.Cert.NotBefore) / 2)
 	leaf, err := newLeaf(p, ca, at)

@@ -7,13 +7,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
-// A Step is what to do next.
+// A Step is the next thing to do.
 type Step struct {
 	Do     Action
 	CRD    string         // for TrustInCRD
 	Bundle crdwire.Bundle // for TrustInCRD, Publish and Issue
 	Why    string
-	// At, for Wait, is when there will be something to do.
+	// At, for Wait, is the time of the next thing to do.
 	At time.Time
 }
 
@@ -25,7 +25,7 @@ const (
 	Wait       Action = iota // nothing to do before Step.At
 	MakeCA                   // a CA, which may issue as soon as it is trusted
 	MakeNext                 // the CA that will replace the present one
-	Distrust                 // forget TrustedSince: a CA is not trusted everywhere any more
+	Distrust                 // forget TrustedSince: a CA is no longer trusted everywhere
 	TrustInCRD               // set caBundle of a CRD
 	Publish                  // set ca.crt
 	Trust                    // note in TrustedSince that our CAs are trusted everywhere
@@ -38,7 +38,8 @@ func (a Action) String() string {
 	return [...]string{"wait", "make-ca", "make-next-ca", "distrust", "trust-in-crd", "publish", "trust", "promote", "issue"}[a]
 }
 
-// Next says what to do next. It is a pure function; rotate asks for a new CA though the present one is not due.
+// Next returns the next step. It is a pure function; rotate asks for a new CA before the present
+// one is due.
 func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo // a table, in the order of precedence
 	caGood, nextGood := s.CA.validAt(now), s.Next.validAt(now)
 	switch {
@@ -52,9 +53,9 @@ func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo
 	ours := s.ours()
 	switch {
 	case s.TrustedSince.After(now.Add(backdate)):
-		return Step{Do: Distrust, Why: "the time of the note is still to come"}
+		return Step{Do: Distrust, Why: "the noted time is in the future"}
 	case !s.TrustedSince.IsZero() && !s.trusted(ours):
-		return Step{Do: Distrust, Why: "a CA is not trusted everywhere any more"}
+		return Step{Do: Distrust, Why: "a CA is no longer trusted everywhere"}
 	}
 	want := s.bundle(&p, now)
 	for _, crd := range s.CRDs {
@@ -72,18 +73,18 @@ func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo
 	return s.leafStep(&p, now, want, usable, nextGood)
 }
 
-// leafStep comes when everybody trusts what they should, but for who cannot be told.
+// leafStep is Next once all CRDs but those that cannot be set trust the CAs that they should.
 func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, nextGood bool) Step {
 	issue := func(why string) Step { return Step{Do: Issue, Bundle: want, Why: why} }
 	if s.servedByAnother(now) {
-		return Step{Do: Wait, At: now.Add(p.Settle), Why: "a CRD trusts somebody else, and cannot be told"}
+		return Step{Do: Wait, At: now.Add(p.Settle), Why: "a CRD trusts another CA, and cannot be set"}
 	}
 	if !usable {
-		return issue("there is no leaf that could be served")
+		return issue("there is no leaf that can be served")
 	}
 	own, left := s.issuedBy(s.CA), s.Leaf.Cert.NotAfter.Sub(now)
 	renewable := own && leafEnd(p, s.CA.Cert.NotAfter, now).Sub(s.Leaf.Cert.NotAfter) > p.RenewBefore/2
-	// Waiting is for the sake of who has not noticed yet; it must not last until nothing is valid any more.
+	// Waiting gives others time to notice; it must end while there still is a valid leaf.
 	urgent := !renewable && left < max(p.Settle, p.RenewBefore/10)
 	ready := !s.TrustedSince.IsZero() && (urgent || !now.Before(s.TrustedSince.Add(p.Settle)))
 	switch {
@@ -97,7 +98,7 @@ func (s *State) leafStep(p *Policy, now time.Time, want crdwire.Bundle, usable, 
 	return Step{Do: Wait, At: s.due(p, now, want, nextGood), Why: "all is as it should be"}
 }
 
-// due returns when there will be something to do.
+// due returns the time of the next thing to do.
 func (s *State) due(p *Policy, now time.Time, want crdwire.Bundle, nextGood bool) time.Time {
 	at := s.Leaf.Cert.NotAfter.Add(-p.RenewBefore)
 	sooner := func(t time.Time) {
@@ -117,7 +118,7 @@ func (s *State) due(p *Policy, now time.Time, want crdwire.Bundle, nextGood bool
 	return at
 }
 
-// leafEnd is when a leaf that is issued now will end: not after its CA.
+// leafEnd is the end of a leaf that is issued now: not after that of its CA.
 func leafEnd(p *Policy, caEnd, now time.Time) time.Time {
 	if end := now.Add(p.LeafValidity); end.Before(caEnd) {
 		return end
@@ -135,18 +136,8 @@ func whyNoCA(ca *Pair, now time.Time) string {
 	return "the CA has expired"
 }
 
-// change says how a bundle changes.
+// change describes how a bundle changes.
 func change(was, is crdwire.Bundle) string {
-	added, gone := 0, 0
-	for _, cert := range is {
-		if !was.Has(cert) {
-			added++
-		}
-	}
-	for _, cert := range was {
-		if !is.Has(cert) {
-			gone++
-		}
-	}
-	return fmt.Sprintf("%d CAs come in, %d go", added, gone)
+	all := len(was.With(is))
+	return fmt.Sprintf("%d CAs come in, %d go", all-len(was), all-len(is))
 }

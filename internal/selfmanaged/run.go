@@ -6,30 +6,35 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
 const (
-	// maxSteps ends a run that somebody works against. A whole bootstrap has four; those for CRDs have a limit of their own.
+	// maxSteps ends a run that another client works against. A bootstrap takes four, and more for
+	// each CRD, which have a limit of their own.
 	maxSteps = 100
-	// maxSets is how often caBundle of one CRD is set in a run, so that who works against it keeps no other one from being set.
-	// A run that nobody works against sets it once, or twice where another run begins to replace the CA.
+	// maxSets bounds how often a run sets caBundle of one CRD, so that a client that works against
+	// it does not keep the others from being set. Undisturbed, a run sets it once, or twice if
+	// another run begins to replace the CA.
 	maxSets = 5
 )
 
-// Options say what a run looks after.
+// Options say what a run maintains.
 type Options struct {
 	Namespace, Secret string
 	Service           crdwire.Target
 	CRDs              []string
 	Policy            Policy // whose Name and AutoRotate Ensure sets
-	Rotate            bool   // begin to replace the CA, unless that is going on
+	Rotate            bool   // begin to replace the CA, unless that has begun
 	Now               func() time.Time
 	Log               func(format string, args ...any)
 }
 
-// Ensure does all that can be done now. It may be repeated at any time, and run twice at once.
+// Ensure does everything that can be done now. It may be repeated at any time, and run
+// concurrently.
 func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 	o.Policy.Name = o.Service.ServerName()
 	o.Policy.AutoRotate = len(o.CRDs) > 0
@@ -50,7 +55,7 @@ func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 			err = r.countSet(step.CRD, err)
 		}
 		switch {
-		case kubeapi.IsChanged(err): // somebody was faster
+		case kubeapi.IsChanged(err): // another client was faster
 		case step.Do == TrustInCRD && err != nil && ctx.Err() == nil:
 			r.stuck[step.CRD] = true
 			r.problems = append(r.problems, err)
@@ -58,7 +63,7 @@ func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 			return errors.Join(append(r.problems, err)...)
 		}
 	}
-	gaveUp := fmt.Errorf("somebody changes the Secrets or the CRDs again and again, find out who: gave up after %d steps", limit)
+	gaveUp := fmt.Errorf("another client keeps changing the Secrets or the CRDs, see their managedFields: gave up after %d steps", limit)
 	return errors.Join(append(r.problems, gaveUp)...)
 }
 
@@ -75,13 +80,13 @@ type run struct {
 	problems []error
 }
 
-// countSet returns the error of setting caBundle of a CRD, which is another one if that was tried too often.
+// countSet returns the error of setting caBundle of a CRD, or another one after too many attempts.
 func (r *run) countSet(name string, err error) error {
 	if err != nil && !kubeapi.IsChanged(err) {
 		return err
 	}
 	if r.sets[name]++; r.sets[name] == maxSets {
-		return fmt.Errorf("somebody else changes this CRD again and again, see its managedFields; until that ends the CA is not replaced: %s", name)
+		return fmt.Errorf("another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: %s", name)
 	}
 	return err
 }
@@ -93,7 +98,7 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// read reads everything, in the reverse of the order in which a new CA is written.
+// read reads everything, in the reverse order of writing a new CA.
 func (r *run) read(ctx context.Context) (*State, error) {
 	state := &State{}
 	var err error
@@ -120,8 +125,8 @@ func (r *run) read(ctx context.Context) (*State, error) {
 	return state, nil
 }
 
-// readCRDs reads those that point at the Service, and which of the others may do so: what may not be read keeps no other one
-// from what it needs.
+// readCRDs returns the CRDs that point at the Service, and those that may not be read and might
+// point at it: they do not keep the others from what they need.
 func (r *run) readCRDs(ctx context.Context) ([]CRD, error) {
 	r.crds = make(map[string]*crdwire.CRD, len(r.CRDs))
 	crds := make([]CRD, 0, len(r.CRDs))
@@ -132,10 +137,10 @@ func (r *run) readCRDs(ctx context.Context) ([]CRD, error) {
 		}
 		crd, err := crdwire.Read(ctx, r.api, name)
 		switch {
-		case kubeapi.IsNotFound(err):
+		case apierrors.IsNotFound(err):
 			r.note("no such CRD yet: %s", name)
 			continue
-		case kubeapi.IsForbidden(err):
+		case apierrors.IsForbidden(err):
 			r.unread[name] = true
 			r.problems = append(r.problems, err)
 			crds = append(crds, CRD{Name: name, Stuck: true, Unread: true})
@@ -180,7 +185,7 @@ func (r *run) do(ctx context.Context, state *State, step Step) error {
 	return err
 }
 
-// makeCA writes a CA together with the note that it is not trusted yet.
+// makeCA writes a CA, and removes the note that it is trusted.
 func (r *run) makeCA(ctx context.Context, action Action) error {
 	ca, err := newCA(&r.Policy, r.Now())
 	if err != nil {
@@ -209,7 +214,7 @@ func (r *run) issue(ctx context.Context, ca *Pair, bundle crdwire.Bundle) error 
 	return r.leaf.write(ctx, r.api, typeTLS, map[string][]byte{certKey: leaf.certPEM(), keyKey: key, bundleKey: bundle.PEM()})
 }
 
-// explain says how to go on where somebody else owns a caBundle.
+// explain adds the remedy if another manager owns a caBundle.
 func (r *run) explain(err error) error {
 	if conflict, ok := errors.AsType[*crdwire.ConflictError](err); ok {
 		conflict.Remedy = "take caBundle out of what that manager applies; until then the CA is not replaced"
@@ -218,30 +223,16 @@ func (r *run) explain(err error) error {
 }
 
 func (r *run) describe(step Step) string {
-	leaf, ca := "Secret "+r.Namespace+"/"+r.Secret, "Secret "+r.Namespace+"/"+r.Secret+CASuffix
-	switch step.Do {
-	case MakeCA:
-		return ca + ": made a CA"
-	case MakeNext:
-		return ca + ": made the next CA"
-	case Promote:
-		return ca + ": the next CA is the present one"
-	case Trust:
-		return ca + ": noted the time"
-	case Distrust:
-		return ca + ": took back the note"
-	case TrustInCRD:
-		return "CRD " + step.CRD + ": set caBundle"
-	case Publish:
-		return leaf + ": set ca.crt"
-	case Issue:
-		return leaf + ": issued a leaf"
-	case Wait:
-	}
-	return step.Do.String()
+	leaf := "Secret " + r.Namespace + "/" + r.Secret
+	ca := leaf + CASuffix
+	return map[Action]string{
+		MakeCA: ca + ": made a CA", MakeNext: ca + ": made the next CA", Promote: ca + ": the next CA is the present one",
+		Trust: ca + ": noted the time", Distrust: ca + ": took back the note",
+		TrustInCRD: "CRD " + step.CRD + ": set caBundle", Publish: leaf + ": set ca.crt", Issue: leaf + ": issued a leaf",
+	}[step.Do]
 }
 
-// conclude says how things stand.
+// conclude logs the result of a run.
 func (r *run) conclude(state *State, step Step) {
 	if state.Leaf == nil {
 		r.Log("Secret %s/%s: no leaf before the CRDs trust its CA: something else is served that they trust", r.Namespace, r.Secret)

@@ -32,7 +32,7 @@ func wiredCRD(service string) string {
 		"clientConfig":{"service":{"namespace":"ns","name":"` + service + `","path":"/crdconvert","port":443}}}}}}`
 }
 
-// A clock stands still but for when it is told to go on. Safe for concurrent use.
+// A clock that moves only when the test moves it. Safe for concurrent use.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -182,7 +182,7 @@ func TestOnlyCABundleIsSet(t *testing.T) {
 	}
 }
 
-func TestACABundleOfSomebodyElseIsSaid(t *testing.T) {
+func TestACABundleOfAnotherManagerIsReported(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
@@ -235,8 +235,8 @@ func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestRunsAtOnce lets runs race for months, and lets any request fail; whatever a run has left, the law holds, and with one
-// good run at the end all is done.
+// TestRunsAtOnce lets runs race for months, and lets any request fail; whatever a run has left, the
+// law holds, and with one good run at the end all is done.
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := kubeapitest.New(t)
@@ -299,10 +299,11 @@ func trusts(t *testing.T, s *kubeapitest.Server, name string) bool {
 	return len(crdwire.BundleOf(&crd)) > 0
 }
 
-// Who works against one CRD keeps neither the others from what they need, nor the leaf from being made.
+// A client that works against one CRD keeps neither the others from what they need, nor the leaf
+// from being made.
 func TestOneCRDKeepsNoOtherOneWaiting(t *testing.T) {
 	t.Parallel()
-	changes := "somebody else changes this CRD again and again, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
+	changes := "another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
 	for name, tt := range map[string]struct {
 		refuse  *apierrors.StatusError // of each change
 		replace bool                   // by an object without a caBundle, after each change
@@ -311,7 +312,7 @@ func TestOneCRDKeepsNoOtherOneWaiting(t *testing.T) {
 		"it is always another one": {
 			refuse: apierrors.NewConflict(schema.GroupResource{Resource: "customresourcedefinitions"}, "kind000.example.com", errors.New("modified")), want: changes,
 		},
-		"somebody replaces it":  {replace: true, want: changes},
+		"a client replaces it":  {replace: true, want: changes},
 		"it cannot be changed":  {refuse: apierrors.NewBadRequest("not this one"), want: "API server: cannot patch: not this one"},
 		"it may not be changed": {refuse: apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), want: "allow patch of customresourcedefinitions"},
 	} {
@@ -357,8 +358,8 @@ func TestManyCRDs(t *testing.T) {
 	verify(t, s, c.Now())
 }
 
-// A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from being renewed. Only the first
-// leaf is not made: the CRD may trust what something else serves.
+// A CRD that may not be read is said, and keeps neither another one from its CA, nor a leaf from
+// being renewed. Only the first leaf is not made: the CRD may trust what something else serves.
 func TestACRDThatMayNotBeReadKeepsNoOtherOneWaiting(t *testing.T) {
 	t.Parallel()
 	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}

@@ -3,12 +3,16 @@ package selfmanaged
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// The keys of the Secrets: those of corev1.SecretTypeTLS, and our own.
+// The keys of the Secrets: those of corev1.SecretTypeTLS, and webhookd's own.
 const (
 	certKey   = "tls.crt"
 	keyKey    = "tls.key"
@@ -19,7 +23,8 @@ const (
 	trustedSinceKey = "trusted-since"
 )
 
-// CASuffix is what the name of the Secret with the CA's key has more than that of the leaf's.
+// CASuffix ends the name of the Secret with the CA's key, after the name of the Secret with the
+// leaf.
 const CASuffix = "-ca"
 
 const (
@@ -30,31 +35,22 @@ const (
 type secret struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
-	Metadata   metadata          `json:"metadata"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
 	Type       string            `json:"type,omitempty"`
 	Data       map[string][]byte `json:"data,omitempty"`
 }
 
-type metadata struct {
-	Namespace       string            `json:"namespace"`
-	Name            string            `json:"name"`
-	ResourceVersion string            `json:"resourceVersion,omitempty"`
-	Annotations     map[string]string `json:"annotations,omitempty"`
-}
-
 func secretsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/secrets" }
 
-// readSecret reads a Secret; one that does not exist has no resourceVersion.
+// readSecret reads a Secret. One that does not exist has no resourceVersion.
 func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string) (*secret, error) {
 	s := &secret{}
 	err := api.Get(ctx, secretsPath(namespace)+"/"+name, s)
-	switch {
-	case kubeapi.IsNotFound(err):
-		return &secret{Metadata: metadata{Namespace: namespace, Name: name}}, nil
-	case kubeapi.IsForbidden(err):
-		return nil, fmt.Errorf("%w\nallow get and patch of secrets in %s with the resourceName %s", err, namespace, name)
-	case err != nil:
-		return nil, err
+	if apierrors.IsNotFound(err) {
+		return &secret{Metadata: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
+	}
+	if err != nil {
+		return nil, kubeapi.Allow(err, "get and patch of secrets in %s with the resourceName %s", namespace, name)
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
 		return nil, fmt.Errorf("cert-manager keeps this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
@@ -62,43 +58,25 @@ func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string
 	return s, nil
 }
 
-// write changes data of a Secret if it is still what was read, or makes the Secret. A nil value removes a key.
+// write changes data of a Secret if it has not changed since it was read, or creates it. A nil
+// value removes a key.
 func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, data map[string][]byte) error {
 	path := secretsPath(s.Metadata.Namespace)
 	if s.Metadata.ResourceVersion == "" {
 		made := secret{APIVersion: "v1", Kind: "Secret", Metadata: s.Metadata, Type: kind, Data: map[string][]byte{}}
-		for key, value := range data {
-			if value != nil {
-				made.Data[key] = value
-			}
-		}
-		err := api.Create(ctx, path, made, nil)
-		if kubeapi.IsForbidden(err) {
-			return fmt.Errorf("%w\nallow create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
-				err, s.Metadata.Namespace, s.Metadata.Name)
-		}
-		return err
+		maps.Copy(made.Data, data)
+		maps.DeleteFunc(made.Data, func(_ string, value []byte) bool { return value == nil })
+		return kubeapi.Allow(api.Create(ctx, path, made, nil),
+			"create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
+			s.Metadata.Namespace, s.Metadata.Name)
 	}
-	changes := make(map[string]any, len(data))
-	for key, value := range data {
-		changes[key] = value
-		if value == nil {
-			changes[key] = nil
-		}
-	}
-	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": changes}
-	err := api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil)
-	if kubeapi.IsForbidden(err) {
-		return fmt.Errorf("%w\nallow patch of secrets in %s with the resourceName %s", err, s.Metadata.Namespace, s.Metadata.Name)
-	}
-	return err
+	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": data}
+	return kubeapi.Allow(api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil),
+		"patch of secrets in %s with the resourceName %s", s.Metadata.Namespace, s.Metadata.Name)
 }
 
-// trustedSince reads the note; what cannot be read is none.
+// trustedSince returns the noted time; zero without one that can be read.
 func (s *secret) trustedSince() time.Time {
-	t, err := time.Parse(time.RFC3339, string(s.Data[trustedSinceKey]))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339, string(s.Data[trustedSinceKey])) // zero with an error
 	return t
 }

@@ -20,7 +20,7 @@ type dated[T any] struct {
 	value T
 }
 
-// possible are the values that somebody who lags may still see.
+// possible are the values that a reader that lags may still see.
 func possible[T any](history []dated[T], now time.Time) []T {
 	var all []T
 	for i, d := range history {
@@ -116,8 +116,8 @@ func (w *world) verifies(leaf *Pair, b crdwire.Bundle) error {
 	return w.known[key]
 }
 
-// TestNothingThatIsServedIsEverUntrusted runs for two years, every day or so, and now and then twice in a row; each run may
-// end after any step, and time passes in it.
+// TestNothingThatIsServedIsEverUntrusted runs for two years, every day or so, and now and then
+// twice in a row; each run may end after any step, and time passes in it.
 func TestNothingThatIsServedIsEverUntrusted(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -165,8 +165,9 @@ func TestNothingThatIsServedIsEverUntrusted(t *testing.T) {
 	}
 }
 
-// A leaf that somebody else has made is replaced without a moment in which it is not trusted, and so is one whose CA is lost.
-func TestWhatSomebodyElseHasMadeIsReplaced(t *testing.T) {
+// A leaf of another tool is replaced without a moment in which it is not trusted, and
+// so is one whose CA is lost.
+func TestAForeignLeafIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]bool{"adopted": false, "the CA is lost": true} {
 		t.Run(name, func(t *testing.T) {

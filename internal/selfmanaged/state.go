@@ -1,7 +1,7 @@
 package selfmanaged
 
 import (
-	"crypto/ecdsa"
+	"crypto"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -11,46 +11,49 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
-// A Pair is a certificate and its key. Key is nil if there is none, or not the one for it.
+// A Pair is a certificate and its key, which is nil if it is missing or not the one for it.
 type Pair struct {
 	Cert *x509.Certificate
-	Key  *ecdsa.PrivateKey
+	Key  crypto.Signer
 }
 
-// A State is all that a step is decided by.
+// A State is all that decides the next step.
 type State struct {
 	CA   *Pair // issues leaves; nil if there is none that could
 	Next *Pair // will issue leaves; nil if the CA is not being replaced
-	// TrustedSince is when both have been seen in ca.crt and in every CRD; zero while they are not.
+	// TrustedSince is when both were seen in ca.crt and in every CRD; zero while they are not
+	// there.
 	TrustedSince time.Time
-	Leaf         *Pair          // what servers serve; nil if there is none that they could
-	Published    crdwire.Bundle // ca.crt beside the leaf
+	Leaf         *Pair          // what servers serve; nil if there is none
+	Published    crdwire.Bundle // ca.crt next to the leaf
 	CRDs         []CRD          // those that point at the Service
 }
 
-// A CRD is what one trusts.
+// A CRD is the name of one, and what it trusts.
 type CRD struct {
 	Name   string
 	Bundle crdwire.Bundle
 	Stuck  bool // its caBundle could not be set in this run
-	Unread bool // what it trusts, and whether it points at the Service, may not be read; it is stuck as well
+	Unread bool // it may not be read, so what it trusts is not known; it is stuck as well
 }
 
-// A Policy says how long things last.
+// A Policy has the lifetimes and delays.
 type Policy struct {
-	Name         string        // that the API server asks for: NAME.NAMESPACE.svc
+	Name         string        // that the API server verifies: NAME.NAMESPACE.svc
 	CAValidity   time.Duration // of a new CA
 	LeafValidity time.Duration // of a new leaf
-	RenewBefore  time.Duration // the end of a leaf
-	Settle       time.Duration // for others to take notice of a change
-	// AutoRotate replaces the CA before it ends. Without CRDs to put the new one into, that is for a person to begin.
+	RenewBefore  time.Duration // before the end of a leaf
+	Settle       time.Duration // for others to notice a change
+	// AutoRotate replaces the CA before it ends. Without CRDs to add the new one to, a person
+	// begins it.
 	AutoRotate bool
 }
 
-// DefaultSettle leaves time for the slowest to take notice: a kubelet, which may need two minutes.
+// DefaultSettle leaves time for the slowest to notice a change: a kubelet, which may take two
+// minutes.
 const DefaultSettle = time.Hour
 
-// Check reports all that is wrong with a policy.
+// Check returns everything that is wrong with a policy.
 func (p *Policy) Check() error {
 	var problems []error
 	if p.RenewBefore <= 0 || p.RenewBefore >= p.LeafValidity {
@@ -60,21 +63,22 @@ func (p *Policy) Check() error {
 		problems = append(problems, fmt.Errorf("a CA of %s is too short for leaves of %s: write at least four times as much", p.CAValidity, p.LeafValidity))
 	}
 	if p.Settle < minSettle {
-		problems = append(problems, fmt.Errorf("%s is too short for others to take notice: write at least %s", p.Settle, minSettle))
+		problems = append(problems, fmt.Errorf("%s is too short for others to notice: write at least %s", p.Settle, minSettle))
 	}
 	if p.RenewBefore < 2*p.Settle && len(problems) == 0 {
-		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the time that others need to take notice"))
+		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the time that others need to notice"))
 	}
 	return errors.Join(problems...)
 }
 
-// minSettle is several times what a run takes, and what a kubelet takes.
+// minSettle is several times what a run or a kubelet takes.
 const minSettle = 10 * time.Minute
 
-// RotateBefore is how long before its end a CA is replaced: leaves must never be cut short by it.
+// RotateBefore is the time before its end when a CA is replaced, so early that it never shortens a
+// leaf.
 func (p *Policy) RotateBefore() time.Duration { return max(p.CAValidity/5, p.LeafValidity) }
 
-// ours are the CAs that there are.
+// ours returns the CAs of the Secret.
 func (s *State) ours() crdwire.Bundle {
 	var b crdwire.Bundle
 	for _, pair := range []*Pair{s.CA, s.Next} {
@@ -99,32 +103,34 @@ func (s *State) issuedBy(ca *Pair) bool {
 	return s.Leaf != nil && ca != nil && s.Leaf.Cert.CheckSignatureFrom(ca.Cert) == nil
 }
 
-// validAt reports whether there is a certificate, and it is valid at a time. One that is not valid yet was made by a clock that was
-// ahead by more than clocks may differ (backdate): it is as good as none until others get there.
+// validAt reports whether there is a certificate that is valid at a time. One that is not valid yet
+// was made by a clock that was ahead by more than backdate.
 func (p *Pair) validAt(now time.Time) bool {
 	return p != nil && !now.Before(p.Cert.NotBefore) && now.Before(p.Cert.NotAfter)
 }
 
-// usable reports whether servers can do with the leaf at a time.
+// usable reports whether servers can serve the leaf at a time.
 func (s *State) usable(name string, now time.Time) bool {
 	return s.Leaf.validAt(now) && s.Leaf.Key != nil && s.Leaf.Cert.VerifyHostname(name) == nil
 }
 
-// servedByAnother reports whether there never was a leaf here, while a CRD that cannot be set trusts CAs that are not ours, or may:
-// what is served now is from elsewhere, and a leaf of ours would take its place as soon as there is one.
+// servedByAnother reports whether there never was a leaf here, but a CRD that cannot be set trusts,
+// or may trust, CAs that are not ours. Then servers have another leaf, which a leaf of ours would
+// replace.
 func (s *State) servedByAnother(now time.Time) bool {
 	return s.Leaf == nil && slices.ContainsFunc(s.CRDs, func(crd CRD) bool {
 		return crd.Unread || crd.Stuck && len(crd.Bundle.Unexpired(now)) > 0 && !crd.Bundle.Has(s.CA.Cert)
 	})
 }
 
-// leafAge is how long ago the leaf was issued, if it is one of ours.
+// leafAge is the time since the leaf was issued, if it is one of ours.
 func (s *State) leafAge(now time.Time) time.Duration {
 	return now.Sub(s.Leaf.Cert.NotBefore.Add(backdate))
 }
 
-// bundle is what everybody is to trust: our CAs, and all others that are trusted anywhere as long as a server may serve
-// what they have issued. That is over when the leaf has been from the present CA for long enough.
+// bundle returns the CAs that all should trust: ours, and any other that is trusted anywhere while
+// a server may serve its leaves. That ends when the leaf has been from the present CA for long
+// enough.
 func (s *State) bundle(p *Policy, now time.Time) crdwire.Bundle {
 	want := s.ours()
 	if s.issuedBy(s.CA) && s.leafAge(now) >= p.Settle {

@@ -15,23 +15,23 @@ func badPermissions() []damage {
 			dir: func(t *testing.T, _ kit, dir string) {
 				tmp := filepath.Dir(dir)
 				noError(t, os.Chmod(filepath.Dir(tmp), 0o755), os.Chmod(tmp, 0o755), // others may pass
-					os.Chmod(filepath.Join(dir, dataLink, KeyFile), 0))
+					os.Chmod(filepath.Join(dir, "..data", KeyFile), 0))
 			},
-			read: asNobody,
+			read: unprivileged,
 		},
 		{
 			name: "key is a FIFO", want: "not a regular file",
 			dir: func(t *testing.T, _ kit, dir string) {
-				path := filepath.Join(dir, dataLink, KeyFile)
+				path := filepath.Join(dir, "..data", KeyFile)
 				noError(t, os.Remove(path), syscall.Mkfifo(path, 0o644))
 			},
 		},
 	}
 }
 
-// asNobody calls f on a thread without root's right to read everything: setfsuid(2) acts on one
-// thread, and takes CAP_DAC_OVERRIDE from it until the way back.
-func asNobody(t *testing.T, f func()) {
+// unprivileged calls f on a thread without root's right to read everything: setfsuid(2) acts on one
+// thread, and takes CAP_DAC_OVERRIDE from it until it is set back.
+func unprivileged(t *testing.T, f func()) {
 	if os.Geteuid() != 0 {
 		f()
 		return

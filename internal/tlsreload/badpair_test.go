@@ -27,7 +27,7 @@ import (
 // A damage spoils a mounted Secret.
 type damage struct {
 	name string
-	want string                                       // part of what Failed is told
+	want string                                       // part of the error that Failed receives
 	data func(t *testing.T, k kit) (cert, key []byte) // what the Secret then holds, or
 	dir  func(t *testing.T, k kit, dir string)        // what happens to its directory
 	read func(t *testing.T, read func())              // how it is read; as usual when nil
@@ -39,7 +39,7 @@ type kit struct {
 	pair, other tlstest.Pair
 }
 
-// C13: nothing that no client could use takes the place of a good pair, one report tells why, and
+// C13: no pair that clients could not use replaces a good one, one report says why, and
 // the next good pair is served.
 func TestBadPairsNeverReplaceAGoodOne(t *testing.T) {
 	t.Parallel()
@@ -60,8 +60,8 @@ func testDamage(t *testing.T, d damage) {
 		other: ca.Issue(t, tlstest.Leaf{}),
 	}
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	var told log
-	s := open(t, Options{Dir: dir, Hooks: told.hooks()})
+	var calls log
+	s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 	good := s.Certificate()
 
 	if d.data != nil {
@@ -86,8 +86,8 @@ func testDamage(t *testing.T, d damage) {
 	} else {
 		read()
 	}
-	told.expect(t, "reloaded", "failed")
-	if reason := told.lastReason(); !strings.Contains(reason, d.want) || !strings.Contains(reason, dir) {
+	calls.expect(t, "reloaded", "failed")
+	if reason := calls.lastReason(); !strings.Contains(reason, d.want) || !strings.Contains(reason, dir) {
 		t.Errorf("reason: %q, want %q and the directory in it", reason, d.want)
 	}
 
@@ -97,7 +97,7 @@ func testDamage(t *testing.T, d damage) {
 	tlstest.WriteSecretDir(t, dir, k.pair.Files())
 	s.reload(t.Context())
 	expectServed(t, s, k.pair)
-	told.expect(t, "reloaded", "failed", "reloaded", "recovered")
+	calls.expect(t, "reloaded", "failed", "reloaded", "recovered")
 }
 
 func badFiles() []damage {
@@ -236,29 +236,29 @@ func badDirectories() []damage {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: k.pair.Cert})
 		}},
 		{name: "certificate is a directory", want: "not a regular file", dir: func(t *testing.T, _ kit, dir string) {
-			path := filepath.Join(dir, dataLink, CertFile)
+			path := filepath.Join(dir, "..data", CertFile)
 			noError(t, os.Remove(path), os.Mkdir(path, 0o755))
 		}},
 		{name: "link loop", want: "too many levels of symbolic links", dir: func(t *testing.T, _ kit, dir string) {
-			link := filepath.Join(dir, dataLink)
-			noError(t, os.Remove(link), os.Symlink(dataLink, link))
+			link := filepath.Join(dir, "..data")
+			noError(t, os.Remove(link), os.Symlink("..data", link))
 		}},
 		{name: "link to nowhere", want: "no such file", dir: func(t *testing.T, _ kit, dir string) {
-			link := filepath.Join(dir, dataLink)
+			link := filepath.Join(dir, "..data")
 			noError(t, os.Remove(link), os.Symlink("..gone", link))
 		}},
 		{name: "link out of the generation", want: "escapes", dir: func(t *testing.T, k kit, dir string) {
 			outside := filepath.Join(dir, "outside.crt")
-			path := filepath.Join(dir, dataLink, CertFile)
+			path := filepath.Join(dir, "..data", CertFile)
 			writeFile(t, outside, k.pair.Cert)
 			noError(t, os.Remove(path), os.Symlink("../outside.crt", path))
 		}},
 		{name: "link is a directory", want: "not a usable link", dir: func(t *testing.T, _ kit, dir string) {
-			link := filepath.Join(dir, dataLink)
+			link := filepath.Join(dir, "..data")
 			noError(t, os.Remove(link), os.Mkdir(link, 0o755))
 		}},
 		{name: "link gone", want: "no ..data link", dir: func(t *testing.T, _ kit, dir string) {
-			noError(t, os.Remove(filepath.Join(dir, dataLink)))
+			noError(t, os.Remove(filepath.Join(dir, "..data")))
 		}},
 		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: ", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
@@ -270,7 +270,7 @@ func badDirectories() []damage {
 	}
 }
 
-// Spellings that every PEM reader takes are no reason to refuse a pair.
+// Spellings that every PEM reader accepts do not refuse a pair.
 func TestHarmlessSpellings(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
@@ -284,7 +284,7 @@ func TestHarmlessSpellings(t *testing.T) {
 		{"no newline at the end", bytes.TrimSpace(pair.Cert), bytes.TrimSpace(pair.Key)},
 		{"text between blocks", replace(pair.Cert, "-----BEGIN", "subject=CN = x\n-----BEGIN"), pair.Key},
 		{"parameters before the key", pair.Cert, slices.Concat(pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte{5, 0}}), pair.Key)},
-		{"key beside the certificate", slices.Concat(pair.Cert, pair.Key), pair.Key},
+		{"key next to the certificate", slices.Concat(pair.Cert, pair.Key), pair.Key},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -52,18 +52,9 @@ func verifyNames(names []string) func(tls.ConnectionState) error {
 }
 
 func hasName(leaf *x509.Certificate, allowed []string) bool {
-	if cn := leaf.Subject.CommonName; cn != "" && slices.Contains(allowed, cn) {
-		return true
-	}
-	for _, name := range leaf.DNSNames {
-		if slices.Contains(allowed, name) {
-			return true
-		}
-	}
+	names := append([]string{leaf.Subject.CommonName}, leaf.DNSNames...)
 	for _, uri := range leaf.URIs {
-		if slices.Contains(allowed, uri.String()) {
-			return true
-		}
+		names = append(names, uri.String())
 	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return name != "" && slices.Contains(allowed, name) })
 }

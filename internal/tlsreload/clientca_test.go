@@ -112,9 +112,9 @@ func TestClientCAReloads(t *testing.T) {
 			pair := ca.Issue(t, tlstest.Leaf{})
 			opts, replace := test.place(t, pair, before.PEM)
 			opts.PollInterval = time.Hour // the watch finds it
-			var told log
-			opts.Hooks = told.hooks()
-			s := open(t, opts)
+			var calls log
+			opts.Hooks = calls.hooks()
+			s, updated := openUpdated(t, opts)
 			run(t, s)
 			addr := listen(t, s.TLSConfig(0))
 			accepts := func(by *tlstest.CA) bool {
@@ -126,7 +126,6 @@ func TestClientCAReloads(t *testing.T) {
 				t.Fatal("the first client CA is not in force")
 			}
 			for _, pem := range [][]byte{slices.Concat(before.PEM, after.PEM), after.PEM} {
-				updated := s.Updated()
 				replace(t, pem)
 				await(t, updated, "the client CA")
 				if !accepts(after) {
@@ -137,7 +136,7 @@ func TestClientCAReloads(t *testing.T) {
 				t.Error("the old client CA is still in force")
 			}
 			expectServed(t, s, pair)
-			told.expect(t, "reloaded", "client CA reloaded: 1", "client CA reloaded: 2", "client CA reloaded: 1")
+			calls.expect(t, "reloaded", "client CA reloaded: 1", "client CA reloaded: 2", "client CA reloaded: 1")
 		})
 	}
 }
@@ -162,8 +161,8 @@ func TestBadClientCA(t *testing.T) {
 				files := ca.Issue(t, tlstest.Leaf{}).Files()
 				files["ca.crt"] = ca.PEM
 				tlstest.WriteSecretDir(t, dir, files)
-				var told log
-				opts := Options{Dir: dir, ClientCAFile: filepath.Join(dir, "ca.crt"), Hooks: told.hooks()}
+				var calls log
+				opts := Options{Dir: dir, ClientCAFile: filepath.Join(dir, "ca.crt"), Hooks: calls.hooks()}
 				s := open(t, opts)
 				before := s.state.Load().clients
 
@@ -179,8 +178,8 @@ func TestBadClientCA(t *testing.T) {
 				if s.state.Load().clients != before {
 					t.Error("the bad client CA is in force")
 				}
-				told.expect(t, "reloaded", "client CA reloaded: 1", "reloaded", "failed")
-				if reason := told.lastReason(); !strings.Contains(reason, test.want) || !strings.Contains(reason, opts.ClientCAFile) {
+				calls.expect(t, "reloaded", "client CA reloaded: 1", "reloaded", "failed")
+				if reason := calls.lastReason(); !strings.Contains(reason, test.want) || !strings.Contains(reason, opts.ClientCAFile) {
 					t.Errorf("reason: %q, want %q and the path in it", reason, test.want)
 				}
 				if _, err := Open(t.Context(), opts); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -196,7 +195,7 @@ func tlstestKey(t *testing.T) []byte {
 	return tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}).Key
 }
 
-// A client CA beside the key pair is taken from the generation that ..data names, as the pair is.
+// A client CA next to the key pair is taken from the generation that ..data names, as the pair is.
 func TestClientCAIsOfTheSameGeneration(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

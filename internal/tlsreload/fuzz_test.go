@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// FuzzReload has any bytes take the place of the files of a good pair. What is served then is the good pair, and a hook was
-// told why, or it is the one on disk: one that crypto/tls takes, and that a client shakes hands with.
+// FuzzReload replaces the files of a good pair with any bytes. Either the good pair is served and a
+// hook was called, or the pair on disk is: then crypto/tls accepts it, and a client can connect.
 func FuzzReload(f *testing.F) {
 	ca := tlstest.NewCA(f, "ca")
 	good, other := ca.Issue(f, tlstest.Leaf{}), ca.Intermediate(f, "intermediate").Issue(f, tlstest.Leaf{})
@@ -42,10 +42,10 @@ func FuzzReload(f *testing.F) {
 	}
 	first := s.state.Load()
 	f.Fuzz(func(t *testing.T, cert, key []byte) {
-		s.state.Store(&state{pair: first.pair, next: make(chan struct{})})
-		s.told, refused = told{}, 0
+		s.state.Store(&state{pair: first.pair})
+		s.reported, refused = reported{}, 0
 		write(t, cert, key)
-		found := s.volume.inspect(s.state.Load()) // what reload does, but for its patience
+		found := s.opts.inspect(s.state.Load()) // as reload does, without its retries
 		s.apply(&found)
 		served := s.Certificate()
 		if s.Expected() != served && !served.Leaf.Equal(s.Expected().Leaf) {
@@ -53,7 +53,7 @@ func FuzzReload(f *testing.F) {
 		}
 		if served == first.pair.certificate {
 			if same := first.pair.holds(&files{cert: cert, key: key}); same == (refused > 0) {
-				t.Fatalf("the good pair is kept, the same: %v, and a hook was told %d times", same, refused)
+				t.Fatalf("the good pair is kept, the same: %v, and a hook was called %d times", same, refused)
 			}
 			return
 		}

@@ -22,7 +22,7 @@ import (
 // patience bounds waits for things that must happen; a test that passes never waits so long.
 const patience = 30 * time.Second
 
-// A log is what the hooks were told.
+// A log has the calls of the hooks.
 type log struct {
 	mu      sync.Mutex
 	lines   []string
@@ -54,13 +54,13 @@ func (l *log) hooks() Hooks {
 	}
 }
 
-// expect compares what the hooks were told so far.
+// expect compares the calls of the hooks so far.
 func (l *log) expect(t *testing.T, want ...string) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if diff := cmp.Diff(want, l.lines); diff != "" {
-		t.Fatalf("hooks were told (-want +got):\n%s\nreasons: %q", diff, l.reasons)
+		t.Fatalf("hooks were called (-want +got):\n%s\nreasons: %q", diff, l.reasons)
 	}
 }
 
@@ -88,6 +88,24 @@ func open(t *testing.T, opts Options) *Source {
 		t.Fatalf("Open: %v", err)
 	}
 	return s
+}
+
+// openUpdated is open, and returns a channel with a signal after each later change.
+func openUpdated(t *testing.T, opts Options) (*Source, <-chan struct{}) {
+	t.Helper()
+	updated := make(chan struct{}, 1)
+	signal := func() {
+		select {
+		case updated <- struct{}{}:
+		default:
+		}
+	}
+	hooks := opts.Hooks
+	opts.Hooks.Reloaded = func(e Event) { call(hooks.Reloaded, e); signal() }
+	opts.Hooks.ClientCAReloaded = func(n int) { call(hooks.ClientCAReloaded, n); signal() }
+	s := open(t, opts)
+	<-updated
+	return s, updated
 }
 
 // run follows the files until the test ends.
@@ -230,27 +248,19 @@ func hammer(t *testing.T, addr string, roots *x509.CertPool, clients int) (stop 
 	}
 }
 
-// A fakeNotifier is a watch without a kernel.
+// A fakeNotifier is a notifier without a kernel.
 type fakeNotifier struct {
+	notifier
+
 	events chan fsnotify.Event
 	errs   chan error
-	add    func(dir string) error
 }
 
 func newFakeNotifier() *fakeNotifier {
-	return &fakeNotifier{
-		events: make(chan fsnotify.Event),
-		errs:   make(chan error),
-		add:    func(string) error { return nil },
+	n := &fakeNotifier{events: make(chan fsnotify.Event), errs: make(chan error)}
+	n.notifier = notifier{
+		add: func(string) error { return nil }, events: n.events, errors: n.errs,
+		close: func() error { close(n.events); close(n.errs); return nil },
 	}
-}
-
-func (n *fakeNotifier) Add(dir string) error          { return n.add(dir) }
-func (n *fakeNotifier) Events() <-chan fsnotify.Event { return n.events }
-func (n *fakeNotifier) Errors() <-chan error          { return n.errs }
-
-func (n *fakeNotifier) Close() error {
-	close(n.events)
-	close(n.errs)
-	return nil
+	return n
 }

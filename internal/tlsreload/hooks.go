@@ -2,9 +2,9 @@ package tlsreload
 
 import "time"
 
-// Hooks are optional functions that are told what a [Source] finds; metrics and logs adapt them.
-// They are called by Open and Run only, one at a time, and once per change of state, never once
-// per reading. They must not block: the next reading waits for them.
+// Hooks are optional functions that receive what a [Source] finds, for metrics and logs. Only Open
+// and Run call them, one at a time, and once per change of state, not per reading. They must not
+// block: the next reading waits for them.
 type Hooks struct {
 	// Reloaded: another key pair is served from now on. Open calls it for the first pair.
 	Reloaded func(Event)
@@ -13,7 +13,7 @@ type Hooks struct {
 	// now on. Open calls it for the first set.
 	ClientCAReloaded func(certificates int)
 
-	// Waiting: the pair on disk is not valid yet and is served from its NotBefore on.
+	// Waiting: the pair on disk is not valid yet. It is served from its NotBefore on.
 	Waiting func(Event)
 
 	// Failed: what is on disk cannot be used, and the last good pair stays. It is called again
@@ -47,44 +47,34 @@ type Event struct {
 	GeneratedAt time.Time
 }
 
-func (h *Hooks) reloaded(e Event) {
-	if h.Reloaded != nil {
-		h.Reloaded(e)
+func call[T any](hook func(T), with T) {
+	if hook != nil {
+		hook(with)
 	}
 }
 
-func (h *Hooks) clientCAReloaded(certificates int) {
-	if h.ClientCAReloaded != nil {
-		h.ClientCAReloaded(certificates)
-	}
+// reported is what the hooks have received, so that each change of state calls them once.
+type reported struct {
+	failure      string
+	waitingFor   string // fingerprint
+	watchFailure string
 }
 
-func (h *Hooks) waiting(e Event) {
-	if h.Waiting != nil {
-		h.Waiting(e)
+// change calls failed for an error with another text than last, or restored when there is none any
+// more.
+func change(last *string, err error, failed func(error), restored func()) {
+	text := ""
+	if err != nil {
+		text = err.Error()
 	}
-}
-
-func (h *Hooks) failed(err error) {
-	if h.Failed != nil {
-		h.Failed(err)
+	if text == *last {
+		return
 	}
-}
-
-func (h *Hooks) recovered() {
-	if h.Recovered != nil {
-		h.Recovered()
-	}
-}
-
-func (h *Hooks) watchFailed(err error) {
-	if h.WatchFailed != nil {
-		h.WatchFailed(err)
-	}
-}
-
-func (h *Hooks) watchRestored() {
-	if h.WatchRestored != nil {
-		h.WatchRestored()
+	*last = text
+	switch {
+	case err != nil:
+		call(failed, err)
+	case restored != nil:
+		restored()
 	}
 }

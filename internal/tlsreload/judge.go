@@ -9,18 +9,18 @@ type verdict int
 
 const (
 	serve   verdict = iota // the pair on disk takes over
-	wait                   // it is not valid yet, and the current pair is no worse
+	wait                   // it is not valid yet, and the current pair still serves
 	expired                // it has expired, and the current pair has not
 )
 
-// judge decides whether the pair on disk takes the place of the current one at the time now. It is
-// asked at every reading, against the wall clock, so neither a suspended host nor a clock that
-// jumps can make it miss a moment.
+// judge decides whether the pair on disk replaces the current one at the time now. Every reading
+// calls it, with the wall clock, so neither a suspended host nor a clock that jumps can make it
+// miss a moment.
 //
 // A leaf that is not valid yet waits for its NotBefore as long as the current one is valid: that
-// costs nothing, whoever's clock is wrong. When the current one is not, a NotBefore that is near
-// enough to be a difference of clocks is no reason to wait. With nothing to keep, anything serves:
-// a client can still decide, and a process that refuses to start helps nobody.
+// costs nothing, whichever clock is wrong. When the current one is not valid, a NotBefore within
+// the difference of clocks does not wait. With nothing to keep, any pair serves: a client can still
+// decide, and a process that refuses to start helps no client.
 func judge(current, disk *pair, now time.Time) verdict {
 	if current == nil || current == disk {
 		return serve

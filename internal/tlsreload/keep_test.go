@@ -22,8 +22,8 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		pair := ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
-		var told log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		synctest.Wait()
 
@@ -33,17 +33,17 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		pass(10 * time.Minute)
 		expectServed(t, s, pair)
 		expectExpected(t, s, pair)
-		told.expect(t, "reloaded", "failed")
+		calls.expect(t, "reloaded", "failed")
 
 		tlstest.WriteSecretDir(t, dir, pair.Files())
 		pass(DefaultPollInterval)
-		told.expect(t, "reloaded", "failed", "recovered")
+		calls.expect(t, "reloaded", "failed", "recovered")
 
 		next := ca.Issue(t, tlstest.Leaf{})
 		tlstest.SwapSecretDir(t, dir, next.Files())
 		pass(DefaultPollInterval)
 		expectServed(t, s, next)
-		told.expect(t, "reloaded", "failed", "recovered", "reloaded")
+		calls.expect(t, "reloaded", "failed", "recovered", "reloaded")
 	})
 }
 
@@ -53,8 +53,8 @@ func TestAnotherReasonIsAnotherFailure(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		pair, other := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
-		var told log
-		s := open(t, Options{Dir: dir, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		for _, files := range []map[string][]byte{
 			{CertFile: pair.Cert},
 			{CertFile: pair.Cert}, // another generation, the same trouble
@@ -63,7 +63,7 @@ func TestAnotherReasonIsAnotherFailure(t *testing.T) {
 			tlstest.SwapSecretDir(t, dir, files)
 			s.reload(t.Context())
 		}
-		told.expect(t, "reloaded", "failed", "failed")
+		calls.expect(t, "reloaded", "failed", "failed")
 	})
 }
 
@@ -73,12 +73,12 @@ func TestExpectedTellsServedFromDisk(t *testing.T) {
 	ca := tlstest.NewCA(t, "ca")
 	pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 	dir := secretDir(t, pair)
-	s := open(t, Options{Dir: dir}) // nobody runs it: the fault
+	s := open(t, Options{Dir: dir}) // Run does not run: the fault
 	tlstest.SwapSecretDir(t, dir, next.Files())
 
 	state := mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
 	if !state.PeerCertificates[0].Equal(pair.Leaf) {
-		t.Error("a handshake got the pair that nobody loaded")
+		t.Error("a handshake got a pair that was not loaded")
 	}
 	expectExpected(t, s, next)
 
@@ -93,8 +93,8 @@ func TestAPanicOfAParserKeepsTheLastGoodPair(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		good, hostile, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, good)
-		var told log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks(), parsePair: func(f *files) (*pair, error) {
+		var calls log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), parsePair: func(f *files) (*pair, error) {
 			if bytes.Equal(f.cert, hostile.Cert) {
 				panic("text of a certificate")
 			}
@@ -105,20 +105,20 @@ func TestAPanicOfAParserKeepsTheLastGoodPair(t *testing.T) {
 		expectExpected(t, s, good)
 		pass(2 * DefaultPollInterval)
 		expectServed(t, s, good)
-		told.expect(t, "reloaded", "failed")
-		if got, want := told.lastReason(), "parser panicked with string, make the files anew: "+dir; got != want {
+		calls.expect(t, "reloaded", "failed")
+		if got, want := calls.lastReason(), "parser panicked with string, write the files again: "+dir; got != want {
 			t.Errorf("reason %q, want %q", got, want)
 		}
 
 		tlstest.SwapSecretDir(t, dir, next.Files())
 		pass(DefaultPollInterval)
 		expectServed(t, s, next)
-		told.expect(t, "reloaded", "failed", "reloaded", "recovered")
+		calls.expect(t, "reloaded", "failed", "reloaded", "recovered")
 	})
 }
 
-// C8: whoever finds that another pair ought to be served has it served at once, not with the next poll: without a watch, and
-// where the time of a pair comes that was on disk before.
+// C8: a check that expects another pair makes it served at once, not with the next poll: without a
+// watch, and when a pair that was on disk before becomes valid.
 func TestExpectedHasTheFilesRead(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"a rotation": 0, "a leaf whose time comes": 10 * time.Minute} {
@@ -160,14 +160,14 @@ func TestDirectoryWithoutDataLink(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 
-		var told log
-		s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		next := ca.Issue(t, tlstest.Leaf{})
 		writePlain(t, dir, next)
 		pass(DefaultPollInterval)
 		expectServed(t, s, next)
-		told.expect(t, "reloaded", "reloaded")
+		calls.expect(t, "reloaded", "reloaded")
 		if got := s.Served(); got.Generation != "" || got.GeneratedAt.IsZero() {
 			t.Errorf("generation of plain files: %q of %s", got.Generation, got.GeneratedAt)
 		}
@@ -202,7 +202,7 @@ func TestServedDescribesThePair(t *testing.T) {
 	var got Event
 	s := open(t, Options{Dir: secretDir(t, pair), Hooks: Hooks{Reloaded: func(e Event) { got = e }}})
 	if got != s.Served() {
-		t.Errorf("hook was told %+v, Served says %+v", got, s.Served())
+		t.Errorf("hook got %+v, Served says %+v", got, s.Served())
 	}
 	if !got.NotBefore.Equal(pair.Leaf.NotBefore) || !got.NotAfter.Equal(pair.Leaf.NotAfter) {
 		t.Errorf("validity: %s to %s", got.NotBefore, got.NotAfter)

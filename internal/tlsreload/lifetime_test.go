@@ -57,11 +57,11 @@ type clockCase struct {
 }
 
 type clockStep struct {
-	jump time.Duration       // of the wall clock, at once
-	pass time.Duration       // of time; one poll when 0
-	leaf func() tlstest.Leaf // swapped in, when set
-	want int                 // which pair is served then: 0 the first, 1 the first swapped in
-	told []string
+	jump  time.Duration       // of the wall clock, at once
+	pass  time.Duration       // of time; one poll when 0
+	leaf  func() tlstest.Leaf // swapped in, when set
+	want  int                 // which pair is served then: 0 the first, 1 the first swapped in
+	calls []string
 }
 
 // C9, I35: the wall clock jumps by a day.
@@ -74,30 +74,30 @@ func TestWallClockJumps(t *testing.T) {
 	}
 	for _, test := range []clockCase{
 		{name: "forward past the end of the only pair", steps: []clockStep{
-			{jump: day, told: []string{"reloaded"}},
-			{pass: time.Hour, told: []string{"reloaded"}},
+			{jump: day, calls: []string{"reloaded"}},
+			{pass: time.Hour, calls: []string{"reloaded"}},
 		}},
 		{name: "back before the start of the only pair, and forward again", steps: []clockStep{
-			{jump: -day, told: []string{"reloaded"}},
-			{jump: day, told: []string{"reloaded"}},
+			{jump: -day, calls: []string{"reloaded"}},
+			{jump: day, calls: []string{"reloaded"}},
 		}},
 		{name: "forward, then a pair of the new time", steps: []clockStep{
 			{jump: day},
-			{leaf: from(day-time.Minute, 3*day), want: 1, told: []string{"reloaded", "reloaded"}},
+			{leaf: from(day-time.Minute, 3*day), want: 1, calls: []string{"reloaded", "reloaded"}},
 		}},
 		{name: "back, then a pair of the true time waits until the clock is right", steps: []clockStep{
 			{jump: -10 * time.Minute},
-			{leaf: from(-time.Minute, 3*day), want: 0, told: []string{"reloaded", "waiting"}},
-			{jump: 10 * time.Minute, want: 1, told: []string{"reloaded", "waiting", "reloaded"}},
+			{leaf: from(-time.Minute, 3*day), want: 0, calls: []string{"reloaded", "waiting"}},
+			{jump: 10 * time.Minute, want: 1, calls: []string{"reloaded", "waiting", "reloaded"}},
 		}},
 		{name: "forward while a pair waits", steps: []clockStep{
-			{leaf: from(12*time.Hour, 3*day), want: 0, told: []string{"reloaded", "waiting"}},
-			{jump: day, want: 1, told: []string{"reloaded", "waiting", "reloaded"}},
+			{leaf: from(12*time.Hour, 3*day), want: 0, calls: []string{"reloaded", "waiting"}},
+			{jump: day, want: 1, calls: []string{"reloaded", "waiting", "reloaded"}},
 		}},
 		{name: "back while an expired pair is refused", steps: []clockStep{
-			{leaf: from(-2*day, -50*time.Minute), want: 0, told: []string{"reloaded", "failed"}},
-			{jump: -30 * time.Minute, want: 0, told: []string{"reloaded", "failed"}},
-			{jump: -30 * time.Minute, want: 1, told: []string{"reloaded", "failed", "reloaded", "recovered"}},
+			{leaf: from(-2*day, -50*time.Minute), want: 0, calls: []string{"reloaded", "failed"}},
+			{jump: -30 * time.Minute, want: 0, calls: []string{"reloaded", "failed"}},
+			{jump: -30 * time.Minute, want: 1, calls: []string{"reloaded", "failed", "reloaded", "recovered"}},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,8 +113,8 @@ func runClockCase(t *testing.T, test clockCase) {
 	pairs := []tlstest.Pair{ca.Issue(t, test.first)}
 	dir := secretDir(t, pairs[0])
 	var offset atomic.Int64
-	var told log
-	s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks(), Now: func() time.Time {
+	var calls log
+	s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), Now: func() time.Time {
 		return time.Now().Add(time.Duration(offset.Load()))
 	}})
 	run(t, s)
@@ -128,8 +128,8 @@ func runClockCase(t *testing.T, test clockCase) {
 		pass(max(step.pass, DefaultPollInterval))
 		t.Logf("step %d", i+1)
 		expectServed(t, s, pairs[step.want])
-		if step.told != nil {
-			told.expect(t, step.told...)
+		if step.calls != nil {
+			calls.expect(t, step.calls...)
 		}
 	}
 }
@@ -142,19 +142,19 @@ func TestLeafNotYetValidWaits(t *testing.T) {
 		pair := ca.Issue(t, tlstest.Leaf{})
 		early := ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(10 * time.Minute)})
 		dir := secretDir(t, pair)
-		var told log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		tlstest.SwapSecretDir(t, dir, early.Files())
 
 		pass(10*time.Minute - time.Second)
 		expectServed(t, s, pair)
 		expectExpected(t, s, pair)
-		told.expect(t, "reloaded", "waiting")
+		calls.expect(t, "reloaded", "waiting")
 
 		pass(DefaultPollInterval)
 		expectServed(t, s, early)
-		told.expect(t, "reloaded", "waiting", "reloaded")
+		calls.expect(t, "reloaded", "waiting", "reloaded")
 	})
 }
 
@@ -164,8 +164,8 @@ func TestExpiredLeafIsServed(t *testing.T) {
 	ca := tlstest.NewCA(t, "ca")
 	end := time.Now().Add(-time.Hour)
 	pair := ca.Issue(t, tlstest.Leaf{NotBefore: end.Add(-day), NotAfter: end})
-	var told log
-	s := open(t, Options{Dir: secretDir(t, pair), Hooks: told.hooks()})
+	var calls log
+	s := open(t, Options{Dir: secretDir(t, pair), Hooks: calls.hooks()})
 	run(t, s)
 	expectExpected(t, s, pair)
 	addr := listen(t, s.TLSConfig(0))
@@ -176,5 +176,5 @@ func TestExpiredLeafIsServed(t *testing.T) {
 	if !s.Served().NotAfter.Before(time.Now()) {
 		t.Errorf("NotAfter for readiness and metrics: %s", s.Served().NotAfter)
 	}
-	told.expect(t, "reloaded")
+	calls.expect(t, "reloaded")
 }

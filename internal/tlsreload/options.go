@@ -1,6 +1,7 @@
 package tlsreload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -17,20 +18,20 @@ const (
 // for one.
 const DefaultPollInterval = 5 * time.Second
 
-// Options say where the key pair lives and how it is followed. Only Dir is required.
+// Options say where the key pair is and how it is followed. Only Dir is required.
 type Options struct {
 	// Dir holds tls.crt and tls.key, as a Secret volume mounts them.
 	Dir string
 
 	// Static allows a Dir without the ..data link of a volume: a plain folder, for local use. It
-	// is polled and watched as well, so files replaced in place are still picked up. A subPath
-	// mount also looks like that, and never changes: hence the option.
+	// is polled and watched as well, so files replaced in place are picked up. It is an option
+	// because a subPath mount looks the same, and never changes.
 	Static bool
 
 	// ClientCAFile, when set, makes every client present a certificate of one of the CAs in that
 	// PEM file; the file is followed like the key pair. kube-apiserver presents no client
-	// certificate to a conversion webhook and cannot be given one: with a client CA its calls
-	// fail. It is for deployments behind a proxy that does present one.
+	// certificate to a conversion webhook and cannot be given one, so its calls fail. It is for
+	// deployments behind a proxy that does present one.
 	ClientCAFile string
 
 	// ClientNames limits the clients to those whose certificate has one of these names as common
@@ -49,11 +50,12 @@ type Options struct {
 	// time.Now.
 	Now func() time.Time
 
-	// Hooks are told what happens.
+	// Hooks are called when something happens.
 	Hooks Hooks
 
-	newNotifier func() (notifier, error)
+	newNotifier func() (*notifier, error)
 	parsePair   func(*files) (*pair, error) // nil means that of this package
+	inside      bool                        // ClientCAFile is in Dir, so of the same generation
 }
 
 // validate reports every problem at once.
@@ -73,12 +75,14 @@ func (o *Options) validate() error {
 
 func (o *Options) withDefaults() Options {
 	d := *o
-	if d.PollInterval == 0 {
-		d.PollInterval = DefaultPollInterval
-	}
+	d.PollInterval = cmp.Or(d.PollInterval, DefaultPollInterval)
 	if d.Now == nil {
 		d.Now = time.Now
 	}
+	if d.parsePair == nil {
+		d.parsePair = parsePair
+	}
+	d.inside = o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir)
 	switch {
 	case d.NoWatch:
 		d.newNotifier = nil
@@ -88,13 +92,16 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
+func sameDir(a, b string) bool {
+	absA, errA := filepath.Abs(a)
+	absB, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && absA == absB
+}
+
 // watchedDirs lists the directories whose entries change when a file of ours does.
 func (o *Options) watchedDirs() []string {
-	dirs := []string{o.Dir}
-	if o.ClientCAFile != "" {
-		if dir := filepath.Dir(o.ClientCAFile); !sameDir(dir, o.Dir) {
-			dirs = append(dirs, dir)
-		}
+	if o.ClientCAFile == "" || o.inside {
+		return []string{o.Dir}
 	}
-	return dirs
+	return []string{o.Dir, filepath.Dir(o.ClientCAFile)}
 }

@@ -24,13 +24,13 @@ type pair struct {
 	event           Event
 }
 
-// holds says whether p was made from exactly these bytes. All of them count: a change of the chain
-// alone is a change.
+// holds reports whether p was made from exactly these bytes. All of them count: a change of only
+// the chain is a change.
 func (p *pair) holds(f *files) bool {
 	return p != nil && bytes.Equal(p.certPEM, f.cert) && bytes.Equal(p.keyPEM, f.key)
 }
 
-// validAt says whether now is within the leaf's validity.
+// validAt reports whether now is within the leaf's validity.
 func (p *pair) validAt(now time.Time) bool {
 	return !now.Before(p.event.NotBefore) && !now.After(p.event.NotAfter)
 }
@@ -78,8 +78,8 @@ func parsePair(f *files) (*pair, error) {
 	return p, nil
 }
 
-// pemBlocks decodes every block of data. pem.Decode passes over a damaged block in silence, which
-// would shorten a chain, so a block that does not decode is an error here.
+// pemBlocks decodes every block of data. pem.Decode skips a damaged block in silence, which would
+// shorten a chain, so a block that does not decode is an error here.
 func pemBlocks(data []byte) ([]*pem.Block, error) {
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	if begun == 0 {
@@ -136,7 +136,7 @@ func checkKeyPEM(data []byte) error {
 }
 
 // checkLeaf refuses a leaf that every client would refuse, or that no handshake could use: it must
-// not take the place of a good one. Validity in time is judged apart, see judge.
+// not replace a good one. Its validity in time is for judge.
 func checkLeaf(leaf *x509.Certificate) error {
 	var problems []error
 	switch key := leaf.PublicKey.(type) {

@@ -8,26 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/volume"
 )
 
 // ErrNoDataLink is wrapped by the error about a directory that is not a volume although
 // [Options.Static] is not set.
 var ErrNoDataLink = errors.New("no ..data link")
 
-const (
-	dataLink = "..data"
-	maxFile  = 1 << 20 // a Secret holds no more (corev1.MaxSecretSize)
-)
-
-// A volume knows where the files are, and reads them.
-type volume struct {
-	dir      string
-	static   bool
-	clientCA string // path of the client CA file; empty without
-	inside   bool   // the client CA file is in dir, and so of the same generation
-
-	parsePair func(*files) (*pair, error)
-}
+const maxFile = 1 << 20 // bytes; a Secret holds no more (corev1.MaxSecretSize)
 
 // files is what one reading found: the bytes of one generation.
 type files struct {
@@ -38,127 +27,69 @@ type files struct {
 	modTime    time.Time
 
 	clientCA    []byte
-	clientCAErr error // kept apart: a bad client CA is no reason to refuse a good key pair
-}
-
-func newVolume(o *Options) *volume {
-	v := &volume{
-		dir:       o.Dir,
-		static:    o.Static,
-		clientCA:  o.ClientCAFile,
-		inside:    o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir),
-		parsePair: o.parsePair,
-	}
-	if v.parsePair == nil {
-		v.parsePair = parsePair
-	}
-	return v
-}
-
-func sameDir(a, b string) bool {
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
+	clientCAErr error // kept apart: a bad client CA does not refuse a good key pair
 }
 
 // read takes all files from the generation that is current now.
-func (v *volume) read() (files, error) {
+func (o *Options) read() (files, error) {
 	f := files{
-		certPath:     filepath.Join(v.dir, CertFile),
-		keyPath:      filepath.Join(v.dir, KeyFile),
-		clientCAPath: v.clientCA,
+		certPath:     filepath.Join(o.Dir, CertFile),
+		keyPath:      filepath.Join(o.Dir, KeyFile),
+		clientCAPath: o.ClientCAFile,
 	}
-	gen, err := v.open()
+	clientDir, clientCA := filepath.Split(o.ClientCAFile)
+	if clientCA != "" && !o.inside {
+		f.clientCA, _, f.clientCAErr = readFile(os.DirFS(filepath.Clean(clientDir)), clientCA, f.clientCAPath)
+	}
+	generation, open, err := o.open()
 	if err != nil {
-		f.readClientCA(nil, v)
-		return f, err
+		return f, err // a client CA inside is not reported as well
 	}
-	defer gen.close()
+	defer open.Close()
 
 	var certTime, keyTime time.Time
 	var certErr, keyErr error
-	f.cert, certTime, certErr = readFile(gen.fsys, CertFile, f.certPath)
-	f.key, keyTime, keyErr = readFile(gen.fsys, KeyFile, f.keyPath)
-	f.generation, f.modTime = gen.name, gen.modTime
-	if gen.name == "" {
-		f.modTime = latest(certTime, keyTime)
+	f.cert, certTime, certErr = readFile(open.FS, CertFile, f.certPath)
+	f.key, keyTime, keyErr = readFile(open.FS, KeyFile, f.keyPath)
+	if f.generation, f.modTime = generation, open.ModTime; generation == "" {
+		f.modTime = certTime
+		if keyTime.After(certTime) {
+			f.modTime = keyTime
+		}
 	}
-	f.readClientCA(gen.fsys, v)
+	if o.inside {
+		f.clientCA, _, f.clientCAErr = readFile(open.FS, clientCA, f.clientCAPath)
+	}
 	return f, errors.Join(certErr, keyErr)
 }
 
-// readClientCA reads the client CA from gen, the generation just opened or nil, if it lives there.
-func (f *files) readClientCA(gen fs.FS, v *volume) {
-	if v.clientCA == "" {
-		return
+// open opens the current generation and returns its name, which is empty for a plain directory.
+func (o *Options) open() (string, *volume.Files, error) {
+	fail := func(format string, args ...any) (string, *volume.Files, error) {
+		return "", nil, fmt.Errorf("tls directory"+format+": %s", append(args, o.Dir)...)
 	}
-	fsys := gen
-	if !v.inside {
-		fsys = os.DirFS(filepath.Dir(v.clientCA))
-	}
-	if fsys == nil {
-		return // the directory could not be opened, which is reported once, with the key pair
-	}
-	f.clientCA, _, f.clientCAErr = readFile(fsys, filepath.Base(v.clientCA), v.clientCA)
-}
-
-// A generation is the open directory that ..data names or, in static mode, the plain directory.
-type generation struct {
-	name    string // what ..data says; empty for a plain directory
-	modTime time.Time
-	fsys    fs.FS
-	close   func()
-}
-
-func (v *volume) open() (generation, error) {
-	link := filepath.Join(v.dir, dataLink)
-	target, err := os.Readlink(link)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v.openPlain()
-	}
+	current, err := volume.Current(o.Dir)
 	if err != nil {
-		if info, statErr := os.Stat(v.dir); statErr == nil && !info.IsDir() {
-			return generation{}, fmt.Errorf("tls directory: not a directory, set tls-dir to the folder with the files: %s", v.dir)
+		if info, statErr := os.Stat(o.Dir); statErr == nil && !info.IsDir() {
+			return fail(": not a directory, set tls-dir to the folder with the files")
 		}
-		return generation{}, fmt.Errorf("tls directory: ..data is not a usable link: %w: %s", cause(err), v.dir)
+		return fail(": ..data is not a usable link: %w", cause(err))
 	}
-	path := target
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(v.dir, target)
-	}
-	// From here on the path is not looked up again: what is open stays one generation even when
-	// ..data moves on.
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return generation{}, fmt.Errorf("tls directory: what ..data names cannot be opened: %w: %s", cause(err), v.dir)
-	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return generation{}, errors.Join(fmt.Errorf("tls directory: %w: %s", cause(err), v.dir), root.Close())
-	}
-	return generation{
-		name:    target,
-		modTime: info.ModTime(),
-		fsys:    root.FS(),
-		close:   func() { _ = root.Close() }, // opened to read only: nothing can be lost
-	}, nil
-}
-
-func (v *volume) openPlain() (generation, error) {
-	if _, err := os.Stat(v.dir); err != nil {
-		remedy := ""
-		if errors.Is(err, fs.ErrNotExist) {
-			remedy = ", mount the Secret with the certificate there, or set tls-dir to where it is"
-		}
-		return generation{}, fmt.Errorf("tls directory: %w%s: %s", cause(err), remedy, v.dir)
-	}
-	if !v.static {
-		return generation{}, fmt.Errorf("tls directory has %w, so a renewed certificate would never be seen: "+
+	open, err := current.Open()
+	switch {
+	case err != nil && current.Name != "":
+		return fail(": what ..data names cannot be opened: %w", cause(err))
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(": %w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
+	case err != nil:
+		return fail(": %w", cause(err))
+	case current.Name == "" && !o.Static:
+		open.Close()
+		return fail(" has %w, so a renewed certificate would never be seen: "+
 			"mount the whole Secret as a directory (a subPath mount never updates), "+
-			"or set tls-static for a folder of plain files: %s", ErrNoDataLink, v.dir)
+			"or set tls-static for a folder of plain files", ErrNoDataLink)
 	}
-	// os.DirFS, not os.Root: the files of a plain folder may be links that lead elsewhere.
-	return generation{fsys: os.DirFS(v.dir), close: func() {}}, nil
+	return current.Name, open, nil
 }
 
 func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
@@ -187,7 +118,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 		return fail(err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	_ = file.Close() // opened to read only: nothing can be lost
+	_ = file.Close() // it was only read: nothing can be lost
 	if err != nil {
 		return fail(err)
 	}
@@ -198,17 +129,10 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 }
 
 // cause strips the operation and path that package os puts before an error: the text of an error
-// must not change with the name of a generation, or each one would be reported anew.
+// must not change with the name of a generation, or each one would be reported again.
 func cause(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

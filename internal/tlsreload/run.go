@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Run follows the files until ctx is done, then returns nil. Nothing that happens to the files
-// ends it earlier. The only error is that of a second call while the first one runs.
+// Run follows the files until ctx is done, then returns nil. Nothing that happens to the files ends
+// it earlier. Its only error is for a second call while the first one runs.
 func (s *Source) Run(ctx context.Context) error {
 	if !s.running.CompareAndSwap(false, true) {
 		return errors.New("key pair is already being followed")
 	}
 	defer s.running.Store(false)
-	if s.volume == nil {
+	if !s.Followed() {
 		<-ctx.Done()
 		return nil
 	}
@@ -24,7 +24,7 @@ func (s *Source) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.opts.PollInterval)
 	defer ticker.Stop()
 
-	s.rearm(w)
+	s.reportWatch(w.arm())
 	var asked chan<- Reloaded
 	for {
 		// Read after the watch is armed: what changed before that made no event.
@@ -41,13 +41,13 @@ func (s *Source) Run(ctx context.Context) error {
 		case asked = <-s.now:
 		case err := <-w.trouble:
 			// Events may be lost, so the files are read now.
-			s.told.watch(&s.opts.Hooks, fmt.Errorf("directory watch: %w", err))
+			s.reportWatch(fmt.Errorf("directory watch: %w", err))
 		case <-ticker.C:
-			s.rearm(w)
+			s.reportWatch(w.arm())
 		}
 	}
 }
 
-func (s *Source) rearm(w *watch) {
-	s.told.watch(&s.opts.Hooks, w.arm())
+func (s *Source) reportWatch(err error) {
+	change(&s.reported.watchFailure, err, s.opts.Hooks.WatchFailed, s.opts.Hooks.WatchRestored)
 }

@@ -35,15 +35,15 @@ func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 	if err := addHosts(template, hosts); err != nil {
 		return nil, err
 	}
+	var der []byte
+	var leaf *x509.Certificate
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("self-signed certificate: %w", err)
+	if err == nil {
+		der, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, fmt.Errorf("self-signed certificate: %w", err)
+	if err == nil {
+		leaf, err = x509.ParseCertificate(der)
 	}
-	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
 		return nil, fmt.Errorf("self-signed certificate: %w", err)
 	}

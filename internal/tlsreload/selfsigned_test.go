@@ -14,13 +14,13 @@ import (
 
 func TestSelfSigned(t *testing.T) {
 	t.Parallel()
-	var told log
-	s, err := SelfSigned([]string{"webhookd.example.com", "192.0.2.7", "localhost"}, time.Now(), told.hooks())
+	var calls log
+	s, err := SelfSigned([]string{"webhookd.example.com", "192.0.2.7", "localhost"}, time.Now(), calls.hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, s)
-	told.expect(t, "reloaded")
+	calls.expect(t, "reloaded")
 	if s.Expected() != s.Certificate() {
 		t.Error("a pair in memory expects another than itself")
 	}

@@ -9,8 +9,7 @@ import (
 // A Source holds the key pair that is served, and replaces it when the files change. Its methods
 // are safe for concurrent use.
 type Source struct {
-	opts   Options
-	volume *volume // nil for a pair in memory
+	opts   Options // without a Dir for a pair in memory
 	bundle []byte
 
 	state   atomic.Pointer[state]
@@ -18,26 +17,25 @@ type Source struct {
 	stale   chan struct{} // has Run read the files now; nil for a pair in memory
 	now     chan chan<- Reloaded
 
-	told told // belongs to Open, then to Run
+	reported reported // belongs to Open, then to Run
 }
 
 // state is what handshakes see. It is replaced whole, never changed.
 type state struct {
 	pair    *pair
-	clients *clients      // nil without a client CA
-	next    chan struct{} // closed when another state has taken the place of this one
+	clients *clients // nil without a client CA
 }
 
-// Open reads the first key pair, and the client CA if one is asked for. It fails, naming every
-// problem, when the options or the files cannot be used; a leaf that has expired or is not valid
-// yet is served all the same. ctx ends the short wait for files that are just being written.
-// Changes are followed by [Source.Run].
+// Open reads the first key pair, and the client CA if one is set. It fails, naming every problem,
+// when the options or the files cannot be used; a leaf that has expired or is not valid yet is
+// served all the same. ctx ends the short wait for files that are just being written. [Source.Run]
+// follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{opts: opts.withDefaults(), volume: newVolume(&opts), stale: make(chan struct{}, 1), now: make(chan chan<- Reloaded)}
-	found, err := s.settle(ctx)
+	s := &Source{opts: opts.withDefaults(), stale: make(chan struct{}, 1), now: make(chan chan<- Reloaded)}
+	found, err := s.inspectPatiently(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,47 +59,46 @@ func (s *Source) Served() Event {
 
 // Expected reads the files now and returns the key pair that ought to be served: the one on disk
 // if it is good and its time has come, else the current one. A readiness check compares it with
-// what a handshake really gets. Right after a change of the files the two differ. Where Run has
-// not seen the change yet, it now looks at once, however long the poll interval is. Expected calls
-// no hook and does not wait.
+// what a handshake really gets. Right after a change of the files the two differ: Expected then
+// makes Run look at once, however long the poll interval is. It calls no hook and does not wait.
 func (s *Source) Expected() *tls.Certificate {
 	current := s.state.Load()
-	if s.volume == nil {
+	if !s.Followed() {
 		return current.pair.certificate
 	}
-	found := s.volume.inspect(current)
+	found := s.opts.inspect(current)
 	if found.pairErr != nil || judge(current.pair, found.pair, s.opts.Now()) != serve {
 		return current.pair.certificate
 	}
 	if found.pair != current.pair {
 		select {
 		case s.stale <- struct{}{}:
-		default: // Run has not got to it yet
+		default: // Run has not read them since the last time
 		}
 	}
 	return found.pair.certificate
 }
 
-// Reloaded says what has become of files that were read.
+// Reloaded is the result of reading the files.
 type Reloaded struct {
 	Changed bool  // another key pair or client CA is in force
 	Err     error // what is on disk and cannot be used
 }
 
-// Reload has [Source.Run] read the files now, and returns what has become of them. Of a pair in memory there are none. Its error
-// is that of ctx, which may end first: where Run does not run, it does.
+// Reload makes [Source.Run] read the files now, and returns the result, which is empty for a pair
+// in memory. Its error is that of ctx, which ends first where Run does not run.
 func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
-	if s.volume == nil {
+	if !s.Followed() {
 		return Reloaded{}, nil
 	}
-	told := make(chan Reloaded, 1)
+	result := make(chan Reloaded, 1)
 	select {
-	case s.now <- told:
+	case s.now <- result:
 	case <-ctx.Done():
 		return Reloaded{}, ctx.Err()
 	}
 	select {
-	case reloaded := <-told:
+	case reloaded := <-result:
 		return reloaded, nil
 	case <-ctx.Done():
 		return Reloaded{}, ctx.Err()
@@ -109,13 +106,7 @@ func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
 }
 
 // Followed reports whether there are files that [Source.Run] follows.
-func (s *Source) Followed() bool { return s.volume != nil }
-
-// Updated returns a channel that is closed when another key pair or client CA is in force than at
-// the time of the call. Ask for the channel first, then change the files.
-func (s *Source) Updated() <-chan struct{} {
-	return s.state.Load().next
-}
+func (s *Source) Followed() bool { return s.opts.Dir != "" }
 
 // CABundle returns, for a pair made by [SelfSigned], the PEM bundle with which clients can verify
 // it; nil for a pair from files, whose issuer only its owner knows.

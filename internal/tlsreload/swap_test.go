@@ -18,7 +18,7 @@ func TestSwapUnderHandshakes(t *testing.T) {
 	const swaps = 200
 	ca := tlstest.NewCA(t, "ca")
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	s := open(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
 	addr := listen(t, s.TLSConfig(0))
 	stop := hammer(t, addr, ca.Pool(), 4)
@@ -26,7 +26,6 @@ func TestSwapUnderHandshakes(t *testing.T) {
 	delays := make([]time.Duration, swaps)
 	for i := range delays {
 		next := ca.Issue(t, tlstest.Leaf{})
-		updated := s.Updated()
 		start := time.Now()
 		tlstest.SwapSecretDir(t, dir, next.Files())
 		await(t, updated, "the swapped pair")
@@ -52,8 +51,8 @@ func TestSwapFoundByPolling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-		var told log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		synctest.Wait()
 
@@ -61,7 +60,7 @@ func TestSwapFoundByPolling(t *testing.T) {
 		tlstest.SwapSecretDir(t, dir, next.Files())
 		pass(DefaultPollInterval)
 		expectServed(t, s, next)
-		told.expect(t, "reloaded", "reloaded")
+		calls.expect(t, "reloaded", "reloaded")
 	})
 }
 
@@ -74,13 +73,12 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	first := ca.Issue(t, tlstest.Leaf{})
 	dir := t.TempDir()
 	writePlain(t, dir, first)
-	s := open(t, Options{Dir: dir, Static: true, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, Static: true, PollInterval: time.Hour})
 	run(t, s)
 	stop := hammer(t, listen(t, s.TLSConfig(0)), ca.Pool(), 2)
 
 	for range rounds {
 		next := ca.Issue(t, tlstest.Leaf{})
-		updated := s.Updated()
 		writeFile(t, filepath.Join(dir, KeyFile), next.Key)
 		<-time.After(gap) // the fault itself: a writer that takes its time
 		writeFile(t, filepath.Join(dir, CertFile), next.Cert)
@@ -109,8 +107,8 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				ca := tlstest.NewCA(t, "ca")
 				dir := t.TempDir()
 				writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
-				var told log
-				s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: told.hooks()})
+				var calls log
+				s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: calls.hooks()})
 				next := ca.Issue(t, tlstest.Leaf{})
 				writeFile(t, filepath.Join(dir, KeyFile), next.Key)
 				run(t, s) // reads at once
@@ -118,7 +116,7 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				writeFile(t, filepath.Join(dir, CertFile), next.Cert)
 				pass(DefaultPollInterval)
 				expectServed(t, s, next)
-				told.expect(t, test.want...)
+				calls.expect(t, test.want...)
 			})
 		})
 	}
@@ -130,11 +128,10 @@ func TestChainOnlyChangeIsServed(t *testing.T) {
 	ca := tlstest.NewCA(t, "ca")
 	pair := ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{})
 	dir := secretDir(t, pair)
-	s := open(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
 	before := len(s.Certificate().Certificate)
 
-	updated := s.Updated()
 	tlstest.SwapSecretDir(t, dir, map[string][]byte{
 		CertFile: slices.Concat(pair.Cert, ca.PEM),
 		KeyFile:  pair.Key,
@@ -145,14 +142,14 @@ func TestChainOnlyChangeIsServed(t *testing.T) {
 	}
 }
 
-// A sync that rewrites the volume with the same bytes is no news.
+// A sync that rewrites the volume with the same bytes changes nothing.
 func TestSameBytesAreNoChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
-		var told log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: told.hooks()})
+		var calls log
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		before := s.Certificate()
 		tlstest.SwapSecretDir(t, dir, pair.Files())
@@ -160,7 +157,7 @@ func TestSameBytesAreNoChange(t *testing.T) {
 		if s.Certificate() != before || s.Expected() != before {
 			t.Error("the same bytes made another certificate")
 		}
-		told.expect(t, "reloaded")
+		calls.expect(t, "reloaded")
 	})
 }
 

@@ -10,13 +10,12 @@ import "crypto/tls"
 // 9325, 4.2).
 //
 // Only http/1.1 is negotiated. kube-apiserver never uses HTTP/2 for a conversion webhook behind a
-// Service, so nothing is lost and HTTP/2's attacks are out of reach. An http.Server adds h2 to a
+// Service, so nothing is lost, and attacks on HTTP/2 are impossible. An http.Server adds h2 to a
 // configuration given to ServeTLS: give the configuration to tls.NewListener instead.
 //
 // With a client CA a client certificate is required and verified, the allowed names are checked,
-// and there are no session tickets, so that a client is verified on every connection. Connections
-// made before the client CA changed are not cut. kube-apiserver presents no client certificate to
-// a conversion webhook: with a client CA its calls fail.
+// and there are no session tickets, so each connection verifies its client. Connections made before
+// the client CA changed are not cut.
 func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
 	if s.opts.ClientCAFile == "" {
 		return s.baseConfig(minVersion)
@@ -31,8 +30,8 @@ func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
 		return c
 	}
 	c := mutual()
-	// A new configuration for each handshake, because a pool cannot be exchanged in one that is
-	// in use, and cloning one takes a lock.
+	// Each handshake gets a new configuration: the pool of one in use cannot be replaced, and
+	// cloning one takes a lock.
 	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return mutual(), nil }
 	return c
 }

@@ -139,7 +139,7 @@ func TestSessionTickets(t *testing.T) {
 	}
 }
 
-// I03: without a client CA no client certificate is asked for, so nobody's chain is ever built.
+// I03: without a client CA no client certificate is asked for, so no chain is ever built.
 func TestNoClientCertificateIsAskedFor(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

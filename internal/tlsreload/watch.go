@@ -9,46 +9,41 @@ import (
 )
 
 // A notifier is the part of fsnotify.Watcher that is used, so that tests can do without the kernel.
-type notifier interface {
-	Add(dir string) error
-	Close() error
-	Events() <-chan fsnotify.Event
-	Errors() <-chan error
+type notifier struct {
+	add    func(dir string) error
+	close  func() error
+	events <-chan fsnotify.Event
+	errors <-chan error
 }
 
-type fsNotifier struct{ *fsnotify.Watcher }
-
-func (n fsNotifier) Events() <-chan fsnotify.Event { return n.Watcher.Events }
-func (n fsNotifier) Errors() <-chan error          { return n.Watcher.Errors }
-
-func newFSNotifier() (notifier, error) {
+func newFSNotifier() (*notifier, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	return fsNotifier{w}, nil
+	return &notifier{w.Add, w.Close, w.Events, w.Errors}, nil
 }
 
-// A watch says when something in its directories may have changed. It watches directories, never
-// files: the watch on a file is gone when the file is replaced. It belongs to one goroutine, but
-// for its channels.
+// A watch signals when something in its directories may have changed. It watches directories, not
+// files: the watch on a file is gone when the file is replaced. Apart from its channels, it belongs
+// to one goroutine.
 type watch struct {
-	open func() (notifier, error) // nil: no watch is wanted
+	open func() (*notifier, error) // nil: no watch is wanted
 	dirs []string
 
-	changed chan struct{} // one pending signal stands for any number of events
+	changed chan struct{} // one pending signal for any number of events
 	trouble chan error
 
-	notifier notifier
+	notifier *notifier
 	done     chan struct{} // closed when forward has returned
 }
 
-func newWatch(open func() (notifier, error), dirs []string) *watch {
+func newWatch(open func() (*notifier, error), dirs []string) *watch {
 	return &watch{open: open, dirs: dirs, changed: make(chan struct{}, 1), trouble: make(chan error, 1)}
 }
 
-// arm makes the watch, or makes it whole again: adding a directory that is already watched changes
-// nothing, and one that was removed and came back needs a new watch. An error leaves polling.
+// arm makes the watch, or completes it: adding a directory that is already watched changes nothing,
+// and one that was removed and came back needs a new watch. After an error, polling is left.
 func (w *watch) arm() error {
 	if w.open == nil {
 		return nil
@@ -63,7 +58,7 @@ func (w *watch) arm() error {
 	}
 	var problems []error
 	for _, dir := range w.dirs {
-		if err := w.notifier.Add(dir); err != nil {
+		if err := w.notifier.add(dir); err != nil {
 			if errors.Is(err, syscall.ENOSPC) {
 				err = fmt.Errorf("fs.inotify.max_user_watches is used up: %w", cause(err))
 			}
@@ -77,14 +72,13 @@ func (w *watch) arm() error {
 	return err
 }
 
-// forward takes the events as fast as they come, so that the kernel's queue does not run over
-// while files are read.
-func (w *watch) forward(n notifier, done chan<- struct{}) {
+// forward takes the events as fast as they come, so that the kernel's queue does not overflow while
+// files are read.
+func (w *watch) forward(n *notifier, done chan<- struct{}) {
 	defer close(done)
-	events, errs := n.Events(), n.Errors()
 	for {
 		select {
-		case _, ok := <-events:
+		case _, ok := <-n.events:
 			if !ok {
 				return
 			}
@@ -92,7 +86,7 @@ func (w *watch) forward(n notifier, done chan<- struct{}) {
 			case w.changed <- struct{}{}:
 			default:
 			}
-		case err, ok := <-errs:
+		case err, ok := <-n.errors:
 			if !ok {
 				return
 			}
@@ -109,7 +103,7 @@ func (w *watch) close() {
 	if w.notifier == nil {
 		return
 	}
-	_ = w.notifier.Close() // nothing depends on it: what was watched is read anew
+	_ = w.notifier.close() // nothing depends on it: the files are read anyway
 	<-w.done
 	w.notifier = nil
 }

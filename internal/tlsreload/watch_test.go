@@ -24,10 +24,10 @@ func TestWatchErrorMeansReadNow(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
 		fake := newFakeNotifier()
-		var told log
+		var calls log
 		s := open(t, Options{
-			Dir: dir, PollInterval: time.Hour, Hooks: told.hooks(),
-			newNotifier: func() (notifier, error) { return fake, nil },
+			Dir: dir, PollInterval: time.Hour, Hooks: calls.hooks(),
+			newNotifier: func() (*notifier, error) { return &fake.notifier, nil },
 		})
 		run(t, s)
 		synctest.Wait()
@@ -39,25 +39,24 @@ func TestWatchErrorMeansReadNow(t *testing.T) {
 			synctest.Wait()
 			expectServed(t, s, next)
 		}
-		told.expect(t, "reloaded", "watch failed", "reloaded", "reloaded", "reloaded")
+		calls.expect(t, "reloaded", "watch failed", "reloaded", "reloaded", "reloaded")
 
 		pass(time.Hour)
-		told.expect(t, "reloaded", "watch failed", "reloaded", "reloaded", "reloaded", "watch restored")
+		calls.expect(t, "reloaded", "watch failed", "reloaded", "reloaded", "reloaded", "watch restored")
 	})
 }
 
-// C3, with the kernel: a flood of files beside the link hides no swap.
+// C3, with the kernel: a flood of files next to the link hides no swap.
 func TestSwapAfterFloodOfEvents(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	s := open(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
 	for i := range 2000 {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("junk-%d", i)), nil)
 	}
 	next := ca.Issue(t, tlstest.Leaf{})
-	updated := s.Updated()
 	tlstest.SwapSecretDir(t, dir, next.Files())
 	await(t, updated, "the swap after the flood")
 	expectServed(t, s, next)
@@ -77,7 +76,7 @@ func TestFilesAreReadAfterTheWatchIsArmed(t *testing.T) {
 		}
 		s := open(t, Options{
 			Dir: dir, PollInterval: time.Hour,
-			newNotifier: func() (notifier, error) { return fake, nil },
+			newNotifier: func() (*notifier, error) { return &fake.notifier, nil },
 		})
 		run(t, s)
 		synctest.Wait()
@@ -94,16 +93,16 @@ func TestPollingWhenTheWatchCannotBeMade(t *testing.T) {
 		fake := newFakeNotifier()
 		var exhausted atomic.Bool
 		exhausted.Store(true)
-		var told log
-		s := open(t, Options{Dir: dir, Hooks: told.hooks(), newNotifier: func() (notifier, error) {
+		var calls log
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks(), newNotifier: func() (*notifier, error) {
 			if exhausted.Load() {
 				return nil, os.NewSyscallError("inotify_init1", syscall.EMFILE)
 			}
-			return fake, nil
+			return &fake.notifier, nil
 		}})
 		run(t, s)
 		pass(time.Minute)
-		told.expect(t, "reloaded", "watch failed")
+		calls.expect(t, "reloaded", "watch failed")
 
 		next := ca.Issue(t, tlstest.Leaf{})
 		tlstest.SwapSecretDir(t, dir, next.Files())
@@ -112,7 +111,7 @@ func TestPollingWhenTheWatchCannotBeMade(t *testing.T) {
 
 		exhausted.Store(false)
 		pass(DefaultPollInterval)
-		told.expect(t, "reloaded", "watch failed", "reloaded", "watch restored")
+		calls.expect(t, "reloaded", "watch failed", "reloaded", "watch restored")
 
 		byEvent := ca.Issue(t, tlstest.Leaf{})
 		tlstest.SwapSecretDir(t, dir, byEvent.Files())
@@ -127,8 +126,8 @@ func TestWatchThatWasClosedIsMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))
 		var made int
-		var told log
-		s := open(t, Options{Dir: dir, Hooks: told.hooks(), newNotifier: func() (notifier, error) {
+		var calls log
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks(), newNotifier: func() (*notifier, error) {
 			made++
 			fake := newFakeNotifier()
 			var adds int
@@ -139,14 +138,14 @@ func TestWatchThatWasClosedIsMadeAgain(t *testing.T) {
 				}
 				return nil
 			}
-			return fake, nil
+			return &fake.notifier, nil
 		}})
 		run(t, s)
 		pass(3 * DefaultPollInterval)
 		if made != 2 {
 			t.Errorf("watches made: %d, want 2", made)
 		}
-		told.expect(t, "reloaded", "watch failed", "watch restored")
+		calls.expect(t, "reloaded", "watch failed", "watch restored")
 	})
 }
 
@@ -154,7 +153,7 @@ func TestWatchReportsUsedUpWatches(t *testing.T) {
 	t.Parallel()
 	fake := newFakeNotifier()
 	fake.add = func(string) error { return syscall.ENOSPC }
-	w := newWatch(func() (notifier, error) { return fake, nil }, []string{"/tls"})
+	w := newWatch(func() (*notifier, error) { return &fake.notifier, nil }, []string{"/tls"})
 	defer w.close()
 	err := w.arm()
 	want := "directory watch: fs.inotify.max_user_watches is used up: no space left on device: /tls"
@@ -174,13 +173,13 @@ func TestWatchIsArmedAgainOnANewDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWatch(func() (notifier, error) { return n, nil }, []string{dir})
+	w := newWatch(func() (*notifier, error) { return n, nil }, []string{dir})
 	seen := make(chan struct{}, 1)
 	stopped := make(chan struct{})
 	probe := filepath.Join(dir, "probe")
 	go func() {
 		defer close(stopped)
-		for event := range n.Events() {
+		for event := range n.events {
 			if event.Name == probe {
 				select {
 				case seen <- struct{}{}:

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/selfmanaged"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/crdconvert/webhookd/internal/selfmanaged"
 	"github.com/crdconvert/webhookd/test/chart"
 )
 

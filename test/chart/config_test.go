@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/config"
+
 	"github.com/crdconvert/webhookd/test/chart"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/crdguard"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
 	"github.com/crdconvert/webhookd/test/chart"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/test/chart"
 )
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 // away does what docs/how-to/wire-a-crd.md says to do where one version is enough, with the commands as they stand there.

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 

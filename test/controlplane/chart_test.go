@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // A chartMode is a way to install the chart. What it installs is run by a node.

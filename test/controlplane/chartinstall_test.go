@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 // An installation is one of the chart, in a namespace of its own and for a CRD in a group of its own, so that several can be

@@ -4,9 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // fragment has a user of `kubectl apply --server-side` go from one version to the other. The API server

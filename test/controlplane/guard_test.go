@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/crdguard"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,9 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // guard has the API server keep clients from changing kept values, by what `webhookd crd guard annotations` prints, in both

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/crdguard"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/crdconvert/webhookd/internal/crdguard"
 )
 
 // An attack writes an object at a version, whose kept values are those of another one.

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/crdguard"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,10 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 // manifests does with kubectl what people do with manifests: one without kept values, and one with those of last week. Neither

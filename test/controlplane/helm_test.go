@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 const labelOfHelm = "app.kubernetes.io/name=webhookd"

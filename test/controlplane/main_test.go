@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // TestMain has as many tests run at once as there are lanes of failures, which wait most of the time,

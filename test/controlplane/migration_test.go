@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/google/go-cmp/cmp"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // migration takes two kinds from one version to the next, one that is compiled in and one that has rules,

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // byService is the Env in which CRDs refer to webhookd by its Service, as they do in a cluster, once

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // rbac holds that whoever may read a kind reads it at each version, and that nothing is converted for

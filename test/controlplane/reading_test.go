@@ -12,13 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 )
 
 // A reading goes on all the time until it is ended: an object at both versions, and, since the API server keeps connections

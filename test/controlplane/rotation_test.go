@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 	"github.com/crdconvert/webhookd/internal/selfmanaged"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // rotateSelfManaged replaces the CA in three runs of certs ensure, as the CronJob has them: the first one is a Job of it, the

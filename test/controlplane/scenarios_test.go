@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // scenarios runs what test/e2e runs on its small API server. The environment's

@@ -3,12 +3,12 @@ package controlplane_test
 import (
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-	"github.com/crdconvert/webhookd/test/controlplane/plane"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
 // A site is an Env with a Service of its own. The API server goes on calling for a second or two after

@@ -74,7 +74,7 @@ func rulesAsText() []FileCase {
 		checked("bytes that are no UTF-8", RuledConversion+"# \xff\xfe\n", 1, "not YAML: "),
 		checked("a NUL", RuledConversion+"# \x00\n", 1, "not YAML: control characters are not allowed"),
 		checked("a terminal escape", ruled("- {field: .spec.\x1b[2J, hub: .spec.amount}"), 1, "not YAML: control characters are not allowed"),
-		checked("a terminal escape in an escape", ruled(`- {field: ".spec.\e[2J", hub: .spec.amount}`), 1, "not a name that may stand behind a dot"),
+		checked("a terminal escape in an escape", ruled(`- {field: ".spec.\e[2J", hub: .spec.amount}`), 1, "not a name that can follow a dot"),
 		checked("a program", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 100), 1, "not YAML: control characters are not allowed"),
 		checked("more than 1 MiB", RuledConversion+strings.Repeat("#", 1<<20), 1, "the file is larger than 1 MiB"),
 		{Name: "rules: a file that is not there", Args: []string{"check", "none.yaml", "--crd", "crd.yaml"}, Files: map[string]string{"crd.yaml": RuledCRD}, Code: 2, Says: "cannot read rules: no such file or directory, give their file or folder: none.yaml"},
@@ -103,7 +103,7 @@ func rulesAsConversions() []FileCase {
 		checked("a number for a list", strings.Replace(ruled(), "rules:", "rules: 1e400", 1), 1, "rules is a string, not a list"),
 		checked("a path of ten thousand names", ruled("- {field: .spec"+strings.Repeat(".a", 10_000)+", hub: .spec.amount}"), 1, ": no such field in v1"),
 		checked("ten thousand rules that are wrong", ruled(strings.Repeat("- {field: .spec.none, hub: .spec.amount}\n    ", 10_000)), 1, "no such field in v1"),
-		checked("a path out of the object", ruled("- {field: ../../etc/passwd, hub: .spec.amount}"), 1, "there is no segment .."),
+		checked("a path out of the object", ruled("- {field: ../../etc/passwd, hub: .spec.amount}"), 1, ".. is not a segment"),
 		checked("a path into metadata", ruled("- {field: .metadata.finalizers, hub: .spec.amount}"), 1, "of metadata, rules may only name labels and annotations"),
 	}
 }
@@ -131,7 +131,7 @@ func crdFiles() []FileCase {
 		crd("empty", "", "there is no CRD gauges.hostile.example.com"),
 		crd("of anchors that multiply", laughs(RuledCRD), "aliases make this document too large"),
 		crd("with a reference", strings.Replace(RuledCRD, "x-kubernetes-preserve-unknown-fields: true", "$ref: 'file:///etc/passwd'", 1), "'$ref' is not supported"),
-		crd("with a hundred levels", nested(100), "may be any value, and is an object in v1"),
+		crd("with a hundred levels", nested(100), "may be any value, but is an object in v1"),
 		crd("with a thousand levels", nested(1000), "nested deeper than 300 levels"),
 		crd("with a pattern that is none", strings.Replace(RuledCRD, "x-kubernetes-preserve-unknown-fields: true", "{type: string, pattern: '('}", 1), "must be a valid regular expression"),
 	}

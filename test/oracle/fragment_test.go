@@ -3,12 +3,11 @@ package oracle_test
 import (
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
 // noMetadata is what the client makes of an object whose metadata is null, whatever the answer is.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
 )

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/crdconvert/webhookd/internal/server"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 

@@ -22,6 +22,18 @@ func IsOwn(name string) bool {
 	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
 }
 
+// VersionOf returns the version that an annotation keeps values of, and whether it keeps any.
+func VersionOf(name string) (version string, own bool) {
+	version, _, own = splitName(name)
+	return version, own
+}
+
+// splitName returns what the name of an annotation says behind its prefix: a version, and a path or a digest.
+func splitName(name string) (version, rest string, own bool) {
+	version, rest, _ = strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
+	return version, rest, IsOwn(name)
+}
+
 // MayBeIn is true of all texts of annotations with names that belong to webhookd. It spares most objects the listing of theirs,
 // one of which is kubectl's copy of the object. Obscured says that letters or dots in the text may be spelt as escapes.
 func MayBeIn(annotations []byte, obscured bool) bool {
@@ -70,10 +82,10 @@ func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, 
 
 // read returns what an annotation keeps for the conversion, and whether it goes.
 func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) (entries []*Entry, goes bool) {
-	if !IsOwn(name) {
+	of, _, own := splitName(name)
+	if !own {
 		return nil, false
 	}
-	of, _, _ := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
 	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
 		return nil, false
 	}
@@ -127,14 +139,14 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 	if !ok {
 		return nil, false
 	}
-	parts, err := o.Member(memberParts)
+	parts, err := o.Member("parts")
 	if err != nil {
 		return nil, false
 	}
 	if parts != nil {
 		return parseEntries(parts, path, 0)
 	}
-	e, ok := parseEntry(withoutPath(o), path, true, 0)
+	e, ok := parseEntry(o.Node, path, true, 0)
 	return []*Entry{e}, ok
 }
 
@@ -142,7 +154,7 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 // would give it.
 func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 	var path Path
-	said, err := o.Member(memberPath)
+	said, err := o.Member("path")
 	if err != nil {
 		return nil, false
 	}
@@ -152,17 +164,11 @@ func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 			return nil, false
 		}
 	} else {
-		_, rest, _ := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
+		_, rest, _ := splitName(name)
 		path = Names(strings.Split(rest, ".")...)
 	}
 	named, simple := annotationName(of, path)
 	return path, len(path) > 0 && named == name && simple == (said == nil)
-}
-
-// withoutPath returns the entry as parseEntry reads it, whose path is known.
-func withoutPath(o *jsondoc.Object) *jsondoc.Node {
-	_ = o.RemoveMember(memberPath) // it is there once, or not
-	return o.Node
 }
 
 // maxName bounds the name of an annotation behind its prefix (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).

@@ -364,7 +364,7 @@ func nameOfText(text string) string {
 	if err != nil {
 		return ""
 	}
-	said, _ := o.Member(memberPath)
+	said, _ := o.Member("path")
 	path, ok := parsePath(said)
 	if !ok || len(path) == 0 {
 		return ""

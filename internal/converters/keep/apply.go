@@ -27,7 +27,9 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 		return false
 	case b.valid && b.entry.kind == isValue:
 		r.replace(n, b.entry.value)
-		r.gain(b, n)
+		if b.gains() {
+			r.done.gained[n] = true
+		}
 		return false
 	case b.valid && b.entry.kind == isAbsent:
 		return true
@@ -35,24 +37,23 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 		r.distinctly(b, n, func() { r.applyList(b.listed, b.entry.list, n) })
 		return false
 	}
-	switch n.Kind() {
-	case jsondoc.Map:
+	if n.Kind() == jsondoc.Map {
 		return r.applyMembers(b, n, depth)
-	case jsondoc.Array:
+	}
+	if n.Kind() == jsondoc.Array {
 		r.distinctly(b, n, func() { r.applyElements(b, n, depth) })
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 	}
 	return false
 }
 
 // distinctly edits a list. If that gives two elements the same keys, the list stays as it was.
 func (r *restorer) distinctly(b *branch, n *jsondoc.Node, edit func()) {
-	if b.where.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.where.schema, n) {
+	if b.cursor.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.cursor.schema, n) {
 		edit()
 		return
 	}
 	was := bytes.Clone(n.Text())
-	if edit(); !areDistinct(b.where.schema, n) {
+	if edit(); !areDistinct(b.cursor.schema, n) {
 		r.replace(n, was)
 	}
 }
@@ -77,8 +78,14 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 				gone[name] = true
 			}
 		case kid.returns():
-			if made := r.made(kid); kid.where.fits(made) {
-				r.set(n, name, made, kid.node != nil)
+			if made := r.made(kid); kid.cursor.fits(made) {
+				v, err := jsondoc.RawValue(made)
+				r.note(err)
+				if kid.node != nil { // null
+					kid.node.Replace(v)
+				} else {
+					r.note(n.AppendMember(name, v))
+				}
 				r.gainBelow(kid, n)
 			}
 		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
@@ -101,18 +108,12 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 
 // gains says that a value returns where nothing was shown, and that the other version may have a place for it.
 func (b *branch) gains() bool {
-	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.where.oneSided()
+	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.cursor.oneSided()
 }
 
-func (r *restorer) gain(b *branch, n *jsondoc.Node) {
-	if b.gains() && r.done != nil {
-		r.done.gained[n] = true
-	}
-}
-
-// gainBelow is gain for what was made of a branch in n.
+// gainBelow notes what was gained of what was made of a branch in n.
 func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
-	if b.step.Keys != nil || !b.gainsBelow() || r.done == nil {
+	if b.step.Keys != nil || !b.gainsBelow() {
 		return
 	}
 	m, err := n.Member(b.step.Name)
@@ -136,20 +137,8 @@ func (r *restorer) made(b *branch) []byte {
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
-	r.applyList(r.list(b.entry, list, b.where), b.entry.list, list)
+	r.applyList(r.list(b.entry, list, b.cursor), b.entry.list, list)
 	return list.Text()
-}
-
-func (r *restorer) set(n *jsondoc.Node, name string, text []byte, isThere bool) {
-	v, err := jsondoc.RawValue(text)
-	if r.note(err); err != nil {
-		return
-	}
-	if isThere {
-		r.note(n.SetMember(name, v))
-		return
-	}
-	r.note(n.AppendMember(name, v))
 }
 
 // render returns the text of a value that is made of what returns.
@@ -169,7 +158,7 @@ func (b *branch) render() []byte {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(appendString(text, name), ':'), value...)
+		text = append(append(jsondoc.AppendString(text, name), ':'), value...)
 	}
 	for _, k := range b.step.Keys {
 		add(k.Name, []byte(k.Value))
@@ -231,7 +220,7 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 		case kid.node != nil:
 			gone[kid.node] = r.apply(kid, kid.node, depth+1)
 		case kid.returns():
-			if text := kid.render(); kid.where.fits(text) {
+			if text := kid.render(); kid.cursor.fits(text) {
 				made = append(made, item{kid.step.Keys, text})
 			}
 		}
@@ -242,29 +231,28 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 	if len(made) == 0 && (b.order == nil || !b.inOrder) {
 		return
 	}
-	list, err := membersOf(n)
-	r.note(err)
+	list := r.elements(n)
 	r.replace(n, arrayOf(textsOf(b.arranged(list, b.others(list, made)))))
 }
 
 // others returns those of the elements that are made that are none of the list.
-func (b *branch) others(list []member, made []item) []item {
-	d := newDistinct(b.where.schema, list)
+func (b *branch) others(list []*jsondoc.Node, made []item) []item {
+	d := newDistinct(b.cursor.schema, list)
 	return slices.DeleteFunc(made, func(i item) bool { return !d.addText(i.text) })
 }
 
 // arranged returns the elements of a list with those that are made, in the order that was kept, as far as that counts.
-func (b *branch) arranged(list []member, late []item) []item {
+func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	var items []item
 	for _, e := range list {
-		items = append(items, item{text: e.value.Text()})
+		items = append(items, item{text: e.Text()})
 	}
 	if b.order == nil {
 		return append(items, late...)
 	}
 	fields, _ := fieldsOf(b.order.order[0])
 	for i, e := range list {
-		items[i].keys, _ = keysOf(e.value, fields)
+		items[i].keys, _ = keysOf(e, fields)
 	}
 	at := places(b.order.order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }

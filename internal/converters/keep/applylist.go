@@ -9,23 +9,23 @@ import (
 
 // A listed is what becomes of a list without keys that something was kept of.
 type listed struct {
-	at    []int // where each of the elements of then is now, or -1
-	parts []*branch
-	where where // of the elements
-	list  where
-	extra bool // the elements that only this version had return
+	at     []int // where each of the elements of then is now, or -1
+	parts  []*branch
+	cursor cursor // of the elements
+	list   cursor
+	extra  bool // the elements that only this version had return
 }
 
 // list finds the elements of a list that are still there, and decides what returns of what was kept of them.
-func (r *restorer) list(entry *Entry, n *jsondoc.Node, w where) *listed {
+func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *listed {
 	l := entry.list
-	list, e, err := elementsAt(n, w)
-	if r.note(err); err != nil || len(list) > maxElements {
+	list, e := r.elementsAt(n, c)
+	if r.err != nil || len(list) > maxElements {
 		return nil
 	}
 	now := make([]string, len(list))
 	for k := range list {
-		now[k] = digestText(list[k].value)
+		now[k] = digestText(list[k])
 	}
 	at, inPlace, err := moved(l.shown(now), now, r.deadline)
 	if r.note(err); err != nil {
@@ -36,16 +36,16 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, w where) *listed {
 		is[k] = -1
 	}
 	for j, k := range at {
-		picked := j == 0 && k == 0 && w.place != nil && w.place.First
-		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k].value, e(k)) {
+		picked := j == 0 && k == 0 && c.place != nil && c.place.First
+		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k], e(k)) {
 			continue
 		}
 		is[k] = j
 	}
-	found := &listed{at: at, where: e(-1), list: w, extra: !w.hasUnit() || r.shows(entry, nil, w)}
+	found := &listed{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			found.parts = append(found.parts, r.part(l.parts[j], list[k].value, e(k)))
+			found.parts = append(found.parts, r.part(l.parts[j], list[k], e(k)))
 		}
 	}
 	return found
@@ -83,10 +83,10 @@ func (l *listEntry) shown(now []string) []string {
 }
 
 // isAlike reports whether an edited element is still the one that something was kept of: half of what it showed is the same.
-func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
+func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
 	was := slices.Clone(l.alike[j])
 	total, found := len(was), 0
-	for _, field := range likeness(n, w) {
+	for _, field := range likeness(n, c) {
 		if i := slices.Index(was, field); i >= 0 {
 			was = slices.Delete(was, i, i+1)
 			found++
@@ -96,25 +96,21 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, w where) bool {
 }
 
 // part decides what returns of what was kept of an element.
-func (r *restorer) part(kept []*Entry, n *jsondoc.Node, w where) *branch {
-	sub := &restorer{
-		deadline: r.deadline, memo: r.memo, done: r.done, otherVersion: r.otherVersion,
-		object: r.object, scopes: []*jsondoc.Node{n},
-	}
+func (r *restorer) part(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
+	sub := &restorer{walker: r.startingAt(n), done: r.done}
 	t := tree(kept)
-	sub.visit(t, n, w)
+	sub.visit(t, n, c)
 	r.note(sub.err)
 	return t
 }
 
 // extra puts the elements that only this version had behind those that they stood behind, or that are left before these.
 func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
-	list, err := membersOf(n)
-	r.note(err)
+	list := r.elements(n)
 	d := newDistinct(found.list.schema, list)
 	follow := map[int][][]byte{} // by the index of now
 	for _, e := range l.extra {
-		if !found.where.fits(e.value) || !d.addText(e.value) {
+		if !found.cursor.fits(e.value) || !d.addText(e.value) {
 			continue
 		}
 		k := -1
@@ -128,7 +124,7 @@ func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
 	}
 	texts := slices.Clone(follow[-1])
 	for k, e := range list {
-		texts = append(append(texts, e.value.Text()), follow[k]...)
+		texts = append(append(texts, e.Text()), follow[k]...)
 	}
 	r.replace(n, arrayOf(texts))
 }

@@ -25,15 +25,15 @@ type namedDefaults struct {
 // kept: an object that is stored at the other version is shown without it otherwise, since the API server fills in defaults of the
 // version that it stores or is sent, and none of one that it asks a webhook for. It is nil if there is nothing.
 func (l *Layout) Missing() *Defaults {
-	return l.defaults(func(w where) bool { return w.oneSided() || w.place.dropped() })
+	return l.defaults(func(c cursor) bool { return c.oneSided() || c.place.dropped() })
 }
 
 // Defaults returns all that the API server adds to an object of the layout's version when it stores it or is sent it.
 func (l *Layout) Defaults() *Defaults {
-	return l.defaults(func(where) bool { return true })
+	return l.defaults(func(cursor) bool { return true })
 }
 
-func (l *Layout) defaults(counts func(where) bool) *Defaults {
+func (l *Layout) defaults(counts func(cursor) bool) *Defaults {
 	if l.Schema == nil {
 		return nil
 	}
@@ -48,22 +48,22 @@ func (l *Layout) defaults(counts func(where) bool) *Defaults {
 }
 
 // defaults returns those of a place and of what is in it, as far as they count; read says that it matters what is around it.
-func (w where) defaults(depth int, counts func(where) bool, read bool) *Defaults {
-	if w.schema == nil {
+func (c cursor) defaults(depth int, counts func(cursor) bool, read bool) *Defaults {
+	if c.schema == nil {
 		return nil
 	}
-	d := &Defaults{null: w.schema.Nullable(), matters: read || w.moves() || w.place != nil && len(w.place.Members) > 0}
-	if counts(w) {
-		d.text, d.has = w.schema.Default()
+	d := &Defaults{null: c.schema.Nullable(), matters: read || c.moves() || c.place != nil && len(c.place.Members) > 0}
+	if counts(c) {
+		d.text, d.has = c.schema.Default()
 	}
-	switch read = read || w.moves(); w.schema.Kind() {
+	switch read = read || c.moves(); c.schema.Kind() {
 	case crdschema.Array: // elements are known by all that they show
-		d.each, d.in = w.element(depth+1, -1).defaults(depth+1, counts, true), jsondoc.Array
+		d.each, d.in = c.element(depth+1, -1).defaults(depth+1, counts, true), jsondoc.Array
 	case crdschema.Map:
-		d.each, d.in = w.member(anyName, depth+1).defaults(depth+1, counts, read), jsondoc.Map
+		d.each, d.in = c.member(anyName, depth+1).defaults(depth+1, counts, read), jsondoc.Map
 	case crdschema.Object, crdschema.Any:
-		for _, name := range w.schema.Properties() {
-			d.put(name, w.member(name, depth+1).defaults(depth+1, counts, read))
+		for _, name := range c.schema.Properties() {
+			d.put(name, c.member(name, depth+1).defaults(depth+1, counts, read))
 		}
 	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
 	}
@@ -71,7 +71,7 @@ func (w where) defaults(depth int, counts func(where) bool, read bool) *Defaults
 }
 
 // moves says that a rule reads what is here.
-func (w where) moves() bool { return w.place.moved() || w.hasUnit() }
+func (c cursor) moves() bool { return c.place.moved() || c.hasUnit() }
 
 // anyName stands for the name of a value of a map.
 const anyName = "\x00"

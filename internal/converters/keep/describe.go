@@ -13,10 +13,10 @@ import (
 // Describe says what an annotation keeps: of which version, and a text for each value. One that keeps nothing has no texts. The
 // texts quote values and the keys of lists and maps, so they are for the owner of the object and for nobody else.
 func Describe(name, text string) (version string, lines []string) {
-	if !IsOwn(name) {
+	version, own := VersionOf(name)
+	if !own {
 		return "", nil
 	}
-	version, _, _ = strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
 	kept, ok := parseAnnotation(name, version, []byte(text), &jsondoc.Document{})
 	if !ok {
 		return version, nil

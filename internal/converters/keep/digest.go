@@ -29,7 +29,7 @@ func digest(n *jsondoc.Node) uint64 {
 		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
 			return hash(text)
 		}
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
+	case jsondoc.Null, jsondoc.Bool, jsondoc.Invalid:
 	}
 	return hashed(offset64, n.Text()) // also of an object with more members than are looked at
 }
@@ -91,20 +91,17 @@ func same(a, b *jsondoc.Node) bool {
 		return true
 	case a.Kind() != b.Kind():
 		return false
-	}
-	switch a.Kind() {
-	case jsondoc.String:
+	case a.Kind() == jsondoc.String:
 		s, _ := a.Str()
 		t, _ := b.Str()
 		return s == t
-	case jsondoc.Map, jsondoc.Array:
+	case a.Kind() == jsondoc.Map || a.Kind() == jsondoc.Array:
 		equal := a.Len() == b.Len()
 		err := jsondoc.Pairs(a, b, false, func(_ string, a, b *jsondoc.Node) bool {
 			equal = equal && same(a, b)
 			return equal
 		})
 		return equal && err == nil
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number:
 	}
 	return false
 }

@@ -43,20 +43,6 @@ const (
 	isOrder
 )
 
-// The names of the members of an annotation.
-const (
-	memberValue  = "value"
-	memberAbsent = "absent"
-	memberList   = "list"
-	memberOrder  = "order"
-	memberLone   = "lone"
-	memberParts  = "parts"
-	memberBase   = "base"
-	memberShown  = "shown"
-	memberIn     = "in"
-	memberPath   = "path"
-)
-
 // usualIn is what in is of most entries: all but the last step of the path.
 func usualIn(path Path) int { return max(len(path)-1, 0) }
 
@@ -73,27 +59,18 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 		dst = append(dst, `{"list":`...)
 		dst = e.list.appendJSON(dst)
 	case isOrder:
-		dst = append(dst, `{"order":[`...)
-		for i, keys := range e.order {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendKeys(dst, keys)
-		}
-		dst = append(dst, ']')
-		for i, place := range e.lone {
-			dst = append(dst, []string{`,"lone":[`, ","}[min(i, 1)]...)
-			dst = strconv.AppendInt(dst, int64(place), 10)
-		}
+		dst = appendArray(append(dst, `{"order":`...), e.order, appendKeys)
 		if len(e.lone) > 0 {
-			dst = append(dst, ']')
+			dst = appendArray(append(dst, `,"lone":`...), e.lone, func(dst []byte, place int) []byte {
+				return strconv.AppendInt(dst, int64(place), 10)
+			})
 		}
 	}
 	if e.base != "" {
-		dst = appendString(append(dst, `,"base":`...), e.base)
+		dst = jsondoc.AppendString(append(dst, `,"base":`...), e.base)
 	}
 	if e.shown != "" {
-		dst = appendString(append(dst, `,"shown":`...), e.shown)
+		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shown)
 	}
 	if e.in != usualIn(e.path) {
 		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)
@@ -107,53 +84,44 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 // parseEntry reads what appendJSON wrote, for a path that is said elsewhere, as a whole or its beginning. It reports whether it
 // is that and nothing else: what other versions of webhookd write passes. Within is how many lists without keys it is in.
 func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, bool) {
-	if n.Kind() != jsondoc.Map {
-		return nil, false
-	}
-	e, kinds, in, said, ok := &Entry{path: path}, 0, -1, whole, true
-	is := func(kind entryKind, good bool) {
-		e.kind, ok = kind, ok && good
-		kinds++
-	}
-	err := n.Each(func(name string, v *jsondoc.Node) bool {
+	e, kinds, in, said := &Entry{path: path}, 0, -1, whole
+	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
 		switch name {
-		case memberValue:
-			e.value = v.Text()
-			is(isValue, true)
-		case memberAbsent:
-			is(isAbsent, string(v.Text()) == "true")
-		case memberList:
-			var good bool
-			e.list, good = parseList(v, within)
-			is(isList, good)
-		case memberOrder:
-			var good bool
-			e.order, good = parseOrder(v)
-			is(isOrder, good)
-		case memberLone:
-			var good bool
-			e.lone, good = parseInts(v)
-			ok = ok && good
-		case memberBase:
-			var text bool
-			e.base, text = v.Str()
-			ok = ok && text
-		case memberShown:
-			var text bool
-			e.shown, text = v.Str()
-			ok = ok && text
-		case memberIn:
-			i, err := strconv.Atoi(string(v.Text()))
-			in, ok = i, ok && err == nil && i >= 0
-		case memberPath:
-			rest, good := parsePath(v)
-			e.path, ok, said = slices.Concat(path, rest), ok && good && !said, true
-		default:
-			ok = false
+		case "value":
+			e.kind, e.value, ok = isValue, v.Text(), true
+			kinds++
+		case "absent":
+			e.kind, ok = isAbsent, string(v.Text()) == "true"
+			kinds++
+		case "list":
+			e.kind = isList
+			e.list, ok = parseList(v, within)
+			kinds++
+		case "order":
+			e.kind = isOrder
+			e.order, ok = parseArray(v, parseKeys)
+			ok = ok && len(e.order) > 0
+			kinds++
+		case "lone":
+			e.lone, ok = parseArray(v, parseInt)
+		case "base":
+			e.base, ok = v.Str()
+		case "shown":
+			e.shown, ok = v.Str()
+		case "in":
+			in, ok = parseInt(v)
+			ok = ok && in >= 0
+		case "path":
+			if whole {
+				return true
+			}
+			var rest Path
+			rest, ok = parsePath(v)
+			e.path, said = slices.Concat(path, rest), true
 		}
 		return ok
 	})
-	if err != nil || !ok || kinds != 1 || !said || in > len(e.path) || len(e.path) > maxSteps {
+	if !ok || kinds != 1 || !said || in > len(e.path) || len(e.path) > maxSteps {
 		return nil, false
 	}
 	if e.in = in; in < 0 {
@@ -162,48 +130,47 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, boo
 	return e, true
 }
 
-func parseInts(n *jsondoc.Node) ([]int, bool) {
-	var all []int
-	ok := n.Kind() == jsondoc.Array
-	err := n.Each(func(_ string, v *jsondoc.Node) bool {
-		i, err := strconv.Atoi(string(v.Text()))
-		all, ok = append(all, i), ok && err == nil
-		return ok
-	})
-	return all, ok && err == nil
-}
-
-func parseOrder(n *jsondoc.Node) ([][]Key, bool) {
-	var order [][]Key
-	ok := n.Kind() == jsondoc.Array
-	err := n.Each(func(_ string, e *jsondoc.Node) bool {
-		keys, good := parseKeys(e)
-		order, ok = append(order, keys), ok && good
-		return ok
-	})
-	return order, ok && err == nil && len(order) > 0
+func parseInt(n *jsondoc.Node) (int, bool) {
+	i, err := strconv.Atoi(string(n.Text()))
+	return i, err == nil
 }
 
 // parseEntries reads a list of entries whose paths begin with a path.
 func parseEntries(n *jsondoc.Node, path Path, within int) ([]*Entry, bool) {
-	var all []*Entry
-	ok := n.Kind() == jsondoc.Array
-	err := n.Each(func(_ string, v *jsondoc.Node) bool {
-		e, good := parseEntry(v, path, false, within)
-		all, ok = append(all, e), ok && good
-		return ok
-	})
-	return all, ok && err == nil
+	return parseArray(n, func(v *jsondoc.Node) (*Entry, bool) { return parseEntry(v, path, false, within) })
 }
 
 // appendEntries is the inverse of parseEntries.
 func appendEntries(dst []byte, all []*Entry, behind int) []byte {
+	return appendArray(dst, all, func(dst []byte, e *Entry) []byte { return e.appendJSON(dst, true, behind) })
+}
+
+// every reports whether a value is an object or an array, as kind says, and visit is true of all that is in it.
+func every(n *jsondoc.Node, kind jsondoc.Kind, visit func(name string, v *jsondoc.Node) bool) bool {
+	all := n.Kind() == kind
+	err := n.Each(func(name string, v *jsondoc.Node) bool {
+		all = all && visit(name, v)
+		return all
+	})
+	return all && err == nil
+}
+
+func parseArray[T any](n *jsondoc.Node, parse func(*jsondoc.Node) (T, bool)) (all []T, ok bool) {
+	ok = every(n, jsondoc.Array, func(_ string, v *jsondoc.Node) bool {
+		one, ok := parse(v)
+		all = append(all, one)
+		return ok
+	})
+	return all, ok
+}
+
+func appendArray[T any](dst []byte, all []T, appendOne func([]byte, T) []byte) []byte {
 	dst = append(dst, '[')
-	for i, e := range all {
+	for i, one := range all {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = e.appendJSON(dst, true, behind)
+		dst = appendOne(dst, one)
 	}
 	return append(dst, ']')
 }

@@ -10,8 +10,8 @@ import (
 // fits reports whether a value is of the types of the place, and one that the API server can read there. Bounds, patterns, enums
 // and rules do not count: they are the API server's, and this copy of the schema may be older than its. Nor do fields that the schema
 // does not name. A null that the API server removes by itself does not fit, but is no harm in an object that does.
-func (w where) fits(text []byte) bool {
-	return isSound(text, jsondoc.MaxDepth-w.level) && (w.anything || w.schema == nil || ofType(w.schema, text))
+func (c cursor) fits(text []byte) bool {
+	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text))
 }
 
 // isSound reports whether a value has no number beyond a float64, and at most some levels.
@@ -22,12 +22,11 @@ func isSound(text []byte, levels int) bool {
 
 func sound(scan *jsondoc.Scanner) error {
 	kind := scan.Kind()
-	switch kind {
-	case jsondoc.Map:
+	if kind == jsondoc.Map {
 		return scan.EveryMember(func([]byte) error { return sound(scan) })
-	case jsondoc.Array:
+	}
+	if kind == jsondoc.Array {
 		return scan.Elements(func() error { return sound(scan) })
-	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 	}
 	at, err := scan.Skip()
 	if err == nil && kind == jsondoc.Number {
@@ -90,13 +89,13 @@ type distinct struct {
 	seen   map[string]bool // nil for any other list
 }
 
-func newDistinct(s *crdschema.Node, list []member) *distinct {
+func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
 	d := &distinct{schema: s}
 	if kind := s.ListType(); kind == "set" || kind == "map" {
 		d.seen = map[string]bool{}
 	}
 	for _, e := range list {
-		d.add(e.value)
+		d.add(e)
 	}
 	return d
 }

@@ -29,14 +29,14 @@ func TestWhatFits(t *testing.T) {
 		"any":     {[]string{`null`, `[null,{"a":[1]}]`, deep(jsondoc.MaxDepth - 2), `[{"a":{"b":1,"b":2}}]`}, []string{`[1e999]`, `{"a":1e999,"a":2}`, deep(jsondoc.MaxDepth - 1)}},
 		"unknown": {[]string{`null`, `{"a":1}`, `{"a":1,"a":2}`}, []string{`1e999`}},
 	} {
-		w := l.root(nil).member("spec", 1).member(place, 2)
+		c := l.root(nil).member("spec", 1).member(place, 2)
 		for _, text := range test.fits {
-			if !w.fits([]byte(text)) {
+			if !c.fits([]byte(text)) {
 				t.Errorf("%s does not fit at %s", text, place)
 			}
 		}
 		for _, text := range test.not {
-			if w.fits([]byte(text)) {
+			if c.fits([]byte(text)) {
 				t.Errorf("%s fits at %s", text, place)
 			}
 		}

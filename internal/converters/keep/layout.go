@@ -84,6 +84,29 @@ func NewUnit(own, other []Member) *Unit {
 	return &Unit{own: own, other: other}
 }
 
+// places are the unit's own, or those of the other version.
+func (u *Unit) places(own bool) []Member {
+	switch {
+	case u == nil:
+		return nil
+	case own:
+		return u.own
+	}
+	return u.other
+}
+
+// With returns a unit with the places of others as well. It is the unit itself where there are none.
+func (u *Unit) With(others ...*Unit) *Unit {
+	if len(others) == 0 {
+		return u
+	}
+	all := &Unit{own: slices.Clone(u.own), other: slices.Clone(u.other)}
+	for _, v := range others {
+		all.own, all.other = append(all.own, v.own...), append(all.other, v.other...)
+	}
+	return all
+}
+
 func isTags(path Path) bool {
 	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "labels" || path[1].Name == "annotations")
 }
@@ -102,15 +125,12 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 	return p.Each, false
 }
 
-// memberNamed is member for a name that is no string yet.
+// memberNamed returns the place of a member without a copy of its name (BenchmarkKinds in converters/rules).
 func (p *Place) memberNamed(name []byte) *Place {
 	if p == nil {
 		return nil
 	}
-	if m := cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name)); m != nil {
-		return m
-	}
-	return p.Each
+	return cmp.Or(p.Members[string(name)], p.Beside.memberNamed(name), p.Each)
 }
 
 func (p *Place) each() *Place {
@@ -122,7 +142,7 @@ func (p *Place) each() *Place {
 
 // A where is a place of an object as it is gone through: what its own and the other version's schema have there, and what
 // conversions do.
-type where struct {
+type cursor struct {
 	place         *Place
 	schema, other *crdschema.Node
 	// known says that the schema has the place; without a schema there is nothing that it has not. anything says that the
@@ -151,98 +171,90 @@ type where struct {
 
 // missing says that the other version has a place for what is here, and nothing in it, or that it may be elsewhere: what the way
 // back gives is there because of something else.
-func (w where) missing() bool { return w.tracked && w.peer == nil && (w.otherKnown || w.opaque) }
+func (c cursor) missing() bool { return c.tracked && c.peer == nil && (c.otherKnown || c.opaque) }
 
 // root is where an object starts, whose counterpart in the other version is given.
-func (l *Layout) root(peer *jsondoc.Object) where {
-	w := where{
+func (l *Layout) root(peer *jsondoc.Object) cursor {
+	c := cursor{
 		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true, opaque: l.Opaque,
 	}
 	if peer != nil {
-		w.root, w.peer, w.scopePeer, w.tracked = peer.Node, peer.Node, peer.Node, true
+		c.root, c.peer, c.scopePeer, c.tracked = peer.Node, peer.Node, peer.Node, true
 	}
-	return w
+	return c
 }
 
 // member goes on to a member of an object.
-func (w where) member(name string, depth int) where {
-	place, beside := w.place.member(name)
+func (c cursor) member(name string, depth int) cursor {
+	place, beside := c.place.member(name)
 	if beside {
-		w.scope, w.scopePeer = depth-1, w.peer
+		c.scope, c.scopePeer = depth-1, c.peer
 	}
-	next := w.into(place, depth)
-	next.schema, next.known, next.anything = below(w.schema, name, w.anything)
-	next.given, next.otherGiven = w.schema.Property(name) == nil, next.place == w.place.each()
+	next := c.into(place, depth)
+	next.schema, next.known, next.anything = below(c.schema, name, c.anything)
+	next.given, next.otherGiven = c.schema.Property(name) == nil, next.place == c.place.each()
 	if !next.place.moved() {
-		next.other, next.otherKnown, _ = below(w.other, name, w.other == nil && w.otherKnown)
-		next.otherGiven = w.other.Property(name) == nil
+		next.other, next.otherKnown, _ = below(c.other, name, c.other == nil && c.otherKnown)
+		next.otherGiven = c.other.Property(name) == nil
 	}
-	if !next.place.moved() || next.place == w.place.Each {
-		next.peer, _ = w.peer.Member(name)
-		next.tracked = w.tracked && w.peer.Kind() != jsondoc.Array
+	if !next.place.moved() || next.place == c.place.Each {
+		next.peer, _ = c.peer.Member(name)
+		next.tracked = c.tracked && c.peer.Kind() != jsondoc.Array
 	}
-	if next.place.scoped() {
-		next.scopePeer = next.peer
-		if next.unitAt == depth {
-			next.unitPeer = next.peer
-		}
-	}
-	return next
+	return next.scoped(depth)
 }
 
 // element goes on to an element of a list. Its index is -1 if the counterpart is not at the same one.
-func (w where) element(depth, index int) where {
-	next := w.into(w.place.each(), depth)
-	next.schema = w.schema.Items()
-	next.anything = w.anything || next.schema == nil
+func (c cursor) element(depth, index int) cursor {
+	next := c.into(c.place.each(), depth)
+	next.schema = c.schema.Items()
+	next.anything = c.anything || next.schema == nil
 	next.known, next.given, next.otherGiven = true, true, true
 	next.peer, next.tracked = nil, false
 	if index >= 0 {
-		next.peer, _ = w.peer.Element(index)
-		next.tracked = w.tracked
+		next.peer, _ = c.peer.Element(index)
+		next.tracked = c.tracked
 	}
 	if !next.place.moved() { // the element that a rule picks is elsewhere
-		next.other, next.otherKnown = w.other.Items(), w.otherKnown || w.place != nil && w.place.First
+		next.other, next.otherKnown = c.other.Items(), c.otherKnown || c.place != nil && c.place.First
 	}
-	if next.place.scoped() {
-		next.scopePeer = next.peer
-		if next.unitAt == depth {
-			next.unitPeer = next.peer
+	return next.scoped(depth)
+}
+
+// scoped is the place with its counterpart, where paths of units may start.
+func (c cursor) scoped(depth int) cursor {
+	if c.place.scoped() {
+		if c.scopePeer = c.peer; c.unitAt == depth {
+			c.unitPeer = c.peer
 		}
 	}
-	return next
+	return c
 }
 
 // paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
-func (w where) paired(index, n int) int {
-	if index < 0 || w.peer.Kind() != jsondoc.Array {
-		return -1
-	}
-	if last, err := w.peer.Element(n - 1); err != nil || last == nil {
-		return -1
-	}
-	if more, err := w.peer.Element(n); err != nil || more != nil {
+func (c cursor) paired(index, n int) int {
+	if index < 0 || c.peer.Kind() != jsondoc.Array || c.peer.Len() != n {
 		return -1
 	}
 	return index
 }
 
-func (w where) into(p *Place, depth int) where {
-	next := where{
-		place: p, level: w.level + 1, root: w.root, scope: w.scope, scopePeer: w.scopePeer, opaque: w.opaque,
-		unit: w.unit, unitAt: w.unitAt, unitScope: w.unitScope, unitPeer: w.unitPeer,
+func (c cursor) into(p *Place, depth int) cursor {
+	next := cursor{
+		place: p, level: c.level + 1, root: c.root, scope: c.scope, scopePeer: c.scopePeer, opaque: c.opaque,
+		unit: c.unit, unitAt: c.unitAt, unitScope: c.unitScope, unitPeer: c.unitPeer,
 	}
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}
 	if p != nil && p.Unit != nil {
-		next.unit, next.unitAt, next.unitScope, next.unitPeer = p.Unit, depth, next.scope, w.scopePeer
+		next.unit, next.unitAt, next.unitScope, next.unitPeer = p.Unit, depth, next.scope, c.scopePeer
 	}
 	if p.moved() {
 		next.other, next.otherKnown = p.Other, p.Other != nil
 		if p.Counterpart != nil {
-			next.peer, _ = find(w.scopePeer, p.Counterpart)
-			next.tracked = w.scopePeer != nil
+			next.peer, _ = find(c.scopePeer, p.Counterpart)
+			next.tracked = c.scopePeer != nil
 		}
 	}
 	return next
@@ -263,29 +275,29 @@ func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, kn
 
 // unknown says that neither version's schema has the place. The copies of the schemas are older than those of the cluster
 // then: the API server prunes such a field before anybody sees it.
-func (w where) unknown() bool {
-	return !w.known && !w.otherKnown && !w.hasUnit()
+func (c cursor) unknown() bool {
+	return !c.known && !c.otherKnown && !c.hasUnit()
 }
 
 // oneSided says that the other version has no place for what is here.
-func (w where) oneSided() bool {
-	if w.place != nil && (w.place.OneSided || w.place.Moved || w.place.Unit != nil) {
-		return w.place.OneSided
+func (c cursor) oneSided() bool {
+	if c.place != nil && (c.place.OneSided || c.place.Moved || c.place.Unit != nil) {
+		return c.place.OneSided
 	}
-	return !w.otherKnown && w.unit == nil
+	return !c.otherKnown && c.unit == nil
 }
 
 // unbound says that no rule ties the place to the other version: a base was kept by rules that did, of which these know nothing.
-func (w where) unbound() bool { return w.oneSided() && w.unit == nil }
+func (c cursor) unbound() bool { return c.oneSided() && c.unit == nil }
 
 // hasUnit says that the place itself is one of a unit.
-func (w where) hasUnit() bool { return w.place != nil && w.place.Unit != nil }
+func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }
 
 // required says that what was in the place goes if the other version has the place no more.
-func (w where) required() bool { return w.place == nil || !w.place.Bridge }
+func (c cursor) required() bool { return c.place == nil || !c.place.Bridge }
 
 // hasDropped says that something below is lost on purpose.
-func (w where) hasDropped() bool { return w.place.drops() }
+func (c cursor) hasDropped() bool { return c.place.drops() }
 
 func (p *Place) drops() bool {
 	if p == nil {
@@ -300,14 +312,14 @@ func (p *Place) drops() bool {
 }
 
 // keys returns the fields that tell the elements of a list here apart.
-func (w where) keys() []string {
-	keys := w.schema.ListMapKeys()
+func (c cursor) keys() []string {
+	keys := c.schema.ListMapKeys()
 	switch {
 	case len(keys) > 0:
-	case w.place != nil && len(w.place.Keys) > 0:
-		keys = w.place.Keys
+	case c.place != nil && len(c.place.Keys) > 0:
+		keys = c.place.Keys
 	default:
-		keys = w.other.ListMapKeys()
+		keys = c.other.ListMapKeys()
 	}
 	if len(keys) > maxKeys {
 		return nil
@@ -316,17 +328,17 @@ func (w where) keys() []string {
 }
 
 // userNamed says that the names of the members here are data.
-func (w where) userNamed(name string) bool {
-	return w.schema.Property(name) == nil && (w.place == nil || w.place.Members[name] == nil)
+func (c cursor) userNamed(name string) bool {
+	return c.schema.Property(name) == nil && (c.place == nil || c.place.Members[name] == nil)
 }
 
 // filled reports whether a value is what the schema of either version fills in, or a rule.
-func (w where) filled(n *jsondoc.Node) bool {
-	return w.schemaFills(n) || !w.otherGiven && fills(w.other, n) || w.place != nil && w.place.Fallback != nil && isText(n, string(w.place.Fallback))
+func (c cursor) filled(n *jsondoc.Node) bool {
+	return c.schemaFills(n) || !c.otherGiven && fills(c.other, n) || c.place != nil && c.place.Fallback != nil && isText(n, string(c.place.Fallback))
 }
 
 // schemaFills reports whether a value is what the version's own schema fills in.
-func (w where) schemaFills(n *jsondoc.Node) bool { return !w.given && fills(w.schema, n) }
+func (c cursor) schemaFills(n *jsondoc.Node) bool { return !c.given && fills(c.schema, n) }
 
 func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	text, has := s.Default()
@@ -346,9 +358,9 @@ func isText(n *jsondoc.Node, text string) bool {
 }
 
 // nothing is a place at which there is nothing on the way back: what would be put there makes what it is in.
-func (w where) nothing(depth int) where {
-	if w.unit == nil && w.place != nil && w.place.Below != nil {
-		w.unit, w.unitAt, w.unitScope, w.unitPeer = w.place.Below, depth, w.scope, w.scopePeer
+func (c cursor) nothing(depth int) cursor {
+	if c.unit == nil && c.place != nil && c.place.Below != nil {
+		c.unit, c.unitAt, c.unitScope, c.unitPeer = c.place.Below, depth, c.scope, c.scopePeer
 	}
-	return w
+	return c
 }

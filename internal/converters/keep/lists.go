@@ -10,67 +10,80 @@ import (
 )
 
 // lists compares two lists: by the keys of the elements if there are some, or else by what they show.
-func (d *differ) lists(x, g *jsondoc.Node, w where) {
-	if fields := w.keys(); len(fields) > 0 && d.keyedLists(d.list(x), d.list(g), fields, w) || !d.unknown && same(x, g) {
+func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
+	if len(c.keys()) > 0 && d.keyedLists(d.elements(x), d.elements(g), c) || !d.unknown && same(x, g) {
 		return
 	}
-	was, now := d.list(x), d.list(g)
-	if e := d.unkeyed(was, now, w); e != nil {
+	if e := d.unkeyed(d.elements(x), d.elements(g), c); e != nil {
 		if len(e.parts) > 0 || len(e.extra) > 0 {
-			d.keepList(e, w)
+			d.keepList(e, c)
 		}
 		return
 	}
-	d.keep(&Entry{value: x.Text()}, g, w)
+	d.keep(&Entry{value: x.Text()}, g, c)
 }
 
-// keyedLists compares two lists by some fields, and reports whether these are keys of the elements.
-func (d *differ) keyedLists(was, now []member, fields []string, w where) bool {
-	ofWas, ofNow := keyedBoth(was, now, fields)
-	if ofWas == nil {
+// keyedLists compares two lists by the fields of their keys that all elements have, and reports whether these are keys.
+func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
+	fields := common(c.keys(), x, g)
+	if len(fields) == 0 {
 		return false
 	}
-	d.both(w)
-	d.keyed(elements{was, ofWas}, elements{now, ofNow}, w)
+	keysOfX, keysOfG := distinctKeys(x, fields), distinctKeys(g, fields)
+	if keysOfX == nil || keysOfG == nil {
+		return false
+	}
+	d.both(c)
+	at := make(map[string]int, len(g))
+	for j, keys := range keysOfG {
+		at[index(keys)] = j
+	}
+	var lone []int // elements that only x has
+	has := make(map[string]bool, len(x))
+	for i, e := range x {
+		k := index(keysOfX[i])
+		has[k] = true
+		if j, found := at[k]; found {
+			d.element(e, g[j], keysOfX[i], c, c.paired(j, len(g)))
+		} else {
+			lone = append(lone, i)
+			d.element(e, nil, keysOfX[i], c, -1)
+		}
+	}
+	var order [][]Key // in which the elements return by themselves
+	for j, e := range g {
+		if has[index(keysOfG[j])] {
+			order = append(order, keysOfG[j])
+		} else {
+			d.element(nil, e, keysOfG[j], c, c.paired(j, len(g)))
+		}
+	}
+	for _, i := range lone {
+		order = append(order, keysOfX[i])
+	}
+	if len(lone) > 1 || !slices.EqualFunc(order, keysOfX, slices.Equal) {
+		d.add(&Entry{kind: isOrder, order: keysOfX, lone: lone, base: orderBase(keysOfG)}, c)
+	}
 	return true
 }
 
 // keepList keeps what is to be kept of a list without keys. If the list belongs to a unit, the elements that only x has depend on
 // it.
-func (d *differ) keepList(l *listEntry, w where) {
+func (d *differ) keepList(l *listEntry, c cursor) {
 	e := &Entry{kind: isList, list: l}
-	if w.hasUnit() {
-		d.keep(e, nil, w)
+	if c.hasUnit() {
+		d.keep(e, nil, c)
 		return
 	}
-	d.add(e, w)
-}
-
-// elements are those of a list, and the keys of each.
-type elements struct {
-	all  []member
-	keys [][]Key
-}
-
-// keyedBoth returns the keys of the elements of two lists by the fields that all of them have, or nil unless each element has
-// keys of its own in its list.
-func keyedBoth(was, now []member, fields []string) (ofWas, ofNow [][]Key) {
-	if fields = common(fields, was, now); len(fields) == 0 {
-		return nil, nil
-	}
-	ofWas, ofNow = distinctKeys(was, fields), distinctKeys(now, fields)
-	if ofWas == nil || ofNow == nil {
-		return nil, nil
-	}
-	return ofWas, ofNow
+	d.add(e, c)
 }
 
 // common returns those of some fields that all elements of some lists have: the other version may not know all.
-func common(fields []string, lists ...[]member) []string {
+func common(fields []string, lists ...[]*jsondoc.Node) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
-		return slices.ContainsFunc(lists, func(list []member) bool {
-			return slices.ContainsFunc(list, func(e member) bool {
-				_, ok := keysOf(e.value, []string{field})
+		return slices.ContainsFunc(lists, func(list []*jsondoc.Node) bool {
+			return slices.ContainsFunc(list, func(e *jsondoc.Node) bool {
+				_, ok := keysOf(e, []string{field})
 				return !ok
 			})
 		})
@@ -78,10 +91,10 @@ func common(fields []string, lists ...[]member) []string {
 }
 
 // distinctKeys returns the keys of elements, or nil unless each has its own.
-func distinctKeys(list []member, fields []string) [][]Key {
+func distinctKeys(list []*jsondoc.Node, fields []string) [][]Key {
 	all, seen := make([][]Key, len(list)), make(map[string]bool, len(list))
 	for i, e := range list {
-		keys, ok := keysOf(e.value, fields)
+		keys, ok := keysOf(e, fields)
 		if !ok || seen[index(keys)] {
 			return nil
 		}
@@ -90,50 +103,14 @@ func distinctKeys(list []member, fields []string) [][]Key {
 	return all
 }
 
-func (d *differ) keyed(x, g elements, w where) {
-	at := make(map[string]int, len(g.all))
-	for i, keys := range g.keys {
-		at[index(keys)] = i + 1
-	}
-	var left [][]Key // of the elements that the way back gives, those that x has; then those that only x has
-	var lone []int
-	has := make(map[string]bool, len(x.all))
-	for i, e := range x.all {
-		k := index(x.keys[i])
-		has[k] = true
-		if at[k] == 0 {
-			lone = append(lone, i)
-		}
-		now, index := (*jsondoc.Node)(nil), -1
-		if at[k] > 0 {
-			now, index = g.all[at[k]-1].value, w.paired(at[k]-1, len(g.all))
-		}
-		d.element(e.value, now, x.keys[i], w, index)
-	}
-	for i, e := range g.all {
-		if has[index(g.keys[i])] {
-			left = append(left, g.keys[i])
-		} else {
-			d.element(nil, e.value, g.keys[i], w, w.paired(i, len(g.all)))
-		}
-	}
-	for i := range x.all {
-		if at[index(x.keys[i])] == 0 {
-			left = append(left, x.keys[i])
-		}
-	}
-	if len(lone) > 1 || !slices.EqualFunc(left, x.keys, slices.Equal) {
-		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, base: orderBase(g.keys)}, w)
-	}
-}
-
 // element compares two elements with the same keys, either of which may be nil; the index is that of the counterpart.
-func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
+func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
 	if d.stopped() || !d.unknown && x.SameText(g) {
 		return
 	}
-	e := w.element(len(d.path)+1, index)
-	defer d.pop(d.push(Step{Keys: keys}, g))
+	e := c.element(len(d.path)+1, index)
+	in := d.in
+	d.push(Step{Keys: keys}, g)
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
@@ -143,52 +120,54 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, w where, index int) {
 	default:
 		d.value(x, g, e)
 	}
+	d.pop()
+	d.in = in
 }
 
 func (p *Place) dropped() bool { return p != nil && p.Dropped }
 
 // onlyElements keeps the elements of a list that the way back does not give, and reports whether they have keys.
-func (d *differ) onlyElements(list []member, w where) bool {
-	fields := common(w.keys(), list)
+func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
+	fields := common(c.keys(), list)
 	keys := distinctKeys(list, fields)
 	if len(list) == 0 || len(fields) == 0 || keys == nil {
 		return false
 	}
 	for i, e := range list {
-		d.element(e.value, nil, keys[i], w, -1)
+		d.element(e, nil, keys[i], c, -1)
 	}
 	if len(list) > 1 {
-		d.add(&Entry{kind: isOrder, order: keys}, w)
+		d.add(&Entry{kind: isOrder, order: keys}, c)
 	}
 	return true
 }
 
 // onlyBehindFirst keeps a list of which a rule picks the first element: that may come to have what the rule makes.
-func (d *differ) onlyBehindFirst(list []member, w where) bool {
-	if w.required() || !w.place.First || len(list) == 0 || list[0].value.Kind() != jsondoc.Map {
+func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
+	if c.required() || !c.place.First || len(list) == 0 || list[0].Kind() != jsondoc.Map {
 		return false
 	}
 	nothing, err := parsed([]byte("{}"))
 	d.note(err)
-	l := d.unkeyed(list, []member{{value: nothing}}, w)
+	l := d.unkeyed(list, []*jsondoc.Node{nothing}, c)
 	if l == nil {
 		return false
 	}
-	d.keepList(l, w)
+	d.keepList(l, c)
 	return true
 }
 
 // onlyElement keeps that an element is there, and what it has beside its keys: it stays when the owner of one of these gives it up.
-func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, w where) {
+func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
-	if d.coarse && !w.hasDropped() {
-		d.keep(&Entry{value: x.Text()}, nil, w)
+	if d.coarse && !c.hasDropped() {
+		d.keep(&Entry{value: x.Text()}, nil, c)
 		return
 	}
-	if !w.place.dropped() {
-		d.keep(&Entry{value: []byte("{}")}, nil, w)
+	if !c.place.dropped() {
+		d.keep(&Entry{value: []byte("{}")}, nil, c)
 	}
-	d.members(x, nil, w, isKey)
+	d.members(x, nil, c, isKey)
 }
 
 func orderBase(keys [][]Key) string {
@@ -226,12 +205,12 @@ const maxElements = 1 << 14
 const maxNested = 8
 
 // unkeyed compares two lists element by element, or returns nil where it cannot be told which is which.
-func (d *differ) unkeyed(was, now []member, w where) *listEntry {
+func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
 		return nil
 	}
 	at := d.inOrder(was, now)
-	if at == nil || !sameKeys(was, now, at, w.keys()) {
+	if at == nil || !sameKeys(was, now, at, c.keys()) {
 		return nil
 	}
 	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
@@ -241,27 +220,27 @@ func (d *differ) unkeyed(was, now []member, w where) *listEntry {
 			return nil
 		}
 		for ; next < at[j]; next++ {
-			l.extra = append(l.extra, extra{after, was[next].value.Text()})
+			l.extra = append(l.extra, extra{after, was[next].Text()})
 		}
-		e := w.anElement(w.paired(j, len(now)))
-		l.was = append(l.was, digestText(g.value))
-		if kept := d.part(was[at[j]].value, g.value, e); len(kept) > 0 {
-			l.parts[j], l.alike[j] = kept, likeness(g.value, e)
+		e := c.anElement(c.paired(j, len(now)))
+		l.was = append(l.was, digestText(g))
+		if kept := d.part(was[at[j]], g, e); len(kept) > 0 {
+			l.parts[j], l.alike[j] = kept, likeness(g, e)
 		}
 		after, next = j, at[j]+1
 	}
 	for ; next < len(was); next++ {
-		l.extra = append(l.extra, extra{after, was[next].value.Text()})
+		l.extra = append(l.extra, extra{after, was[next].Text()})
 	}
 	return l
 }
 
 // sameKeys reports whether what tells elements apart is the same in those of two lists that are taken for each other.
-func sameKeys(was, now []member, at []int, fields []string) bool {
+func sameKeys(was, now []*jsondoc.Node, at []int, fields []string) bool {
 	for j, i := range at {
 		for _, field := range fields {
-			x, err := was[i].value.Member(field)
-			g, errNow := now[j].value.Member(field)
+			x, err := was[i].Member(field)
+			g, errNow := now[j].Member(field)
 			if err != nil || errNow != nil || !same(x, g) {
 				return false
 			}
@@ -271,23 +250,23 @@ func sameKeys(was, now []member, at []int, fields []string) bool {
 }
 
 // anElement is an element of a list without keys, where paths start anew.
-func (w where) anElement(index int) where { return w.element(0, index).alone() }
+func (c cursor) anElement(index int) cursor { return c.element(0, index).alone() }
 
 // alone is a place where paths start anew.
-func (w where) alone() where {
-	if w.scope, w.unitAt, w.unitScope = 0, 0, 0; !w.place.scoped() {
-		w.unit = nil
+func (c cursor) alone() cursor {
+	if c.scope, c.unitAt, c.unitScope = 0, 0, 0; !c.place.scoped() {
+		c.unit = nil
 	}
-	return w
+	return c
 }
 
 func (p *Place) scoped() bool { return p != nil && p.Scope }
 
 // inOrder returns for each element that the way back gives which one of x it is: it leaves elements and parts of them out.
-func (d *differ) inOrder(was, now []member) []int {
+func (d *differ) inOrder(was, now []*jsondoc.Node) []int {
 	at, i := make([]int, len(now)), 0
 	for j := range now {
-		for len(was) != len(now) && i < len(was) && !d.covers(was[i].value, now[j].value) {
+		for len(was) != len(now) && i < len(was) && !d.covers(was[i], now[j]) {
 			i++
 		}
 		if i == len(was) {
@@ -313,8 +292,8 @@ func (d *differ) covers(all, part *jsondoc.Node) bool {
 		})
 		return covered && err == nil
 	case all.Kind() == jsondoc.Array && part.Kind() == jsondoc.Array:
-		was, err := membersOf(all)
-		now, errNow := membersOf(part)
+		was, err := all.Elements()
+		now, errNow := part.Elements()
 		return err == nil && errNow == nil && d.inOrder(was, now) != nil
 	}
 	return same(all, part)
@@ -325,15 +304,15 @@ const maxAlike = 64
 
 // likeness returns short digests of what an element shows, leaf by leaf, in no order; or those of its keys, if the elements of the
 // other version have some.
-func likeness(n *jsondoc.Node, w where) []string {
+func likeness(n *jsondoc.Node, c cursor) []string {
 	var all []string
-	if w.place != nil && len(w.place.Keys) > 0 {
-		for _, field := range w.place.Keys {
+	if c.place != nil && len(c.place.Keys) > 0 {
+		for _, field := range c.place.Keys {
 			if value, err := n.Member(field); err == nil && value != nil {
 				all = append(all, shortDigest(field, value))
 			}
 		}
-		if len(all) == len(w.place.Keys) {
+		if len(all) == len(c.place.Keys) {
 			return all
 		}
 	}
@@ -358,93 +337,74 @@ func shortDigest(name string, n *jsondoc.Node) string {
 }
 
 func (l *listEntry) appendJSON(dst []byte) []byte {
-	dst = appendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
+	dst = jsondoc.AppendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
 	if len(l.parts) > 0 {
 		dst = append(dst, `,"parts":{`...)
 		for i, j := range slices.Sorted(maps.Keys(l.parts)) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendString(dst, strconv.Itoa(j)), `:{"kept":`...)
+			dst = append(jsondoc.AppendString(dst, strconv.Itoa(j)), `:{"kept":`...)
 			dst = appendEntries(dst, l.parts[j], 0)
 			if len(l.alike[j]) > 0 {
-				dst = appendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
+				dst = jsondoc.AppendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
 			}
 			dst = append(dst, '}')
 		}
 		dst = append(dst, '}')
 	}
 	if len(l.extra) > 0 {
-		dst = append(dst, `,"extra":[`...)
-		for i, e := range l.extra {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
+		dst = appendArray(append(dst, `,"extra":`...), l.extra, func(dst []byte, e extra) []byte {
 			dst = strconv.AppendInt(append(dst, `{"after":`...), int64(e.after), 10)
-			dst = append(append(append(dst, `,"value":`...), e.value...), '}')
-		}
-		dst = append(dst, ']')
+			return append(append(append(dst, `,"value":`...), e.value...), '}')
+		})
 	}
 	return append(dst, '}')
 }
 
 // parseList reads what appendJSON wrote, and reports whether it is that.
 func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
-	l, ok := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}, n.Kind() == jsondoc.Map
 	if within >= maxNested {
 		return nil, false
 	}
-	err := n.Each(func(name string, v *jsondoc.Node) bool {
+	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
 		switch name {
 		case "was":
-			text, is := v.Str()
-			l.was, ok = strings.Fields(text), is
+			l.was, ok = parseWords(v)
 		case "parts":
-			ok = l.parseParts(v, within+1)
+			ok = every(v, jsondoc.Map, func(name string, part *jsondoc.Node) bool {
+				j, err := strconv.Atoi(name)
+				return err == nil && l.parsePart(j, part, within+1)
+			})
 		case "extra":
-			ok = l.parseExtra(v)
-		default:
-			ok = false
+			l.extra, ok = parseArray(v, parseExtra)
 		}
 		return ok
 	})
-	return l, ok && err == nil && len(l.was) <= maxElements
+	return l, ok && len(l.was) <= maxElements
 }
 
-func (l *listEntry) parseParts(n *jsondoc.Node, within int) bool {
-	ok := n.Kind() == jsondoc.Map
-	err := n.Each(func(name string, part *jsondoc.Node) bool {
-		j, err := strconv.Atoi(name)
-		ok = err == nil && part.Kind() == jsondoc.Map
-		errPart := part.Each(func(name string, v *jsondoc.Node) bool {
-			switch name {
-			case "kept":
-				l.parts[j], ok = parseEntries(v, nil, within)
-			case "alike":
-				text, is := v.Str()
-				l.alike[j], ok = strings.Fields(text), is
-			default:
-				ok = false
-			}
-			return ok
-		})
-		ok = ok && errPart == nil
-		return ok
-	})
-	return ok && err == nil
+func parseWords(n *jsondoc.Node) ([]string, bool) {
+	text, ok := n.Str()
+	return strings.Fields(text), ok
 }
 
-func (l *listEntry) parseExtra(n *jsondoc.Node) bool {
-	ok := n.Kind() == jsondoc.Array
-	err := n.Each(func(_ string, e *jsondoc.Node) bool {
-		after, err := e.Member("after")
-		value, errValue := e.Member("value")
-		i, errNumber := strconv.Atoi(string(after.Text()))
-		ok = err == nil && errValue == nil && errNumber == nil && value != nil
-		if ok {
-			l.extra = append(l.extra, extra{i, value.Text()})
+func (l *listEntry) parsePart(j int, n *jsondoc.Node, within int) bool {
+	return every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
+		switch name {
+		case "kept":
+			l.parts[j], ok = parseEntries(v, nil, within)
+		case "alike":
+			l.alike[j], ok = parseWords(v)
 		}
 		return ok
 	})
-	return ok && err == nil
+}
+
+func parseExtra(n *jsondoc.Node) (extra, bool) {
+	after, err := n.Member("after")
+	value, errValue := n.Member("value")
+	i, ok := parseInt(after)
+	return extra{i, value.Text()}, ok && err == nil && errValue == nil && value != nil
 }

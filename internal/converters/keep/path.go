@@ -66,59 +66,36 @@ func (p Path) String() string {
 
 // appendJSON appends the path as the array that an annotation has: a string for a member, an object for an element.
 func (p Path) appendJSON(dst []byte) []byte {
-	dst = append(dst, '[')
-	for i, s := range p {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	return appendArray(dst, p, func(dst []byte, s Step) []byte {
 		if s.Keys == nil {
-			dst = appendString(dst, s.Name)
-			continue
+			return jsondoc.AppendString(dst, s.Name)
 		}
-		dst = appendKeys(dst, s.Keys)
-	}
-	return append(dst, ']')
-}
-
-// sum returns a hash of the path.
-func (p Path) sum() uint64 {
-	sum := uint64(offset64)
-	for _, s := range p {
-		sum = hashed(sum, s.Name)
-		for _, k := range s.Keys {
-			sum = hashed(hashed(sum, k.Name), k.Value)
-		}
-	}
-	return sum
+		return appendKeys(dst, s.Keys)
+	})
 }
 
 // appendKeys appends the keys of an element as an object.
 func appendKeys(dst []byte, keys []Key) []byte {
 	for i, k := range keys {
 		dst = append(dst, "{,"[min(i, 1)])
-		dst = append(appendString(dst, k.Name), ':')
+		dst = append(jsondoc.AppendString(dst, k.Name), ':')
 		dst = append(dst, k.Value...)
 	}
 	return append(dst, '}')
 }
 
-func appendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }
-
 // parsePath reads what appendJSON wrote, and reports whether it is that.
 func parsePath(n *jsondoc.Node) (Path, bool) {
-	if n.Kind() != jsondoc.Array {
-		return nil, false
-	}
-	path, ok := Path{}, true
-	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+	path := Path{}
+	ok := every(n, jsondoc.Array, func(_ string, e *jsondoc.Node) (ok bool) {
 		s := Step{}
 		if s.Name, ok = e.Str(); !ok {
 			s.Keys, ok = parseKeys(e)
 		}
-		path, ok = append(path, s), ok && len(path) < maxSteps
-		return ok
+		path = append(path, s)
+		return ok && len(path) <= maxSteps
 	})
-	return path, ok && err == nil
+	return path, ok
 }
 
 // maxKeys bounds by how many fields the elements of a list are told apart: each element is looked at for each of them.
@@ -126,14 +103,12 @@ const maxKeys = 16
 
 func parseKeys(n *jsondoc.Node) ([]Key, bool) {
 	var keys []Key
-	ok := n.Kind() == jsondoc.Map
-	err := n.Each(func(name string, value *jsondoc.Node) bool {
+	ok := every(n, jsondoc.Map, func(name string, value *jsondoc.Node) bool {
 		text, scalar := keyText(value)
-		ok = ok && scalar && len(keys) < maxKeys
 		keys = append(keys, Key{name, text})
-		return ok
+		return scalar && len(keys) <= maxKeys
 	})
-	return keys, ok && err == nil && len(keys) > 0
+	return keys, ok && len(keys) > 0
 }
 
 // keyText returns the value of a key field as canonical JSON, and whether it may be one.
@@ -172,4 +147,48 @@ func index(keys []Key) string {
 		return keys[0].Value
 	}
 	return string(appendKeys(nil, keys))
+}
+
+// find returns the value at a path, or nil if there is none.
+func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
+	for _, s := range path {
+		var err error
+		switch {
+		case s.First:
+			n, err = n.Element(0)
+		case s.Keys != nil:
+			n, err = elementOf(n, s.Keys)
+		default:
+			n, err = n.Member(s.Name)
+		}
+		if n == nil || err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// elementOf returns the element of a list that has some keys, or nil.
+func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
+	if n.Kind() != jsondoc.Array {
+		return nil, nil //nolint:nilnil // absent
+	}
+	var found *jsondoc.Node
+	err := n.Each(func(_ string, e *jsondoc.Node) bool {
+		if hasKeys(e, keys) {
+			found = e
+		}
+		return found == nil
+	})
+	return found, err
+}
+
+func hasKeys(e *jsondoc.Node, keys []Key) bool {
+	for _, k := range keys {
+		value, err := e.Member(k.Name)
+		if text, ok := keyText(value); err != nil || !ok || text != k.Value {
+			return false
+		}
+	}
+	return true
 }

@@ -119,74 +119,54 @@ type group struct {
 	entries []*Entry
 }
 
-// grouped returns a group for each entry, or, where those are too many, fewer by their parents.
+// grouped returns a group for each entry, or, where those are too many, for the longest beginnings of their paths that are few enough.
 func grouped(entries []*Entry, d *deadline) ([]group, error) {
-	depth, ordered := 0, false
-	for _, e := range entries {
-		depth, ordered = max(depth, len(e.path)), ordered || e.kind == isOrder
-	}
-	if len(entries) > maxAnnotations {
-		depth, err := fitting(entries, depth, d)
-		if err != nil {
-			return nil, err
+	if len(entries) <= maxAnnotations {
+		// An order has the path of the list, of which more may be kept.
+		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.kind == isOrder }) {
+			return byPath(entries, maxSteps, len(entries), d)
 		}
-		return byPath(entries, depth, d)
+		groups := make([]group, 0, len(entries))
+		for _, e := range entries {
+			groups = append(groups, group{e.path, []*Entry{e}})
+		}
+		return groups, nil
 	}
-	if ordered {
-		return byPath(entries, depth, d) // an order has the path of the list, which may be kept otherwise as well
-	}
-	groups := make([]group, 0, len(entries))
+	least, most := 1, 1
 	for _, e := range entries {
-		groups = append(groups, group{e.path, []*Entry{e}})
+		most = max(most, len(e.path))
 	}
-	return groups, nil
-}
-
-// fitting returns how many steps of the paths make groups that are not too many, or 1.
-func fitting(entries []*Entry, most int, d *deadline) (int, error) {
-	least := 1
 	for least < most {
 		depth := (least + most + 1) / 2
-		switch few, err := fewPaths(entries, depth, d); {
+		switch groups, err := byPath(entries, depth, maxAnnotations, d); {
 		case err != nil:
-			return 0, err
-		case few:
-			least = depth
-		default:
+			return nil, err
+		case groups == nil:
 			most = depth - 1
+		default:
+			least = depth
 		}
 	}
-	return least, nil
+	return byPath(entries, least, len(entries), d)
 }
 
-// fewPaths reports whether the first steps of all paths are few enough for an annotation each.
-func fewPaths(entries []*Entry, depth int, d *deadline) (bool, error) {
-	paths := make(map[uint64]bool, maxAnnotations)
-	for _, e := range entries {
-		if err := d.passed(1); err != nil {
-			return false, err
-		}
-		if paths[e.path[:min(depth, len(e.path))].sum()] = true; len(paths) > maxAnnotations {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// byPath groups entries by the first steps of their paths.
-func byPath(entries []*Entry, depth int, d *deadline) ([]group, error) {
+// byPath groups entries by the first steps of their paths, or returns nil if that makes too many groups.
+func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 	var groups []group
-	at := map[string]int{}
+	var key []byte
+	at := make(map[string]int, min(most, maxAnnotations))
 	for _, e := range entries {
 		if err := d.passed(1); err != nil {
 			return nil, err
 		}
 		path := e.path[:min(depth, len(e.path))]
-		key := string(path.appendJSON(nil))
-		i, found := at[key]
+		key = path.appendJSON(key[:0])
+		i, found := at[string(key)]
 		if !found {
-			i = len(groups)
-			at[key], groups = i, append(groups, group{path: path})
+			if i = len(groups); i == most {
+				return nil, nil
+			}
+			at[string(key)], groups = i, append(groups, group{path: path})
 		}
 		groups[i].entries = append(groups[i].entries, e)
 	}

@@ -29,12 +29,11 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // context, or of an object with more members than are looked at.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
-		deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion),
-		done: &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}},
+		walker: newWalker(ctx, obj, l),
+		done:   &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}},
 	}
 	t := tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
-	r.object, r.scopes = obj.Node, []*jsondoc.Node{obj.Node}
 	r.visit(t, obj.Node, l.root(y))
 	if r.err == nil {
 		r.apply(t, obj.Node, 0)
@@ -44,31 +43,11 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 
 // A restorer puts kept values back.
 type restorer struct {
-	deadline     *deadline
-	memo         *memo
-	done         *Restored
-	path         Path
-	has          int // how much of the path the object has
-	there        int // and of that, up to where the other version is known to have something
-	object       *jsondoc.Node
-	scopes       []*jsondoc.Node
-	otherVersion string
-	stored       bool // entries are not judged, but get what is shown as a second base
-	err          error
-}
+	walker // of the object
 
-func (r *restorer) note(err error) {
-	if err != nil && r.err == nil {
-		r.err = err
-	}
-}
-
-// stopped reports whether there is nothing more to be done. It is asked for each value.
-func (r *restorer) stopped() bool {
-	if r.err == nil {
-		r.err = r.deadline.passed(1)
-	}
-	return r.err != nil
+	done  *Restored // nil: entries are not judged, but get what is shown as a second base
+	has   int       // how much of the path the object has
+	there int       // and of that, up to where the other version is known to have something
 }
 
 // A branch is a place of the object with what was kept of it and below it.
@@ -84,7 +63,7 @@ type branch struct {
 	inOrder bool // the list shows what it showed when its order was kept
 	listed  *listed
 	node    *jsondoc.Node
-	where   where
+	cursor  cursor
 }
 
 // tree sorts entries by their places. Of two for one place the first counts.
@@ -163,26 +142,22 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
 // does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{
-		deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion),
-		object: g.Node, scopes: []*jsondoc.Node{g.Node}, stored: true,
-	}
+	r := &restorer{walker: newWalker(ctx, g, l)}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
 
 // visit goes to a place and what is below it: n is what the object has there, or nil. It decides which entries return, or notes
 // what they show.
-func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
-	if b.node, b.where = n, w; r.stopped() {
+func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
+	if b.node, b.cursor = n, c; r.stopped() {
 		return
 	}
-	switch {
-	case r.stored:
-		r.note(r.shown(b, n, w))
-	default:
-		if b.valid = b.entry != nil && r.counts(b.entry, n, w); b.valid && b.entry.kind == isList && n != nil {
-			b.listed = r.list(b.entry, n, w)
+	if r.done == nil {
+		r.stored(b, n, c)
+	} else {
+		if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid && b.entry.kind == isList && n != nil {
+			b.listed = r.list(b.entry, n, c)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 	}
@@ -196,15 +171,14 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 		}
 		m, at, err := find.part(kid.step)
 		r.note(err)
-		next := where{}
+		next := cursor{}
 		if kid.step.Keys == nil {
-			next = w.member(kid.step.Name, len(r.path)+1)
+			next = c.member(kid.step.Name, len(r.path)+1)
 		} else {
-			next = w.element(len(r.path)+1, w.paired(at, len(find.list)))
+			next = c.element(len(r.path)+1, c.paired(at, len(find.list)))
 		}
-		depth, has, there := len(r.path), r.has, r.there
-		r.path, r.scopes = append(r.path, kid.step), append(r.scopes, m)
-		if m != nil && has == depth {
+		has, there := r.has, r.there
+		if r.push(kid.step, m); m != nil && has == len(r.path)-1 {
 			r.has++
 			if !next.missing() {
 				r.there = r.has
@@ -214,23 +188,22 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, w where) {
 			next = next.nothing(len(r.path))
 		}
 		r.visit(kid, m, next)
-		r.path, r.scopes, r.has, r.there = r.path[:depth], r.scopes[:depth+1], has, there
+		r.pop()
+		r.has, r.there = has, there
 	}
 }
 
 // A finder finds the parts of a value that steps lead to.
 type finder struct {
 	of     *jsondoc.Node
-	list   []member                  // the elements of a list
+	list   []*jsondoc.Node           // the elements of a list
 	byKeys map[string]map[string]int // by the fields of the keys: where each of them is
 }
 
 func (r *restorer) finder(n *jsondoc.Node) *finder {
 	f := &finder{of: n}
 	if n.Kind() == jsondoc.Array {
-		list, err := membersOf(n)
-		r.note(err)
-		f.list, f.byKeys = list, map[string]map[string]int{}
+		f.list, f.byKeys = r.elements(n), map[string]map[string]int{}
 	}
 	return f
 }
@@ -252,7 +225,7 @@ func (f *finder) part(s Step) (part *jsondoc.Node, at int, err error) {
 	if !found {
 		return nil, -1, nil
 	}
-	return f.list[i].value, i, nil
+	return f.list[i], i, nil
 }
 
 // maxKeySets bounds by how many sets of fields the elements of a list may be known. Ours has one.
@@ -267,10 +240,10 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 }
 
 // indexBy returns where the first element with each of the keys is.
-func indexBy(list []member, fields []string) map[string]int {
+func indexBy(list []*jsondoc.Node, fields []string) map[string]int {
 	by := make(map[string]int, len(list))
 	for i, e := range list {
-		keys, ok := keysOf(e.value, fields)
+		keys, ok := keysOf(e, fields)
 		if !ok {
 			continue
 		}
@@ -282,25 +255,25 @@ func indexBy(list []member, fields []string) map[string]int {
 }
 
 // counts reports whether an entry returns.
-func (r *restorer) counts(e *Entry, n *jsondoc.Node, w where) bool {
-	if r.there < e.in && e.kind != isAbsent || w.place.dropped() {
+func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
+	if r.there < e.in && e.kind != isAbsent || c.place.dropped() {
 		return false
 	}
 	switch e.kind {
 	case isList:
-		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && w.place != nil && w.place.Element ||
-			n == nil && w.place != nil && w.place.First && w.place.Bridge
+		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && c.place != nil && c.place.Element ||
+			n == nil && c.place != nil && c.place.First && c.place.Bridge
 	case isAbsent:
-		return n != nil && r.shows(e, n, w)
+		return n != nil && r.shows(e, n, c)
 	case isValue, isOrder:
 	}
-	if n != nil && w.unknown() {
+	if n != nil && c.unknown() {
 		r.done.survived[survivor(r.path, n)] = true
 	}
 	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys)) {
 		return false
 	}
-	return w.fits(e.value) && (r.shows(e, n, w) || n == nil && w.unbound())
+	return c.fits(e.value) && (r.shows(e, n, c) || n == nil && c.unbound())
 }
 
 func lastKeys(path Path) []Key {
@@ -321,51 +294,23 @@ func isElement(value []byte, keys []Key) bool {
 
 // shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
 // filled in may be there or not.
-func (r *restorer) shows(e *Entry, n *jsondoc.Node, w where) bool {
+func (r *restorer) shows(e *Entry, n *jsondoc.Node, c cursor) bool {
 	if n == nil {
-		w = w.nothing(len(r.path))
+		c = c.nothing(len(r.path))
 	}
-	if !isOneOf(r.base(n, w, true), e.base) && !isOneOf(r.base(n, w, false), e.base) {
+	if !isOneOf(r.base(n, c, true), e.base) && !isOneOf(r.base(n, c, false), e.base) {
 		return false
 	}
 	version, was, _ := strings.Cut(e.shown, ":")
 	if version != "" && version != r.otherVersion {
 		return true
 	}
-	return isOneOf(r.otherShows(e, n, w, true), was) || isOneOf(r.otherShows(e, n, w, false), was)
+	presence := n == nil || e.kind == isAbsent
+	return isOneOf(r.shown(c, presence, true), was) || isOneOf(r.shown(c, presence, false), was)
 }
 
-func (r *restorer) base(n *jsondoc.Node, w where, filled bool) string {
-	return baseOf(n, w, filled, r.path, r.scope, r.note, r.memo)
-}
-
-func (r *restorer) otherShows(e *Entry, n *jsondoc.Node, w where, filled bool) string {
-	return w.shown(n == nil || e.kind == isAbsent, filled, r.scope, len(r.path), r.memo)
-}
-
-func (r *restorer) scope(depth int) *jsondoc.Node {
-	if depth == ofObject {
-		return r.object
-	}
-	return r.scopes[depth]
-}
-
-// isOneOf reports whether a digest is one of those that slashes separate.
-func isOneOf(digest, all string) bool {
-	first, second, two := strings.Cut(all, "/")
-	return digest == first || two && digest == second
-}
-
-// orElse adds a second digest to one, if it is another.
-func orElse(digest, second string) string {
-	if digest == second {
-		return digest
-	}
-	return digest + "/" + second
-}
-
-// shown notes what is shown now as the second base of the entries at a place.
-func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
+// stored notes what is shown now as the second digests of what was kept of a place.
+func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 	if b.order != nil {
 		b.order.base = orElse(b.order.base, r.orderBase(b.order, n))
 	}
@@ -373,54 +318,42 @@ func (r *restorer) shown(b *branch, n *jsondoc.Node, w where) error {
 	case e == nil:
 	case e.kind != isList:
 		if n == nil {
-			w = w.nothing(len(r.path))
+			c = c.nothing(len(r.path))
 		}
-		r.second(e, n, w)
+		r.second(e, n, c)
 	default:
-		if w.hasUnit() {
-			r.second(e, nil, w)
+		if c.hasUnit() {
+			r.second(e, nil, c)
 		}
-		list, of, err := elementsAt(n, w)
-		if err != nil || len(list) != len(e.list.was) {
-			return err
+		list, at := r.elementsAt(n, c)
+		if len(list) != len(e.list.was) {
+			return
 		}
 		for i, m := range list {
-			e.list.was[i] = orElse(e.list.was[i], digestText(m.value))
+			e.list.was[i] = orElse(e.list.was[i], digestText(m))
 		}
-		return r.shownParts(e.list, list, of)
+		for i, kept := range e.list.parts {
+			r.part(kept, list[i], at(i))
+		}
 	}
-	return nil
 }
 
 // second notes what the unit of an entry shows now as its second digests.
-func (r *restorer) second(e *Entry, n *jsondoc.Node, w where) {
-	e.base = orElse(e.base, r.base(n, w, true))
-	if _, was, _ := strings.Cut(e.shown, ":"); was != r.otherShows(e, n, w, true) {
-		e.shown = versioned(r.otherVersion, was+"/"+r.otherShows(e, n, w, true))
+func (r *restorer) second(e *Entry, n *jsondoc.Node, c cursor) {
+	e.base = orElse(e.base, r.base(n, c, true))
+	now := r.shown(c, n == nil || e.kind == isAbsent, true)
+	if _, was, _ := strings.Cut(e.shown, ":"); was != now {
+		e.shown = versioned(r.otherVersion, was+"/"+now)
 	}
 }
 
 // elementsAt returns the elements of a list, or the object that is one in the other version, and where each of them is.
-func elementsAt(n *jsondoc.Node, w where) (list []member, at func(i int) where, err error) {
+func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, at func(i int) cursor) {
 	if n.Kind() == jsondoc.Map {
-		return []member{{value: n}}, func(int) where { return w.alone() }, nil
+		return []*jsondoc.Node{n}, func(int) cursor { return c.alone() }
 	}
-	list, err = membersOf(n)
-	return list, func(i int) where { return w.anElement(w.paired(i, len(list))) }, err
-}
-
-// shownParts is shown for what was kept of the elements of a list.
-func (r *restorer) shownParts(l *listEntry, list []member, at func(i int) where) error {
-	for i, kept := range l.parts {
-		sub := &restorer{
-			deadline: r.deadline, memo: r.memo, otherVersion: r.otherVersion,
-			object: r.object, scopes: []*jsondoc.Node{list[i].value}, stored: true,
-		}
-		if sub.visit(tree(kept), list[i].value, at(i)); sub.err != nil {
-			return sub.err
-		}
-	}
-	return nil
+	list = r.elements(n)
+	return list, func(i int) cursor { return c.anElement(c.paired(i, len(list))) }
 }
 
 // parsed returns the value that a text is.
@@ -439,8 +372,6 @@ func (r *restorer) orderCounts(e *Entry, n *jsondoc.Node) bool {
 // orderBase returns the digest of the order in which a list shows the elements, but for those that were not shown: these may
 // have come to be.
 func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) string {
-	list, err := membersOf(n)
-	r.note(err)
 	fields, _ := fieldsOf(e.order[0])
 	lone := make(map[string]bool, len(e.lone))
 	for _, i := range e.lone {
@@ -448,6 +379,6 @@ func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) string {
 			lone[index(e.order[i])] = true
 		}
 	}
-	keys := slices.Clone(distinctKeys(list, fields))
+	keys := slices.Clone(distinctKeys(r.elements(n), fields))
 	return orderBase(slices.DeleteFunc(keys, func(k []Key) bool { return lone[index(k)] }))
 }

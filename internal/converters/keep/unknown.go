@@ -33,7 +33,7 @@ func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 
 // field looks at a field of the object, and keeps it. Metadata, which may be most of the object, is not looked at.
 func (s *Searcher) field(name []byte, m jsondoc.Member) bool {
-	if !s.found && !isHeadName(name) {
+	if !s.found && !isHead(name) {
 		s.member(name, m.Value())
 	}
 	return true
@@ -71,10 +71,6 @@ func (s *Searcher) value(name []byte, value jsondoc.Value, n *crdschema.Node) {
 	s.schema, s.path = n, append(s.path, name)
 	value.Each(visit)
 	s.schema, s.path = of, s.path[:len(s.path)-1]
-}
-
-func isHeadName(name []byte) bool {
-	return string(name) == "metadata" || string(name) == "apiVersion" || string(name) == "kind"
 }
 
 // isElsewhere reports whether the other version has a member of the place, or a rule something to do with it.

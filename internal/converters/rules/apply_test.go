@@ -18,9 +18,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// Server-side apply converts what is stored to the version of a manager and back, and fragments of it: what one manager does at its
-// version must not undo what another one did at theirs. A Database says a part of the backup's policy in v1alpha1, all of it in the
-// others.
+// Server-side apply converts the stored object, and fragments of it, to the version of a manager
+// and back. What one manager does at its version must not undo what another did at a different one.
+// A Database in v1alpha1 says only part of the backup's policy, which the other versions say whole.
 
 func database(t *testing.T) (*converters.Kind, *crdschema.CRD) {
 	t.Helper()
@@ -87,7 +87,7 @@ func TestDatabaseStaysComplete(t *testing.T) {
 	}
 }
 
-// A manager at one version changes what is stored at another.
+// A manager at one version changes an object that is stored at another.
 func TestManagersKeepWhatOthersApplied(t *testing.T) {
 	t.Parallel()
 	kind, _ := database(t)
@@ -133,7 +133,7 @@ func TestManagersKeepWhatOthersApplied(t *testing.T) {
 	}
 }
 
-// Three managers apply their own manifests again, in any order: nothing changes.
+// Three managers apply their own manifests again, in any order, and nothing changes.
 func TestManagersApplyTheSameAgain(t *testing.T) {
 	t.Parallel()
 	kind, _ := database(t)
@@ -169,8 +169,8 @@ func TestManagersApplyTheSameAgain(t *testing.T) {
 	}
 }
 
-// What a single manager owns is converted alone, from every version to every other one, without metadata: it comes back, and it
-// says there what it says in the whole.
+// What a single manager owns is converted alone, without metadata, from every version to every
+// other one. It comes back, and there it says the same as within the whole object.
 func TestFragmentsOfManagersConvertAlone(t *testing.T) {
 	t.Parallel()
 	kind, _ := database(t)
@@ -187,7 +187,7 @@ func TestFragmentsOfManagersConvertAlone(t *testing.T) {
 				if diff := cmp.Diff(specOf(t, fragment), specOf(t, back)); diff != "" {
 					t.Errorf("%s by way of %s (-want +got):\n%s", fragment, there, diff)
 				}
-				// Only what v1alpha1 has no field for has to travel along.
+				// Only what v1alpha1 has no field for has to be kept.
 				says := spec == `{"backupPolicy":{"retentionDays":14}}` || spec == `{"backupPolicy":{}}`
 				if _, kept := decodedJSON(t, there)["metadata"]; kept != (says && to == "v1alpha1") {
 					t.Errorf("%s -> %s: %s", fragment, to, there)

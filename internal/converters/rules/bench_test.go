@@ -16,8 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// manyFields is a pair of versions with rules that rename count fields, plain or with CEL; object is one of v1beta1 with about
-// 3 KB, most of it managedFields.
+// manyFields returns a pair of versions with rules that rename count fields, plainly or with CEL.
+// Its object of v1beta1 has about 3 KB, most of it managedFields.
 func manyFields(plain, cel int) (p pair, object []byte) {
 	var list []string
 	beta, v1, spec := make([]string, 0, 20), make([]string, 0, 20), make([]string, 0, 20)
@@ -45,7 +45,7 @@ func manyFields(plain, cel int) (p pair, object []byte) {
 	}, object
 }
 
-// A slot opens the same object again and again, as the server does, and puts it out.
+// A slot opens the same object again and again, as the server does, and writes it.
 type slot struct {
 	doc  jsondoc.Document
 	out  jsondoc.Output
@@ -107,7 +107,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// The same renames as anybody would write them.
+// The same renames as a user would write them.
 func BenchmarkMap(b *testing.B) {
 	for _, count := range []int{1, 5, 20} {
 		b.Run(fmt.Sprintf("plain%d", count), func(b *testing.B) {
@@ -137,7 +137,8 @@ func BenchmarkMap(b *testing.B) {
 	}
 }
 
-// BenchmarkKept converts an object of which one field has to be kept, and back again with what was kept.
+// BenchmarkKept converts an object with one field that has to be kept, and back with the kept
+// value.
 func BenchmarkKept(b *testing.B) {
 	p, object := manyFields(5, 0)
 	p.v1 = strings.Replace(p.v1, ", oldField19: string", "", 1)
@@ -158,8 +159,8 @@ func BenchmarkKept(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad reads 200 CRDs and 1,000 rules for them, of which 200 are CEL, checks them and compiles them, as serve does when
-// it starts. HeapSys is what the heap took at most.
+// BenchmarkLoad reads 200 CRDs and 1,000 rules for them, 200 of which are CEL, and checks and
+// compiles them as serve does when it starts. HeapSys is the highest size of the heap.
 func BenchmarkLoad(b *testing.B) {
 	const count = 200
 	files, texts := make([]rules.Source, 0, count), make([][]byte, 0, count)

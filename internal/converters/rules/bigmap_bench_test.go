@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// bigMap is a pair of versions with a map of durations, in seconds at the hub.
+// bigMap is a pair of versions with a map of durations, which are seconds at the hub.
 func bigMap() pair {
 	return pair{
 		beta: "{spec: {timeouts: {'*': string}}}", v1: "{spec: {timeouts: {'*': integer}}}",
@@ -20,8 +20,8 @@ func bigMap() pair {
 	}
 }
 
-// bigMapOf returns an object of v1beta1 with a number of entries of one value. Their keys are short: what is kept of a map of
-// 20,000 entries has to fit into 256 KiB.
+// bigMapOf returns an object of v1beta1 with n entries of one value. Their keys are short, so that
+// the kept values of 20,000 entries fit into 256 KiB.
 func bigMapOf(entries int, value string) string {
 	var b strings.Builder
 	for i := range entries {
@@ -30,7 +30,7 @@ func bigMapOf(entries int, value string) string {
 	return head("v1beta1", `,"spec":{"timeouts":{`+b.String()[1:]+"}}")
 }
 
-// withOneEdit returns an object of the hub with another value of one entry.
+// withOneEdit returns an object of the hub in which one entry has another value.
 func withOneEdit(tb testing.TB, hub string) string {
 	tb.Helper()
 	text := strings.Replace(hub, `"1":0,`, `"1":7,`, 1)
@@ -40,7 +40,7 @@ func withOneEdit(tb testing.TB, hub string) string {
 	return text
 }
 
-// What the benchmark does is right: the edited entry says what was written, and all others come back as they were.
+// The edited entry has the new value, and all others come back as they were.
 func TestBigMap(t *testing.T) {
 	t.Parallel()
 	kind := bigMap().kind(t)
@@ -55,11 +55,13 @@ func TestBigMap(t *testing.T) {
 	}
 }
 
-// BenchmarkBigMap converts a map under a rule for each of its values, of which nothing has to be kept, or every entry: 0 is
-// a duration, and how that is written is 0s. toHub converts it to the hub, back converts the result after somebody has edited
-// one entry there. Time and memory for an entry are the same whatever the number of entries, if all is linear.
+// BenchmarkBigMap converts a map with a rule for each of its values. Either nothing has to be kept,
+// or every entry: 0 is a duration, whose canonical form is 0s. toHub converts to the hub, back
+// converts the result after one entry was edited there. Time and memory for an entry do not depend
+// on the number of entries if all is linear.
 //
-// What is kept of the larger maps does not fit into annotations, and the conversion fails (fails is 1), which has to be as quick.
+// The kept values of the larger maps do not fit into annotations. Such a conversion fails (fails is
+// 1), which must take no longer.
 func BenchmarkBigMap(b *testing.B) {
 	kind := bigMap().kind(b)
 	for _, kept := range []struct{ name, value string }{{"none", "0s"}, {"all", "0"}} {
@@ -79,8 +81,8 @@ func BenchmarkBigMap(b *testing.B) {
 	}
 }
 
-// BenchmarkBigUnit converts a map that belongs together with a long text and a long list, because one rule reads them all: what is
-// kept of each entry of the map is tied to all of both.
+// BenchmarkBigUnit converts a map that is one unit with a long text and a long list, because one
+// rule reads them all. The base of each kept entry covers both.
 func BenchmarkBigUnit(b *testing.B) {
 	kind := pair{
 		beta: "{spec: {t: string, l: [{name: string, v: string}, name], m: {'*': string}}}", v1: "{spec: {h: string}}",

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A countdown is a context whose deadline passes once it has been looked at so many times.
+// A countdown is a context whose deadline passes after it has been checked n times.
 type countdown struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -41,7 +41,7 @@ func datedConversions(t *testing.T) map[string]dated {
 	all["nothing kept"] = dated{bigMap(), "v1beta1", plain}
 	all["nothing kept, back"] = dated{bigMap(), "v1", strings.ReplaceAll(strings.Replace(plain, "v1beta1", "v1", 1), `"0s"`, "0")}
 	all["all kept"] = dated{bigMap(), "v1beta1", kept}
-	// What is kept of so many does not fit, so some are kept as if by somebody who had more room.
+	// The kept values of all do not fit, so some are kept as if the limit were higher.
 	annotations := make([]string, 0, n)
 	for i := range n {
 		annotations = append(annotations, fmt.Sprintf(`{"value":"0","path":["k%d"]}`, i))
@@ -54,7 +54,7 @@ func datedConversions(t *testing.T) map[string]dated {
 		beta: "{spec: {timeouts: {'*': string}, l: [{d: integer}]}}", v1: "{spec: {timeouts: {'*': integer}, l: [{d: integer = 1}]}}",
 		rules: bigMap().rules,
 	}
-	all["all kept, beside defaults"] = dated{defaults, "v1beta1", strings.Replace(kept, `"spec":{`, `"spec":{"l":[{}],`, 1)}
+	all["all kept, next to defaults"] = dated{defaults, "v1beta1", strings.Replace(kept, `"spec":{`, `"spec":{"l":[{}],`, 1)}
 
 	lists := pair{
 		beta:  "{spec: {l: [{a: string, only: string}], k: [{name: string, a: string, only: string}, name]}}",
@@ -88,8 +88,9 @@ func (d dated) convert(t *testing.T, ctx context.Context, kind *converters.Kind)
 	return kind.Convert(ctx, obj, d.from, other(d.from))
 }
 
-// Whatever a conversion is about when its deadline passes, it ends with the error of the context, and soon: it looks at the deadline
-// for every few hundred values, and hardly once more when that has passed.
+// Whatever a conversion is doing when its deadline passes, it soon ends with the error of the
+// context. It checks the deadline for every few hundred values, and hardly again once that has
+// passed.
 func TestTheDeadlineIsLookedAtEverywhere(t *testing.T) {
 	t.Parallel()
 	for name, d := range datedConversions(t) {
@@ -120,7 +121,7 @@ func TestTheDeadlineIsLookedAtEverywhere(t *testing.T) {
 	}
 }
 
-// One that is over before it begins takes next to no time.
+// A conversion whose deadline has passed before it begins takes almost no time.
 func TestAContextThatIsOverIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, d := range datedConversions(t) {

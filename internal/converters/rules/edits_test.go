@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a version has beside the places that the other one knows survives an edit of these there.
+// Fields that only one version has survive an edit of other fields at the other version.
 func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	t.Parallel()
 	containers := pair{
@@ -78,7 +78,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		old, new string // the edit of its text at v1beta1
 		want     string // the spec at v1 then; "" for the same
 	}{
-		"an element beside a picked one": {
+		"an element next to a picked one": {
 			containers, `{"containers":[{"name":"main","image":"a:1"},{"name":"side","image":"s:1"}]}`, `a:1`, `a:2`,
 			`{"containers":[{"name":"main","image":"a:2"},{"name":"side","image":"s:1"}]}`,
 		},
@@ -94,7 +94,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 			containers, `{"containers":[{"name":"side","image":"s:1"}]}`, `"spec":{`, `"spec":{"image":"a:1"`,
 			`{"containers":[{"name":"main","image":"a:1"},{"name":"side","image":"s:1"}]}`,
 		},
-		"elements that are no object of the other version": {
+		"elements that are not objects of the other version": {
 			wrapped, `{"dataFrom":[{"find":{"path":"o"}},{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"b"}}]}`, `"b"`, `"c"`,
 			`{"dataFrom":[{"find":{"path":"o"}},{"extract":{"key":"a"}},{"find":{"path":"p"}},{"extract":{"key":"c"}}]}`,
 		},
@@ -127,7 +127,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 			nested, `{"dataFrom":[{"extract":{"keys":[{"k":"1","h":"x"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`, `"1"`, `"3"`,
 			`{"dataFrom":[{"extract":{"keys":[{"k":"3"},{"k":"2","h":"y"}]}},{"find":{"path":"f"}}]}`,
 		},
-		"elements with two keys of which one is not known": {
+		"elements with two keys, one of them unknown": {
 			hiddenKey, `{"ports":[{"port":80,"protocol":"TCP","app":"a"},{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
 			`{"port":80},`, ``, `{"ports":[{"port":443,"protocol":"TCP","app":"b"},{"port":53,"protocol":"UDP","app":"c"}]}`,
 		},
@@ -141,7 +141,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"elements behind the first": {
 			first, `{"providers":[{"a":"1","b":"2"},{"a":"3","b":"4"}]}`, `"1"`, `"5"`, `{"providers":[{"a":"5","b":"2"},{"a":"3","b":"4"}]}`,
 		},
-		"fields beside one that a guard lets through": {
+		"fields next to one that a guard lets through": {
 			guarded, `{"service":{"port":80,"ip":"10.0.0.1"}}`, `80`, `81`, `{"service":{"port":81,"ip":"10.0.0.1"}}`,
 		},
 		"fields of a union": {
@@ -202,7 +202,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 			keyless, `{"l":[{"a":"p","x":"P"},{"a":"q","x":"Q"}]}`, `{"a":"p"},{"a":"q"}`, `{"a":"s"},{"a":"t"}`,
 			`{"l":[{"a":"s"},{"a":"t"}]}`,
 		},
-		"of which another list in the other version has keys": {
+		"of a list that has keys in the other version": {
 			betaKeys, `{"l":[{"name":"p","n":1,"x":"P"},{"name":"q","n":2,"x":"Q"}]}`, `{"n":1,"id":"p"},{"n":2,"id":"q"}`,
 			`{"id":"q","n":3},{"id":"p","n":4}`, `{"l":[{"n":3,"name":"q","x":"Q"},{"n":4,"name":"p","x":"P"}]}`,
 		},
@@ -236,8 +236,8 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	}
 }
 
-// Both versions have the list, and one has its first element apart.
-func TestAFirstElementStandsBeforeTheOthers(t *testing.T) {
+// Both versions have the list, and one also has its first element separately.
+func TestAFirstElementComesBeforeTheOthers(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
@@ -260,7 +260,8 @@ func TestAFirstElementStandsBeforeTheOthers(t *testing.T) {
 	}
 }
 
-// Each text says what the one before it was, so an edit of the first is one of all: they are given up one after the other.
+// Each text repeats the one before it, so an edit of the first is one of all: they are given up one
+// after the other.
 func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{3, 9, 40} {
@@ -285,7 +286,7 @@ func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 	}
 }
 
-// Anybody can write an annotation: what is in it makes no conversion fail.
+// Any client can write an annotation. Its content makes no conversion fail.
 func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	kind := pair{

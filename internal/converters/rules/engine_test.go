@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// A sample is an object, what becomes of it in the other version, and what is kept of its own version there: the annotations
-// without their prefix, and without the digests in them.
+// A sample is an object, its form at the other version, and what is kept of its own version there:
+// the annotations without their prefix and digests.
 type sample struct {
 	from     string // v1beta1 or v1
 	rest     string // behind metadata
@@ -240,7 +240,7 @@ func structureCases() []engineCase {
 			},
 		},
 		{
-			name: "places computed by one rule, of which some have nothing to be in",
+			name: "places computed by one rule, some of them without a parent",
 			pair: pair{
 				beta: "{spec: {p: {a: string}, q: string}}",
 				v1:   "{spec: {p: {a: string, x: string}, q: string, r: string, c: {deep: string}, b: string}}",

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The API server refuses an answer with a label that is not valid, or with an entry of metadata that is no string. What the rules
-// would put there is kept instead, and no conversion fails.
+// The API server refuses an answer with an invalid label, or with a label or annotation that is not
+// a string. Such values are kept instead, and no conversion fails.
 func TestLabelsAndAnnotationsAreOnesThatTheAPIServerTakes(t *testing.T) {
 	t.Parallel()
 	const valid, long = `"blue"`, `"a123456789012345678901234567890123456789012345678901234567890123"`
@@ -94,7 +94,7 @@ func TestLabelsAndAnnotationsAreOnesThatTheAPIServerTakes(t *testing.T) {
 	}
 }
 
-// Whoever may edit an object may write annotations.
+// A client that may edit an object may write annotations.
 func TestForgedAnnotationsRestoreNoInvalidLabels(t *testing.T) {
 	t.Parallel()
 	kind := pair{

@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What only one version has of an object that is the first element of a list in the other one is none of another element.
+// If an object is the first element of a list at the other version, what only its own version has
+// of it never moves to another element.
 func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
 	t.Parallel()
 	lists := func(list string) pair {
@@ -67,8 +68,9 @@ func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
 	}
 }
 
-// What looks like a default comes back with the rest of an element that was taken out of a list. The API server would fill it in
-// only later, and until then the other version differed, and so an annotation was left.
+// A value that equals a default comes back with the rest of an element that was taken out of a
+// list. The API server would fill it in only later; until then the versions would differ, and leave
+// an annotation.
 func TestDefaultsOfElementsThatRulesMove(t *testing.T) {
 	t.Parallel()
 	const element = "{name: string, c: 'string = \"A\"', d: string}"
@@ -83,7 +85,7 @@ func TestDefaultsOfElementsThatRulesMove(t *testing.T) {
 			},
 			"v1", "v1beta1", `{"l":[[{"name":"x","c":"A","d":"y"}]]}`,
 		},
-		"elements are in objects at the other version, of which the first stays behind": {
+		"elements are in objects at the other version, and the first stays behind": {
 			pair{
 				beta: "{spec: {d: [" + element + ", name]}}", v1: "{spec: {l: [{v: " + element + "}]}}",
 				rules: "- {field: '.spec.d[]', hub: '.spec.l[].v'}\n- {hub: '.spec.l[0]', toHub: optional.none()}",

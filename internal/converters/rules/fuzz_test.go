@@ -16,7 +16,7 @@ import (
 //nolint:gochecknoglobals // a flag
 var objects = flag.Uint64("objects", 200/fewer, "random objects of each version that each rule of the tests is held to the laws on")
 
-// Random objects of both schemas are held to all laws.
+// Random objects of both schemas satisfy all laws.
 func TestLawsOnRandomObjects(t *testing.T) {
 	t.Parallel()
 	for _, test := range allCases() {
@@ -29,8 +29,8 @@ func TestLawsOnRandomObjects(t *testing.T) {
 	}
 }
 
-// FuzzConvert converts any object by the rules of one of the cases, there and back: what is JSON stays JSON, the same every time,
-// and nothing panics.
+// FuzzConvert converts any object there and back by the rules of one of the cases. JSON stays JSON,
+// the result is the same every time, and nothing panics.
 func FuzzConvert(f *testing.F) {
 	cases := allCases()
 	kinds := make([]*converters.Kind, 0, len(cases))
@@ -57,7 +57,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// Names that stand twice, wherever a rule may look, convert there and back as what kube-apiserver reads of them does.
+// Wherever a rule may look, repeated names convert there and back as kube-apiserver reads them.
 func TestNamesThatStandTwice(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -91,8 +91,8 @@ func TestNamesThatStandTwice(t *testing.T) {
 	}
 }
 
-// namedTwice returns a text with the first name of each object in it standing twice, one object at a time, with another value
-// first.
+// namedTwice returns a text once for each object in it, with the object's first name repeated. The
+// first of the two has another value.
 func namedTwice(text string) []string {
 	var texts []string
 	for i := range text {
@@ -108,7 +108,8 @@ func namedTwice(text string) []string {
 	return texts
 }
 
-// compact returns an object in its one form: of names that stand twice, the last one, in annotations as well, and names in order.
+// compact returns an object in canonical form: names in order, and only the last member of each
+// name, in annotations as well.
 func compact(t *testing.T, text []byte) []byte {
 	t.Helper()
 	if text == nil {
@@ -132,7 +133,7 @@ func compact(t *testing.T, text []byte) []byte {
 	return sorted
 }
 
-// converted returns nil for what is no object that could be converted.
+// converted returns nil if the text is not an object that can be converted.
 func converted(t *testing.T, kind *converters.Kind, text []byte, from, to string) []byte {
 	t.Helper()
 	obj, err := jsondoc.ParseObject(text)

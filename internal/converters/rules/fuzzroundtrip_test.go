@@ -8,8 +8,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// FuzzRoundTrip makes a valid object of a schema by the choices of the first text, and holds its conversion by the rules of one of
-// the cases to all laws, and an edit by the choices of the second one.
+// FuzzRoundTrip makes a valid object of a schema by the choices of the first text, and checks all
+// laws for its conversion by the rules of one of the cases, and for an edit by the choices of the
+// second text.
 func FuzzRoundTrip(f *testing.F) {
 	cases := allCases()
 	suites := make([]func(ctx context.Context, version, object, edits string) error, 0, len(cases))

@@ -1,6 +1,6 @@
 package rules_test
 
-// hardCases are rules that meet: each is held to the laws on random objects, and has no samples of its own.
+// hardCases are rules that interact. Each is held to the laws on random objects and has no samples.
 func hardCases() []engineCase {
 	return []engineCase{
 		{

@@ -9,8 +9,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// shorthand infers a schema, as schemaOf reads it, from an object of an example. A comment "one of A, B" behind a value makes
-// it an enum, "any" a place that admits everything. Metadata is left out.
+// shorthand infers a schema, as schemaOf reads it, from an object of an example. After a value, the
+// comment "one of A, B" makes it an enum, and "any" a field that allows any value. Metadata is left
+// out.
 func shorthand(n *yaml.Node) any {
 	comment := strings.TrimSpace(strings.TrimPrefix(n.LineComment, "#"))
 	if rest, found := strings.CutPrefix(comment, "one of "); found {
@@ -36,7 +37,7 @@ func shorthand(n *yaml.Node) any {
 	}
 }
 
-// merge unites what two objects say of a place; nil says nothing.
+// merge unites the schemas of two objects; nil is unknown.
 func merge(a, b any) any {
 	switch b := b.(type) {
 	case nil:
@@ -61,7 +62,7 @@ func merge(a, b any) any {
 	return b
 }
 
-// shape makes maps and keyed lists of the places that paths treat as such.
+// shape turns objects and lists into maps and keyed lists where paths treat them as such.
 func shape(schema any, place *syntax.Place) any {
 	for _, p := range place.Paths {
 		schema = shapePath(schema, p.Path.Segments)

@@ -23,7 +23,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// againstCases has the cases of `check --against`: rules, the CRD, those before, and what is seen of objects.
+// againstCases has the cases of `check --against`: rules, the CRD, the earlier versions of both,
+// and what users see of objects.
 const againstCases = "check/testdata/against"
 
 // A seen is what users see of an object whose rules change.
@@ -33,7 +34,7 @@ type seen struct {
 	Steps  []map[string]any
 }
 
-// What `check --against` says of kept values is what happens.
+// What `check --against` says about kept values is what happens.
 func TestWhatAgainstSaysHappens(t *testing.T) {
 	t.Parallel()
 	folders, err := os.ReadDir(againstCases)
@@ -68,7 +69,7 @@ func againstWorlds(name string) (old, now world) {
 	return old, now
 }
 
-// steps reads the steps: each is what is done, a version, and the members of an object.
+// steps reads the steps: each is an action, a version, and the members of an object.
 func (s *seen) steps(t *testing.T, now world) []step {
 	t.Helper()
 	var steps []step
@@ -102,7 +103,7 @@ func (s *seen) steps(t *testing.T, now world) []step {
 	return steps
 }
 
-// keepsOf says whether there is an annotation that keeps something of a version.
+// keepsOf reports whether an annotation keeps something of a version.
 func keepsOf(version string, want bool) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -117,8 +118,8 @@ func keepsOf(version string, want bool) step {
 	}
 }
 
-// What it says nothing of returns as before: of no random object that was converted by the old rules comes back from the new ones
-// what was kept of it, but in the places that are named.
+// Whatever it does not mention returns as before. A random object that was converted by the old
+// rules gets back its kept values from the new ones, except at the paths that are mentioned.
 func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 	t.Parallel()
 	folders, err := os.ReadDir(againstCases)
@@ -137,7 +138,8 @@ func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 			for _, from := range old.webhookd.Versions {
 				for _, storage := range old.webhookd.Versions {
 					turned := old.webhookd.Hub != next.webhookd.Hub && from != old.webhookd.Hub && storage != old.webhookd.Hub
-					// Versions that were converted by way of another one are so no more, which is told of that one.
+					// Versions that were converted by way of another one no longer are, and a note
+					// about that one says so.
 					if from != storage && next.api.Version(from) != nil && next.api.Version(storage) != nil && !turned {
 						holdSilence(t, old, next, from, storage, notes)
 					}
@@ -194,7 +196,8 @@ func (w world) bound(t *testing.T) *binding.Set {
 // step is one of a path.
 var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
 
-// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is in it.
+// saysOf reports whether a note is about a place of a version, a place that contains it, or a part
+// of it.
 func saysOf(message, version, path string) bool {
 	places, _, found := strings.Cut(message, " of "+version+": ")
 	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// What is filled in is told from what somebody wrote, in the rules and in the schemas.
+// Defaults of rules and schemas are distinguished from the same values that a user wrote.
 func TestDefaultsHideNoEdit(t *testing.T) {
 	t.Parallel()
 	defaultRows().hold(t)
 }
 
-// What cannot be converted is kept, whatever it is that a converter cannot do.
+// A value that cannot be converted is kept, whatever the reason.
 func TestLimitsLoseNothing(t *testing.T) {
 	t.Parallel()
 	limitRows().hold(t)
@@ -29,7 +29,7 @@ func defaultRows() rows {
 		`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`)
 	sizes := two("{spec: {note: string, l: [{name: string}, name]}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
 	return rows{
-		"a default that fills in an object stays one while nobody edits it": {world: within("default"), steps: []step{
+		"a default that fills in an object stays one until an edit": {world: within("default"), steps: []step{
 			create("v1", `{spec: {}}`), shows("v1beta1", whole), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x}}`),
 		}},
 		"a removal in an object that a default filled in is seen": {world: within("default"), steps: []step{
@@ -56,7 +56,7 @@ func defaultRows() rows {
 			create("v1beta1", `{spec: {host: a}}`), edit("v1", `{spec: {host: b}}`), shows("v1beta1", `{spec: {host: b}}`),
 			shows("v1", `{spec: {host: b, port: "80"}}`), edit("v1", `{spec: {port: "81"}}`), shows("v1beta1", `{spec: {host: b, port: 81}}`),
 		}},
-		"what was absent gives way beside a default of the schema": {
+		"what was absent gives way to a default of the schema": {
 			world: two("{spec: {host: string, port: integer}}", `{spec: {host: string, port: 'string = "80"'}}`,
 				`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`),
 			steps: []step{
@@ -76,11 +76,11 @@ func defaultRows() rows {
 			create("v1", `{spec: {note: x, size: 1, l: [{name: n, a: 1}]}}`), keepsNothing,
 			shows("v1", `{spec: {note: x, size: 1, l: [{name: n, a: 1}]}}`),
 		}},
-		"what is beside it is kept": {world: sizes, steps: []step{
+		"what is next to it is kept": {world: sizes, steps: []step{
 			create("v1", `{spec: {size: 2, box: {b: x}, l: [{name: n, a: 2}, {name: m}]}}`), edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", `{spec: {note: x, size: 2, box: {a: 1, b: x}, l: [{name: n, a: 2}, {name: m, a: 1}]}}`),
 		}},
-		"an object of which all is filled in is kept": {world: sizes, steps: []step{
+		"an object that is all defaults is kept": {world: sizes, steps: []step{
 			create("v1", `{spec: {box: {}}}`), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x, size: 1, box: {a: 1}}}`),
 		}},
 	}
@@ -136,7 +136,7 @@ func limitRows() rows {
 	return all
 }
 
-// dearWorld is one in which the expressions of 100 elements cost what those of an object may.
+// dearWorld is a world in which the expressions of 100 elements reach the cost limit of an object.
 func dearWorld(key string) world {
 	dear := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
 	return two("{spec: {note: string, l: [{name: string, a: string}"+key+"]}}",
@@ -144,15 +144,15 @@ func dearWorld(key string) world {
 		`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+dear+` : self.lowerAscii()', fromHub: '`+dear+` : self.upperAscii()'}`)
 }
 
-func elements(n int, fields string, beside ...string) string {
+func elements(n int, fields string, others ...string) string {
 	list := make([]string, 0, n)
 	for i := range n {
 		list = append(list, fmt.Sprintf("{name: n%d, %s}", i, fields))
 	}
-	return `{spec: {` + strings.Join(append(beside, "l: ["+strings.Join(list, ", ")+"]"), ", ") + `}}`
+	return `{spec: {` + strings.Join(append(others, "l: ["+strings.Join(list, ", ")+"]"), ", ") + `}}`
 }
 
-// editList changes .spec.l as it is read at a version.
+// editList changes .spec.l as a user reads it at a version.
 func editList(version string, change func(list []any) []any) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -163,7 +163,7 @@ func editList(version string, change func(list []any) []any) step {
 	}
 }
 
-// elementsSay says that so many elements have a value of a field at a version.
+// elementsSay checks that n elements have a value of a field at a version.
 func elementsSay(version, field, value string, want int) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -180,7 +180,7 @@ func elementsSay(version, field, value string, want int) step {
 	}
 }
 
-// allOrNothing says that all elements have a field at a version, or none.
+// allOrNothing checks that either all elements have a field at a version, or none.
 func allOrNothing(version, field string) step {
 	return func(w *walk) {
 		w.t.Helper()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The examples, edited at one version where the other one says more: what was edited is seen, and what was not stays.
+// The examples, edited at one version where the other one says more: the edit is seen, and
+// everything else stays.
 func TestEditsOfExamples(t *testing.T) {
 	t.Parallel()
 	exampleRows().hold(t)
@@ -75,7 +76,7 @@ func textRows() rows {
 			create("v1alpha1", `{spec: {ttl: 90s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}}}`), edit("v1", `{spec: {enabled: true}}`),
 			shows("v1alpha1", `{spec: {ttl: 90s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}, disabled: false}}`),
 		}},
-		"units: each edit is seen, beside what stays": {world: exampleOf("units"), steps: []step{
+		"units: each edit is seen, and the rest stays": {world: exampleOf("units"), steps: []step{
 			create("v1alpha1", `{spec: {ttl: 90s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}}}`),
 			edit("v1", `{spec: {ttlSeconds: 60}}`),
 			shows("v1alpha1", `{spec: {ttl: 1m0s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}}}`),
@@ -95,7 +96,7 @@ func textRows() rows {
 	}
 }
 
-// enumRows are about values of which one version has more.
+// enumRows are about enums that have more values in one version.
 func enumRows() rows {
 	return rows{
 		"enum: one of two values stays": {world: exampleOf("enum"), steps: []step{
@@ -168,7 +169,7 @@ func elementRows() rows {
 			edit("v1alpha1", `{spec: {filter: {subs: [{op: not, subs: [{key: g, nocase: true}]}]}}}`),
 			shows("v1", `{spec: {include: {operator: And, conditions: [{operator: Not, conditions: [{field: g, caseSensitive: false}]}]}}}`),
 		}},
-		"wrap: what is beside the wrapped stays": {world: exampleOf("wrap"), steps: []step{
+		"wrap: what is next to the wrapped value stays": {world: exampleOf("wrap"), steps: []step{
 			create("v1", `{spec: {dataFrom: [{extract: {key: a}}, {find: {path: p}}, {extract: {key: b}}], listeners: [{port: 53, protocol: UDP}], `+
 				`owners: [m, j], namespaces: {eu: {name: t, readOnly: true}}}}`),
 			edit("v1alpha1", `{spec: {owner: k, ports: [53, 80], namespaces: {eu: u}, dataFrom: [{key: a}, {key: c}, {key: b}]}}`),
@@ -182,10 +183,10 @@ func elementRows() rows {
 	}
 }
 
-// looseRows are about places that no schema describes, and the big one.
+// looseRows are about fields without a schema, and the big example.
 func looseRows() rows {
 	return rows{
-		"unknown-fields: what the other version cannot have stays beside an edit": {world: exampleOf("unknown-fields"), steps: []step{
+		"unknown-fields: what the other version cannot have survives an edit": {world: exampleOf("unknown-fields"), steps: []step{
 			create("v1alpha1", `{spec: {chart: c, extra: {timeout: 3, color: red}, targetPort: 8080, weights: {a: 1, b: 10%}}}`),
 			edit("v1", `{spec: {options: {timeout: 5}, weights: {a: 2}}}`),
 			shows("v1alpha1", `{spec: {chart: c, extra: {timeout: 5, color: red}, targetPort: 8080, weights: {a: 2, b: 10%}}}`),

@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the schema of a version fills in is not kept. It is shown all the same where the object is stored at another version: the
-// API server fills in nothing behind a conversion.
+// Defaults of a version's schema are not kept. They are shown even if the object is stored at
+// another version, as the API server fills in nothing after a conversion.
 func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string, l: [{name: string}, name], n: string}}", `{spec: {note: string, size: 'integer = 1', pair: 'integer = 2',
 		box: {a: 'integer = 1', b: string}, all: {c: 'integer = 3'}, l: [{name: string, a: 'integer = 4'}, name],
 		m: {'*': {a: 'integer = 5'}}, own: [{a: 'integer = 6', b: string}], n: string, gone: 'integer = 7'}}`,
-		"- {field: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: nobody reads it}\n- {hub: .spec.size}")
+		"- {field: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: no one reads it}\n- {hub: .spec.size}")
 	given := two("{spec: {note: string}}", "{spec: {note: string, m: {'*': 'integer = 3'}, l: ['integer = 4']}}", "")
 	two := w.by(w.rules["v1beta1"]+"\n- {field: .spec.other, hub: .spec.pair, codec: IntString}").with("v1beta1", "{spec: {other: string}}")
 	const uid = "metadata: {uid: u}"
@@ -27,7 +27,7 @@ func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 			showsAsItIs("v1", `{spec: {l: [{name: x, a: 4}], `+filled+`}}`), edit("v1", `{spec: {note: y}}`), keepsNothing,
 			showsAsItIs("v1beta1", `{spec: {note: y, l: [{name: x}]}}`),
 		}},
-		"beside what was kept": {world: w, steps: []step{
+		"next to what was kept": {world: w, steps: []step{
 			create("v1", `{`+uid+`, spec: {box: {b: x}, l: [{name: x, a: 0}, {name: y}], m: {k: {}}, own: [{b: z}], size: 9}}`),
 			edit("v1beta1", `{spec: {note: y}}`),
 			showsAsItIs("v1", `{spec: {note: y, box: {a: 1, b: x}, l: [{name: x, a: 0}, {name: y, a: 4}], m: {k: {a: 5}}, own: [{a: 6, b: z}],
@@ -48,7 +48,8 @@ func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 	}.hold(t)
 }
 
-// A fragment of server-side apply has no uid. Who applies it would come to own what is filled in.
+// A fragment of server-side apply has no uid. Its manager would come to own any defaults that were
+// filled in.
 func TestFragmentsGetNoDefaults(t *testing.T) {
 	t.Parallel()
 	kind := two("{spec: {note: string}}", `{spec: {note: string, size: 'integer = 1'}}`, "").kind(t)
@@ -64,7 +65,8 @@ func TestFragmentsGetNoDefaults(t *testing.T) {
 	}
 }
 
-// A conversion over the hub shows what the version says that was asked for: what the hub would fill in is none of it.
+// A conversion by way of the hub shows the defaults of the version that was asked for, not those of
+// the hub.
 func TestDefaultsOfTheHubStayThere(t *testing.T) {
 	t.Parallel()
 	w := world{schemas: map[string]string{
@@ -78,7 +80,8 @@ func TestDefaultsOfTheHubStayThere(t *testing.T) {
 	}.hold(t)
 }
 
-// showsAsItIs is shows without what the API server fills in when the object is written.
+// showsAsItIs is shows without the defaults that the API server fills in when the object is
+// written.
 func showsAsItIs(version, members string) step {
 	return func(w *walk) {
 		w.t.Helper()

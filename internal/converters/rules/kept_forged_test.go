@@ -8,8 +8,8 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 )
 
-// K5: annotations are their writers'. What does not fit the types and the structure of its version is not restored, and nothing that
-// anybody writes makes a conversion fail.
+// K5: annotations are their writers'. A value that does not fit the types and structure of its
+// version is not restored, and nothing in an annotation makes a conversion fail.
 func TestForgedValuesThatDoNotFitAreNotRestored(t *testing.T) {
 	t.Parallel()
 	for at, texts := range map[string][]string{
@@ -40,7 +40,7 @@ func TestForgedValuesThatDoNotFitAreNotRestored(t *testing.T) {
 	}
 }
 
-// A kept value of spec is none of status: who may write the one may not write the other.
+// A kept value of spec is never one of status, as the two have different writers.
 func TestForgedValuesOfSpecReachNoStatus(t *testing.T) {
 	t.Parallel()
 	const phase, under = `.status.phase`, `.metadata.annotations[\"status.conversion.webhookd.io/v1beta1.status.seen\"]`
@@ -87,7 +87,7 @@ func TestForgedValuesOfSpecReachNoStatus(t *testing.T) {
 	}
 }
 
-// What a kept value of status may write is status.
+// The kept value of status that a client may write is status.
 func TestForgedValuesOfStatusReachNoSpec(t *testing.T) {
 	t.Parallel()
 	for name, annotations := range map[string]map[string]string{
@@ -107,7 +107,7 @@ func TestForgedValuesOfStatusReachNoSpec(t *testing.T) {
 	}
 }
 
-// The API server refuses an answer in which metadata is another, and with it the list that it is for.
+// If an answer changes other metadata, the API server refuses it with its whole list.
 func TestForgedValuesChangeNoMetadata(t *testing.T) {
 	t.Parallel()
 	for at, text := range map[string]string{
@@ -127,7 +127,7 @@ func TestForgedValuesChangeNoMetadata(t *testing.T) {
 	}
 }
 
-// Ranges, patterns and enums are for the guard to look at: this copy of the CRD may be an old one.
+// Ranges, patterns and enums are checked by the guard, since this copy of the CRD may be old.
 func TestValuesThatOnlyValidationRefusesAreRestored(t *testing.T) {
 	t.Parallel()
 	w := strictWorld()
@@ -152,7 +152,7 @@ func TestValuesThatOnlyValidationRefusesAreRestored(t *testing.T) {
 	}}}.hold(t)
 }
 
-// A value that fits is restored, whoever wrote it: it could have been written at its own version.
+// A value that fits is restored by any writer, as it could have been written at its own version.
 func TestValuesThatFitAreRestored(t *testing.T) {
 	t.Parallel()
 	forge(t, map[string]string{
@@ -161,7 +161,7 @@ func TestValuesThatFitAreRestored(t *testing.T) {
 	}, `{spec: {note: n, owner: ops, size: 5, tls: {mode: strict}}, status: {ready: true, phase: Up}}`, plain)
 }
 
-// In any text, an object that is valid as to types and structure stays so, and nothing else of it changes.
+// With any text, an object that is structurally valid stays so, and nothing else in it changes.
 func FuzzForgedValues(f *testing.F) {
 	for _, key := range []string{
 		"v1.spec.owner", "v1.spec.l", "v1.spec.tls.mode", "v1.spec", "v1", "v1.status.phase", "v1beta1.spec.note", "v1.metadata.labels.a", "v2.spec.a",
@@ -185,7 +185,7 @@ func FuzzForgedValues(f *testing.F) {
 		create("v1beta1", plain)(w)
 		annotated(map[string]string{prefix + key: text})(w)
 		if errs := apivalidation.ValidateAnnotations(annotationsOf(w.stored), nil); len(errs) > 0 {
-			return // nobody can write it
+			return // no client can write it
 		}
 		was, obj := w.read("v1beta1"), w.read("v1")
 		if errs := w.api.Version("v1").Validate(obj); len(errs) > 0 {
@@ -204,13 +204,13 @@ func FuzzForgedValues(f *testing.F) {
 
 const plain = `{spec: {note: n}, status: {ready: true}}`
 
-// forgedWorld is one in which v1 has fields of each type that v1beta1 lacks.
+// forgedWorld is a world in which v1 has fields of each type that v1beta1 lacks.
 func forgedWorld() world {
 	return two("{spec: {note: string}, status: {ready: boolean}}", `{spec: {note: string, owner: string, size: integer, "on": boolean, tls: {mode: string},
 		tags: [string], m: {'*': string}, l: [{name: string, x: string}, name], any: intorstring}, status: {ready: boolean, phase: string}}`, "")
 }
 
-// strictWorld is one whose v1 has validations.
+// strictWorld is a world whose v1 has validations.
 func strictWorld() world {
 	return two("{spec: {}}", "{spec: {percent: integer, name: string, mode: enum A B, short: string, fixed: string}}", "").patched("v1", `
 properties:
@@ -222,7 +222,8 @@ properties:
       fixed: {x-kubernetes-validations: [{rule: self == oldSelf}]}`)
 }
 
-// forge writes an object at v1beta1 with annotations, and compares what is read at v1 and at v1beta1, if that is given.
+// forge writes an object with annotations at v1beta1, and compares what is read at v1, and at
+// v1beta1 if that is given.
 func forge(t *testing.T, annotations map[string]string, v1, beta string) *walk {
 	t.Helper()
 	w := row{world: forgedWorld(), steps: []step{create("v1beta1", plain), annotated(annotations)}}.walk(t, "v1beta1")

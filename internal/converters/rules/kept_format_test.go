@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever is kept on the way of a row is written in one way.
+// All annotations on the way of a row have the documented format.
 func TestKeptValuesAreWrittenInOneWay(t *testing.T) {
 	t.Parallel()
 	for table, all := range map[string]rows{
@@ -79,7 +79,8 @@ func (c conversion) check(t *testing.T, key, text string) {
 	}
 }
 
-// There is an annotation for each leaf as server-side apply sees it: who gives up a field gives up its annotation.
+// There is an annotation for each leaf as server-side apply sees it: a manager that gives up a
+// field gives up its annotation.
 func TestEachLeafHasAnAnnotation(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {host: string, port: integer, applyMode: enum All None Manual, l: [{name: string}, name]}, status: {ready: boolean}}",
@@ -135,7 +136,7 @@ func TestEachLeafHasAnAnnotation(t *testing.T) {
 	}
 }
 
-// 200 annotations are bearable, thousands are not.
+// An object may have 200 annotations, but not thousands.
 func TestManyLeavesAreGrouped(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string}}", "{spec: {note: string, m: {'*': string}, l: [{name: string, x: string}, name]}}", "")
@@ -148,7 +149,7 @@ func TestManyLeavesAreGrouped(t *testing.T) {
 	}
 }
 
-// A key is readable, valid and no other one's, whatever a path is. One that is not valid fails a whole LIST.
+// Whatever the path, a key is readable, valid and unique. An invalid one fails a whole LIST.
 func TestOddPathsHaveKeys(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("veryLongName", 6)
@@ -163,7 +164,7 @@ func TestOddPathsHaveKeys(t *testing.T) {
 	row{world: w, steps: []step{create("v1", object), edit("v1beta1", `{spec: {note: null}}`), shows("v1", object)}}.walk(t, "v1beta1")
 }
 
-// The annotation of a leaf depends on what belongs to it alone: no edit of anything else changes it.
+// The annotation of a leaf depends on its unit alone: no other edit changes it.
 func TestAnAnnotationDependsOnItsUnitAlone(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string, applyMode: enum All None Manual, l: [{name: string, n: integer}, name]}, status: {ready: boolean}}",
@@ -181,7 +182,7 @@ func TestAnAnnotationDependsOnItsUnitAlone(t *testing.T) {
 		first, second := keptOf(t, w, from, specs[0]), keptOf(t, w, from, specs[1])
 		for key, text := range first {
 			if second[key] != text {
-				t.Errorf("%s is %s, and %s beside other fields", key, text, second[key])
+				t.Errorf("%s is %s, and %s next to other fields", key, text, second[key])
 			}
 		}
 		if len(first) == 0 {
@@ -190,7 +191,7 @@ func TestAnAnnotationDependsOnItsUnitAlone(t *testing.T) {
 	}
 }
 
-// keptOf returns the annotations that an object of a version has at the other one.
+// keptOf returns the annotations that an object of a version has at the other version.
 func keptOf(t *testing.T, w world, from, object string) map[string]string {
 	t.Helper()
 	return keptIn(row{world: w, steps: []step{create(from, object)}}.walk(t, other(from)).stored)

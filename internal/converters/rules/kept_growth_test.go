@@ -2,14 +2,14 @@ package rules_test
 
 import "testing"
 
-// K2: rules and CRDs change while objects are stored. What was kept before is not lost by it, and is seen where the rules now say
-// that it is.
+// K2: rules and CRDs change while objects are stored. Kept values are not lost, and are seen
+// wherever the new rules show them.
 func TestGrowthLosesNothing(t *testing.T) {
 	t.Parallel()
 	growthRows().hold(t)
 }
 
-// The hub may be another version from now on.
+// The hub may change to another version.
 func TestTurningTheHubLosesNothing(t *testing.T) {
 	t.Parallel()
 	turnedRows().hold(t)
@@ -24,7 +24,7 @@ func TestReplicasOfDifferentAgesLoseNothing(t *testing.T) {
 func growthRows() rows {
 	owned := two("{spec: {note: string}}", "{spec: {note: string, owner: string}}", "")
 	backported := owned.with("v1beta1", "{spec: {owner: string}}")
-	ownedOrNobody := two("{spec: {note: string}}", `{spec: {note: string, owner: 'string = "nobody"'}}`, "")
+	ownedOrNone := two("{spec: {note: string}}", `{spec: {note: string, owner: 'string = "none"'}}`, "")
 	team := owned.with("v1beta1", "{spec: {team: string}}").by("- {field: .spec.team, hub: .spec.owner}")
 	timeouts := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}", "")
 	const pair = "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}"
@@ -42,20 +42,20 @@ func growthRows() rows {
 			shows("v1", `{spec: {owner: dev}}`), edit("v1", `{spec: {owner: null}}`), shows("v1beta1", `{spec: {}}`), keepsNothing,
 		}},
 		"with a default in its schema": {world: owned, steps: []step{
-			create("v1", `{spec: {owner: ops}}`), becomes(owned.with("v1beta1", `{spec: {owner: 'string = "nobody"'}}`)),
+			create("v1", `{spec: {owner: ops}}`), becomes(owned.with("v1beta1", `{spec: {owner: 'string = "none"'}}`)),
 			shows("v1", `{spec: {owner: ops}}`), edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {owner: ops, note: x}}`),
 		}},
-		"with a default in both schemas": {world: ownedOrNobody, steps: []step{
-			create("v1", `{spec: {owner: ops}}`), becomes(ownedOrNobody.with("v1beta1", `{spec: {owner: 'string = "nobody"'}}`)),
+		"with a default in both schemas": {world: ownedOrNone, steps: []step{
+			create("v1", `{spec: {owner: ops}}`), becomes(ownedOrNone.with("v1beta1", `{spec: {owner: 'string = "none"'}}`)),
 			shows("v1", `{spec: {owner: ops}}`), edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {owner: ops, note: x}}`),
 		}},
 		"with a default in the rule": {world: owned, steps: []step{
 			create("v1", `{spec: {owner: ops}}`),
-			becomes(backported.by("- {field: .spec.owner, hub: .spec.owner, hubDefault: nobody}")),
+			becomes(backported.by("- {field: .spec.owner, hub: .spec.owner, hubDefault: none}")),
 			shows("v1", `{spec: {owner: ops}}`), edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {owner: ops, note: x}}`),
 		}},
 		"with a default, and that it says itself": {world: owned, steps: []step{
-			create("v1", `{spec: {owner: ops}}`), becomes(owned.with("v1beta1", `{spec: {owner: 'string = "nobody"'}}`)),
+			create("v1", `{spec: {owner: ops}}`), becomes(owned.with("v1beta1", `{spec: {owner: 'string = "none"'}}`)),
 			edit("v1beta1", `{spec: {owner: dev}}`), shows("v1", `{spec: {owner: dev}}`),
 		}},
 		"in elements with a key": {
@@ -121,7 +121,8 @@ func growthRows() rows {
 	}
 }
 
-// modes is a world in which v1beta1 has more values, v1 has a field of its own, and each of two texts is several.
+// modes is a world in which v1beta1 has more values, v1 has a field of its own, and each of two
+// texts is several values.
 func modes() (hubV1, hubV1beta1 world) {
 	schemas := map[string]string{
 		"v1beta1": "{spec: {applyMode: enum All None Manual, size: integer, ttl: string, mine: string, note: string}}",
@@ -136,7 +137,7 @@ func modes() (hubV1, hubV1beta1 world) {
 - {field: .spec.ttlSeconds, hub: .spec.ttl, codec: DurationSeconds}`}}
 }
 
-// relays is a world of three versions, as that of test/e2e/scenario.
+// relays is a world of three versions, like that of test/e2e/scenario.
 func relays() (hubV1, hubV1beta1 world) {
 	schemas := map[string]string{
 		"v1alpha1": "{spec: {mode: enum all none manual, size: integer, note: string, image: string}}",
@@ -238,7 +239,7 @@ func replicaRows() rows {
 	}
 }
 
-// editedAcross is an edit of a user whose reading one replica converted, and whose writing another one.
+// editedAcross is an edit of a user for whom one replica converts the read and another the write.
 func editedAcross(version, patch string, reader, writer world) step {
 	return func(w *walk) {
 		w.t.Helper()

@@ -2,8 +2,8 @@ package rules_test
 
 import "testing"
 
-// All that was kept is judged before any of it is put back: what a unit reads elsewhere in the object may be kept itself, and is not
-// what the other version shows any more once it is back.
+// All kept values are judged before any of them is restored. What a unit reads elsewhere in the
+// object may itself be kept; once restored, it would no longer be what the other version shows.
 func TestWhatReturnsDoesNotHideWhatIsJudgedLater(t *testing.T) {
 	t.Parallel()
 	all := rows{}

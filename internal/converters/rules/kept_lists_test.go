@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// K7: what only one version has of an element is that of this element, and of no other one.
+// K7: what only one version has of an element never moves to another element.
 func TestElementsKeepTheirOwn(t *testing.T) {
 	t.Parallel()
 	listRows().hold(t)
 }
 
-// Writes at the stored version call no webhook. What follows from it is told in docs/explanation/losslessness.md, and is the same
-// each time.
+// Writes at the stored version call no webhook. The consequences, which
+// docs/explanation/losslessness.md explains, are the same each time.
 func TestWhatIsWrittenBehindOurBackIsTakenForWhatItLooksLike(t *testing.T) {
 	t.Parallel()
 	abaRows().hold(t)
@@ -26,19 +26,19 @@ func TestDeepListsLoseNothing(t *testing.T) {
 	const levels = 12
 	before, after := strings.Repeat("[", levels), strings.Repeat("]", levels)
 	w := two("{spec: {l: "+before+"{a: string}"+after+", x: string}}", "{spec: {l: "+before+"{a: string, b: string}"+after+", x: string}}", "")
-	rows{"and beside an edit": {world: w, steps: []step{
+	rows{"and next to an edit": {world: w, steps: []step{
 		create("v1", `{spec: {l: `+before+`{a: "1", b: "2"}`+after+`}}`), edit("v1beta1", `{spec: {x: y}}`),
 		shows("v1", `{spec: {x: y, l: `+before+`{a: "1", b: "2"}`+after+`}}`),
 	}}}.hold(t)
 }
 
-// acl is a list without keys, of whose elements v1 has one field more.
+// acl is a list without keys, whose elements have one more field in v1.
 func acl() world {
 	const beta = "cidr: string, action: string, port: integer, note: string"
 	return two("{spec: {l: [{"+beta+"}], x: string}}", "{spec: {l: [{"+beta+", privileged: boolean}], x: string}}", "")
 }
 
-// containers is one with keys.
+// containers is a list with keys.
 func containers() world {
 	const beta = "name: string, image: string, args: [string]"
 	return two("{spec: {l: [{"+beta+"}, name], x: string}}", "{spec: {l: [{"+beta+", privileged: boolean, security: {user: integer}}, name], x: string}}", "")
@@ -76,7 +76,7 @@ func listRows() rows {
 			`{cidr: 10/8, action: allow, port: 3}, {`+eleven+`}`, `{cidr: 10/8, action: allow, port: 3`+p+`}, {`+eleven+`, privileged: false}`),
 		"without keys, most fields of one are edited": lists(acl(), `{`+ten+p+`}, {`+eleven+`, privileged: false}`,
 			`{cidr: 12/8, action: allow, port: 3}, {`+eleven+`}`, `{cidr: 12/8, action: allow, port: 3}, {`+eleven+`, privileged: false}`),
-		"without keys, one is edited beside others": lists(acl(), `{`+ten+p+`}, {`+zero+`}, {`+eleven+p+`}`,
+		"without keys, one is edited next to others": lists(acl(), `{`+ten+p+`}, {`+zero+`}, {`+eleven+p+`}`,
 			`{`+ten+`}, {cidr: 0/0, action: deny, port: 7}, {`+eleven+`}`, `{`+ten+p+`}, {cidr: 0/0, action: deny, port: 7}, {`+eleven+p+`}`),
 		"without keys, one is edited and another one goes": lists(acl(), `{`+ten+p+`}, {`+zero+`}, {`+eleven+`, privileged: false}`,
 			`{`+ten+`, note: x}, {`+eleven+`}`, `{`+ten+`, note: x}, {`+eleven+`, privileged: false}`),

@@ -7,8 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Errors go into logs, and to users who may not read the object. They name fields of the schema, and quote nothing that somebody
-// wrote: no value, no key of a map, no key of an element.
+// Errors go into logs, and to users who may not read the object. They name fields of the schema and
+// never quote user data: no value, no key of a map, no key of an element.
 func TestErrorsQuoteNothingOfAnObject(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
@@ -41,7 +41,7 @@ func TestErrorsQuoteNothingOfAnObject(t *testing.T) {
 
 		"a value that a Go type does not take":      {boxes, "v1beta1", `,"spec":{"cover":{"color":{"hunter2":"x"}}}`, true},
 		"an element that a Go type does not take":   {boxes, "v1beta1", `,"spec":{"items":["hunter2"]}`, true},
-		"an unknown field beside a Go type":         {boxes, "v1beta1", `,"spec":{"lid":{"hunter2":"hunter2"},"items":[{"name":"hunter2","x":"hunter2"}]}`, false},
+		"an unknown field next to a Go type":        {boxes, "v1beta1", `,"spec":{"lid":{"hunter2":"hunter2"},"items":[{"name":"hunter2","x":"hunter2"}]}`, false},
 		"too much in an unknown field of a Go type": {boxes, "v1beta1", `,"spec":{"cover":{"fresh":"` + full + `"}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// K6: all annotations of an object may have 256 KiB, and what is kept has no limit of its own beside that. What does not fit is an
-// error of this object alone, which says what to do about it.
+// K6: all annotations of an object may have 256 KiB, and kept values have no further limit. If they
+// do not fit, only this object has an error, which says what to do about it.
 func TestWhatFitsIntoAnnotationsIsKept(t *testing.T) {
 	t.Parallel()
 	rows{
@@ -21,7 +21,7 @@ func TestWhatFitsIntoAnnotationsIsKept(t *testing.T) {
 			create("v1", `{spec: {owner: `+noise(255<<10)+`}}`), edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", `{spec: {note: x, owner: `+noise(255<<10)+`}}`),
 		}},
-		"beside what users have there": {world: owned(), steps: []step{
+		"next to what users have there": {world: owned(), steps: []step{
 			create("v1", `{metadata: {annotations: {theirs: `+noise(100<<10)+`}}, spec: {owner: `+noise(150<<10)+`}}`),
 			edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", `{metadata: {annotations: {theirs: `+noise(100<<10)+`}}, spec: {note: x, owner: `+noise(150<<10)+`}}`),
@@ -35,11 +35,11 @@ func TestWhatFitsIntoAnnotationsIsKept(t *testing.T) {
 			create("v1", `{metadata: {annotations: {theirs: `+noise(255<<10)+`}}, spec: {note: x}}`),
 			shows("v1beta1", `{metadata: {annotations: {theirs: `+noise(255<<10)+`}}, spec: {note: x}}`),
 		}},
-		"what is too much is told at the other version, and is there at its own": {world: owned(), storage: "v1", steps: []step{
+		"what is too much is an error at the other version, and is there at its own": {world: owned(), storage: "v1", steps: []step{
 			create("v1", `{spec: {owner: `+noise(400<<10)+`}}`), refuses(".spec.owner"),
 			shows("v1", `{spec: {owner: `+noise(400<<10)+`}}`),
 		}},
-		"what is too much beside what users have there": {world: owned(), storage: "v1", steps: []step{
+		"what is too much next to what users have there": {world: owned(), storage: "v1", steps: []step{
 			create("v1", `{metadata: {annotations: {theirs: `+noise(250<<10)+`}}, spec: {owner: `+noise(30<<10)+`}}`),
 			refuses(".spec.owner"),
 			edit("v1", `{metadata: {annotations: {theirs: x}}}`), shows("v1beta1", `{metadata: {annotations: {theirs: x}}, spec: {}}`),
@@ -60,7 +60,7 @@ func TestWhatFitsIntoAnnotationsIsKept(t *testing.T) {
 	}.hold(t)
 }
 
-// There is no size at which an answer is too big for the API server and no error either.
+// At no size is an answer too big for the API server without an error.
 func TestTheLimitOfAnnotationsIsThatOfTheAPIServer(t *testing.T) {
 	t.Parallel()
 	const limit = 256 << 10
@@ -79,8 +79,8 @@ func TestTheLimitOfAnnotationsIsThatOfTheAPIServer(t *testing.T) {
 	}
 }
 
-// refuses says that the object cannot be read at v1beta1, and that the message names the fields, and the version to edit it at. It
-// has no value, and is no longer than anybody reads.
+// refuses checks that the object cannot be read at v1beta1, and that the message names the fields
+// and the version to edit it at. The message has no value and is short.
 func refuses(paths ...string) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -95,7 +95,7 @@ func refuses(paths ...string) step {
 			}
 		}
 		if len(text) > 2000 || strings.Contains(text, noise(60)) {
-			w.t.Errorf("step %d: %d bytes, of which the first are %.1000s", w.at, len(text), text)
+			w.t.Errorf("step %d: %d bytes, starting with %.1000s", w.at, len(text), text)
 		}
 	}
 }
@@ -106,14 +106,14 @@ func owned() world {
 		"{spec: {note: string, owner: string, m: {'*': string}, l: [{name: string, big: string}, name]}, status: {log: string}}", "")
 }
 
-// relayOwned is one of three versions, of which two have a field of their own.
+// relayOwned is a world of three versions, two of which have a field of their own.
 func relayOwned() world {
 	return world{schemas: map[string]string{
 		"v1alpha1": "{spec: {note: string, keeper: string}}", "v1beta1": "{spec: {note: string}}", "v1": "{spec: {note: string, owner: string}}",
 	}}
 }
 
-// noise is a text of n characters that nothing makes shorter, the same one each time.
+// noise is a text of n characters that cannot be compressed, the same each time.
 func noise(n int) string {
 	raw := make([]byte, n)
 	if _, err := rand.NewChaCha8([32]byte{}).Read(raw); err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The recipes of the how-to, edited at one version where the other one says more. Their rules are those of the page.
+// The recipes of the how-to page, edited at one version where the other one says more. Their rules
+// are those of the page.
 func TestEditsOfRecipes(t *testing.T) {
 	t.Parallel()
 	recipeRows(t).hold(t)
@@ -38,7 +39,8 @@ func recipes(t *testing.T) []example {
 	return referenceExamples(t, page)
 }
 
-// recipe is the world of an example below a heading of the page, counted from 0. Both versions have a .spec.note besides.
+// recipe is the world of an example below a heading of the page, counted from 0. Both versions also
+// have a .spec.note.
 func recipe(t *testing.T, heading string, n int) world {
 	t.Helper()
 	for _, e := range recipes(t) {
@@ -80,7 +82,7 @@ func recipeRows(t *testing.T) rows {
 			shows("v1", `{spec: {volume: {class: fast, sizeGiB: 30}}}`),
 			edit("v1beta1", `{spec: {storage: null}}`), shows("v1", `{spec: {}}`),
 		}},
-		split + ": a text that is no two stays, and gives way": {world: recipe(t, split, 0), steps: []step{
+		split + ": a text that is not two stays, and gives way": {world: recipe(t, split, 0), steps: []step{
 			create("v1beta1", `{spec: {image: nginx}}`), edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {image: nginx, note: x}}`),
 			edit("v1", `{spec: {image: {repository: a, tag: b}}}`), shows("v1beta1", `{spec: {image: "a:b", note: x}}`),
 		}},

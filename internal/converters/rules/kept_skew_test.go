@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 )
 
-// K3: the API server knows a field that webhookd's copy of the CRD lacks. It survives, at whichever version it is created,
-// written and stored.
+// K3: the API server knows a field that webhookd's copy of the CRD lacks. It survives at whichever
+// version it is created, written and stored.
 func TestFieldsThatWebhookdDoesNotKnowSurvive(t *testing.T) {
 	t.Parallel()
 	skewRows().hold(t)
@@ -58,7 +58,7 @@ func skewRows() rows {
 			`{spec: {u: [{a: "1", c: "1", d: "3", fresh: f}, {a: "2"}]}}`)
 		survives("in status", "{status: {fresh: string}}",
 			`{spec: {}, status: {ready: true, fresh: f}}`, `{status: {ready: false}}`, `{spec: {}, status: {ready: false, fresh: f}}`)
-		survives("beside spec", "{fresh: {'*': string}}", `{fresh: {k: f}}`, `{spec: {m: {k: {x: y}}}}`, `{fresh: {k: f}, spec: {m: {k: {x: y}}}}`)
+		survives("next to spec", "{fresh: {'*': string}}", `{fresh: {k: f}}`, `{spec: {m: {k: {x: y}}}}`, `{fresh: {k: f}, spec: {m: {k: {x: y}}}}`)
 
 		all["of "+v+" alone: what is removed there is gone"] = row{world: known, steps: []step{
 			clusterHas(known.with(v, "{spec: {fresh: string}}")), create(v, `{spec: {fresh: f}}`), edit(v, `{spec: {fresh: null}}`),
@@ -73,7 +73,7 @@ func skewRows() rows {
 			clusterHas(both), create(v, `{spec: {fresh: f}}`), edit(to, `{spec: {fresh: g}}`),
 			shows(v, `{spec: {fresh: g}}`), edit(v, `{spec: {fresh: h}}`), shows(to, `{spec: {fresh: h}}`),
 		}}
-		// It may have been pruned, too: better kept than lost.
+		// It may have been pruned, but it is better kept than lost.
 		all["of both versions, created at "+v+": a removal elsewhere cannot be told"] = row{world: known, steps: []step{
 			clusterHas(both), create(v, `{spec: {fresh: f}}`), edit(to, `{spec: {fresh: null}}`), shows(v, `{spec: {fresh: f}}`),
 			webhookdHas(both), edit(v, `{spec: {fresh: null}}`), shows(v, `{spec: {}}`), shows(to, `{spec: {}}`),
@@ -97,14 +97,14 @@ func skewRows() rows {
 		"where nothing is unknown, what is removed is gone": {world: loose, steps: []step{
 			create("v1", `{spec: {o: {x: 1, y: 2}}}`), keepsNothing, edit("v1beta1", `{spec: {o: {x: null}}}`), shows("v1", `{spec: {o: {y: 2}}}`),
 		}},
-		"beside a function in Go": {world: exampleOf("maintenance-window"), steps: []step{
+		"next to a function in Go": {world: exampleOf("maintenance-window"), steps: []step{
 			clusterHas(exampleOf("maintenance-window").with("v1", "{spec: {fresh: string, window: {fresh: string}}}")),
 			create("v1", `{spec: {fresh: f, window: {days: [Mon], start: "1", fresh: g}}}`), edit("v1beta1", `{spec: {target: t}}`),
 			shows("v1", `{spec: {target: t, fresh: f, window: {days: [Mon], start: "1", fresh: g}}}`),
 			edit("v1beta1", `{spec: {window: Tue 2}}`),
 			shows("v1", `{spec: {target: t, fresh: f, window: {days: [Tue], start: "2", fresh: g}}}`),
 		}},
-		"beside the text of a function in Go": {world: exampleOf("maintenance-window"), steps: []step{
+		"next to the text of a function in Go": {world: exampleOf("maintenance-window"), steps: []step{
 			clusterHas(exampleOf("maintenance-window").with("v1beta1", "{spec: {fresh: string}}")),
 			create("v1beta1", `{spec: {fresh: f, window: Mon 1}}`), edit("v1", `{spec: {target: t, window: {start: "2"}}}`),
 			shows("v1beta1", `{spec: {target: t, fresh: f, window: Mon 2}}`),
@@ -113,7 +113,8 @@ func skewRows() rows {
 	return all
 }
 
-// goSkewRows are about kinds whose versions are Go types: a field that these lack is one that webhookd does not know.
+// goSkewRows are about kinds whose versions are Go types: webhookd does not know a field that they
+// lack.
 func goSkewRows() rows {
 	known := world{crdFile: "examples/crds/databases.example.com.yaml", goKind: databases.Kind}
 	all := rows{}
@@ -156,7 +157,7 @@ func goSkewRows() rows {
 	return all
 }
 
-// A box is a kind of Go types, of which v1 calls things by other names.
+// A box is a kind of Go types, whose v1 has other names for things.
 type (
 	boxV1beta1 struct {
 		metav1.TypeMeta   `json:",inline"`

@@ -2,13 +2,13 @@ package rules_test
 
 import "testing"
 
-// K1: what is computed from a place goes with it. Nobody's edit is hidden by what was kept before it.
+// K1: a computed value follows what it is computed from. No kept value hides an edit.
 func TestEditsOfUnionsAreSeen(t *testing.T) {
 	t.Parallel()
 	unionRows().hold(t)
 }
 
-// union is the recipe of docs/how-to/write-conversion-rules.md, with a field that has nothing to do with it.
+// union is the recipe of docs/how-to/write-conversion-rules.md, with an unrelated field.
 func union() world {
 	return two("{spec: {url: string, note: string}}",
 		"{spec: {type: enum Git HTTP, git: {url: string}, http: {url: string}, note: string}}", `
@@ -30,7 +30,7 @@ func unionRows() rows {
 		"a url that is removed takes all of the union along": {world: union(), steps: []step{
 			create("v1", odd), edit("v1beta1", `{spec: {url: null}}`), shows("v1", `{spec: {}}`),
 		}},
-		"an edit beside a union leaves it": {world: union(), steps: []step{
+		"an edit next to a union leaves it": {world: union(), steps: []step{
 			create("v1", odd), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {type: HTTP, http: {url: b.git}, note: x}}`),
 		}},
 		"a url that is edited there and back is as it was": {world: union(), steps: []step{

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// What belongs together is what rules share, and what their expressions and conditions read, in whichever way they say it. An
-// edit of any of it is one of all of it; an edit beside it is none.
+// A unit is what rules share, and what their expressions and conditions read, however they say it.
+// An edit of any of it is an edit of all; an edit of something else is not.
 func TestUnitsAreWhatExpressionsRead(t *testing.T) {
 	t.Parallel()
 	const field, entry = `type: HTTP`, `m: {type: HTTP}`
 	for name, test := range map[string]struct {
 		reads string // a condition that is true of a Git
 		says  string // where the object says what it is
-		whole bool   // it may read anything, so that an edit beside it may count
+		whole bool   // it may read anything, so that an edit next to it may count
 	}{
 		"a field":                  {`object.spec.?type.orValue("Git") == "Git"`, field, false},
 		"a field of one of two":    {`(true ? object : object).spec.?type.orValue("Git") == "Git"`, field, false},
@@ -39,7 +39,7 @@ func TestUnitsAreWhatExpressionsRead(t *testing.T) {
 				create("v1", odd), edit("v1beta1", `{spec: {url: c.git}}`), shows("v1", `{spec: {git: c.git}}`),
 			}}}
 			if !test.whole {
-				all["an edit beside them"] = row{world: w, steps: []step{
+				all["an edit next to them"] = row{world: w, steps: []step{
 					create("v1", odd), edit("v1beta1", `{spec: {note: x}}`),
 					shows("v1", `{spec: {`+test.says+`, http: b.git, note: x}}`),
 				}}
@@ -49,7 +49,8 @@ func TestUnitsAreWhatExpressionsRead(t *testing.T) {
 	}
 }
 
-// discriminated is a world in which only a condition knows of the discriminator, which v1beta1 does not have.
+// discriminated is a world in which only a condition reads the discriminator, which v1beta1 does
+// not have.
 func discriminated(isGit string) world {
 	isGit = strings.ReplaceAll(isGit, "'", "''")
 	return two("{spec: {url: string, note: string}}",
@@ -58,7 +59,7 @@ func discriminated(isGit string) world {
 - {field: .spec.url, hub: .spec.http, when: '!self.endsWith(".git")', whenHub: '!(`+isGit+`)'}`)
 }
 
-// has(p) reads whether p is there, and nothing of what is in it.
+// has(p) reads whether p exists, but not its content.
 func TestPresenceIsAllThatHasReads(t *testing.T) {
 	t.Parallel()
 	guarded := two("{spec: {mode: enum A B, box: {size: integer, more: {x: string}}}}", "{spec: {mode: enum X Y, box: {size: integer, more: {x: string}}}}",
@@ -89,8 +90,8 @@ func TestPresenceIsAllThatHasReads(t *testing.T) {
 	}.hold(t)
 }
 
-// Users write spec and controllers write status. A rule that reads the one for the other makes no edit of the one an edit of
-// the other.
+// Users write spec and controllers write status. If a rule reads one of them for the other, an edit
+// of the first is not an edit of the second.
 func TestSpecAndStatusAreNeverOneUnit(t *testing.T) {
 	t.Parallel()
 	up := two("{spec: {replicas: integer}, status: {ready: integer}}", "{spec: {replicas: integer}, status: {phase: string, ready: integer}}",
@@ -123,7 +124,7 @@ func TestSpecAndStatusAreNeverOneUnit(t *testing.T) {
 	}.hold(t)
 }
 
-// A place whose name another rule takes in the other version has nothing to do with what is there.
+// If another rule takes the name of a place in the other version, the two are unrelated.
 func TestAPlaceIsNotWhatHasItsName(t *testing.T) {
 	t.Parallel()
 	whole := two("{spec: {a: string, b: string, note: string}}", "{spec: {a: string, note: string}}", "- {field: .spec.b, hub: .spec.a}")

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is kept of a version that the CRD no longer has goes with the next write through webhookd, and with nothing else. What
-// webhookd does not know, or not yet, passes untouched.
+// The kept values of a version that the CRD no longer has go with the next write through webhookd,
+// and only then. Annotations of versions that webhookd does not know, or not yet, pass untouched.
 func TestAnnotationsOfOtherVersions(t *testing.T) {
 	t.Parallel()
 	const value = `{"value":"x"}`
@@ -57,7 +57,7 @@ func TestAnnotationsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// What is kept of one version is made anew of what that one says, and goes where it is read.
+// The kept values of a version are computed anew from that version, and go when it is read.
 func TestAnnotationsOfTheVersionsThemselves(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string, mine: string}}", "{spec: {note: string, owner: string}}", "")
@@ -77,7 +77,7 @@ func TestAnnotationsOfTheVersionsThemselves(t *testing.T) {
 	}.hold(t)
 }
 
-// A version goes from the CRD and from the rules while objects are stored that it is kept of.
+// A version is removed from the CRD and the rules while stored objects have kept values of it.
 func TestAVersionIsRemoved(t *testing.T) {
 	t.Parallel()
 	schemas := map[string]string{
@@ -100,7 +100,7 @@ func TestAVersionIsRemoved(t *testing.T) {
 	}
 }
 
-// carries compares the annotations of what is stored.
+// carries compares the annotations of the stored object.
 func carries(want map[string]string) step {
 	return func(w *walk) {
 		w.t.Helper()

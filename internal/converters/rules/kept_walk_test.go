@@ -17,10 +17,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The prefixes of the annotations that keep what another version says.
+// The prefixes of the annotations that keep values of another version.
 const specPrefix, statusPrefix = "conversion.webhookd.io/", "status.conversion.webhookd.io/"
 
-// A row says what holds for an object of a world: what is done to it, and what is seen of it then.
+// A row is what is done to an object of a world, and what is seen of it then.
 type row struct {
 	world
 
@@ -30,7 +30,7 @@ type row struct {
 
 type rows map[string]row
 
-// hold takes each row at each version that the object may be stored at.
+// hold walks each row at each version at which the object may be stored.
 func (all rows) hold(t *testing.T) {
 	t.Helper()
 	for name, r := range all {
@@ -51,9 +51,9 @@ func (r row) storages(tb testing.TB) []string {
 	return r.kind(tb).Versions
 }
 
-// A walk is one object behind an API server, which prunes and defaults as a real one does: each object that it reads, from a
-// client or from its storage, by the schema of its version, and each one that was converted. It fills in no defaults behind
-// a conversion.
+// A walk is one object behind an API server, which prunes and defaults as a real one does: each
+// object that it reads, from a client or from its storage, by the schema of its version, and each
+// converted one. It fills in no defaults after a conversion.
 type walk struct {
 	t        *testing.T
 	api      *crdschema.CRD   // as the API server knows it
@@ -90,7 +90,7 @@ func (w *walk) take(steps []step) {
 
 type step func(w *walk)
 
-// create creates the object, whose members are written as YAML, at a version.
+// create creates the object at a version. Its members are written as YAML.
 func create(version, members string) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -102,7 +102,7 @@ func create(version, members string) step {
 	}
 }
 
-// edit changes the object as it is read at a version, by a merge patch.
+// edit changes the object as a user reads it at a version, by a merge patch.
 func edit(version, patch string) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -112,7 +112,8 @@ func edit(version, patch string) step {
 	}
 }
 
-// shows compares all that a user sees at a version, with what the API server fills in when the object is written there.
+// shows compares all that a user sees at a version, with the defaults that the API server fills in
+// when the object is written there.
 func shows(version, members string) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -128,13 +129,14 @@ func shows(version, members string) step {
 	}
 }
 
-// storedAt has the API server write another version to its storage from now on. What is there stays as it is.
+// storedAt changes the version that the API server writes to its storage. What is there stays as it
+// is.
 func storedAt(version string) step { return func(w *walk) { w.storage = version } }
 
-// rewritten is a write that changes nothing, as a storage migration makes them.
+// rewritten is a write that changes nothing, like those of a storage migration.
 func rewritten(version string) step { return edit(version, `{}`) }
 
-// becomes has the API server and webhookd know something else from now on.
+// becomes changes what the API server and webhookd know.
 func becomes(now world) step {
 	return func(w *walk) {
 		w.t.Helper()
@@ -146,7 +148,7 @@ func becomes(now world) step {
 func clusterHas(now world) step  { return func(w *walk) { w.t.Helper(); w.api = now.crd(w.t) } }
 func webhookdHas(now world) step { return func(w *walk) { w.t.Helper(); w.webhookd = now.kind(w.t) } }
 
-// annotated sets annotations of what is stored. Anybody may who may write the object.
+// annotated sets annotations of the stored object, as any client may that can write the object.
 func annotated(annotations map[string]string) step {
 	return func(w *walk) {
 		all := childOf(childOf(w.stored, "metadata"), "annotations")
@@ -156,7 +158,7 @@ func annotated(annotations map[string]string) step {
 	}
 }
 
-// keepsNothing says that nothing is kept in what is stored.
+// keepsNothing checks that the stored object has no kept values.
 func keepsNothing(w *walk) {
 	w.t.Helper()
 	if kept := keptIn(w.stored); len(kept) > 0 && !w.blind {
@@ -185,7 +187,7 @@ func (w *walk) write(version string, obj map[string]any) {
 	w.stored = w.convert(obj, version, w.storage)
 }
 
-// convert has webhookd convert an object, and looks at the answer as the API server does.
+// convert has webhookd convert an object, and checks the answer as the API server does.
 func (w *walk) convert(obj map[string]any, from, to string) map[string]any {
 	w.t.Helper()
 	after, err := w.tried(obj, from, to)
@@ -217,7 +219,7 @@ func (w *walk) tried(obj map[string]any, from, to string) (map[string]any, error
 	return after, nil
 }
 
-// accept fails for an answer that the API server refuses, with the whole list that it is for.
+// accept fails for an answer that the API server refuses together with its whole list.
 func (w *walk) accept(before, after map[string]any, from, to string) {
 	w.t.Helper()
 	was, is := childOf(runtime.DeepCopyJSON(before), "metadata"), childOf(runtime.DeepCopyJSON(after), "metadata")
@@ -264,7 +266,7 @@ func isKept(key string) bool {
 	return strings.HasPrefix(key, specPrefix) || strings.HasPrefix(key, statusPrefix)
 }
 
-// visible returns what users see of an object beside its name: all but what is kept for another version.
+// visible returns what users see of an object apart from its name: all but kept values.
 func visible(obj map[string]any) map[string]any {
 	obj = runtime.DeepCopyJSON(obj)
 	meta := childOf(obj, "metadata")
@@ -300,7 +302,7 @@ func mergePatch(obj, patch map[string]any) {
 	}
 }
 
-// childOf returns an object in an object, and makes it where there is none.
+// childOf returns an object within an object, which it creates if needed.
 func childOf(obj map[string]any, name string) map[string]any {
 	child, ok := obj[name].(map[string]any)
 	if !ok {

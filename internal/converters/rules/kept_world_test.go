@@ -19,7 +19,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A world is a CRD and how its versions relate, as the API server or webhookd knows them: things.example.com by default.
+// A world is a CRD and the rules between its versions, as the API server or webhookd knows them.
+// The CRD is things.example.com by default.
 type world struct {
 	hub     string            // v1 if empty
 	schemas map[string]string // by version, in shorthand (see schemaOf)
@@ -33,7 +34,7 @@ type world struct {
 	more []addition
 }
 
-// An addition is what the schema of a version has besides.
+// An addition is an extension of the schema of a version.
 type addition struct {
 	version string
 	schema  func(tb testing.TB) map[string]any
@@ -49,7 +50,7 @@ func exampleOf(name string) world {
 	return world{crdFile: "examples/" + name + "/crd.yaml", rulesFile: "examples/" + name + "/rules.yaml"}
 }
 
-// with returns a world in which a version has further fields.
+// with returns a world in which a version has more fields.
 func (w world) with(version, short string) world {
 	w.more = append(slices.Clone(w.more), addition{version, func(tb testing.TB) map[string]any { tb.Helper(); return schemaOf(tb, short) }})
 	return w
@@ -173,7 +174,7 @@ func fromRoot(tb testing.TB, file string) []byte {
 	return text
 }
 
-// schemaAt returns the schema of a version of a CRD, to be changed.
+// schemaAt returns the schema of a version of a CRD, which the caller may change.
 func schemaAt(tb testing.TB, crd map[string]any, version string) map[string]any {
 	tb.Helper()
 	spec, _ := crd["spec"].(map[string]any)

@@ -15,8 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A pair is two versions of things.example.com, v1beta1 and the hub v1, with schemas in shorthand (see schemaOf), and the
-// rules of v1beta1.
+// A pair is two versions of things.example.com, v1beta1 and the hub v1, with schemas in shorthand
+// (see schemaOf), and the rules of v1beta1.
 type pair struct {
 	beta, v1, rules string
 	sets            string // rule sets
@@ -77,10 +77,11 @@ func (p pair) crd(tb testing.TB) []byte {
 	return text
 }
 
-// schemaOf reads a schema in shorthand: YAML in which an object is a mapping of names to schemas, {"*": S} is a map, {"+": any}
-// an object that preserves unknown fields, [S] a list, [S, name] one of type map with that key or those, [S, 1] one of at most one
-// element. Scalars are "string", "integer", ...,
-// "intorstring", "any", "embedded" for a resource and "enum A B", with a ? behind if null is one of the values, and "= JSON" for a default.
+// schemaOf reads a schema in shorthand: YAML in which an object is a mapping of names to schemas,
+// {"*": S} is a map, {"+": any} an object that preserves unknown fields, [S] a list, [S, name] a
+// list of type map with that key or keys, [S, 1] a list of at most one element. Scalars are
+// "string", "integer", ..., "intorstring", "any", "embedded" for a resource and "enum A B". A ?
+// after that allows null, and "= JSON" is a default.
 func schemaOf(tb testing.TB, short string) map[string]any {
 	tb.Helper()
 	var v any
@@ -167,13 +168,13 @@ func convert(tb testing.TB, kind *converters.Kind, object, from, to string) stri
 	return string(obj.Text())
 }
 
-// head is what objects in tests start with.
+// head is the beginning of objects in tests.
 func head(version, rest string) string {
 	return fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Thing","metadata":{"name":"n"}%s}`, version, rest)
 }
 
-// bareAndKept returns an object without what is kept in its annotations, and that: the annotations without their prefix, and without the
-// digests, which say what was shown.
+// bareAndKept returns an object without kept values, and its annotations of kept values without
+// their prefix and digests.
 func bareAndKept(tb testing.TB, object string) (bare, kept string) {
 	tb.Helper()
 	obj, err := jsondoc.ParseObject([]byte(object))

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Conversion and identity of an object take turns of this many, so that a noisy machine disturbs both alike.
+// turn is how often the conversion and the identity of an object are measured before the other, so
+// that a noisy machine disturbs both alike.
 const turn = 50
 
-// BenchmarkKinds converts the objects of testdata/kinds to the hub and from it, and, which is identity, from the hub to the hub:
-// the text is read and put out as the server does it, and nothing happens to it. x-identity is how many times longer a
-// conversion takes than identity of the text that it is given, the median of all turns; for a kind, and for all of them, it
-// is the median of the conversions.
+// BenchmarkKinds converts the objects of testdata/kinds to the hub, from it, and from the hub to
+// the hub. The last, identity, reads and writes the text as the server does and changes nothing.
+// x-identity is how many times longer a conversion takes than the identity of its text, as the
+// median of all turns. For a kind and for all kinds, it is the median of the conversions.
 func BenchmarkKinds(b *testing.B) {
 	var all []float64
 	for _, k := range loadPublicKinds(b) {
@@ -62,7 +63,8 @@ func (k publicKind) benchmark(b *testing.B, name string) []float64 {
 	return medians
 }
 
-// atBoth returns an object as it is at the hub and at the spoke: one of them is its text, the other what becomes of that.
+// atBoth returns an object at the hub and at the spoke: one is the text, the other the result of
+// converting it.
 func (k publicKind) atBoth(b *testing.B, text []byte) map[string][]byte {
 	b.Helper()
 	from := kindVersionOf(b, text)
@@ -70,7 +72,8 @@ func (k publicKind) atBoth(b *testing.B, text []byte) map[string][]byte {
 	return map[string][]byte{from: text, to: k.stored(b, text, from, to)}
 }
 
-// overIdentity measures the conversion of a text, and returns how many times longer it takes than identity.
+// overIdentity measures the conversion of a text, and returns how many times longer it takes than
+// identity.
 func (k publicKind) overIdentity(b *testing.B, text []byte, from, to string) float64 {
 	b.Helper()
 	s := slot{text: text}

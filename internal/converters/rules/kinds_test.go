@@ -20,13 +20,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// kindsFolder has the public kinds: its README says what is there.
+// kindsFolder has the public kinds, which its README describes.
 //
 //nolint:gochecknoglobals // a flag
 var kindsFolder = flag.String("kinds", filepath.Join("..", "..", "..", "testdata", "kinds"), "where public kinds are looked for")
 
-// A publicKind is a kind of the folder: its rules, its CRD, and its objects by the names of their files without .yaml, as the API
-// server sends them.
+// A publicKind is a kind of the folder: its rules, its CRD, and its objects by the names of their
+// files without .yaml, as the API server sends them.
 type publicKind struct {
 	*converters.Kind
 
@@ -120,11 +120,12 @@ func kindVersionOf(tb testing.TB, text []byte) string {
 	return version
 }
 
-// Public kinds pass check as far as the language goes, and their objects are converted there and back without loss, from either
-// version: what is made is valid, has nothing to prune, and where an object is called plain, all of it is visible.
+// Public kinds pass check as far as the language allows, and their objects convert there and back
+// without loss from either version. Results are valid and have nothing to prune. If an object is
+// called plain, all of it is visible.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	// That one version requires what the other leaves optional cannot always be said.
+	// A rule cannot always provide what one version requires and the other leaves optional.
 	inexpressible := []string{"required-field", "required-in-made-object", "required-place"}
 	kinds := loadPublicKinds(t)
 	if len(kinds) < 6 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What no rule is about is not looked into: not to tell elements apart, either.
-func TestRepeatedNamesInElementsAreNoErrors(t *testing.T) {
+// What no rule is about is not looked into, even to identify elements.
+func TestRepeatedNamesInElementsAreNotErrors(t *testing.T) {
 	t.Parallel()
 	kind := pair{beta: "{l: [{a: any}]}", v1: "{l: [{a: any, x: string}]}"}.kind(t)
 	const list = `,"l":[{"a":{"b":1,"b":2},"x":"X"},{"a":{"b":1,"b":3},"x":"Y"}]`
@@ -21,7 +21,7 @@ func TestRepeatedNamesInElementsAreNoErrors(t *testing.T) {
 	}
 }
 
-// What is kept of a long list fits, together with what tells its elements apart.
+// The kept values of a long list fit, together with what identifies its elements.
 func TestDigestsOfElementsTakeNoRoomFromWhatIsKept(t *testing.T) {
 	t.Parallel()
 	kind := pair{beta: "{l: [{a: string}]}", v1: "{l: [{a: string, x: string}]}"}.kind(t)

@@ -11,12 +11,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// dear is an expression that costs a hundredth of what those for an object may, and then gives what follows it.
+// dear is an expression that costs a hundredth of the limit of an object, and then gives what
+// follows it.
 func dear(then string) string {
 	return `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? "" : ` + then
 }
 
-// noted converts an object, and returns what was noticed beside the result.
+// noted converts an object, and returns what was reported apart from the result.
 func noted(t *testing.T, kind *converters.Kind, object, from, to string) (string, converters.Report) {
 	t.Helper()
 	text, report, err := tryNoted(t, kind, object, from, to)
@@ -52,12 +53,12 @@ func dearObject(n int) string {
 		`"spec":{"z":"Z","l":[` + strings.Join(list, ",") + `]}}`
 }
 
-// The limit for all expressions of an object is reached at some element of a list. Then none of the expressions counts, neither that
-// of the elements before it nor one of a rule beside the list, and all that they were given is kept. What needs no expression is
-// converted as ever.
+// The cost limit of an object is reached at some element of a list. Then none of the expressions
+// counts, neither those of earlier elements nor those of rules outside the list, and all their
+// inputs are kept. Everything else is converted as usual.
 func TestACostLimitIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	const beside = "\n- {field: '.spec.l[].c', hub: '.spec.l[].seconds', codec: DurationSeconds}" +
+	const others = "\n- {field: '.spec.l[].c', hub: '.spec.l[].seconds', codec: DurationSeconds}" +
 		"\n- {field: .spec.z, hub: .spec.y, toHub: 'self + \"!\"', fromHub: 'self'}"
 	for name, test := range map[string]struct {
 		rule              string
@@ -77,7 +78,7 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 				kind := pair{
 					beta:  "{spec: {z: string, l: [{name: string, a: string, c: string}" + keys + "]}}",
 					v1:    "{spec: {y: string, l: [{name: string, b: string, seconds: integer}" + keys + "]}}",
-					rules: "- {field: '.spec.l[].a', hub: '.spec.l[].b', " + test.rule + "}" + beside,
+					rules: "- {field: '.spec.l[].a', hub: '.spec.l[].b', " + test.rule + "}" + others,
 				}.kind(t)
 				for n, reached := range map[int]bool{90: false, 150: true} {
 					object := dearObject(n)
@@ -110,8 +111,9 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// The same, where the API server fills in a default before it stores the object, for which the way back is looked at once more.
-func TestACostLimitBesideDefaultsLosesNothing(t *testing.T) {
+// The same, but the API server fills in a default before it stores the object, so the way back is
+// computed again.
+func TestACostLimitNextToDefaultsLosesNothing(t *testing.T) {
 	t.Parallel()
 	way := func(of string) string { return `'` + dear(of) + `'` }
 	of := func(toHub, fromHub string) world {
@@ -130,7 +132,7 @@ func TestACostLimitBesideDefaultsLosesNothing(t *testing.T) {
 	}.hold(t)
 }
 
-// One expression may cost a tenth of that: what it was given is kept, and others count.
+// One expression may cost a tenth of that. Its inputs are kept, and other expressions count.
 func TestACostLimitOfOneExpressionIsNoted(t *testing.T) {
 	t.Parallel()
 	kind := pair{
@@ -178,8 +180,8 @@ func TestWhatAConversionNotices(t *testing.T) {
 	}
 }
 
-// Whoever asks for no report gets the same result.
-func TestNobodyHasToAskWhatAConversionNotices(t *testing.T) {
+// Without a report, the result is the same.
+func TestConversionsNeedNoReport(t *testing.T) {
 	t.Parallel()
 	kind := pair{beta: "{spec: {a: string}}", v1: "{spec: {a: string, owner: string}}"}.kind(t)
 	convert(t, kind, head("v1", `,"spec":{"fresh":"x"}`), "v1", "v1beta1")

@@ -22,34 +22,37 @@ type Source struct {
 	Text []byte
 }
 
-// Options are what Load needs beside files.
+// Options are the options of Load.
 type Options struct {
-	// Go has the functions that `go: name` names. It may be nil, and must not change any more.
+	// Go has the functions that `go: name` calls. It may be nil, and must not change afterwards.
 	Go map[string]transform.GoFunc
-	// Incomplete says that some CRDs could not be read, so that it is no finding that one is not there.
+	// Incomplete says that some CRDs could not be read, so a missing one is not a finding.
 	Incomplete bool
 }
 
-// A Set is what Conversion files make. It is immutable, and so safe for concurrent use.
+// A Set is the Conversions of some files. It is immutable and safe for concurrent use.
 type Set struct {
 	conversions []*syntax.Conversion
 	bound       *binding.Set
 	kinds       []converters.Kind
 }
 
-// Kinds returns a kind for each CRD that has a Conversion without findings, ordered by name. The list must not be changed.
+// Kinds returns a kind for each CRD that has a Conversion without findings, sorted by name. The
+// list must not be changed.
 func (s *Set) Kinds() []converters.Kind { return s.kinds }
 
-// Conversions returns all Conversions as far as they can be read, in the order of the files. The list must not be changed.
+// Conversions returns all Conversions, as far as they can be read, in the order of the files. The
+// list must not be changed.
 func (s *Set) Conversions() []*syntax.Conversion { return s.conversions }
 
-// Bound returns the Conversions bound to their CRDs, for package check to look at.
+// Bound returns the Conversions bound to their CRDs, for package check.
 func (s *Set) Bound() *binding.Set { return s.bound }
 
-// Load reads Conversion files and compiles each Conversion against its CRD. Findings are all that keeps one from being used, in
-// order; the set has the kinds in which nothing is wrong, and is never nil. A caller who has findings should not serve it.
+// Load reads Conversion files and compiles each Conversion against its CRD. It returns, in order,
+// all findings that keep a Conversion from being used. The set, which is never nil, has the kinds
+// without findings. If there are any findings, it should not be served.
 //
-// Where ctx ends, Load soon returns an empty set without findings: ask ctx.
+// If ctx ends, Load soon returns an empty set without findings, so check ctx.
 func Load(ctx context.Context, files []Source, crds []*crdschema.CRD, opts Options) (*Set, []finding.Finding) {
 	s := &Set{bound: &binding.Set{}}
 	env, err := transform.NewEnv(opts.Go)
@@ -77,7 +80,7 @@ func Load(ctx context.Context, files []Source, crds []*crdschema.CRD, opts Optio
 	return s, finding.Sort(append(findings, s.bound.Findings...))
 }
 
-// compile makes the kind of a Conversion, which nobody may use once ctx has ended.
+// compile returns the kind of a Conversion, which is incomplete if ctx has ended.
 func compile(ctx context.Context, k *binding.Kind) converters.Kind {
 	spokes, callsGo := make(map[string]*exec.Spoke, len(k.Spokes)), false
 	for _, s := range k.Spokes {

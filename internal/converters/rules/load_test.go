@@ -9,9 +9,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A document that cannot be meant as it stands would convert without some of its rules: every field that they are about would
-// be missing in the other version.
-func TestWhatCannotBeMeantIsNotServed(t *testing.T) {
+// A malformed document would convert without some of its rules, and every field that those are
+// about would be missing in the other version.
+func TestMalformedDocumentsAreNotServed(t *testing.T) {
 	t.Parallel()
 	p := pair{beta: "spec: {a: string}", v1: "spec: {b: string}", rules: "- {field: .spec.a, hub: .spec.b}"}
 	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
@@ -31,7 +31,7 @@ func TestWhatCannotBeMeantIsNotServed(t *testing.T) {
 		"rules twice":                 {good + "    rules: []\n", 0},
 		"a version twice":             {good + "  - name: v1beta1\n    rules: []\n", 0},
 		"an unknown unmapped":         {strings.Replace(good, "unmapped: Preserve", "unmapped: Keep", 1), 0},
-		"broken beside another":       {"apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nspecc: {}\n---\n" + good, 1},
+		"broken next to another":      {"apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nspecc: {}\n---\n" + good, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,5 +2,5 @@
 
 package rules_test
 
-// fewer divides how many objects are made where the race detector is on.
+// fewer divides the number of objects if the race detector is on.
 const fewer = 1

@@ -26,8 +26,9 @@ import (
 
 const referencePage, recipePage = "../../../docs/reference/rules.md", "../../../docs/how-to/write-conversion-rules.md"
 
-// Each example of a page is a block of YAML documents: the rules, then objects, of v1beta1 and v1 in turn. It is held to
-// what it says in both directions, to the checker and to the laws. Kept values have … for their digests.
+// Each example of a page is a block of YAML documents: the rules, then objects of v1beta1 and v1 in
+// turn. The test holds it to its own results in both directions, to the checker and to the laws.
+// Kept values have … for their digests.
 func TestExamplesOfThePagesHold(t *testing.T) {
 	t.Parallel()
 	for _, page := range []struct {
@@ -51,7 +52,7 @@ func TestExamplesOfThePagesHold(t *testing.T) {
 	}
 }
 
-// Every key of a rule, every codec and every kind of segment has its place on the page.
+// The page has every key of a rule, every codec and every kind of segment.
 func TestReferenceHasEveryKey(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(referencePage)
@@ -139,7 +140,7 @@ func dropOf(rule *syntax.Rule) []roundtrip.Drop {
 	return []roundtrip.Drop{{From: "v1", Path: rule.Hub.Paths[0].Path.Text}}
 }
 
-// hold checks the rules, converts each object there and back, and holds the laws.
+// hold checks the rules, converts each object there and back, and checks the laws.
 func (e example) hold(t *testing.T) {
 	t.Helper()
 	crds, err := crdschema.Parse("crd.yaml", e.pair.crd(t))
@@ -181,8 +182,7 @@ func (e example) hold(t *testing.T) {
 	}
 }
 
-// object returns an object of the example. One with kept values has the digests that converting its counterpart gives, whose
-// comparison with the page is another matter.
+// object returns an object of the example. Its kept values get the digests that converting its counterpart gives; another test compares those with the page.
 func (e example) object(t *testing.T, kind *converters.Kind, i int) string {
 	t.Helper()
 	switch {
@@ -196,7 +196,7 @@ func (e example) object(t *testing.T, kind *converters.Kind, i int) string {
 	return convert(t, kind, e.objects[i^1], "v1beta1", "v1")
 }
 
-// dots are what the pages have for digests.
+// dots replaces digests, as the pages do.
 const dots = "…"
 
 var digestMember = regexp.MustCompile(`(\\"(?:base|was|alike)\\":\\"|\\"shown\\":\\"[a-z0-9]+:)[^"\\]+`)
@@ -252,7 +252,7 @@ func ruleTexts(t *testing.T, doc *yaml.Node) (list, sets string) {
 	return text(parts["rules"]), text(parts["ruleSets"])
 }
 
-// objectOf makes a whole object of what an example shows.
+// objectOf completes the object of an example.
 func objectOf(t *testing.T, doc *yaml.Node, version string) string {
 	t.Helper()
 	object := map[string]any{}

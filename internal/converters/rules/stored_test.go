@@ -8,8 +8,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// The API server defaults what it stores; that is no edit, and what only the other version can say comes back.
-func TestDefaultsAreNoEdits(t *testing.T) {
+// The defaults that the API server adds to a stored object are not edits: values that only the
+// other version can say come back.
+func TestDefaultsAreNotEdits(t *testing.T) {
 	t.Parallel()
 	duration := pair{
 		beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
@@ -25,7 +26,7 @@ func TestDefaultsAreNoEdits(t *testing.T) {
 		edit map[string]any // at v1, once that is stored
 		want string         // the spec at v1beta1 then; "" for the same
 	}{
-		"a duration that is no number of seconds": {
+		"a duration that is not whole seconds": {
 			pair: duration,
 			beta: `{"timeout":"500ms"}`,
 		},

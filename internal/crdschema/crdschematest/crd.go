@@ -9,8 +9,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Roots returns the schemas of a CRD with the versions v1, v2 and so on, one for each text. A text has what .spec of its version
-// has: lines of YAML such as `name: {type: string}`. A text that is no schema fails the test.
+// Roots returns the schemas of a CRD with the versions v1, v2 and so on, one for each text. A text
+// has the properties of .spec: lines of YAML such as `name: {type: string}`. A text that is not a
+// schema fails the test.
 func Roots(tb testing.TB, specs ...string) []*crdschema.Node {
 	tb.Helper()
 	var crd strings.Builder

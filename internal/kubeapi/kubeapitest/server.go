@@ -1,3 +1,6 @@
+// Package kubeapitest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
+// creates them, and changes them by JSON merge patch and by server-side apply with the API server's
+// own field managers. It does not validate objects.
 package kubeapitest
 
 import (
@@ -7,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,13 +32,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
-// Token is the one that the server wants.
+// Token is the bearer token that the server accepts.
 const Token = "a-token"
 
 // A Rule allows a verb for the objects whose path begins with a text.
 type Rule struct{ Verb, Path string }
 
-// A Server is the API. Safe for concurrent use.
+// A Server is the API. It is safe for concurrent use.
 type Server struct {
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured
@@ -42,14 +46,15 @@ type Server struct {
 	url     string
 	files   string
 
-	// Before, if set, is called with each request before it is looked at. It may answer by returning an error.
+	// Before, if set, is called before each request is handled. An error that it returns is the
+	// answer.
 	Before func(verb, path string) *apierrors.StatusError
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
-	// PageSize is how many objects a page of a list has; 0 means all.
+	// PageSize is the number of objects in a page of a list; 0 means all.
 	PageSize int
-	// Requests are those that came: VERB PATH.
-	requests []string
+
+	requests []string // VERB PATH
 }
 
 // New starts a server, which ends with the test.
@@ -68,7 +73,7 @@ func New(tb testing.TB) *Server {
 	return s
 }
 
-// Config is that of a client.
+// Config returns the Config of a client.
 func (s *Server) Config() kubeapi.Config {
 	return kubeapi.Config{
 		Server: s.url, TokenFile: filepath.Join(s.files, "token"), CAFile: filepath.Join(s.files, "ca.crt"), UserAgent: "webhookd/test",
@@ -86,14 +91,14 @@ func (s *Server) Client(tb testing.TB) *kubeapi.Client {
 	return c
 }
 
-// Requests returns what was asked for: VERB PATH.
+// Requests returns the requests so far, each as VERB PATH.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Put stores an object of JSON text at the path of its name, as a manager does that writes whole objects.
+// Put stores an object in JSON at the path of its name, like a manager that writes whole objects.
 func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	tb.Helper()
 	s.mu.Lock()
@@ -102,10 +107,7 @@ func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	if err := object.UnmarshalJSON([]byte(text)); err != nil {
 		tb.Fatal(err)
 	}
-	live := s.objects[path]
-	if live == nil {
-		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind()}}
-	}
+	live := s.live(path, object)
 	object.SetManagedFields(live.GetManagedFields())
 	updated, err := fields(object).Update(live, object, manager)
 	if err != nil {
@@ -114,7 +116,7 @@ func (s *Server) Put(tb testing.TB, path, manager, text string) {
 	s.store(path, updated.(*unstructured.Unstructured)) //nolint:forcetypeassert // what went in
 }
 
-// Apply stores the fields of JSON text, as kubectl apply --server-side does.
+// Apply stores the fields of an object in JSON, like kubectl apply --server-side.
 func (s *Server) Apply(tb testing.TB, path, manager, text string) {
 	tb.Helper()
 	s.mu.Lock()
@@ -124,7 +126,7 @@ func (s *Server) Apply(tb testing.TB, path, manager, text string) {
 	}
 }
 
-// Get reads an object into a value; it reports whether there is one.
+// Get reads an object into a value, and reports whether it exists.
 func (s *Server) Get(tb testing.TB, path string, into any) bool {
 	tb.Helper()
 	s.mu.Lock()
@@ -143,7 +145,7 @@ func (s *Server) Get(tb testing.TB, path string, into any) bool {
 	return true
 }
 
-// Age makes all managers of an object have written it longer ago.
+// Age moves the time of all managedFields of an object into the past.
 func (s *Server) Age(tb testing.TB, path string, by time.Duration) {
 	tb.Helper()
 	s.mu.Lock()
@@ -165,6 +167,14 @@ func (s *Server) Delete(path string) {
 
 func fields(object *unstructured.Unstructured) *managedfields.FieldManager {
 	return managedfieldstest.NewFakeFieldManager(managedfields.NewDeducedTypeConverter(), object.GroupVersionKind())
+}
+
+// live returns the object at a path, or an empty one of the kind of another.
+func (s *Server) live(path string, kind *unstructured.Unstructured) *unstructured.Unstructured {
+	if object := s.objects[path]; object != nil {
+		return object
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": kind.GetAPIVersion(), "kind": kind.GetKind()}}
 }
 
 func (s *Server) store(path string, object *unstructured.Unstructured) {
@@ -210,7 +220,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// isCollection tells the two paths apart that tests use: .../RESOURCE and .../RESOURCE/NAME.
+// isCollection reports whether a path is .../RESOURCE and not .../RESOURCE/NAME.
 func isCollection(path string) bool {
 	return strings.HasSuffix(path, "/secrets") || strings.HasSuffix(path, "/customresourcedefinitions")
 }
@@ -248,15 +258,10 @@ func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.Status
 	return nil, apierrors.NewNotFound(resource(path), nameOf(path))
 }
 
-// list answers with a page; the token to go on by is how many objects came before.
+// list returns a page; the continue token is the number of objects before it.
 func (s *Server) list(path, token string) (any, *apierrors.StatusError) {
 	items := []any{}
-	names := make([]string, 0, len(s.objects))
-	for name := range s.objects {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
 		if strings.HasPrefix(name, path+"/") {
 			items = append(items, s.objects[name].Object)
 		}
@@ -347,10 +352,7 @@ func (s *Server) apply(path, manager string, force bool, text []byte) *apierrors
 	if err := config.UnmarshalJSON(text); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	live := s.objects[path]
-	if live == nil {
-		live = &unstructured.Unstructured{Object: map[string]any{"apiVersion": config.GetAPIVersion(), "kind": config.GetKind()}}
-	}
+	live := s.live(path, config)
 	want := config.GetResourceVersion()
 	merged, err := fields(config).Apply(live.DeepCopy(), config, manager, force)
 	if err != nil {

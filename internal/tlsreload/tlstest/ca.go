@@ -1,6 +1,7 @@
 package tlstest
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -87,18 +88,12 @@ func (ca *CA) Issue(tb testing.TB, leaf Leaf) Pair {
 	tb.Helper()
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: leaf.CommonName},
-		NotBefore:             leaf.NotBefore,
-		NotAfter:              leaf.NotAfter,
+		NotBefore:             cmp.Or(leaf.NotBefore, time.Now().Add(-time.Hour)),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           leaf.Usage,
 		BasicConstraintsValid: true,
 	}
-	if template.NotBefore.IsZero() {
-		template.NotBefore = time.Now().Add(-time.Hour)
-	}
-	if template.NotAfter.IsZero() {
-		template.NotAfter = template.NotBefore.Add(25 * time.Hour)
-	}
+	template.NotAfter = cmp.Or(leaf.NotAfter, template.NotBefore.Add(25*time.Hour))
 	if len(template.ExtKeyUsage) == 0 {
 		template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	}

@@ -13,8 +13,8 @@ const (
 	generation   = "..generation_*" // the kubelet puts the time here
 )
 
-// WriteSecretDir makes dir, which must not hold a volume yet, look like a mounted Secret with
-// files as its data.
+// WriteSecretDir makes dir, which must not hold a volume yet, look like a mounted Secret whose data
+// is files.
 func WriteSecretDir(tb testing.TB, dir string, files map[string][]byte) {
 	tb.Helper()
 	must(tb, os.MkdirAll(dir, 0o755))
@@ -23,7 +23,7 @@ func WriteSecretDir(tb testing.TB, dir string, files map[string][]byte) {
 
 // SwapSecretDir replaces the data of a directory made by WriteSecretDir in the kubelet's order
 // (Kubernetes pkg/volume/util/atomic_writer.go): a new directory, its files, a rename of the link,
-// the visible links, and the end of the old directory.
+// the visible links, and the removal of the old directory.
 func SwapSecretDir(tb testing.TB, dir string, files map[string][]byte) {
 	tb.Helper()
 	old, _ := os.Readlink(filepath.Join(dir, dataLink)) // none at the first time

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"k8s.io/client-go/kubernetes"
 )
 
 // serviceRange is where the addresses of Services come from.

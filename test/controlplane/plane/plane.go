@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/crdconvert/webhookd/test/e2e/cluster"
 	"k8s.io/client-go/rest"
 
 	"github.com/crdconvert/webhookd/test/controlplane/build"
-	"github.com/crdconvert/webhookd/test/e2e/cluster"
 )
 
 // The users that the API server knows by a token.

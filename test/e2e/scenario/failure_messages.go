@@ -4,10 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // FailureMessages has a converter fail, and its message reach the user of each call, letter for letter.

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // guardMessage is what a user reads of a converter that oversteps.

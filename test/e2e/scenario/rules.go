@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
 // Rules has rules alone convert a Relay between three versions: fields are renamed, moved into an object

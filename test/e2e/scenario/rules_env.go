@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 

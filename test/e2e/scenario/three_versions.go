@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/crdconvert/webhookd/internal/jsondoc"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // ThreeVersions has objects of two kinds created, read, updated and listed at each of three versions,

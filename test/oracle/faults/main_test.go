@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 
 // build makes webhookd as it is, and one with converters that misbehave which also looks at its rules more often.
 func build(ctx context.Context, dir string) error {
-	const watch = "cmd/webhookd/rulewatch.go"
+	const watch = "internal/serve/rulewatch.go"
 	source, err := os.ReadFile(filepath.Join(root, watch))
 	if err != nil {
 		return err

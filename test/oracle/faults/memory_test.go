@@ -15,6 +15,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
 	"github.com/crdconvert/webhookd/test/oracle/load"
 )
 

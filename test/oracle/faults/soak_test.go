@@ -9,6 +9,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"

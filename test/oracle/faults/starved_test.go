@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"

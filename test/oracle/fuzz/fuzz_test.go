@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
+	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
@@ -20,10 +23,6 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
-
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/convertertest"
-	"github.com/crdconvert/webhookd/internal/review"
 )
 
 // TestMain silences the API server's log, which tells of every failed call.

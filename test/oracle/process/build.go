@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Build writes webhookd to the file binary, built from the module whose root is given. Overlay, where it is not nil, says
+// Build writes the custom server of examples/ to the file binary, built from the module whose root is given. Overlay, where it is not nil, says
 // which of its source files, by their paths below root, stand in other files: a converter can be compiled in with nothing
 // else changed.
 func Build(ctx context.Context, root, binary string, overlay map[string]string) error {
@@ -21,7 +21,7 @@ func Build(ctx context.Context, root, binary string, overlay map[string]string) 
 		}
 		args = append(args, "-overlay", list)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/webhookd")...) //nolint:gosec // paths of the test's own
+	cmd := exec.CommandContext(ctx, "go", append(args, "./examples/customserver")...) //nolint:gosec // paths of the test's own
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build webhookd: %w\n%s", err, out)

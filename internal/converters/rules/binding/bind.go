@@ -1,6 +1,7 @@
-// Package binding binds the rules of Conversions to the schemas of their CRDs: which places a rule is about, what the schemas
-// have there, and which lists have elements that go through rules together. What is wrong with that is said once, here.
-// Programs are made of bindings (package plan), and package check looks at them.
+// Package binding binds the rules of Conversions to the schemas of their CRDs. It finds the places
+// of each rule, the lists whose elements have rules, and the units of places that belong together.
+// It reports paths that do not exist and rules that cannot be compiled. Package plan compiles
+// bindings, package check checks what they cover.
 package binding
 
 import (
@@ -17,15 +18,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// A Set is all Conversions of some files, bound. It is immutable, and so safe for concurrent use.
+// A Set is the bound Conversions of some files. It is immutable and safe for concurrent use.
 type Set struct {
 	Kinds []*Kind
-	// Findings are what keeps rules from being used, Doubts what they can be used in spite of, though they will not do all that
-	// they say.
-	Findings, Doubts []finding.Finding
+	// With Findings, the rules cannot be used. With Warnings they can, but do not do all that they
+	// say.
+	Findings, Warnings []finding.Finding
 }
 
-// Kind returns the one of a CRD, or nil.
+// Kind returns the kind of a CRD, or nil.
 func (s *Set) Kind(crd string) *Kind {
 	for _, k := range s.Kinds {
 		if k.CRD.Name == crd {
@@ -39,35 +40,37 @@ func (s *Set) Kind(crd string) *Kind {
 type Kind struct {
 	Conversion *syntax.Conversion
 	CRD        *crdschema.CRD
-	Hub        *crdschema.Version // nil: the CRD does not have it, and there are no spokes
+	Hub        *crdschema.Version // nil if the CRD does not have it; there are no spokes then
 	Spokes     []*Spoke           // in the order of the CRD
-	Refused    bool               // there are findings: nobody can convert by it
-	Doubtful   bool               // there are findings in spite of which it can be used
+	Refused    bool               // it has findings
+	Doubtful   bool               // it has warnings
 }
 
 // A Spoke is a version with its rules.
 type Spoke struct {
 	Names    [2]string
-	Version  *syntax.Version       // nil: the file does not speak of it, so that it has no rules
+	Version  *syntax.Version       // nil if the file has no rules for it
 	Root     *Binding              // of whole objects
 	Bindings []*Binding            // all of them
-	Applied  map[*syntax.Rule]bool // rules that have found their places somewhere
-	Lacking  map[*syntax.Rule]bool // rules of rule sets that have not, somewhere
-	Unsure   bool                  // a rule is so broken that nobody knows what it is about: coverage cannot be told
+	Applied  map[*syntax.Rule]bool // rules whose places exist somewhere
+	Lacking  map[*syntax.Rule]bool // rules of rule sets whose places are missing somewhere
+	Unsure   bool                  // a rule is too broken to know what it covers
 }
 
-// Options are what Bind needs beside Conversions and CRDs.
+// Options are the options of Bind.
 type Options struct {
 	Env *transform.Env
-	// Incomplete says that some CRDs could not be read, so that it is no finding that one is not there.
+	// Incomplete says that some CRDs could not be read, so a missing one is not a finding.
 	Incomplete bool
-	// MaxRules bounds the rules of a version, those of a rule set counted wherever it is applied: many rules that apply a large
-	// set are of short files, and would take all memory. 0 stands for 100,000.
+	// MaxRules bounds the rules of a version. The rules of a rule set count wherever it is applied:
+	// a short file that applies a large set often could otherwise take all memory. 0 means 100,000.
 	MaxRules int
 }
 
-// Bind binds Conversions, as [syntax.Parse] has read them, to their CRDs. Where ctx ends, it soon returns an empty set.
+// Bind binds Conversions from [syntax.Parse] to their CRDs. If ctx ends, it soon returns an empty
+// set.
 func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options) *Set {
+	opts.MaxRules = cmp.Or(opts.MaxRules, 100_000)
 	c := &collector{set: &Set{}, crds: map[string]*crdschema.CRD{}, twice: map[string]bool{}, opts: opts, ended: ctx.Err}
 	for _, crd := range crds {
 		c.add(crd)
@@ -81,22 +84,26 @@ func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdsche
 			if k := c.set.Kind(conversion.Name); k != nil {
 				k.Doubtful = true
 			}
-			c.refuse(conversion.NamePos, "duplicate-conversion", "put the versions into one Conversion",
-				"%s has a second Conversion, the first is at %s", conversion.Name, other.NamePos)
+			c.refuse(finding.Finding{
+				Pos: conversion.NamePos, Code: "duplicate-conversion", Hint: "put the versions into one Conversion",
+				Message: fmt.Sprintf("%s has a second Conversion, the first is at %s", conversion.Name, other.NamePos),
+			})
 			continue
 		}
 		first[conversion.Name] = conversion
 		if crd := c.crds[conversion.Name]; crd != nil {
 			c.set.Kinds = append(c.set.Kinds, c.kind(conversion, crd))
 		} else if !opts.Incomplete {
-			c.refuse(conversion.NamePos, "no-such-crd", didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crd"),
-				"there is no CRD %s", conversion.Name)
+			c.refuse(finding.Finding{
+				Pos: conversion.NamePos, Code: "no-such-crd", Message: "there is no CRD " + conversion.Name,
+				Hint: didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crd"),
+			})
 		}
 	}
 	if ctx.Err() != nil {
 		return &Set{}
 	}
-	c.set.Findings, c.set.Doubts = finding.Sort(c.set.Findings), finding.Sort(c.set.Doubts)
+	c.set.Findings, c.set.Warnings = finding.Sort(c.set.Findings), finding.Sort(c.set.Warnings)
 	return c.set
 }
 
@@ -104,24 +111,22 @@ func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdsche
 type collector struct {
 	set   *Set
 	crds  map[string]*crdschema.CRD
-	twice map[string]bool // of the CRDs
 	names []string        // of the CRDs
+	twice map[string]bool // CRDs that are defined twice
 	opts  Options
 	ended func() error // Err of the context
 }
 
-func (c *collector) refuse(pos finding.Position, code, hint, format string, args ...any) {
-	c.set.Findings = append(c.set.Findings, finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
-}
+func (c *collector) refuse(f ...finding.Finding) { c.set.Findings = append(c.set.Findings, f...) }
 
-func (c *collector) doubt(f finding.Finding) { c.set.Doubts = append(c.set.Doubts, f) }
+func (c *collector) warn(f ...finding.Finding) { c.set.Warnings = append(c.set.Warnings, f...) }
 
 func (c *collector) add(crd *crdschema.CRD) {
 	if first := c.crds[crd.Name]; first != nil {
 		c.twice[crd.Name] = true
-		c.doubt(finding.Finding{
+		c.warn(finding.Finding{
 			Pos: finding.Position{File: crd.File, Line: crd.Line}, Code: "duplicate-crd", Hint: "give one of them",
-			Message: fmt.Sprintf("the CRD %s is there twice, the first is in %s, line %d", crd.Name, first.File, first.Line),
+			Message: fmt.Sprintf("the CRD %s is defined twice, first in %s, line %d", crd.Name, first.File, first.Line),
 		})
 		return
 	}
@@ -130,7 +135,7 @@ func (c *collector) add(crd *crdschema.CRD) {
 }
 
 func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kind {
-	before, doubts := len(c.set.Findings), len(c.set.Doubts)
+	findings, warnings := len(c.set.Findings), len(c.set.Warnings)
 	names := make([]string, 0, len(crd.Versions))
 	for _, v := range crd.Versions {
 		names = append(names, v.Name)
@@ -143,13 +148,13 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 	}
 	for _, v := range conversion.Versions {
 		if !slices.Contains(names, v.Name) {
-			c.doubt(noVersion(v.Name, v.Pos))
+			c.warn(noVersion(v.Name, v.Pos))
 		}
 	}
 	k := &Kind{Conversion: conversion, CRD: crd, Hub: crd.Version(conversion.Hub)}
 	if k.Hub == nil {
 		if conversion.Hub != "" {
-			c.set.Findings = append(c.set.Findings, noVersion(conversion.Hub, conversion.HubPos))
+			c.refuse(noVersion(conversion.Hub, conversion.HubPos))
 		}
 		k.Refused = true
 		return k
@@ -159,8 +164,8 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 			k.Spokes = append(k.Spokes, c.spoke(conversion, v, k.Hub))
 		}
 	}
-	k.Refused = conversion.Doubtful || len(c.set.Findings) > before
-	k.Doubtful = conversion.Wrong || len(c.set.Doubts) > doubts || c.twice[crd.Name]
+	k.Refused = conversion.Doubtful || len(c.set.Findings) > findings
+	k.Doubtful = conversion.Wrong || len(c.set.Warnings) > warnings || c.twice[crd.Name]
 	return k
 }
 
@@ -175,13 +180,10 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		rules = s.Version.Rules
 		s.Unsure = s.Version.Broken
 	}
-	b := &binder{
-		Spoke: s, conversion: conversion, env: c.opts.Env, made: map[string]*Binding{}, doubt: c.doubt, ended: c.ended, most: cmp.Or(c.opts.MaxRules, 100_000),
-		refuse: func(f finding.Finding) { c.set.Findings = append(c.set.Findings, f) },
-	}
+	b := &binder{Spoke: s, collector: c, conversion: conversion, made: map[string]*Binding{}}
 	b.bind(s.Root, pendingOf(rules))
 	for _, made := range s.Bindings {
-		made.indexOf(OfSpoke) // so that nothing is written into it later
+		made.indexOf(OfSpoke) // complete the index, so that nothing writes to it later
 	}
 	unite(c.ended, s.Root)
 	return s

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,34 +15,30 @@ import (
 // A binder binds the rules of one version.
 type binder struct {
 	*Spoke
+	*collector
 	conversion *syntax.Conversion
-	env        *transform.Env
 	made       map[string]*Binding
-	count      int                   // of the rules that were bound, at each place
-	most       int                   // that there may be
-	ended      func() error          // Err of the context: once it has ended nobody uses what is bound
-	doubt      func(finding.Finding) // reports what the rules can be used in spite of
-	refuse     func(finding.Finding) // reports what they cannot be used with
+	count      int // of the rules bound so far, each at each place
 }
 
-// A pending rule waits for being bound below some place: what is left of its paths from there on.
+// A pending rule is to be bound below a place, with what is left of its paths from there on.
 type pending struct {
 	rule  *syntax.Rule
-	ends  [2][]Path
-	found bool // the schemas have its places
+	paths [2][]Path
+	found bool // its places exist
 }
 
 func pendingOf(rules []*syntax.Rule) []pending {
 	all := make([]pending, 0, len(rules))
 	for _, rule := range rules {
 		p := pending{rule: rule}
-		for s := range p.ends {
+		for s := range p.paths {
 			place := Side(s).In(rule)
 			if place == nil {
 				continue
 			}
 			for i := range place.Paths {
-				p.ends[s] = append(p.ends[s], Path{Segments: place.Paths[i].Path.Segments, Name: &place.Paths[i]})
+				p.paths[s] = append(p.paths[s], Path{Segments: place.Paths[i].Path.Segments, Name: &place.Paths[i]})
 			}
 		}
 		all = append(all, p)
@@ -49,13 +46,14 @@ func pendingOf(rules []*syntax.Rule) []pending {
 	return all
 }
 
-// isHere reports whether a rule applies a rule set to the two bases themselves.
+// isHere reports whether a rule applies a rule set to the bases themselves.
 func (p *pending) isHere() bool {
-	return p.rule.Use != nil && len(p.ends[0]) == 1 && len(p.ends[0][0].Segments) == 0 &&
-		len(p.ends[1]) == 1 && len(p.ends[1][0].Segments) == 0
+	return p.rule.Use != nil && len(p.paths[0]) == 1 && len(p.paths[0][0].Segments) == 0 &&
+		len(p.paths[1]) == 1 && len(p.paths[1][0].Segments) == 0
 }
 
-// iterating returns where the first segment is that goes through elements, or -1. All paths of a side share it.
+// iterating returns the index of the first segment that goes through elements, which all paths of a
+// side share, or -1.
 func iterating(paths []Path) int {
 	if len(paths) == 0 {
 		return -1
@@ -64,10 +62,11 @@ func iterating(paths []Path) int {
 }
 
 func (b *binder) say(pos syntax.Position, code, hint, format string, args ...any) {
-	b.doubt(finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	b.warn(finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// bind binds rules to the base of r. Bindings of the same places by the same rules are made once: recursion ends there.
+// bind binds rules to the bases of r. It returns an existing binding of the same places and rules
+// if there is one, which ends recursion.
 func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	if rules = b.spliced(r, rules); b.tooMany(rules) {
 		return r
@@ -84,9 +83,9 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 		case b.ended() != nil:
 			return r
 		case !p.found && !b.find(r, &p):
-		case iterating(p.ends[0]) < 0 && iterating(p.ends[1]) < 0:
+		case iterating(p.paths[0]) < 0 && iterating(p.paths[1]) < 0:
 			r.Rules = append(r.Rules, b.rule(r, p))
-		case len(p.ends[0]) == 0 || len(p.ends[1]) == 0:
+		case len(p.paths[0]) == 0 || len(p.paths[1]) == 0:
 			oneSided = append(oneSided, p)
 		default:
 			b.elements(r, p)
@@ -102,35 +101,35 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	return r
 }
 
-// tooMany says so, once, if these are more rules than can be bound.
+// tooMany counts rules, and reports once that there are too many.
 func (b *binder) tooMany(rules []pending) bool {
 	before := b.count
 	b.count += len(rules)
-	if b.count <= b.most {
+	if b.count <= b.opts.MaxRules {
 		return false
 	}
 	b.Unsure = true
-	if before <= b.most {
+	if before <= b.opts.MaxRules {
 		b.refuse(finding.Finding{
 			Pos: rules[0].rule.Pos, Code: "too-many-rules",
 			Message: fmt.Sprintf("%s has more than %d rules, those of rule sets counted at each place that they are applied to",
-				b.Names[OfSpoke], b.most),
+				b.Names[OfSpoke], b.opts.MaxRules),
 			Hint: "apply large rule sets in fewer places",
 		})
 	}
 	return true
 }
 
-// keyOf says what a binding is made of.
+// keyOf returns a text that identifies a binding.
 func keyOf(r *Binding, rules []pending) string {
 	var key strings.Builder
 	for s, base := range r.Base {
 		fmt.Fprintf(&key, "%p %t %q %q ", base.Node, base.Known, r.Keys[s], r.Picked[s])
 	}
-	fmt.Fprintf(&key, "%t", r.Told)
+	fmt.Fprintf(&key, "%t", r.Covered)
 	for _, p := range rules {
 		fmt.Fprintf(&key, " %p", p.rule)
-		for _, ends := range p.ends {
+		for _, ends := range p.paths {
 			for _, e := range ends {
 				fmt.Fprintf(&key, ",%d", len(e.Segments))
 			}
@@ -140,7 +139,7 @@ func keyOf(r *Binding, rules []pending) string {
 	return key.String()
 }
 
-// spliced replaces each `use` between the two bases themselves by the rules of the set.
+// spliced replaces each `use` between the bases themselves by the rules of the set.
 func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	done := map[*syntax.RuleSet]bool{} // a set may apply itself to its own places
 	var all []pending
@@ -149,7 +148,7 @@ func (b *binder) spliced(r *Binding, rules []pending) []pending {
 		for i := range rules {
 			if !rules[i].isHere() {
 				all = append(all, rules[i])
-			} else if set := b.set(r, rules[i].rule); set != nil && !done[set] {
+			} else if set := b.ruleSet(r, rules[i].rule); set != nil && !done[set] {
 				done[set] = true
 				add(pendingOf(set.Rules))
 			}
@@ -159,8 +158,8 @@ func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	return all
 }
 
-// set returns the rule set that a rule applies to the bases of a binding, or nil.
-func (b *binder) set(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
+// ruleSet returns the rule set that a rule applies to the bases of a binding, or nil.
+func (b *binder) ruleSet(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
 	set := b.conversion.RuleSet(rule.Use.Value)
 	if set == nil {
 		b.Unsure = true
@@ -177,7 +176,8 @@ func (b *binder) set(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
 	return set
 }
 
-// find finds the places of a rule below the bases of a binding, and reports whether the rule can be bound.
+// find finds the places of a rule below the bases of a binding, and reports whether the rule can be
+// bound.
 func (b *binder) find(r *Binding, p *pending) bool {
 	rule := p.rule
 	if rule.Field == nil && rule.Hub == nil {
@@ -189,7 +189,7 @@ func (b *binder) find(r *Binding, p *pending) bool {
 		return false
 	}
 	b.Applied[rule] = true
-	for s, ends := range p.ends {
+	for s, ends := range p.paths {
 		if !b.findPaths(r, Side(s), rule, ends) {
 			b.Unsure = true // what the rule would cover on this side is not known
 			return false
@@ -199,14 +199,14 @@ func (b *binder) find(r *Binding, p *pending) bool {
 			return false
 		}
 	}
-	if rule.Broken && (iterating(p.ends[0]) >= 0 || iterating(p.ends[1]) >= 0) {
+	if rule.Broken && (iterating(p.paths[0]) >= 0 || iterating(p.paths[1]) >= 0) {
 		b.Unsure = true // its elements may not pair
 		return false
 	}
 	return true
 }
 
-// findPaths sets the places of a rule's paths on a side, and says which are not there.
+// findPaths finds the places of a rule's paths on a side, and reports missing ones.
 func (b *binder) findPaths(r *Binding, s Side, rule *syntax.Rule, paths []Path) bool {
 	all := true
 	for i := range paths {
@@ -225,19 +225,15 @@ func (b *binder) findPaths(r *Binding, s Side, rule *syntax.Rule, paths []Path) 
 		at, end := e.Name.Span(e.Segments[problem.Segment])
 		message := fmt.Sprintf("%s path %s: %s", s.Key(), e.Name.Path.Text, problem.Text)
 		if rule.Set != "" {
-			below := r.Prefix[s]
-			if below == "" {
-				below = "the root"
-			}
-			message = fmt.Sprintf("%s, applied below %s %s: %s", rule, b.Names[s], below, message)
+			message = fmt.Sprintf("%s, applied below %s %s: %s", rule, b.Names[s], cmp.Or(r.Prefix[s], "the root"), message)
 		}
-		b.doubt(finding.Finding{Pos: at, EndColumn: end, Code: problem.Code, Message: message, Hint: problem.Hint})
+		b.warn(finding.Finding{Pos: at, EndColumn: end, Code: problem.Code, Message: message, Hint: problem.Hint})
 	}
 	return all
 }
 
-// lacks reports whether a base has none of a place's paths because a field of that name is missing where they start: the end
-// of a recursive type, where a rule of a rule set has nothing to do.
+// lacks reports whether all paths of a place start with a field that the base lacks. This is the
+// end of a recursive type, where the rules of a rule set have nothing to do.
 func lacks(base Place, place *syntax.Place) bool {
 	return place == nil || !slices.ContainsFunc(place.Paths, func(p syntax.NamedPath) bool {
 		_, problem := base.Find("", p.Path.Segments)
@@ -247,7 +243,7 @@ func lacks(base Place, place *syntax.Place) bool {
 
 // rule binds a rule that goes through no elements.
 func (b *binder) rule(r *Binding, p pending) *Rule {
-	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.ends, Doubtful: p.rule.Broken}
+	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.paths, Doubtful: p.rule.Broken}
 	for s := range t.Ends {
 		for i := range t.Ends[s] {
 			t.Ends[s][i].Base = r.Base[s]
@@ -267,7 +263,7 @@ func (b *binder) rule(r *Binding, p pending) *Rule {
 
 // use binds the rule set that a rule applies.
 func (b *binder) use(r *Binding, t *Rule) {
-	t.Below = &Binding{Told: true}
+	t.Below = &Binding{Covered: true}
 	for s := range t.Ends {
 		path := t.Ends[s][0].Segments
 		t.Below.Base[s], t.Below.Prefix[s] = t.Ends[s][0].Place, r.Text(Side(s), path)
@@ -275,15 +271,15 @@ func (b *binder) use(r *Binding, t *Rule) {
 			t.Below.Picked[s] = path[last].Name
 		}
 	}
-	if set := b.set(t.Below, t.Syntax); set != nil {
+	if set := b.ruleSet(t.Below, t.Syntax); set != nil {
 		t.Below = b.bind(t.Below, pendingOf(set.Rules))
 	} else {
 		t.Doubtful = true
 	}
 }
 
-// compile type-checks and compiles what a rule computes, and its guards. The values of a pair need not fit: then they are
-// kept.
+// compile type-checks and compiles what a rule computes, and its guards. A pair whose values do not
+// fit is only a warning, as they are kept.
 func (b *binder) compile(t *Rule) {
 	var nodes [2][]*crdschema.Node
 	for s, ends := range t.Ends {
@@ -291,26 +287,25 @@ func (b *binder) compile(t *Rule) {
 			nodes[s] = append(nodes[s], e.Place.Node)
 		}
 	}
-	told := func(found []finding.Finding, tell func(finding.Finding)) {
-		for _, f := range found {
-			t.Doubtful = true
-			tell(f)
-		}
+	report := func(found []finding.Finding, to func(...finding.Finding)) {
+		t.Doubtful = t.Doubtful || len(found) > 0
+		to(found...)
 	}
 	switch t.How {
 	case Pairs, Converts, Computes:
-		compiled, found := transform.Compile(b.env, t.Syntax, nodes[0], nodes[1], b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node)
+		roots := [2]*crdschema.Node{b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node}
+		compiled, found := transform.Compile(b.opts.Env, t.Syntax, nodes, roots)
 		if t.How == Pairs {
-			told(found, b.doubt)
+			report(found, b.warn)
 			break
 		}
 		t.Transform = compiled
-		told(found, b.refuse)
+		report(found, b.refuse)
 	case Uses, Keeps, Drops:
 	}
 	for s := range t.Ends {
-		guard, found := transform.CompileGuard(b.env, t.Syntax, Side(s) == OfHub, nodes[s], b.Root.Base[s].Node)
+		guard, found := transform.CompileGuard(b.opts.Env, t.Syntax, Side(s) == OfHub, nodes[s], b.Root.Base[s].Node)
 		t.When[s] = guard
-		told(found, b.refuse)
+		report(found, b.refuse)
 	}
 }

@@ -25,48 +25,48 @@ func (s Side) Key() string { return [...]string{"field", "hub"}[s] }
 // In returns what a rule names on the side, or nil.
 func (s Side) In(r *syntax.Rule) *syntax.Place { return [...]*syntax.Place{r.Field, r.Hub}[s] }
 
-// A Binding is how a place of a version and one of the hub relate: the objects as a whole, an element of a list and its
-// counterpart, or the places of a rule set. What its rules name is relative to its base. It is recursive where rule sets are.
+// A Binding is the rules between a place of a version and a place of the hub: the whole objects, an
+// element of a list and its counterpart, or the places of a rule set. Paths of its rules start at
+// its bases. It is recursive if its rule sets are.
 type Binding struct {
 	Base     [2]Place
 	Prefix   [2]string // the paths of the bases, for messages
 	Rules    []*Rule
 	Elements []*Elements
-	Keys     [2]string    // the field of an element that its key is, where the other side has the key of a map for it
-	KeyBy    *syntax.Rule // which says so
-	Picked   [2]string    // the field by which the base was picked out of a list
-	Told     bool         // the rule that applies a rule set here tells what becomes of the base
-	// Units are the places that belong together. Places of no unit are units of their own.
-	Units []*Unit
-	index index
+	Keys     [2]string    // the key field of an element whose counterpart is the entry of a map
+	KeyBy    *syntax.Rule // which gives it
+	Picked   [2]string    // the field by which the base is picked out of a list
+	Covered  bool         // the rule that applies the rule set covers the base
+	Units    []*Unit      // a place that is in none is a unit of its own
+	index    index
 }
 
-// A Rule is a rule of a binding that goes through no elements (any more).
+// A Rule is a rule of a binding whose remaining path goes through no elements.
 type Rule struct {
 	Syntax    *syntax.Rule
 	How       How
 	Ends      [2][]Path
-	Transform transform.Transform // of those that convert and compute
+	Transform transform.Transform // of those that convert and compute, by the side that is converted from
 	When      [2]*transform.Guard // for the conversion of a side to the other one
 	Below     *Binding            // of those that use a rule set
-	Doubtful  bool                // something is wrong with it, which a finding says
+	Doubtful  bool                // a finding is about it
 	order     int                 // in its binding
 }
 
-// How says what a rule does with its places.
+// How is what a rule does with its places.
 type How int
 
 // What rules do.
 const (
 	Pairs    How = iota // it hands the value on
-	Converts            // it computes one side from the other
-	Uses                // it hands on what is below to a rule set
+	Converts            // it computes each side from the other
+	Uses                // it applies a rule set
 	Keeps               // one-sided: kept in an annotation
 	Computes            // one-sided: from the object
 	Drops               // one-sided: lost on purpose
 )
 
-// A Path is a path of a rule, and what the schema has there.
+// A Path is a path of a rule and its place.
 type Path struct {
 	Segments []syntax.Segment // relative to the base of the binding
 	Place    Place
@@ -79,8 +79,8 @@ type Elements struct {
 	Rule    *syntax.Rule // the first one
 	Ends    [2]Path
 	By      [2]syntax.Segment // the segments that go through them
-	Has     [2]bool           // false: there is no list on that side
-	Key     [2]string         // of lists, the field that rules know elements by, or empty
+	Has     [2]bool           // whether there is a list or map on the side
+	Key     [2]string         // the key field that rules give for the elements of a list, or empty
 	Binding *Binding
 	rules   []pending
 	order   int // in its binding
@@ -105,7 +105,7 @@ func howOf(r *syntax.Rule) How {
 	return Pairs
 }
 
-// Hands reports whether the rule hands its value on as it is, whatever becomes of what is in it.
+// Hands reports whether the rule hands on its value, apart from what rules say about parts of it.
 func (r *Rule) Hands() bool { return r.How == Pairs || r.How == Uses }
 
 // Whole returns the path of each element on a side.
@@ -113,10 +113,10 @@ func (e *Elements) Whole(s Side) []syntax.Segment {
 	return append(slices.Clip(e.Ends[s].Segments), e.By[s])
 }
 
-// Paired reports whether there are lists on both sides.
+// Paired reports whether both sides have a list or map.
 func (e *Elements) Paired() bool { return e.Has[OfSpoke] && e.Has[OfHub] }
 
-// DefaultOf returns what the rule gives its i-th place on a side where the other side gives nothing, or nil.
+// DefaultOf returns the default of the rule's i-th place on a side, or nil.
 func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
 	literal := [...]*syntax.Literal{r.Syntax.Default, r.Syntax.HubDefault}[s]
 	if name := r.Ends[s][i].Name; literal != nil && name != nil && name.Name != "" {
@@ -125,7 +125,7 @@ func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
 	return literal
 }
 
-// Owner returns a rule that a place belongs to, so that nothing is copied to or from it; nil if there is none.
+// Owner returns a rule that owns a place, so that nothing is copied to or from it, or nil.
 func (b *Binding) Owner(s Side, path []syntax.Segment) *syntax.Rule {
 	if rules := b.RulesAt(s, path); len(rules) > 0 {
 		return rules[0].Syntax
@@ -139,7 +139,7 @@ func (b *Binding) Owner(s Side, path []syntax.Segment) *syntax.Rule {
 	return nil
 }
 
-// Text writes a place with the path of the binding's base.
+// Text returns the path of a place from the root of the object.
 func (b *Binding) Text(s Side, path []syntax.Segment) string {
 	if text := b.Prefix[s] + (syntax.Path{Segments: path}).String(); text != "" {
 		return text
@@ -147,7 +147,7 @@ func (b *Binding) Text(s Side, path []syntax.Segment) string {
 	return "."
 }
 
-// Same reports whether two paths are one.
+// Same reports whether two paths are the same.
 func Same(a, b []syntax.Segment) bool { return slices.EqualFunc(a, b, syntax.Segment.Equal) }
 
 // Within reports whether a place is below another one.

@@ -1,17 +1,16 @@
 package binding
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// elements puts a rule that goes through elements with the others of its lists.
+// elements adds a rule that goes through elements to the others of its lists.
 func (b *binder) elements(r *Binding, p pending) {
 	to := Elements{Rule: p.rule}
 	inner := pending{rule: p.rule, found: true}
-	for s, ends := range p.ends {
+	for s, ends := range p.paths {
 		at := iterating(ends)
 		if at < 0 {
 			continue
@@ -20,9 +19,9 @@ func (b *binder) elements(r *Binding, p pending) {
 		to.Ends[s] = Path{Segments: path, Place: r.Base[s].Walk(path), Base: r.Base[s]}
 		to.By[s], to.Has[s] = ends[0].Segments[at], true
 		for _, e := range ends {
-			if e.Name != nil { // else it is only there to say which list it is
+			if e.Name != nil { // otherwise it only names the list
 				e.Segments = e.Segments[at+1:]
-				inner.ends[s] = append(inner.ends[s], e)
+				inner.paths[s] = append(inner.paths[s], e)
 			}
 		}
 	}
@@ -35,10 +34,16 @@ func (b *binder) elements(r *Binding, p pending) {
 	e.rules = append(e.rules, inner)
 }
 
-// elementsOf finds or makes the Elements of two lists or maps. A list has one counterpart, so that it is clear where the rest
-// of its elements goes.
+// elementsOf returns the Elements of two lists or maps, which it creates if needed. It returns nil
+// after a finding. A list may have only one counterpart, since that is where its other elements go.
 func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
-	for _, e := range r.elementsNear(to) {
+	var near []*Elements
+	for s := range to.Ends {
+		if to.Has[s] {
+			near = append(near, r.indexOf(Side(s)).find(to.Ends[s].Segments).elements...)
+		}
+	}
+	for _, e := range inOrder(near) {
 		var is, matters [2]bool
 		for s := range is {
 			matters[s] = to.Has[s] && e.Has[s]
@@ -70,20 +75,8 @@ func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
 	return &to
 }
 
-// elementsNear returns the Elements that share a list or map with others, in their order.
-func (b *Binding) elementsNear(to Elements) []*Elements {
-	var found []*Elements
-	for s := OfSpoke; s <= OfHub; s++ {
-		if at := b.indexOf(s).find(to.Ends[s].Segments); at != nil && to.Has[s] {
-			found = append(found, at.elements...)
-		}
-	}
-	slices.SortFunc(found, func(a, b *Elements) int { return cmp.Compare(a.order, b.order) })
-	return slices.Compact(found)
-}
-
-// joined returns the Elements, unless a rule takes them for those of a map and others for those of a list, or they have no
-// counterpart, and the rule says one.
+// joined returns Elements that a rule can be added to, or nil if the rule gives them a counterpart
+// that they do not have, or takes a list for a map.
 func (b *binder) joined(r *Binding, e *Elements, to Elements) *Elements {
 	for s := range to.Has {
 		switch {
@@ -98,7 +91,7 @@ func (b *binder) joined(r *Binding, e *Elements, to Elements) *Elements {
 	return e
 }
 
-// know remembers what a rule says of the keys of elements: of the first rule that says something.
+// know notes the key fields that a rule gives for elements. The first rule wins.
 func (e *Elements) know(rule *syntax.Rule, by [2]syntax.Segment) {
 	for s := range by {
 		if by[s].Kind != syntax.KeyedElements {
@@ -113,19 +106,19 @@ func (e *Elements) know(rule *syntax.Rule, by [2]syntax.Segment) {
 	}
 }
 
-// paired gives a one-sided rule that goes through elements an end on the other side: the list that its list is a pair with,
-// by another rule or by its name. There may be none.
+// paired gives a one-sided rule for elements a path on the other side: the counterpart of its list,
+// by another rule or by its name, if it has one.
 func (b *binder) paired(r *Binding, p pending) pending {
 	s := OfSpoke
-	if len(p.ends[OfSpoke]) == 0 {
+	if len(p.paths[OfSpoke]) == 0 {
 		s = OfHub
 	}
 	o := s.Other()
-	at := iterating(p.ends[s])
-	list, by := p.ends[s][0].Segments[:at], p.ends[s][0].Segments[at]
+	at := iterating(p.paths[s])
+	list, by := p.paths[s][0].Segments[:at], p.paths[s][0].Segments[at]
 	if e := r.ElementsAt(s, list); e != nil {
 		if e.Has[o] {
-			p.ends[o] = []Path{{Segments: e.Whole(o)}}
+			p.paths[o] = []Path{{Segments: e.Whole(o)}}
 		}
 		return p
 	}
@@ -134,37 +127,36 @@ func (b *binder) paired(r *Binding, p pending) pending {
 		return p
 	}
 	here, there := r.Base[s].Walk(list), r.Base[o].Walk(other)
-	plain := syntax.Segment{Kind: syntax.Elements}
-	if IsMap(by) {
-		plain.Kind = syntax.Values
-	}
 	switch {
 	case !there.Known:
-	case there.Step(plain).Known && (there.Free() || here.Free() || there.Node.Kind() == here.Node.Kind()):
-		p.ends[o] = []Path{{Segments: append(slices.Clone(other), plain)}}
+	case there.Step(by).Known && (there.Free() || here.Free() || there.Node.Kind() == here.Node.Kind()):
+		p.paths[o] = []Path{{Segments: append(slices.Clone(other), plain(by))}}
 	default:
-		b.say(p.ends[s][0].Name.Pos, "elements-without-counterpart", "convert it, or keep or drop it as a whole",
+		b.say(p.paths[s][0].Name.Pos, "elements-without-counterpart", "convert it, or keep or drop it as a whole",
 			"%s: %s is %s in %s, and %s in %s", p.rule, r.Text(s, list), here.Node.Kind(), b.Names[s], there.Node.Kind(), b.Names[o])
 	}
 	return p
 }
 
-// rulesOnTheWay returns the rules that name a place or one that it is in, in their order.
-func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
-	at := b.indexOf(s)
-	found := slices.Clone(at.rules)
-	for _, by := range path {
-		if at = at.step(by); at == nil {
-			break
-		}
-		found = append(found, at.rules...)
+// plain returns the segment [] or {} that goes through the same elements.
+func plain(by syntax.Segment) syntax.Segment {
+	if IsMap(by) {
+		return syntax.Segment{Kind: syntax.Values}
 	}
-	slices.SortFunc(found, func(a, b *Rule) int { return cmp.Compare(a.order, b.order) })
-	return slices.Compact(found)
+	return syntax.Segment{Kind: syntax.Elements}
 }
 
-// counterpart returns the place that another one is copied to: by the pair nearest above it, else by its name. It is false
-// if there is none.
+// rulesOnTheWay returns the rules that name a place or a place that contains it, in their order.
+func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
+	found := make([]*Rule, 0, len(path))
+	for i := range len(path) + 1 {
+		found = append(found, b.RulesAt(s, path[:i])...)
+	}
+	return inOrder(found)
+}
+
+// counterpart returns the place that a place is copied to, by the nearest pair above it or by its
+// name, and whether there is one.
 func (b *Binding) counterpart(s Side, path []syntax.Segment) ([]syntax.Segment, bool) {
 	var best, other []syntax.Segment
 	through := -1

@@ -7,58 +7,60 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// An index finds the rules of a binding by their places on both sides, so that it takes no longer where there are more rules.
+// An index finds the rules of a binding by their places on both sides, in the same time however
+// many rules there are.
 type index struct {
-	roots           [2]indexed
-	rules, elements int // how many of the binding's are in it
+	roots           [2]indexNode
+	rules, elements int // the number of the binding's rules and elements that it has
 }
 
-// An indexed place is one that rules name, or one on the way to it.
-type indexed struct {
-	path     []syntax.Segment // of one with rules
+// An indexNode is a place that rules name, or that is above one.
+type indexNode struct {
+	by       syntax.Segment   // which leads here
+	path     []syntax.Segment // of a place with rules
 	rules    []*Rule          // that name the place, in the order of the binding
 	elements []*Elements
-	fields   map[string]*indexed
-	members  []*indexed        // those of fields, in the order in which they were added
-	others   []group           // by other segments than fields
-	next     []syntax.Segment  // with which paths of rules go on
-	listed   []syntax.Segment  // with which those of elements do
-	has      map[segmentID]int // which of next (1) and listed (2) have a segment
+	kids     []*indexNode // in the order in which they were added
+	groups   []group      // of the kids
+
+	free, reader *node // see uniter.joinFree
 }
 
-// A segmentID is a segment, wherever it was written.
-type segmentID struct {
-	kind        syntax.SegmentKind
-	name, value string
-}
-
-func idOf(s syntax.Segment) segmentID { return segmentID{s.Kind, s.Name, s.Value} }
-
-// A group has the places below a list or map by segments of one kind and field.
+// A group is the kids of a place by segments of one kind and key field.
 type group struct {
 	kind syntax.SegmentKind
-	name string
-	by   map[string]*indexed // by the values of segments
-	all  []*indexed          // in the order in which they were added
+	key  string
+	by   map[string]*indexNode // by the names of fields, or the values of other segments
+	all  []*indexNode          // in the order in which they were added
 }
 
-// indexOf returns the index of a side. It writes nothing once the binding is complete, so that it is safe for concurrent use then.
-func (b *Binding) indexOf(s Side) *indexed {
-	x := &b.index
-	if x.rules < len(b.Rules) || x.elements < len(b.Elements) {
-		x.add(b)
+// keysOf returns the key field of a segment's group and the key of the segment in it.
+func keysOf(by syntax.Segment) (group, key string) {
+	if by.Kind == syntax.Field {
+		return "", by.Name
 	}
-	return &x.roots[s]
+	return by.Name, by.Value
 }
 
-// add adds the rules that are not in the index yet.
-func (x *index) add(b *Binding) {
+func (n *indexNode) group(by syntax.Segment) *group {
+	key, _ := keysOf(by)
+	i := slices.IndexFunc(n.groups, func(g group) bool { return g.kind == by.Kind && g.key == key })
+	if i < 0 {
+		return nil
+	}
+	return &n.groups[i]
+}
+
+// indexOf returns the index of a side. It writes nothing once the binding is complete, so it is
+// then safe for concurrent use.
+func (b *Binding) indexOf(s Side) *indexNode {
+	x := &b.index
 	for ; x.rules < len(b.Rules); x.rules++ {
 		r := b.Rules[x.rules]
 		r.order = x.rules
 		for s := range r.Ends {
 			for _, e := range r.Ends[s] {
-				at := x.roots[s].place(e.Segments, (*indexed).named)
+				at := x.roots[s].make(e.Segments)
 				if n := len(at.rules); n == 0 || at.rules[n-1] != r {
 					at.path, at.rules = e.Segments, append(at.rules, r)
 				}
@@ -70,190 +72,128 @@ func (x *index) add(b *Binding) {
 		e.order = x.elements
 		for s := range e.Ends {
 			if e.Has[s] {
-				at := x.roots[s].place(e.Ends[s].Segments, (*indexed).gone)
+				at := x.roots[s].make(e.Ends[s].Segments)
 				at.elements = append(at.elements, e)
 			}
 		}
 	}
+	return &x.roots[s]
 }
 
-func (n *indexed) named(by syntax.Segment) { n.next = n.note(n.next, by, 1) }
-func (n *indexed) gone(by syntax.Segment)  { n.listed = n.note(n.listed, by, 2) }
-
-// note adds a segment to a list of the place, unless it is there.
-func (n *indexed) note(list []syntax.Segment, by syntax.Segment, bit int) []syntax.Segment {
-	id := idOf(by)
-	if n.has[id]&bit != 0 {
-		return list
-	}
-	if n.has == nil {
-		n.has = map[segmentID]int{}
-	}
-	n.has[id] |= bit
-	return append(list, by)
-}
-
-// place makes the place of a path; note is told of each segment on the way.
-func (n *indexed) place(path []syntax.Segment, note func(*indexed, syntax.Segment)) *indexed {
+// make returns the node of a path, which it creates if needed.
+func (n *indexNode) make(path []syntax.Segment) *indexNode {
 	for _, by := range path {
-		note(n, by)
-		n = n.make(by)
+		key, value := keysOf(by)
+		g := n.group(by)
+		if g == nil {
+			n.groups = append(n.groups, group{kind: by.Kind, key: key, by: map[string]*indexNode{}})
+			g = &n.groups[len(n.groups)-1]
+		}
+		k := g.by[value]
+		if k == nil {
+			k = &indexNode{by: by}
+			g.by[value], g.all, n.kids = k, append(g.all, k), append(n.kids, k)
+		}
+		n = k
 	}
 	return n
 }
 
-func (n *indexed) make(by syntax.Segment) *indexed {
-	if by.Kind == syntax.Field {
-		if n.fields == nil {
-			n.fields = map[string]*indexed{}
-		}
-		if n.fields[by.Name] == nil {
-			n.fields[by.Name] = &indexed{}
-			n.members = append(n.members, n.fields[by.Name])
-		}
-		return n.fields[by.Name]
-	}
-	i := n.groupOf(by)
-	if i < 0 {
-		i = len(n.others)
-		n.others = append(n.others, group{kind: by.Kind, name: by.Name, by: map[string]*indexed{}})
-	}
-	g := &n.others[i]
-	if g.by[by.Value] == nil {
-		g.by[by.Value] = &indexed{}
-		g.all = append(g.all, g.by[by.Value])
-	}
-	return g.by[by.Value]
-}
-
-func (n *indexed) groupOf(by syntax.Segment) int {
-	return slices.IndexFunc(n.others, func(g group) bool { return g.kind == by.Kind && g.name == by.Name })
-}
-
-// step goes on by a segment. It returns nil where no path of a rule does.
-func (n *indexed) step(by syntax.Segment) *indexed {
-	if n == nil || by.Kind == syntax.Field {
-		if n == nil {
-			return nil
-		}
-		return n.fields[by.Name]
-	}
-	if i := n.groupOf(by); i >= 0 {
-		return n.others[i].by[by.Value]
+// step returns the kid that a segment leads to, or nil.
+func (n *indexNode) step(by syntax.Segment) *indexNode {
+	if g := n.group(by); g != nil {
+		_, value := keysOf(by)
+		return g.by[value]
 	}
 	return nil
 }
 
-// find returns a place, or nil.
-func (n *indexed) find(path []syntax.Segment) *indexed {
+// find returns the node of a path. A path that no rule names gives an empty node.
+func (n *indexNode) find(path []syntax.Segment) *indexNode {
 	for _, by := range path {
 		if n = n.step(by); n == nil {
-			return nil
+			return &indexNode{}
 		}
 	}
 	return n
 }
 
-// along visits the places that a path leads through, or may lead through, as far as rules name them; and its end. Exact are those
-// that it does lead through.
-func (n *indexed) along(path []syntax.Segment, visit func(at *indexed, depth int, exact bool)) {
+// along visits the nodes that a path leads through or may lead through, and its end. Exact says
+// that it does lead there.
+func (n *indexNode) along(path []syntax.Segment, visit func(at *indexNode, depth int, exact bool)) {
 	n.alongFrom(path, 0, true, visit)
 }
 
-func (n *indexed) alongFrom(path []syntax.Segment, depth int, exact bool, visit func(at *indexed, depth int, exact bool)) {
+func (n *indexNode) alongFrom(path []syntax.Segment, depth int, exact bool, visit func(at *indexNode, depth int, exact bool)) {
 	visit(n, depth, exact)
 	if depth == len(path) {
 		return
 	}
 	by := path[depth]
-	same := n.step(by)
-	if same != nil {
-		same.alongFrom(path, depth+1, exact, visit)
+	same := n.group(by) // whose nodes are distinct places
+	if k := n.step(by); k != nil {
+		k.alongFrom(path, depth+1, exact, visit)
 	}
-	for i := range n.others {
-		g := &n.others[i]
-		if !mayBe(by, syntax.Segment{Kind: g.kind, Name: g.name, Value: by.Value}) || g.kind == by.Kind && g.name == by.Name {
-			continue // those of one group are apart
-		}
-		for _, k := range g.all {
-			k.alongFrom(path, depth+1, false, visit)
-		}
-	}
-	if by.Kind != syntax.Field && mayBe(by, syntax.Segment{Kind: syntax.Field}) {
-		for _, k := range n.members {
-			k.alongFrom(path, depth+1, false, visit)
+	for i := range n.groups {
+		if g := &n.groups[i]; g != same && mayBe(by, g.all[0].by) {
+			for _, k := range g.all {
+				k.alongFrom(path, depth+1, false, visit)
+			}
 		}
 	}
 }
 
-// below visits all places below another one.
-func (n *indexed) below(visit func(at *indexed)) {
-	for _, k := range n.members {
+// below visits all nodes below a node.
+func (n *indexNode) below(visit func(at *indexNode)) {
+	for _, k := range n.kids {
 		visit(k)
 		k.below(visit)
 	}
-	for i := range n.others {
-		for _, k := range n.others[i].all {
-			visit(k)
-			k.below(visit)
-		}
-	}
 }
 
-// RulesAt returns the rules of a place itself. The list must not be changed.
+// inOrder sorts rules or elements and removes duplicates.
+func inOrder[T interface{ position() int }](all []T) []T {
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(a.position(), b.position()) })
+	return slices.CompactFunc(all, func(a, b T) bool { return a.position() == b.position() })
+}
+
+func (r *Rule) position() int     { return r.order }
+func (e *Elements) position() int { return e.order }
+
+// RulesAt returns the rules that name a place. The list must not be changed.
 func (b *Binding) RulesAt(s Side, path []syntax.Segment) []*Rule {
-	if at := b.indexOf(s).find(path); at != nil {
-		return at.rules
-	}
-	return nil
+	return b.indexOf(s).find(path).rules
 }
 
-// RulesBelow returns the rules that name places below another one, in their order.
+// RulesBelow returns the rules that name places below a place, in their order.
 func (b *Binding) RulesBelow(s Side, path []syntax.Segment) []*Rule {
-	at := b.indexOf(s).find(path)
-	if at == nil {
-		return nil
-	}
 	var found []*Rule
-	at.below(func(at *indexed) { found = append(found, at.rules...) })
-	slices.SortFunc(found, func(a, b *Rule) int { return cmp.Compare(a.order, b.order) })
-	return slices.Compact(found)
+	b.indexOf(s).find(path).below(func(at *indexNode) { found = append(found, at.rules...) })
+	return inOrder(found)
 }
 
-// ElementsBelow returns the rules that go through the elements of places below another one, in their order.
+// ElementsBelow returns the rules that go through the elements of places below a place, in their
+// order.
 func (b *Binding) ElementsBelow(s Side, path []syntax.Segment) []*Elements {
-	at := b.indexOf(s).find(path)
-	if at == nil {
-		return nil
-	}
 	var found []*Elements
-	at.below(func(at *indexed) { found = append(found, at.elements...) })
-	slices.SortFunc(found, func(a, b *Elements) int { return cmp.Compare(a.order, b.order) })
-	return found
+	b.indexOf(s).find(path).below(func(at *indexNode) { found = append(found, at.elements...) })
+	return inOrder(found)
 }
 
 // ElementsAt returns the rules that go through the elements of a place, or nil.
 func (b *Binding) ElementsAt(s Side, path []syntax.Segment) *Elements {
-	if at := b.indexOf(s).find(path); at != nil && len(at.elements) > 0 {
-		return at.elements[0]
+	if elements := b.indexOf(s).find(path).elements; len(elements) > 0 {
+		return elements[0]
 	}
 	return nil
 }
 
-// Next returns the segments with which paths of rules go on below a place. The list must not be changed.
+// Next returns the segments that lead from a place to places that rules name.
 func (b *Binding) Next(s Side, path []syntax.Segment) []syntax.Segment {
-	at := b.indexOf(s).find(path)
-	if at == nil {
-		return nil
+	kids := b.indexOf(s).find(path).kids
+	next := make([]syntax.Segment, 0, len(kids))
+	for _, k := range kids {
+		next = append(next, k.by)
 	}
-	if len(at.listed) == 0 {
-		return at.next
-	}
-	found := slices.Clone(at.next)
-	for _, by := range at.listed {
-		if at.has[idOf(by)]&1 == 0 {
-			found = append(found, by)
-		}
-	}
-	return found
+	return next
 }

@@ -1,19 +1,21 @@
 package binding
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Place is what a schema has at a place: nothing (the zero Place), a node, or, without a node, anything at all, as below an
-// object that preserves unknown fields.
+// A Place is what a schema allows somewhere: nothing (the zero Place), the values of a node, or, if
+// it is known but has no node, any value, as below an object that preserves unknown fields.
 type Place struct {
 	Node  *crdschema.Node
 	Known bool
 }
 
-// Kind returns the kind of values there.
+// Kind returns the kind of the values.
 func (s Place) Kind() crdschema.Kind {
 	if s.Known && s.Node == nil {
 		return crdschema.Any
@@ -21,9 +23,13 @@ func (s Place) Kind() crdschema.Kind {
 	return s.Node.Kind()
 }
 
-// Free is true of a place below which there may be anything.
-func (s Place) Free() bool {
-	return s.Known && (s.Node == nil || s.Node.Kind() == crdschema.Any && s.Node.PreservesUnknown())
+// Free reports whether the schema allows any value, with anything below it.
+func (s Place) Free() bool { return s.Known && free(s.Node) }
+
+// free reports whether a node allows any value. One without a type that preserves unknown fields
+// does, although it may have properties that its objects must match.
+func free(n *crdschema.Node) bool {
+	return n == nil || n.Kind() == crdschema.Any && n.PreservesUnknown()
 }
 
 // Member returns the place of a member of an object.
@@ -58,48 +64,33 @@ func (s Place) Items() Place {
 	return Place{}
 }
 
-// MayBeObject reports whether there may be an object.
+// MayBeObject reports whether the schema may allow an object.
 func (s Place) MayBeObject() bool {
 	k := s.Kind()
 	return k == crdschema.Object || k == crdschema.Map || k == crdschema.Any
 }
 
-// MayBeList reports whether there may be a list.
+// MayBeList reports whether the schema may allow a list.
 func (s Place) MayBeList() bool {
 	k := s.Kind()
 	return k == crdschema.Array || k == crdschema.Any
 }
 
-// Admits reports whether the schema has the value at the place.
+// Admits reports whether the schema allows a value.
 func (s Place) Admits(text []byte) bool { return s.Known && transform.Admits(s.Node, text) }
 
-// Same reports whether a value of the one place is one of the other, and means the same to the schemas.
+// Same reports whether two places allow the same values and give them the same meaning.
 func (s Place) Same(t Place) bool {
 	return s.Known == t.Known && (s.Node == t.Node || s.Node != nil && t.Node != nil && s.Node.Same(t.Node))
 }
 
-// SameValues reports whether two places take the same scalars: of the same type, from the same enum, with null or without.
+// SameValues reports whether two places allow the same scalars: they have the same type and enum,
+// and both or neither allow null.
 func (s Place) SameValues(t Place) bool {
-	if s.Kind() != t.Kind() || (s.Node == nil) != (t.Node == nil) || s.Node.Nullable() != t.Node.Nullable() {
-		return false
-	}
-	if s.Node.PreservesUnknown() != t.Node.PreservesUnknown() {
-		return false
-	}
-	a, b := s.Node.Enum(), t.Node.Enum()
-	if len(a) != len(b) {
-		return false
-	}
-	had := make(map[string]bool, len(a))
-	for _, v := range a {
-		had[v] = true
-	}
-	for _, v := range b {
-		if !had[v] {
-			return false
-		}
-	}
-	return true
+	a, b := s.Node, t.Node
+	sorted := func(n *crdschema.Node) []string { return slices.Sorted(slices.Values(n.Enum())) }
+	return s.Kind() == t.Kind() && (a == nil) == (b == nil) && a.Nullable() == b.Nullable() &&
+		a.PreservesUnknown() == b.PreservesUnknown() && slices.Equal(sorted(a), sorted(b))
 }
 
 // Step goes on by one segment.

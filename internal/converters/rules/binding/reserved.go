@@ -8,39 +8,39 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// The names of annotations and labels that belong to webhookd start with these: in annotations it keeps what a version cannot say.
+// The prefixes of the annotations and labels that belong to webhookd, where it keeps values that a
+// version cannot say.
 const ownPrefix, ownStatusPrefix = "conversion.webhookd.io/", "status.conversion.webhookd.io/"
 
-// reserved judges paths into what every object has. Of these, a webhook's answer may only change labels and annotations
-// (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, restoreObjectMeta).
+// reserved judges paths into the fields that every object has. A webhook's answer may change only
+// labels and annotations of them (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion,
+// restoreObjectMeta).
 func reserved(path []syntax.Segment) *Problem {
-	if len(path) == 0 {
+	if len(path) == 0 || path[0].Kind != syntax.Field {
 		return nil
 	}
-	first := path[0]
-	if first.Kind != syntax.Field {
-		return nil
-	}
-	switch first.Name {
+	switch first := path[0]; first.Name {
 	case "apiVersion", "kind":
 		return &Problem{Code: "type-meta", Text: "no rule may name " + first.Name, Hint: "it is set for every object"}
 	case "metadata":
 	default:
 		return nil
 	}
-	const entries = `name one entry: .metadata.labels["key"] or .metadata.annotations["key"]`
+	const (
+		onlyTags = "of metadata, rules may only name labels and annotations"
+		entries  = `name one entry: .metadata.labels["key"] or .metadata.annotations["key"]`
+	)
 	if len(path) == 1 {
-		return &Problem{Code: "metadata", Text: "of metadata, rules may only name labels and annotations", Hint: entries}
+		return &Problem{Code: "metadata", Text: onlyTags, Hint: entries}
 	}
 	second := path[1]
 	if second.Kind != syntax.Field || second.Name != "labels" && second.Name != "annotations" {
 		hint := "the API server refuses every other change; metadata can be read in expressions"
-		return &Problem{Segment: 1, Code: "metadata", Text: "of metadata, rules may only name labels and annotations", Hint: hint}
+		return &Problem{Segment: 1, Code: "metadata", Text: onlyTags, Hint: hint}
 	}
 	if len(path) == 2 || path[2].Kind != syntax.Field {
 		return &Problem{
-			Segment: len(path[:min(len(path), 3)]) - 1, Code: "metadata",
-			Text: "all " + second.Name + " cannot be named", Hint: entries,
+			Segment: min(len(path), 3) - 1, Code: "metadata", Text: "all " + second.Name + " cannot be named", Hint: entries,
 		}
 	}
 	for _, prefix := range []string{ownPrefix, ownStatusPrefix} {
@@ -54,7 +54,7 @@ func reserved(path []syntax.Segment) *Problem {
 	return badKey(second.Name, path[2].Name)
 }
 
-// badKey judges the key of a label or an annotation, which the API server would refuse.
+// badKey reports a key of a label or an annotation that the API server would refuse.
 func badKey(where, key string) *Problem {
 	if where == "annotations" {
 		key = strings.ToLower(key)

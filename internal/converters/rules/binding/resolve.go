@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,18 +12,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// A Problem says which segment of a path the schema does not have.
+// A Problem is a segment of a path that the schema does not have.
 type Problem struct {
 	Segment int // the index of the segment
 	Code    string
 	Text    string
 	Hint    string
-	Missing bool // there is no such field; otherwise the segment does not fit what is there
+	Missing bool // there is no such field; otherwise the segment does not fit the schema
 }
 
-// Find goes on by a path, and says why the schema does not have it, if so. Below a place where the schema admits whatever there
-// is (an unknown field of an object that preserves those, or any value) everything is. The version names the schema in messages.
-// Segments of the object's own metadata are not judged: see reserved.
+// Find returns the place at a path, or the problem if the schema does not have the path. Anything
+// exists below a place that allows any value. Version names the schema in messages. Find does not
+// judge paths into the object's own metadata: see reserved.
 func (s Place) Find(version string, path []syntax.Segment) (Place, *Problem) {
 	for i, by := range path {
 		if problem := judge(s.Node, version, by); problem != nil {
@@ -37,9 +38,9 @@ func (s Place) Find(version string, path []syntax.Segment) (Place, *Problem) {
 	return s, nil
 }
 
-// judge says why a place cannot be gone on from by a segment; nil if it can.
+// judge returns why a segment cannot follow a node, or nil.
 func judge(at *crdschema.Node, version string, s syntax.Segment) *Problem {
-	if Free(at) {
+	if free(at) {
 		return nil
 	}
 	kind := at.Kind()
@@ -67,15 +68,9 @@ func judge(at *crdschema.Node, version string, s syntax.Segment) *Problem {
 	return nil
 }
 
-// Free reports whether a place admits any value, with anything below it: nil does, and one without a type that preserves
-// unknown fields. The latter may have properties all the same, which its objects keep to.
-func Free(n *crdschema.Node) bool {
-	return n == nil || n.Kind() == crdschema.Any && n.PreservesUnknown()
-}
-
-// misfit says that a place has no such part, and what to write instead.
+// misfit reports that a node has no such part, and what to write instead.
 func misfit(at *crdschema.Node, s syntax.Segment, part string) *Problem {
-	p := &Problem{Code: "segment-does-not-fit", Text: fmt.Sprintf("%s has no %s", kindText(at), part)}
+	p := &Problem{Code: "segment-does-not-fit", Text: fmt.Sprintf("%s has no %s", at.Kind(), part)}
 	switch at.Kind() {
 	case crdschema.Array:
 		p.Hint = "write [] for each element, [name=x] for one, or [0] for the first, before " + s.String()
@@ -89,16 +84,14 @@ func misfit(at *crdschema.Node, s syntax.Segment, part string) *Problem {
 	return p
 }
 
-func kindText(n *crdschema.Node) string { return n.Kind().String() }
-
-// keyField judges the field that [name] and [name=x] know elements by.
+// keyField judges the key field of [name] and [name=x].
 func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem {
-	if Free(items) {
+	if free(items) {
 		return nil
 	}
 	if k := items.Kind(); k != crdschema.Object && k != crdschema.Any {
 		return &Problem{
-			Code: "no-such-key", Text: fmt.Sprintf("each element is %s and has no field %s", kindText(items), s.Name),
+			Code: "no-such-key", Text: fmt.Sprintf("each element is %s and has no field %s", k, s.Name),
 			Hint: "write [] for each element, or [0] for the first",
 		}
 	}
@@ -108,10 +101,10 @@ func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem 
 			return nil
 		}
 		p := &Problem{Code: "no-such-key", Text: fmt.Sprintf("the elements have no field %s in %s", s.Name, version)}
-		p.Hint = didyoumean.Hint(s.Name, items.Properties(), "they have "+few(items.Properties()))
+		p.Hint = didyoumean.Hint(s.Name, items.Properties(), "they have "+transform.List(items.Properties()))
 		return p
 	}
-	switch k := key.Kind(); k {
+	switch key.Kind() {
 	case crdschema.String:
 		return enumHas(key, s)
 	case crdschema.Integer:
@@ -121,12 +114,12 @@ func keyField(items *crdschema.Node, version string, s syntax.Segment) *Problem 
 	case crdschema.None, crdschema.Object, crdschema.Map, crdschema.Array, crdschema.Number, crdschema.Boolean:
 	}
 	return &Problem{
-		Code: "key-not-a-string", Text: fmt.Sprintf("elements cannot be told apart by %s, which is %s", s.Name, kindText(key)),
+		Code: "key-not-a-string", Text: fmt.Sprintf("elements cannot be told apart by %s, which is %s", s.Name, key.Kind()),
 		Hint: "choose a field that is a string or an integer",
 	}
 }
 
-// enumHas judges x of [name=x].
+// enumHas judges the x of [name=x].
 func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 	if s.Kind != syntax.Pick || len(key.Enum()) == 0 {
 		return nil
@@ -140,11 +133,11 @@ func enumHas(key *crdschema.Node, s syntax.Segment) *Problem {
 	}
 	return &Problem{
 		Code: "no-such-element", Text: fmt.Sprintf("%s is never %s", s.Name, s.Value),
-		Hint: didyoumean.Hint(s.Value, values, "it is one of "+few(values)),
+		Hint: didyoumean.Hint(s.Value, values, "it is one of "+transform.List(values)),
 	}
 }
 
-// isInteger judges x of [port=x]: it is what the API server writes for an integer.
+// isInteger judges the x of [port=x], which must be spelt as the API server spells an integer.
 func isInteger(s syntax.Segment) *Problem {
 	i, err := strconv.ParseInt(s.Value, 10, 64)
 	if s.Kind != syntax.Pick || err == nil && strconv.FormatInt(i, 10) == s.Value {
@@ -156,7 +149,7 @@ func isInteger(s syntax.Segment) *Problem {
 	}
 }
 
-// fieldHint proposes the nearest field, or says where there is one of that name.
+// fieldHint proposes the nearest field, or lists the fields.
 func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hint string) string {
 	const pruned = "  (the API server would prune it silently)"
 	prefix := syntax.Path{Segments: before}.String()
@@ -165,20 +158,7 @@ func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hi
 		return fmt.Sprintf("did you mean %s%s?%s", prefix, found, pruned)
 	}
 	if names := at.Properties(); len(names) > 0 {
-		where := prefix
-		if where == "" {
-			where = "it"
-		}
-		return fmt.Sprintf("%s has %s%s", where, few(names), pruned)
+		return fmt.Sprintf("%s has %s%s", cmp.Or(prefix, "it"), transform.List(names), pruned)
 	}
 	return hint
-}
-
-// few names some of a list.
-func few(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }

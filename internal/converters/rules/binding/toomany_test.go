@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A large rule set that is applied in many places is refused, with one finding, before it takes all memory.
+// A large rule set that is applied in many places is refused, with one finding, before it takes all
+// memory.
 func TestRulesAreCountedAtEachPlace(t *testing.T) {
 	t.Parallel()
 	const places = 10

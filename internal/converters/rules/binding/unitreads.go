@@ -8,20 +8,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// reads adds what the expressions of a rule read to its unit. A rule counts where it writes: what a rule for .status reads elsewhere
-// does not count, and the other way round.
+// reads adds what the expressions of a rule read to its unit. What a rule for .status reads
+// elsewhere does not count, and the other way round.
 func (u *uniter) reads(rule *Rule) {
 	for from := OfSpoke; from <= OfHub; from++ {
-		to := from.Other()
-		backward := from == OfHub
 		keys := [2][2]string{{"toHub", "when"}, {"fromHub", "whenHub"}}[from]
-		computed, condition := []transform.Read(nil), rule.When[from].Reads()
-		if rule.Transform != nil {
-			computed = rule.Transform.Reads(backward)
+		reads := [2][]transform.Read{nil, rule.When[from].Reads()}
+		if way := rule.Transform[from]; way != nil {
+			reads[0] = way.Reads
 		}
-		for i, reads := range [2][]transform.Read{computed, condition} {
-			for _, r := range u.counted(from, reads) {
-				if n := u.writer(rule, to, inStatus(r.Path)); n != nil {
+		for i := range reads {
+			for _, r := range u.counted(from, reads[i]) {
+				if n := u.writer(rule, from.Other(), inStatus(r.Path)); n != nil {
 					u.read(n, from, r, Why{Rule: rule.Syntax, Key: keys[i], At: from, Place: r})
 				}
 			}
@@ -29,7 +27,8 @@ func (u *uniter) reads(rule *Rule) {
 	}
 }
 
-// writer returns the node of a place that the rule writes on a side, in .status or elsewhere, or nil.
+// writer returns the node of a place, in .status or elsewhere, that the rule writes on a side, or
+// nil.
 func (u *uniter) writer(rule *Rule, side Side, status bool) *node {
 	for _, p := range rule.Ends[side] {
 		if u.status(side, p.Segments) == status {
@@ -39,12 +38,12 @@ func (u *uniter) writer(rule *Rule, side Side, status bool) *node {
 	return nil
 }
 
-// counted returns what of some reads can be edited. Names and kinds cannot, and what the API server writes into metadata with
-// each update is no edit of anything that rules convert. A read of a whole object, or of all metadata, is of what is left.
-func (u *uniter) counted(side Side, reads []transform.Read) []UnitPlace {
-	var places []UnitPlace
+// counted returns the reads of places that users can edit, which fixed fields are not. It replaces
+// a read of the whole object, or of all metadata, by reads of these.
+func (u *uniter) counted(side Side, reads []transform.Read) []transform.Read {
+	var places []transform.Read
 	add := func(presence bool, names ...string) {
-		p := UnitPlace{Presence: presence}
+		p := transform.Read{Presence: presence}
 		for _, name := range names {
 			p.Path = append(p.Path, syntax.Segment{Kind: syntax.Field, Name: name})
 		}
@@ -63,16 +62,15 @@ func (u *uniter) counted(side Side, reads []transform.Read) []UnitPlace {
 		case len(r.Path) == 1 && r.Path[0].Name == "metadata":
 			add(r.Presence, "metadata", "labels")
 			add(r.Presence, "metadata", "annotations")
-		case fixedName(r.Path):
-		default:
-			places = append(places, UnitPlace(r))
+		case !isFixed(r.Path):
+			places = append(places, r)
 		}
 	}
 	return places
 }
 
-// fixedName reports whether nobody can edit a place, or only the API server does.
-func fixedName(path []syntax.Segment) bool {
+// isFixed reports whether users cannot edit a place: type, name, and what the API server sets.
+func isFixed(path []syntax.Segment) bool {
 	switch path[0].Name {
 	case "apiVersion", "kind":
 		return true
@@ -85,15 +83,15 @@ func fixedName(path []syntax.Segment) bool {
 }
 
 // read adds a place, from the root of the object, to the unit of a node.
-func (u *uniter) read(n *node, side Side, p UnitPlace, why Why) {
+func (u *uniter) read(n *node, side Side, p transform.Read, why Why) {
 	unit := n.representative().unit
 	unit.Why = append(unit.Why, why)
 	if own, within := u.relative(side, p.Path); within {
 		if len(own) > 0 || u.whole {
-			u.inside(n, side, UnitPlace{own, p.Presence})
+			u.inside(n, side, transform.Read{Path: own, Presence: p.Presence})
 			return
 		}
-		if !p.Presence { // all of the pair of a rule set
+		if !p.Presence { // the whole binding
 			u.joinAll(n, side)
 			unit = n.representative().unit
 		}
@@ -101,18 +99,18 @@ func (u *uniter) read(n *node, side Side, p UnitPlace, why Why) {
 	unit.Outside[side] = append(unit.Outside[side], p)
 	for _, there := range u.root.images(side, p.Path, 0) {
 		if inStatus(there) == inStatus(p.Path) {
-			unit.Outside[side.Other()] = append(unit.Outside[side.Other()], UnitPlace{there, p.Presence})
+			unit.Outside[side.Other()] = append(unit.Outside[side.Other()], transform.Read{Path: there, Presence: p.Presence})
 		}
 	}
 }
 
-// joinAll makes a node one unit with all that rules name on a side.
+// joinAll joins a node with all places that rules name on a side.
 func (u *uniter) joinAll(n *node, side Side) {
-	if first := u.readers[side]; first != nil {
+	if first := u.allReaders[side]; first != nil {
 		n.join(first)
 		return
 	}
-	u.readers[side] = n
+	u.allReaders[side] = n
 	for _, rule := range u.binding.Rules {
 		for _, path := range rule.Ends[side] {
 			n.join(u.node(side, path.Segments))
@@ -120,8 +118,9 @@ func (u *uniter) joinAll(n *node, side Side) {
 	}
 }
 
-// relative returns the path of a place from the binding on, if it is known to be there: below an element it may be that of any
-// other one. A place that the binding is in is all of it.
+// relative returns the path of a place from the binding on, and whether the place is known to be in
+// this binding: it is not if the binding is that of an element. A place that contains the binding
+// is all of it.
 func (u *uniter) relative(side Side, path []syntax.Segment) ([]syntax.Segment, bool) {
 	base := u.scope.base[side]
 	n := min(len(base), len(path))
@@ -131,38 +130,38 @@ func (u *uniter) relative(side Side, path []syntax.Segment) ([]syntax.Segment, b
 	return path[n:], u.scope.fixed && Same(base[:n], path[:n])
 }
 
-// inside adds a place of the binding to the unit of a node, and what it is on the other side. By its content, the unit is that of
-// all rules that name the place, a part of it, or what it is a part of; but for a part of what a plain pair hands on, which is a
-// place by itself.
-func (u *uniter) inside(n *node, side Side, p UnitPlace) {
+// inside adds a place of the binding and its images on the other side to the unit of a node. The
+// content of the place joins the units of all rules that name it, a part of it, or a place that
+// contains it. A part of what a plain pair hands on is separate.
+func (u *uniter) inside(n *node, side Side, p transform.Read) {
 	if p.Presence {
 		unit := n.representative().unit
 		unit.Places[side] = append(unit.Places[side], p)
 		for _, there := range u.binding.images(side, p.Path, 0) {
 			if u.status(side.Other(), there) == u.status(side, p.Path) {
-				unit.Places[side.Other()] = append(unit.Places[side.Other()], UnitPlace{there, true})
+				unit.Places[side.Other()] = append(unit.Places[side.Other()], transform.Read{Path: there, Presence: true})
 			}
 		}
 		return
 	}
 	key := keyOfNode(side, p.Path)
-	if first := u.insides[key]; first != nil {
-		n.join(first) // which is one with all that this would be one with
+	if first := u.readers[key]; first != nil {
+		n.join(first) // which has joined everything else
 		return
 	}
-	u.insides[key] = n
+	u.readers[key] = n
 	owned := false
-	join := func(at *indexed, part bool) {
+	join := func(at *indexNode, part bool) {
 		if slices.ContainsFunc(at.rules, func(r *Rule) bool { return !part || !r.Hands() }) {
 			n.join(u.node(side, at.path))
 			owned = owned || part
 		}
 	}
-	u.binding.indexOf(side).along(p.Path, func(at *indexed, depth int, _ bool) {
+	u.binding.indexOf(side).along(p.Path, func(at *indexNode, depth int, _ bool) {
 		part := depth < len(p.Path)
 		join(at, part)
 		if !part {
-			at.below(func(at *indexed) { join(at, false) })
+			at.below(func(at *indexNode) { join(at, false) })
 		}
 	})
 	if owned {
@@ -176,16 +175,17 @@ func (u *uniter) inside(n *node, side Side, p UnitPlace) {
 	}
 }
 
-// images returns what a place is on the other side: where rules put it, or the same path if it is copied. There may be none.
+// images returns where a place is on the other side: where rules put it, or the same path if it is
+// copied. There may be none.
 func (b *Binding) images(side Side, path []syntax.Segment, depth int) [][]syntax.Segment {
-	const deepest = 32 // a rule set that applies itself to its own places
+	const deepest = 32 // a rule set may apply itself to its own places
 	if depth > deepest {
 		return nil
 	}
 	var found [][]syntax.Segment
-	all := false // what rules pick out of a list is not all that is there
+	all := false // rules put the whole place somewhere, not only elements that they pick
 	var through *Elements
-	b.indexOf(side).along(path, func(at *indexed, n int, exact bool) {
+	b.indexOf(side).along(path, func(at *indexNode, n int, exact bool) {
 		for _, rule := range at.rules {
 			all = all || exact
 			found = append(found, rule.images(side, path, n, depth)...)
@@ -208,7 +208,7 @@ func (b *Binding) images(side Side, path []syntax.Segment, depth int) [][]syntax
 	return found
 }
 
-// images returns what a place is on the other side, by a rule that names it or the first n segments of its path.
+// images returns where a rule that names the first n segments of a place puts it.
 func (r *Rule) images(side Side, path []syntax.Segment, n, depth int) [][]syntax.Segment {
 	var found [][]syntax.Segment
 	for _, other := range r.Ends[side.Other()] {
@@ -226,16 +226,13 @@ func (r *Rule) images(side Side, path []syntax.Segment, n, depth int) [][]syntax
 	return found
 }
 
-// images is that of a rule for the list or map of a place, or a place in it.
+// images returns where the rules of elements put a list or map, or a place in it.
 func (e *Elements) images(side Side, path []syntax.Segment, depth int) [][]syntax.Segment {
 	n, other := len(e.Ends[side].Segments), e.Ends[side.Other()].Segments
 	if n == len(path) {
 		return [][]syntax.Segment{other}
 	}
-	through := syntax.Segment{Kind: syntax.Elements}
-	if IsMap(e.By[side.Other()]) {
-		through.Kind = syntax.Values
-	}
+	through := plain(e.By[side.Other()])
 	var found [][]syntax.Segment
 	for _, below := range e.Binding.images(side, path[n+1:], depth+1) {
 		found = append(found, slices.Concat(other, []syntax.Segment{through}, below))
@@ -243,37 +240,23 @@ func (e *Elements) images(side Side, path []syntax.Segment, depth int) [][]synta
 	return found
 }
 
-// copies reports whether a place that no rule names on a side is the same place on the other one.
+// copies reports whether a place that no rule names on a side is copied to the other side.
 func (b *Binding) copies(side Side, path []syntax.Segment) bool {
 	here, problem := b.Base[side].Find("", path)
 	there, problemThere := b.Base[side.Other()].Find("", path)
 	if problem != nil || problemThere != nil || here.Kind() != there.Kind() && here.Kind() != crdschema.Any && there.Kind() != crdschema.Any {
 		return false
 	}
-	at := b.indexOf(side.Other())
-	for i := 0; at != nil; i++ {
+	for i := range len(path) + 1 {
+		at := b.indexOf(side.Other()).find(path[:i])
 		if len(at.rules) > 0 || slices.ContainsFunc(at.elements, (*Elements).Paired) {
 			return false
 		}
-		if i == len(path) {
-			break
-		}
-		at = at.step(path[i])
 	}
 	return true
 }
 
-// meet reports whether one path may be the other one, or lead to a part of it.
-func meet(a, b []syntax.Segment) bool {
-	for i := range min(len(a), len(b)) {
-		if !mayBe(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// mayBe reports whether two segments may lead to one place.
+// mayBe reports whether two segments may lead to the same place.
 func mayBe(a, b syntax.Segment) bool {
 	if a.Equal(b) {
 		return true

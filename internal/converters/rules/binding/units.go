@@ -9,98 +9,47 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// A Unit is the smallest set of places of both versions that belong together. An edit of one of them is an edit of all: what
-// was kept of any other one counts no more. Rules that share a place are of one unit, and so is a rule
-// whose expressions read what another one names. A place whose presence alone is read is of the unit by that, and may be
-// of another unit by its content.
+// A Unit is a smallest set of places of both versions that belong together: an edit of one
+// invalidates what was kept of the others. Rules that share a place are one unit, and so is a rule
+// with the places that its expressions read. An expression that only reads the presence of a place
+// does not join the unit of its content.
 //
-// All places of a unit are in .status, or none is: reads across that line do not count. Under [] and {} each element has
-// units of its own.
+// All places of a unit are in .status, or none is: reads across that line do not count. Below []
+// and {}, each element has its own units.
 type Unit struct {
 	Rules []*Rule
-	// Places are those of each side, from the binding on, in the order of their texts. There are more than the rules have: what
-	// expressions read, and what that is on the other side.
-	Places [2][]UnitPlace
-	// Outside are the places that expressions read outside of an element or of the pair of a rule set, from the root of the object
-	// on. Those are in a unit of another binding, which is not joined with this one.
-	Outside [2][]UnitPlace
-	// Why says what the unit is held together by, beside that a rule has its places.
+	// Places are those of each side, from the binding on, in the order of their texts: those of the
+	// rules, those that expressions read, and what those are on the other side.
+	Places [2][]transform.Read
+	// Outside are the places, from the root of the object on, that expressions read outside of the
+	// element or of the pair of a rule set. They belong to units of other bindings, which stay
+	// separate.
+	Outside [2][]transform.Read
+	// Why says what joins the unit, other than that its rules name several places.
 	Why []Why
 }
 
-// A UnitPlace is a place of a unit, with all that is below it, or whether there is a value at a place. A path that goes through []
-// or {} is of each element or entry: see [transform.Read].
-type UnitPlace struct {
-	Path     []syntax.Segment
-	Presence bool
-}
-
-// String writes the place as `.spec.type`, or as `has(.spec.type)`.
-func (p UnitPlace) String() string { return transform.Read(p).String() }
-
 // A Why is a place that two rules share, or that an expression of a rule reads.
 type Why struct {
-	Rule, Other *syntax.Rule // Other: which shares the place; nil where an expression reads it
+	Rule, Other *syntax.Rule // Other shares the place; nil for a read
 	Key         string       // of the expression
 	At          Side
-	// Place is from the binding on, or from the root of the object where an expression reads it.
-	Place UnitPlace
+	Place       transform.Read // from the binding on if rules share it, else from the root of the object
 }
 
-// UnitsAt returns the units that a place belongs to by its content: the one that has it, or the nearest place above it; if there
-// is none, those that have places below it. It is empty for a place that is a unit of its own. A path that does not say
-// which element it is of may be in the units of several, such as rules pick.
-func (b *Binding) UnitsAt(side Side, path []syntax.Segment) []*Unit {
-	var above, below []*Unit
-	longest := -1
-	for _, u := range b.Units {
-		inside := false
-		for _, p := range u.Places[side] {
-			switch n := len(p.Path); {
-			case p.Presence:
-			case n <= len(path) && n >= longest && meet(p.Path, path[:n]):
-				if n > longest {
-					above, longest = nil, n
-				}
-				above = append(above, u)
-			case n > len(path) && meet(p.Path, path):
-				inside = true
-			}
-		}
-		if inside {
-			below = append(below, u)
-		}
-	}
-	if above != nil {
-		return slices.Compact(above)
-	}
-	return below
-}
-
-// UnitsOf returns the units of a rule of the binding: one, or two if it names places in .status and others.
-func (b *Binding) UnitsOf(rule *Rule) []*Unit {
-	var units []*Unit
-	for _, u := range b.Units {
-		if slices.Contains(u.Rules, rule) {
-			units = append(units, u)
-		}
-	}
-	return units
-}
-
-// Single reports whether a unit is one place on each side at most, and nothing else.
+// Single reports whether a unit has at most one place on each side and reads nothing else.
 func (u *Unit) Single() bool {
 	return len(u.Places[OfSpoke]) < 2 && len(u.Places[OfHub]) < 2 && len(u.Outside[OfSpoke])+len(u.Outside[OfHub]) == 0
 }
 
-// A scope is where a binding is: what its paths go on from.
+// A scope is where a binding is in the object.
 type scope struct {
 	base   [2][]syntax.Segment
-	fixed  bool // it is one place, not each element, and not the pairs of many rules
+	fixed  bool // it is a single place: not each element, and not a rule set that is applied in several
 	status [2]bool
 }
 
-// unite finds the units of a binding of whole objects and of all below it.
+// unite finds the units of the binding of whole objects and of all bindings below it.
 func unite(ended func() error, root *Binding) {
 	scopes := map[*Binding]*scope{}
 	var order []*Binding
@@ -115,7 +64,7 @@ func unite(ended func() error, root *Binding) {
 			scopes[r], order = &at, append(order, r)
 		case !before.fixed:
 			return
-		default: // a rule set that has one binding at two places, or in itself
+		default: // a rule set that has one binding in two places, or within itself
 			before.fixed, at.fixed = false, false
 		}
 		for _, rule := range r.Rules {
@@ -134,7 +83,7 @@ func unite(ended func() error, root *Binding) {
 		if ended() != nil {
 			return
 		}
-		u := &uniter{ended: ended, root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}, insides: map[nodeKey]*node{}}
+		u := &uniter{ended: ended, root: root, binding: r, scope: scopes[r], whole: r == root, nodes: map[nodeKey]*node{}, readers: map[nodeKey]*node{}}
 		r.Units = u.units()
 	}
 }
@@ -156,8 +105,8 @@ type uniter struct {
 	whole         bool // the binding is that of whole objects
 	nodes         map[nodeKey]*node
 	all           []*node
-	insides       map[nodeKey]*node // what has read a place before
-	readers       [2]*node          // what has read all before
+	readers       map[nodeKey]*node // the first node that reads a place
+	allReaders    [2]*node          // the first node that reads the whole binding
 }
 
 type nodeKey struct {
@@ -165,14 +114,13 @@ type nodeKey struct {
 	path string
 }
 
-// A node is a place of one side by its content. Nodes of one unit have one representative.
+// A node is the content of a place of one side. Nodes of one unit have one representative.
 type node struct {
 	side  Side
 	path  []syntax.Segment
 	rules []*Rule // that name it
 	up    *node
 	unit  *Unit // of the representative
-	free  bool  // it is an expression's, not a rule's
 }
 
 func (n *node) representative() *node {
@@ -186,33 +134,24 @@ func (n *node) representative() *node {
 	return top
 }
 
-// join makes two nodes, and all that are joined with them, one unit.
+// join joins the units of two nodes.
 func (n *node) join(m *node) {
 	if n, m = n.representative(), m.representative(); n != m {
 		if n.unit.size() < m.unit.size() {
 			n, m = m, n
 		}
 		m.up = n
-		n.unit.add(m.unit)
+		n.unit.Why = append(n.unit.Why, m.unit.Why...)
+		for side := range n.unit.Places {
+			n.unit.Places[side] = append(n.unit.Places[side], m.unit.Places[side]...)
+			n.unit.Outside[side] = append(n.unit.Outside[side], m.unit.Outside[side]...)
+		}
 	}
 }
 
-// size tells how much it takes to add a unit to another one.
+// size returns the cost of adding a unit to another.
 func (u *Unit) size() int {
-	size := len(u.Why)
-	for side := range u.Places {
-		size += len(u.Places[side]) + len(u.Outside[side])
-	}
-	return size
-}
-
-// add adds what was found of another unit. Its nodes have its places and rules.
-func (u *Unit) add(v *Unit) {
-	u.Why = append(u.Why, v.Why...)
-	for side := range u.Places {
-		u.Places[side] = append(u.Places[side], v.Places[side]...)
-		u.Outside[side] = append(u.Outside[side], v.Outside[side]...)
-	}
+	return len(u.Why) + len(u.Places[OfSpoke]) + len(u.Places[OfHub]) + len(u.Outside[OfSpoke]) + len(u.Outside[OfHub])
 }
 
 func keyOfNode(side Side, path []syntax.Segment) nodeKey {
@@ -223,7 +162,7 @@ func (u *uniter) node(side Side, path []syntax.Segment) *node {
 	key := keyOfNode(side, path)
 	n := u.nodes[key]
 	if n == nil {
-		n = &node{side: side, path: path, unit: &Unit{}, free: true}
+		n = &node{side: side, path: path, unit: &Unit{}}
 		u.nodes[key], u.all = n, append(u.all, n)
 	}
 	return n
@@ -249,7 +188,7 @@ func (u *uniter) units() []*Unit {
 	has := map[*Unit]map[*Rule]bool{}
 	for _, n := range u.all {
 		unit := n.representative().unit
-		unit.Places[n.side] = append(unit.Places[n.side], UnitPlace{Path: n.path})
+		unit.Places[n.side] = append(unit.Places[n.side], transform.Read{Path: n.path})
 		for _, rule := range n.rules {
 			if has[unit] == nil {
 				has[unit], units = map[*Rule]bool{}, append(units, unit)
@@ -269,129 +208,113 @@ func (u *uniter) units() []*Unit {
 	return units
 }
 
-// A readTree has the places that expressions read and no rule names, by their paths.
-type readTree struct {
-	indexed map[*indexed]*node
-	root    indexed
-	joined  map[*indexed]*node // all at and below the place is one unit with it
-}
-
-// joinFree makes places that expressions read one unit where one may be a part of the other, or be the other.
+// joinFree joins places that expressions read and no rule names, if one may contain the other.
 func (u *uniter) joinFree() {
 	type section struct {
 		side   Side
 		status bool
 	}
-	trees := map[section]*readTree{}
-	of := func(n *node) *readTree {
+	trees := map[section]*indexNode{}
+	treeOf := func(n *node) *indexNode {
 		key := section{n.side, u.status(n.side, n.path)}
 		if trees[key] == nil {
-			trees[key] = &readTree{indexed: map[*indexed]*node{}, joined: map[*indexed]*node{}}
+			trees[key] = &indexNode{}
 		}
 		return trees[key]
 	}
-	for _, n := range u.all {
-		if n.free {
-			t := of(n)
-			t.indexed[t.root.place(n.path, func(*indexed, syntax.Segment) {})] = n
-		}
+	free := slices.DeleteFunc(slices.Clone(u.all), func(n *node) bool { return n.rules != nil })
+	for _, n := range free {
+		treeOf(n).make(n.path).free = n
 	}
-	for _, n := range u.all {
-		if !n.free {
-			continue
-		}
-		t := of(n)
-		t.root.along(n.path, func(at *indexed, depth int, _ bool) {
+	for _, n := range free {
+		treeOf(n).along(n.path, func(at *indexNode, depth int, _ bool) {
 			if depth == len(n.path) {
-				t.join(n, at)
-			} else if m := t.indexed[at]; m != nil {
-				n.join(m)
+				n.joinBelow(at)
+			} else if at.free != nil {
+				n.join(at.free)
 			}
 		})
 	}
 }
 
-// join makes a node one unit with all nodes at and below a place.
-func (t *readTree) join(n *node, at *indexed) {
-	if first := t.joined[at]; first != nil {
-		n.join(first)
+// joinBelow joins a node with all nodes at and below a place.
+func (n *node) joinBelow(at *indexNode) {
+	if at.reader != nil {
+		n.join(at.reader) // which has joined them
 		return
 	}
-	t.joined[at] = n
-	if m := t.indexed[at]; m != nil {
-		n.join(m)
+	at.reader = n
+	if at.free != nil {
+		n.join(at.free)
 	}
-	for _, k := range at.members {
-		t.join(n, k)
-	}
-	for i := range at.others {
-		for _, k := range at.others[i].all {
-			t.join(n, k)
-		}
+	for _, k := range at.kids {
+		n.joinBelow(k)
 	}
 }
 
-// maxSharers bounds the rules that each further rule of a place is told to share it with: the others follow.
+// maxSharers bounds the rules that a further rule of a place is reported to share it with.
 const maxSharers = 10
 
-// rule makes the places that a rule names one unit, or one in .status and one elsewhere.
+// rule joins the places that a rule names, those in .status and the others separately.
 func (u *uniter) rule(rule *Rule) {
-	var first [2]*node // not in .status, and in it
+	first := map[bool]*node{} // by whether it is in .status
 	for side := OfSpoke; side <= OfHub; side++ {
 		for _, p := range rule.Ends[side] {
 			n := u.node(side, p.Segments)
 			for _, other := range n.rules[:min(len(n.rules), maxSharers)] {
 				n.representative().unit.Why = append(n.representative().unit.Why,
-					Why{Rule: other.Syntax, Other: rule.Syntax, At: side, Place: UnitPlace{Path: p.Segments}})
+					Why{Rule: other.Syntax, Other: rule.Syntax, At: side, Place: transform.Read{Path: p.Segments}})
 			}
-			n.free, n.rules = false, append(n.rules, rule)
-			of := sectionOf(u.status(side, p.Segments))
-			if first[of] == nil {
-				first[of] = n
+			n.rules = append(n.rules, rule)
+			status := u.status(side, p.Segments)
+			if first[status] == nil {
+				first[status] = n
 			}
-			first[of].join(n)
+			first[status].join(n)
 		}
 	}
 }
 
-func sectionOf(second bool) int {
-	if second {
-		return 1
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return 0
+	return 1
 }
 
-// tidy puts a unit in order, and removes what it says twice.
+// tidy sorts a unit and removes duplicates.
 func (u *Unit) tidy(order map[*syntax.Rule]int) {
-	slices.SortFunc(u.Rules, func(a, b *Rule) int { return cmp.Compare(a.order, b.order) })
+	u.Rules = inOrder(u.Rules)
 	for side := range u.Places {
 		u.Places[side], u.Outside[side] = tidied(u.Places[side]), tidied(u.Outside[side])
 	}
 	slices.SortStableFunc(u.Why, func(a, b Why) int {
-		return cmp.Or(cmp.Compare(sectionOf(a.Key != ""), sectionOf(b.Key != "")), cmp.Compare(order[a.Rule], order[b.Rule]),
+		return cmp.Or(compareBool(a.Key != "", b.Key != ""), cmp.Compare(order[a.Rule], order[b.Rule]),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Place.String(), b.Place.String()))
 	})
-	same := func(a, b Why) bool {
+	u.Why = slices.CompactFunc(u.Why, func(a, b Why) bool {
 		return a.Rule == b.Rule && a.Other == b.Other && a.Key == b.Key && a.At == b.At && a.Place.String() == b.Place.String()
-	}
-	u.Why = slices.CompactFunc(u.Why, same)
+	})
 }
 
-// tidied orders places by their texts, each once, and leaves out the presence of what is there by its content.
-func tidied(places []UnitPlace) []UnitPlace {
-	slices.SortFunc(places, func(a, b UnitPlace) int {
-		return cmp.Or(cmp.Compare(sectionOf(a.Presence), sectionOf(b.Presence)), strings.Compare(a.String(), b.String()))
+// tidied sorts places by their texts and removes duplicates, and the presence of places whose
+// content is there.
+func tidied(places []transform.Read) []transform.Read {
+	slices.SortFunc(places, func(a, b transform.Read) int {
+		return cmp.Or(compareBool(a.Presence, b.Presence), strings.Compare(a.String(), b.String()))
 	})
-	places = slices.CompactFunc(places, func(a, b UnitPlace) bool { return a.String() == b.String() })
+	places = slices.CompactFunc(places, func(a, b transform.Read) bool { return a.String() == b.String() })
 	whole := make(map[string]bool, len(places))
 	for _, p := range places {
-		if !p.Presence {
-			whole[syntax.Path{Segments: p.Path}.String()] = true
-		}
+		whole[p.String()] = !p.Presence
 	}
-	return slices.DeleteFunc(slices.Clone(places), func(p UnitPlace) bool {
+	return slices.DeleteFunc(slices.Clone(places), func(p transform.Read) bool {
 		for n := len(p.Path); p.Presence && n >= 0; n-- {
-			if whole[syntax.Path{Segments: p.Path[:n]}.String()] {
+			if whole[transform.Read{Path: p.Path[:n]}.String()] {
 				return true
 			}
 		}

@@ -17,8 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units of more than one place: those of
-// the version before the bar, those of the hub behind it, and in parentheses what is read outside.
+// A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units
+// of more than one place: the places of the version, a bar, those of the hub, and in parentheses
+// the reads outside.
 type unitsTest struct {
 	name       string
 	field, hub string
@@ -26,7 +27,7 @@ type unitsTest struct {
 	want       string
 }
 
-// unitsTests have the same object on both sides where they say nothing of the hub.
+// unitsTests have the same object on both sides unless they give the hub's.
 func unitsTests() []unitsTest {
 	const abc = "spec: {type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}}}"
 	const uvw = "spec: {type: object, properties: {u: {type: string}, v: {type: string}, w: {type: string}, d: {type: string}}}"
@@ -258,8 +259,8 @@ func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool
 	return roots
 }
 
-// TestUnitsOfAllRules holds what is true of any units for the rules of all examples, and of the folders of the checker, with whatever
-// is wrong with them.
+// TestUnitsOfAllRules checks properties of all units for the rules of all examples and of the
+// checker's folders, including broken ones.
 func TestUnitsOfAllRules(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -293,7 +294,7 @@ func TestUnitsOfAllRules(t *testing.T) {
 	}
 }
 
-// checkUnits says what is wrong with the units of a binding and those below it. Sound rules have no findings.
+// checkUnits checks the units of a binding and of those below it. Sound rules have no findings.
 func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 	t.Helper()
 	each(root, func(r *binding.Binding, _ string) {
@@ -306,7 +307,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 			for side, places := range u.Places {
 				for _, p := range places {
 					first := r == root && len(p.Path) > 0 && p.Path[0].Name == "status"
-					other := r == root && slices.ContainsFunc(places, func(q binding.UnitPlace) bool {
+					other := r == root && slices.ContainsFunc(places, func(q transform.Read) bool {
 						return first != (len(q.Path) > 0 && q.Path[0].Name == "status")
 					})
 					if other {
@@ -324,7 +325,7 @@ func checkUnits(t *testing.T, root *binding.Binding, sound bool) {
 	})
 }
 
-// each calls f with a binding and with each that is below it, and where that is.
+// each calls f with a binding and each one below it, and with its position.
 func each(root *binding.Binding, f func(r *binding.Binding, at string)) {
 	seen := map[*binding.Binding]bool{}
 	var visit func(r *binding.Binding, at string)
@@ -348,7 +349,7 @@ func each(root *binding.Binding, f func(r *binding.Binding, at string)) {
 	visit(root, "")
 }
 
-// unitsText writes the units of a binding, and of those below it, that are more than one place.
+// unitsText returns the units of more than one place, of a binding and of those below it.
 func unitsText(root *binding.Binding) string {
 	var text strings.Builder
 	each(root, func(r *binding.Binding, at string) {
@@ -366,7 +367,7 @@ func unitsText(root *binding.Binding) string {
 	return text.String()
 }
 
-func placesText(places []binding.UnitPlace) string {
+func placesText(places []transform.Read) string {
 	texts := make([]string, 0, len(places))
 	for _, p := range places {
 		texts = append(texts, p.String())

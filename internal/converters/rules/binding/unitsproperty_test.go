@@ -17,11 +17,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// editsEach is how many edits of random objects each rule file of the table sees, in each direction.
+// editsEach is the number of edits of random objects for each rule file of the table, in each
+// direction.
 const editsEach = 150
 
-// TestEditsStayInTheirUnits holds what units are for: an edit of a place changes, at the other version, places of its own units
-// alone, or what is a copy of it.
+// TestEditsStayInTheirUnits checks the purpose of units: an edit of a place changes, at the other
+// version, only places of its own units or copies of it.
 func TestEditsStayInTheirUnits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range unitsTests() {
@@ -57,7 +58,8 @@ type editor struct {
 	versions [2]*crdschema.Version
 }
 
-// edit edits a random object of a side, and returns how many places that changes on the other one.
+// edit edits a random object of a side, and returns the number of places that change on the other
+// one.
 func (e *editor) edit(t *testing.T, from binding.Side) int {
 	t.Helper()
 	object := map[string]any{"apiVersion": "example.com/" + e.versions[from].Name, "kind": "Thing"}
@@ -83,7 +85,7 @@ func (e *editor) edit(t *testing.T, from binding.Side) int {
 	return changed
 }
 
-// follows reports whether the units say that a place may change with one of the other version.
+// follows reports whether the units allow a place to change with one of the other version.
 func (e *editor) follows(from binding.Side, edited, changed []syntax.Segment) bool {
 	if len(changed) > 0 && changed[0].Name == "status" || edited[0].Name == "status" {
 		if changed[0].Name != edited[0].Name {
@@ -116,7 +118,7 @@ func below(path, above []syntax.Segment) bool {
 	return len(path) >= len(above) && slices.EqualFunc(path[:len(above)], above, syntax.Segment.Equal)
 }
 
-// near is equality of paths, where all elements are one.
+// near reports whether two paths are the same, if all elements count as one.
 func near(a, b []syntax.Segment) bool {
 	return slices.EqualFunc(a, b, func(a, b syntax.Segment) bool {
 		return a.Equal(b) || a.Kind != syntax.Field && b.Kind != syntax.Field || binding.IsMap(a) || binding.IsMap(b)
@@ -125,7 +127,8 @@ func near(a, b []syntax.Segment) bool {
 
 func text(path []syntax.Segment) string { return syntax.Path{Segments: path}.String() }
 
-// convert converts an object from a side to the other one, and returns it without webhookd's annotations.
+// convert converts an object from a side to the other one, and returns it without webhookd's
+// annotations.
 func (e *editor) convert(t *testing.T, object map[string]any, from binding.Side) map[string]any {
 	t.Helper()
 	source, err := json.Marshal(object)
@@ -187,7 +190,7 @@ func (e *editor) value(n *crdschema.Node) any {
 	}
 }
 
-// change gives a text another value, or takes it away, and returns its place.
+// change changes or removes a text, and returns its path.
 func (e *editor) change(object map[string]any, n *crdschema.Node, at []syntax.Segment) []syntax.Segment {
 	names := slices.Sorted(maps.Keys(object))
 	e.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })

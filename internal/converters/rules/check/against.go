@@ -12,10 +12,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Against returns notes about values that conversions by old rules have kept in annotations, and that mean something else to other
-// rules of now: for each pair of versions. Of those that return as before, it says nothing; nor of Conversions that cannot be used.
+// Against returns notes about kept values in annotations, written under old rules, that new rules
+// treat differently, for each pair of versions. It skips values that return as before, and
+// Conversions that cannot be used.
 //
-// A value that was kept returns as long as what is shown of its unit is what was shown when it was kept: see package keep.
+// A kept value returns as long as its unit shows what it showed when the value was kept: see
+// package keep.
 func Against(old, now *binding.Set) []finding.Finding {
 	var notes []finding.Finding
 	for _, k := range old.Kinds {
@@ -28,18 +30,18 @@ func Against(old, now *binding.Set) []finding.Finding {
 		case n == nil && len(now.Findings) == 0:
 			notes = append(notes, finding.Finding{
 				Pos: k.Conversion.NamePos, Severity: finding.Note, Code: "kept-no-rules",
-				Message: fmt.Sprintf("there are no rules for %s any more: what was kept stays in annotations, where nothing reads it", k.CRD.Name),
+				Message: fmt.Sprintf("there are no rules for %s any more: kept values stay in annotations, where nothing reads them", k.CRD.Name),
 			})
 		}
 	}
 	return finding.Sort(notes)
 }
 
-// A comparison is that of two Conversions of a kind.
+// A comparison is between the old and the new Conversion of a kind.
 type comparison struct {
 	old, now *binding.Kind
 	notes    []finding.Finding
-	parted   map[string][]string // of versions that are converted by way of another hub: places of which values may be kept
+	parted   map[string][]string // by version that is converted through another hub: places with kept values
 }
 
 func (c *comparison) say(pos finding.Position, code, hint, format string, args ...any) {
@@ -73,7 +75,7 @@ func (c *comparison) compare() {
 	c.fresh()
 }
 
-// viewsOf returns how a version looks beside each version that it is converted to without another one between them.
+// viewsOf returns a view of a version for each version that it is converted to directly.
 func viewsOf(k *binding.Kind, version string) []*keptView {
 	var views []*keptView
 	for _, s := range k.Spokes {
@@ -86,7 +88,7 @@ func viewsOf(k *binding.Kind, version string) []*keptView {
 	return views
 }
 
-// gone tells of a version that the CRD has no more.
+// gone reports a version that the CRD does not have any more.
 func (c *comparison) gone(v *crdschema.Version, was []*keptView) {
 	var places []string
 	for _, w := range was {
@@ -95,34 +97,34 @@ func (c *comparison) gone(v *crdschema.Version, was []*keptView) {
 	if len(places) == 0 {
 		return
 	}
-	becomes := "stays in annotations, where nothing reads it"
-	if (keep.Versions{All: versionNames(c.now.CRD)}).Gone(v.Name) {
-		becomes = "goes with the next write of each object"
+	become := "stay in annotations, where nothing reads them"
+	if (keep.Versions{All: c.now.CRD.VersionNames()}).Gone(v.Name) {
+		become = "are removed by the next write of each object"
 	}
-	c.say(c.now.Conversion.NamePos, "kept-version-gone", "what only "+v.Name+" could say is lost with it: move it to a field of another version before",
-		"%s is gone: what was kept of it %s (%s)", v.Name, becomes, few(places))
+	c.say(c.now.Conversion.NamePos, "kept-version-gone", "what only "+v.Name+" could say is lost with it: move it to a field of another version first",
+		"%s is gone: its kept values %s (%s)", v.Name, become, few(places))
 }
 
-// hub tells of what is converted by way of another version.
+// hub reports places that are converted through another hub.
 func (c *comparison) hub() {
 	was, is := c.old.Hub.Name, c.now.Hub.Name
-	for _, version := range versionNames(c.old.CRD) {
+	for _, version := range c.old.CRD.VersionNames() {
 		if places := c.parted[version]; len(places) > 0 {
 			others := ""
 			if version == was && len(c.old.Spokes) > 1 {
-				others = ", and versions that were converted by way of " + was + " no longer show it"
+				others = ", and versions that were converted through " + was + " no longer show it"
 			}
 			c.say(c.now.Conversion.HubPos, "kept-hub", c.save(version),
-				"%s of %s: the hub is %s now, and was %s: what was kept counts only as long as %s gives what %s gave%s",
+				"%s of %s: the hub is %s now, and was %s: kept values count only as long as %s gives what %s gave%s",
 				few(places), version, is, was, is, was, others)
 		}
 	}
 }
 
-// fresh tells of versions that the CRD did not have.
+// fresh reports versions that the CRD did not have.
 func (c *comparison) fresh() {
 	var others []string
-	for _, name := range versionNames(c.old.CRD) {
+	for _, name := range c.old.CRD.VersionNames() {
 		if c.now.CRD.Version(name) != nil {
 			others = append(others, name)
 		}
@@ -132,19 +134,11 @@ func (c *comparison) fresh() {
 			continue
 		}
 		c.say(versionPos(c.now.Conversion, v.Name), "kept-version-new", "",
-			"%s is new: what was kept of %s passes through it, and returns as before", v.Name, strings.Join(others, ", "))
+			"%s is new: kept values of %s pass through it, and return as before", v.Name, strings.Join(others, ", "))
 	}
 }
 
-func versionNames(crd *crdschema.CRD) []string {
-	names := make([]string, 0, len(crd.Versions))
-	for _, v := range crd.Versions {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
-// versionPos returns where a file speaks of a version.
+// versionPos returns where a file names a version.
 func versionPos(c *syntax.Conversion, name string) finding.Position {
 	if v := c.Version(name); v != nil {
 		return v.Pos
@@ -155,7 +149,7 @@ func versionPos(c *syntax.Conversion, name string) finding.Position {
 	return c.NamePos
 }
 
-// losing returns the places of which values may be kept, without those that are in another one.
+// losing returns the places whose values may be kept, without those that are in another one.
 func (v *keptView) losing() []string {
 	var found []*keptPlace
 	for _, p := range v.places {
@@ -170,23 +164,18 @@ func (v *keptView) losing() []string {
 	return paths
 }
 
-// few writes some of the texts.
-func few(texts []string) string {
-	const most = 5
-	texts = slices.Compact(slices.Sorted(slices.Values(texts)))
-	if len(texts) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), len(texts)-most)
-	}
-	return strings.Join(texts, ", ")
+// few lists some paths, each once.
+func few(paths []string) string {
+	return finding.Few(slices.Compact(slices.Sorted(slices.Values(paths))), 5)
 }
 
-// save is the advice to have a version say itself what was kept of it.
+// save returns a hint: written back under the new rules, a version has its kept values.
 func (c *comparison) save(version string) string {
-	return fmt.Sprintf("save what %s has while the old rules are in use, and write it back under the new ones: %s -o yaml > saved.yaml, then kubectl replace -f saved.yaml",
-		version, c.get(version))
+	return fmt.Sprintf("save the objects at %s while the old rules are in use, and write them back under the new ones: "+
+		"%s -o yaml > saved.yaml, then kubectl replace -f saved.yaml", version, c.get(version))
 }
 
-// get is the command that reads all objects at a version.
+// get returns the command that reads all objects at a version.
 func (c *comparison) get(version string) string {
 	crd := c.now.CRD
 	all := ""

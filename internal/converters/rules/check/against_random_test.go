@@ -23,10 +23,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// Random rules, of which some go and others come: what the old ones have kept of a place that no note is about comes back.
+// Random rules change: values that the old rules kept of a place return, unless a note is about it.
 func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 	t.Parallel()
-	compared, told := 0, 0
+	compared, noted := 0, 0
 	for seed := *firstSeed; seed < *firstSeed+*seeds && !t.Failed(); seed++ {
 		c := newRandomCase(t, seed)
 		if c == nil {
@@ -48,14 +48,14 @@ func TestWhatAgainstDoesNotSayDoesNotHappen(t *testing.T) {
 			continue
 		}
 		notes := check.Against(old.Bound(), now.Bound())
-		compared, told = compared+1, told+len(notes)
+		compared, noted = compared+1, noted+len(notes)
 		e := &exchange{t: t, crd: c.crd, old: &old.Kinds()[0], now: &now.Kinds()[0], notes: notes}
-		if problem := e.untold(seed); problem != "" {
+		if problem := e.unreported(seed); problem != "" {
 			t.Errorf("seed %d: %.3000s\nold %s\nnew %s\n%s", seed, problem, after(was, "v1beta1\n"), after(is, "v1beta1\n"), after(c.schema, "names:"))
 		}
 	}
-	if !t.Failed() && compared < int(*seeds)/4 || told < compared/2 {
-		t.Errorf("%d pairs of Conversions and %d notes: the test has lost its power", compared, told)
+	if !t.Failed() && compared < int(*seeds)/4 || noted < compared/2 {
+		t.Errorf("%d pairs of Conversions and %d notes: the test has lost its power", compared, noted)
 	}
 }
 
@@ -69,7 +69,7 @@ func (c *randomCase) load(t *testing.T, rules string) *engine.Set {
 	return set
 }
 
-// An exchange is one of rules, while objects are stored.
+// An exchange replaces rules while objects are stored.
 type exchange struct {
 	t        *testing.T
 	crd      *crdschema.CRD
@@ -77,8 +77,8 @@ type exchange struct {
 	notes    []finding.Finding
 }
 
-// untold returns a change of what was kept that no note is about, or nothing.
-func (e *exchange) untold(seed uint64) string {
+// unreported returns a change of a kept value that no note is about, or nothing.
+func (e *exchange) unreported(seed uint64) string {
 	const objects = 20
 	for _, from := range e.crd.Versions {
 		g, err := roundtrip.NewGenerator(from, nil)
@@ -105,7 +105,7 @@ func (e *exchange) untold(seed uint64) string {
 				kept := changedPaths(nil, ".spec", before, specOf(e.decoded(e.converted(e.old, e.encoded(bare), stored, from))))
 				for _, path := range changedPaths(nil, ".spec", before, specOf(e.decoded(is))) {
 					if slices.Contains(kept, path) && !slices.ContainsFunc(e.notes, func(f finding.Finding) bool { return saysOf(f.Message, from.Name, path) }) {
-						return fmt.Sprintf("%s of %s (-before +after):\n%.1000s\nby way of %.2000s", path, from.Name,
+						return fmt.Sprintf("%s of %s (-before +after):\n%.1000s\nthrough %.2000s", path, from.Name,
 							cmp.Diff(before, specOf(e.decoded(is))), there)
 					}
 				}
@@ -115,8 +115,8 @@ func (e *exchange) untold(seed uint64) string {
 	return ""
 }
 
-// converted returns an object as the API server has it once it was converted: pruned and defaulted; nil for one of which too much
-// would have to be kept.
+// converted returns a converted object as the API server stores it, pruned and defaulted, or nil if
+// too much of it would have to be kept.
 func (e *exchange) converted(kind *converters.Kind, object []byte, from, to *crdschema.Version) []byte {
 	e.t.Helper()
 	obj, err := jsondoc.ParseObject(object)
@@ -153,10 +153,11 @@ func (e *exchange) encoded(obj map[string]any) []byte {
 
 func specOf(obj map[string]any) any { return obj["spec"] }
 
-// step is one of a path.
+// stepText matches a step of a path.
 var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
 
-// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is in it.
+// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is
+// in it.
 func saysOf(message, version, path string) bool {
 	places, _, found := strings.Cut(message, " of "+version+": ")
 	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {

@@ -17,11 +17,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// againstFolder has a folder for each case: old.yaml and new.yaml are rules, crd.yaml is the CRD, old-crd.yaml the one of the old
-// rules where it is another one, and want.txt what is said. What seen.yaml says is seen of objects holds package rules.
+// againstFolder has a folder for each case, with the rules old.yaml and new.yaml, crd.yaml,
+// old-crd.yaml if the old rules have another CRD, and the notes in want.txt. The tests of package
+// rules use seen.yaml.
 const againstFolder = "testdata/against"
 
-// bound binds one file of a case to one of its CRDs. There must be nothing wrong with it.
+// bound binds one file of a case to one of its CRDs. It must have no findings.
 func bound(t *testing.T, folder, rules, crd string) *binding.Set {
 	t.Helper()
 	crds, err := crdschema.Parse(crd, read(t, folder, crd))
@@ -44,7 +45,8 @@ func oldCRD(folder string) string {
 	return "crd.yaml"
 }
 
-// TestAgainst compares the rules of each folder with the old ones. That of a folder whose name starts with "clean" says nothing.
+// TestAgainst compares the rules of each folder with the old ones. A folder whose name starts with
+// "clean" has no notes.
 func TestAgainst(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(againstFolder)
@@ -84,7 +86,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Rules say nothing against themselves.
+// Rules compared with themselves give no notes.
 func TestAgainstItself(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("../../../../examples/*/rules.yaml")

@@ -1,7 +1,8 @@
-// Package check says what is wrong with Conversion files against the schemas of their CRDs, and tells for every field what
-// becomes of it. A file without findings loses nothing but what it drops with a reason.
+// Package check finds what is wrong with Conversion files against the schemas of their CRDs, and
+// explains what becomes of every field. Rules without findings lose nothing but what they drop with
+// a reason.
 //
-// Its functions change nothing that they are given and are safe for concurrent use.
+// Its functions do not change their arguments and are safe for concurrent use.
 package check
 
 import (
@@ -12,33 +13,34 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Check returns everything that is wrong with bound Conversions, in the order of their files; [syntax.Parse] has said the rest.
-// Where ctx ends, it soon returns what it has found until then: ask ctx.
+// Check returns the findings about bound Conversions, in the order of their files, without those of
+// [syntax.Parse]. After ctx ends, it soon returns the findings so far: check ctx.Err.
 func Check(ctx context.Context, set *binding.Set) []finding.Finding {
 	findings, _ := Kinds(ctx, set)
 	return findings
 }
 
-// Kinds is Check, which also returns the kinds that a finding is about, by the names of their CRDs: notes do not count. Rules in
-// which nothing is wrong convert the others.
+// Kinds is Check, and also returns the names of the CRDs that a finding other than a note is about.
+// The rules of the others can be used.
 func Kinds(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
-	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Doubts)}
+	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Warnings)}
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
 		before := len(c.findings)
 		c.kind(k)
-		grave := slices.ContainsFunc(c.findings[before:], func(f finding.Finding) bool { return !f.IsNote() })
-		if k.Refused || k.Doubtful || grave {
+		problem := slices.ContainsFunc(c.findings[before:], func(f finding.Finding) bool { return !f.IsNote() })
+		if k.Refused || k.Doubtful || problem {
 			wrong[k.CRD.Name] = true
 		}
 	}
 	return finding.Sort(c.findings), wrong
 }
 
-// ReadError returns the findings that an error of [crdschema.Parse] is.
+// ReadError returns the findings of an error of [crdschema.Parse].
 func ReadError(err error) []finding.Finding {
 	var all crdschema.ParseErrors
 	if !errors.As(err, &all) {
@@ -58,14 +60,9 @@ type checker struct {
 	ended    func() error // Err of the context
 }
 
-// newChecker returns a checker for those who want no findings of it.
-func newChecker() *checker { return &checker{ended: func() error { return nil }} }
-
 func (c *checker) say(pos finding.Position, code, hint, format string, args ...any) {
-	c.report(finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	c.findings = append(c.findings, finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
-
-func (c *checker) report(f finding.Finding) { c.findings = append(c.findings, f) }
 
 // kind checks one Conversion.
 func (c *checker) kind(k *binding.Kind) {
@@ -78,28 +75,33 @@ func (c *checker) kind(k *binding.Kind) {
 		}
 		p := &pair{checker: c, Spoke: s}
 		for _, b := range s.Bindings {
-			p.binding(b)
+			p.overlaps(b)
+			for _, r := range b.Rules {
+				if p.ended() == nil && !r.Syntax.Broken {
+					p.defaults(b, r)
+				}
+			}
 		}
 		if !s.Unsure {
 			p.coverage()
 		}
 	}
-	c.missing(k)
+	c.missingVersions(k)
 	c.neverApplied(k)
 }
 
-// missing says which versions of the CRD the file does not speak of: the API server asks for them all the same.
-func (c *checker) missing(k *binding.Kind) {
-	for _, v := range k.CRD.Versions {
-		if v.Name == k.Conversion.Hub || k.Conversion.Version(v.Name) != nil {
-			continue
+// missingVersions reports versions of the CRD that the file lacks: the API server asks for them,
+// too.
+func (c *checker) missingVersions(k *binding.Kind) {
+	for _, name := range k.CRD.VersionNames() {
+		if name != k.Conversion.Hub && k.Conversion.Version(name) == nil {
+			c.say(k.Conversion.NamePos, "missing-version", "add `- name: "+name+"` to versions, with rules for what differs from the hub",
+				"%s has version %s, which the file does not mention", k.CRD.Name, name)
 		}
-		c.say(k.Conversion.NamePos, "missing-version", "add `- name: "+v.Name+"` to versions, and what is not the same in the hub",
-			"%s has a version %s, and the file says nothing of it", k.CRD.Name, v.Name)
 	}
 }
 
-// neverApplied says which rules of rule sets have no place wherever the set is applied.
+// neverApplied reports rules of rule sets whose places do not exist wherever the set is used.
 func (c *checker) neverApplied(k *binding.Kind) {
 	for _, set := range k.Conversion.RuleSets {
 		for _, rule := range set.Rules {
@@ -112,7 +114,7 @@ func (c *checker) neverApplied(k *binding.Kind) {
 				place = rule.Hub
 			}
 			c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
-				"%s: neither version has its places wherever the rule set is used: %s", rule, place.Paths[0].Path.Text)
+				"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 		}
 	}
 }
@@ -123,19 +125,14 @@ type pair struct {
 	*binding.Spoke
 }
 
-// binding says what is wrong with the rules of a binding beside each other.
-func (p *pair) binding(b *binding.Binding) {
-	p.overlaps(b)
-	for _, r := range b.Rules {
-		if p.ended() == nil && !r.Syntax.Broken {
-			p.defaults(b, r)
-		}
-	}
+// newPair returns a pair whose findings are of no interest.
+func newPair(s *binding.Spoke) *pair {
+	return &pair{checker: &checker{ended: func() error { return nil }}, Spoke: s}
 }
 
-// coverage tells what is lost, and what required fields lack, in both directions.
+// coverage reports what is lost, and what required fields lack, in both directions.
 func (p *pair) coverage() {
-	for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
+	for _, src := range sides() {
 		w := p.walk(src, nil)
 		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
@@ -149,7 +146,7 @@ func (p *pair) walk(src binding.Side, atoms *[]Atom) *walker {
 	return w
 }
 
-// A direction is the conversion of one version to the other one, while it is looked at.
+// A direction is the conversion of one version to the other one, while it is checked.
 type direction struct {
 	*pair
 	src, dst binding.Side
@@ -161,19 +158,19 @@ func (p *pair) from(src binding.Side) *direction {
 	return &direction{pair: p, src: src, dst: src.Other(), mismatch: map[string]bool{}, visited: map[*binding.Binding]bool{}}
 }
 
-// enter reports whether a binding has not been looked at yet.
+// enter reports whether a binding was not visited before.
 func (d *direction) enter(b *binding.Binding) bool {
-	if d.visited[b] {
-		return false
-	}
+	first := !d.visited[b]
 	d.visited[b] = true
-	return true
+	return first
 }
 
-// say reports something about the direction as a whole.
+// say reports a finding about the direction as a whole.
 func (d *direction) say(code, hint, format string, args ...any) {
-	d.report(finding.Finding{
-		Pos: d.Version.Pos, Code: code, Hint: hint,
-		Message: fmt.Sprintf("%s -> %s: ", d.Names[d.src], d.Names[d.dst]) + fmt.Sprintf(format, args...),
-	})
+	d.checker.say(d.Version.Pos, code, hint, "%s -> %s: %s", d.Names[d.src], d.Names[d.dst], fmt.Sprintf(format, args...))
+}
+
+// isRoot reports whether a place of a side is a whole object.
+func isRoot(b *binding.Binding, s binding.Side, path []syntax.Segment, n *crdschema.Node) bool {
+	return len(path) == 0 && b.Prefix[s] == "" && n.Property("metadata") != nil
 }

@@ -112,7 +112,8 @@ func TestErrorsOfCRDsAreFindings(t *testing.T) {
 	}
 }
 
-// TestRecursionEndsWhereNothingIsKnown applies a rule set to places that preserve whatever is in them.
+// TestRecursionEndsWhereNothingIsKnown applies a rule set to places that preserve whatever is in
+// them.
 func TestRecursionEndsWhereNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	const tree = "{type: object, properties: {tree: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ const (
 	Mapped    Class = "mapped"    // a rule converts it
 	Preserved Class = "preserved" // it is kept in an annotation
 	Dropped   Class = "dropped"   // it is lost on purpose
-	Unmapped  Class = "unmapped"  // nothing says what becomes of it: a finding of Check
+	Unmapped  Class = "unmapped"  // it is lost, and Check has a finding about it
 )
 
 // AtomKind says what an atom is.
@@ -31,30 +32,31 @@ const (
 	Unknown  AtomKind = "unknown"  // fields that the schema does not name
 )
 
-// An Atom is the smallest thing that can be lost.
+// An Atom is the smallest part that can be lost.
 type Atom struct {
 	Path   string
 	Kind   AtomKind
 	Class  Class
-	To     string // where it goes; empty: to the same path, or nowhere
-	Rule   string // such as "rule 2", or several with guards; empty: none has to do with it
+	To     string // its place in the other version; empty: the same path, or none
+	Rule   string // such as "rule 2", or several with guards, or empty
 	Reason string // why it is preserved or dropped
 	made   outcome
 }
 
-// A Direction is what becomes of every atom of a version in another one, in the order of their paths.
+// A Direction has what becomes of every atom of a version in another one, in the order of their
+// paths.
 type Direction struct {
 	From, To string
 	Atoms    []Atom
 }
 
-// Explain tells what becomes of every atom, for each version of the file to the hub and back. Versions that the CRD does not have
-// are left out; what else is wrong is for Check to say.
+// Explain returns what becomes of every atom, for each version of the file to the hub and back. It
+// leaves out versions that the CRD does not have, and ignores mistakes, which Check reports.
 func Explain(k *binding.Kind) []Direction {
 	directions := make([]Direction, 0, 2*len(k.Spokes))
-	for _, s := range told(k) {
-		p := &pair{checker: newChecker(), Spoke: s}
-		for _, src := range []binding.Side{binding.OfSpoke, binding.OfHub} {
+	for _, s := range spokesOf(k) {
+		p := newPair(s)
+		for _, src := range sides() {
 			atoms := []Atom{}
 			p.walk(src, &atoms)
 			slices.SortStableFunc(atoms, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
@@ -64,16 +66,11 @@ func Explain(k *binding.Kind) []Direction {
 	return directions
 }
 
-// told returns the versions that the file speaks of, in its order.
-func told(k *binding.Kind) []*binding.Spoke {
-	var spokes []*binding.Spoke
-	for _, v := range k.Conversion.Versions {
-		for _, s := range k.Spokes {
-			if s.Version == v {
-				spokes = append(spokes, s)
-			}
-		}
-	}
+// spokesOf returns the versions that the file mentions, in its order.
+func spokesOf(k *binding.Kind) []*binding.Spoke {
+	spokes := slices.DeleteFunc(slices.Clone(k.Spokes), func(s *binding.Spoke) bool { return s.Version == nil })
+	place := func(s *binding.Spoke) int { return slices.Index(k.Conversion.Versions, s.Version) }
+	slices.SortFunc(spokes, func(a, b *binding.Spoke) int { return cmp.Compare(place(a), place(b)) })
 	return spokes
 }
 
@@ -81,45 +78,40 @@ func told(k *binding.Kind) []*binding.Spoke {
 type outcome struct {
 	class  Class
 	rule   *syntax.Rule
-	others []*syntax.Rule // which have guards, as the first one has
+	others []*syntax.Rule // they have guards, as the first one does
 	to     string
 	reason string
-	// by are the rules that compute it, or the version's place from the other one, of the binding in.
-	by    []*binding.Rule
-	in    *binding.Binding
-	alone bool // the other version has no place for it
-	// there is the counterpart that takes the value as it is. At is the text of one that does not take all values, and via the rule
-	// that pairs the two, if any.
-	there []syntax.Segment
-	at    string
-	via   *syntax.Rule
-	// partly says of a list that not all of it is in its counterpart: that is a map, which has no order, and nothing of an element
-	// but its key and its value, or rules pick elements there.
+	by     []*binding.Rule  // the rules that compute it, or the version's place from the other one
+	in     *binding.Binding // of by
+	alone  bool             // the other version has no place for it
+	there  []syntax.Segment // the counterpart that takes the value unchanged
+	at     string           // the counterpart, if it does not take all values
+	via    *syntax.Rule     // the rule that pairs the place with at, if any
+	// partly is true of a list whose counterpart does not have all of it: a map has no order, and
+	// only the key and the value of an element; and rules may pick elements there.
 	partly bool
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
-	if kind == Presence && len(v.path) == 0 && v.binding.Told {
-		return
+	if kind != Presence || len(v.path) > 0 || !v.binding.Covered {
+		w.atom(v.binding.Text(w.src, v.path), kind, o)
 	}
-	w.atom(v.binding.Text(w.src, v.path), kind, o)
 }
 
 func (w *walker) atom(path string, kind AtomKind, o outcome) {
 	if w.atoms == nil || w.muted > 0 || path == "." {
 		return
 	}
-	a := Atom{Path: path, Kind: kind, Class: o.class, To: o.to, Reason: o.reason, made: o}
-	if o.rule != nil {
-		a.Rule = o.rule.String()
+	rules := make([]string, 0, 1+len(o.others))
+	for _, r := range o.rules() {
+		rules = append(rules, r.String())
 	}
-	for _, rule := range o.others {
-		a.Rule += ", " + rule.String()
-	}
-	*w.atoms = append(*w.atoms, a)
+	*w.atoms = append(*w.atoms, Atom{
+		Path: path, Kind: kind, Class: o.class, To: o.to, Rule: strings.Join(rules, ", "), Reason: o.reason, made: o,
+	})
 }
 
-// all tells the same of a place and everything below it.
+// all gives a place and everything below it one outcome.
 func (w *walker) all(v visit, o outcome) {
 	if w.atoms != nil && w.muted == 0 {
 		w.below(v.binding.Text(w.src, v.path), v.src.Node, o)
@@ -127,18 +119,16 @@ func (w *walker) all(v visit, o outcome) {
 }
 
 func (w *walker) below(path string, n *crdschema.Node, o outcome) {
-	switch n.Kind() {
-	case crdschema.Array:
+	switch {
+	case n.Kind() == crdschema.Array:
 		w.atom(path, Presence, o)
 		w.below(path+"[]", n.Items(), o)
-	case crdschema.Map:
+	case n.Kind() == crdschema.Map:
 		w.atom(path, Presence, o)
 		w.below(path+"{}", n.Values(), o)
-	case crdschema.Object, crdschema.Any:
-		if len(n.Properties()) == 0 {
-			w.atom(path, Value, o)
-			return
-		}
+	case len(n.Properties()) == 0:
+		w.atom(path, Value, o)
+	default:
 		w.atom(path, Presence, o)
 		for _, name := range n.Properties() {
 			w.below(path+syntax.Segment{Kind: syntax.Field, Name: name}.String(), n.Property(name), o)
@@ -146,7 +136,5 @@ func (w *walker) below(path string, n *crdschema.Node, o outcome) {
 		if n.PreservesUnknown() {
 			w.atom(path, Unknown, o)
 		}
-	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
-		w.atom(path, Value, o)
 	}
 }

@@ -44,7 +44,8 @@ func table(directions []check.Direction) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is told twice.
+// TestEveryAtomHasOneClass explains the clean cases. Nothing in them is unmapped, and no atom is
+// there twice.
 func TestEveryAtomHasOneClass(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/clean-*")
@@ -70,7 +71,7 @@ func TestEveryAtomHasOneClass(t *testing.T) {
 					t.Errorf("%s: %s -> %s: %s is unmapped", folder, d.From, d.To, a.Path)
 				}
 				if id := a.Path + " " + string(a.Kind); seen[id] {
-					t.Errorf("%s: %s -> %s: %s is told twice", folder, d.From, d.To, id)
+					t.Errorf("%s: %s -> %s: %s is there twice", folder, d.From, d.To, id)
 				} else {
 					seen[id] = true
 				}

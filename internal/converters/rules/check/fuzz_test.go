@@ -20,8 +20,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// FuzzRules checks any file of rules against the CRDs of the golden cases and the examples: nothing panics, findings say what is
-// wrong and where, the same every time, and a file without findings loads, converts objects of the CRD and loses nothing.
+// FuzzRules checks any file of rules against the CRDs of the golden cases and the examples: nothing
+// panics, findings say what is wrong and where, the same every time, and a file without findings
+// loads, converts objects of the CRD and loses nothing.
 func FuzzRules(f *testing.F) {
 	folders, err := filepath.Glob("testdata/*/rules.yaml")
 	if err != nil || len(folders) < 20 {

@@ -16,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // least is how many different findings the cases show, at least.
 const least = 90
@@ -48,8 +48,8 @@ func checkFolder(t *testing.T, folder string) ([]finding.Finding, map[string][]b
 	return finding.Sort(append(findings, found...)), sources
 }
 
-// TestEveryFindingIsRenderedWhole checks each folder of testdata against its want.txt. That of a folder whose name starts
-// with "clean" is empty.
+// TestEveryFindingIsRenderedWhole checks each folder of testdata against its want.txt, which is
+// empty for a folder whose name starts with "clean".
 func TestEveryFindingIsRenderedWhole(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir("testdata")

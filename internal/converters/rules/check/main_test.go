@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Many small objects are made, of which nothing stays: with the usual setting half of the time goes into collecting garbage.
+// The tests make many small, short-lived objects: with the default GOGC, half of the time would go
+// into collecting garbage.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	m.Run()

@@ -58,7 +58,7 @@ func (s *shape) clone() *shape {
 	return &c
 }
 
-// A mutator makes two versions of which one is what the other was made of, with rules for most of what was changed.
+// A mutator makes a version from another one, with rules for most of what it changes.
 type mutator struct {
 	r     *rand.Rand
 	rules []string
@@ -209,7 +209,7 @@ func (m *mutator) mapped(s, v *shape, f, hub, fresh string) {
 	m.say("{field: '%s{key}', hub: '%s.%s[key].value'}", f, hub, fresh)
 }
 
-// computed puts another scalar in the place of a value.
+// computed replaces a value with another scalar.
 func (m *mutator) computed(s, v *shape, f, hub, fresh string, str, integer *shape) {
 	other, rule := str, ""
 	switch {

@@ -24,8 +24,8 @@ var (
 	seeds     = flag.Uint64("seeds", 150/fewer, "how many random Conversions are made; a change to the checker or the engine deserves 20,000")
 )
 
-// Random schemas and rules: where the checker finds nothing, all laws hold, and what a valid object becomes has all that the
-// other version requires.
+// Random schemas and rules without findings keep all laws, and a converted object has everything
+// that the other version requires.
 func TestAFileThatPassesCheckLosesNothing(t *testing.T) {
 	t.Parallel()
 	clean, done := 0, 0
@@ -58,7 +58,7 @@ type randomCase struct {
 	list          []string // the rules, one by one
 }
 
-// newRandomCase returns nil if no file could be made in which nothing is wrong.
+// newRandomCase returns nil if it could not make a file without findings.
 func newRandomCase(t *testing.T, seed uint64) *randomCase {
 	t.Helper()
 	m := &mutator{r: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // choices that can be repeated
@@ -77,7 +77,7 @@ func newRandomCase(t *testing.T, seed uint64) *randomCase {
 		_, found := load(t, crds, engine.Options{}, engine.Source{Name: "rules.yaml", Text: []byte(c.rules)})
 		return len(found)
 	}
-	// Of all rules, those that leave no more findings than there were.
+	// Keep the rules that add no findings.
 	var kept []string
 	best := build(nil)
 	for _, rule := range m.rules {

@@ -5,24 +5,23 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A requirer looks at what the target requires wherever a conversion writes an object, and says where the source may not
-// give it.
+// A requirer finds members that the target requires and the source may not give, wherever a
+// conversion writes an object.
 type requirer struct {
 	*direction
-	demands map[*crdschema.Node][]string // the members of an object that may lack something, or are required
-	done    map[string]bool              // objects that were looked at under the same condition
+	demands map[*crdschema.Node][]string // by object: its members that are required, or have required members
+	done    map[string]bool              // objects that were visited under the same condition
 }
 
 func newRequirer(d *direction) *requirer {
 	return &requirer{direction: d, demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
 }
 
-// A need is an object of the target that is there under some condition.
+// A need is an object of the target, and the condition under which it is there.
 type need struct {
 	binding *binding.Binding
 	path    []syntax.Segment
@@ -30,12 +29,12 @@ type need struct {
 	srcPath []syntax.Segment
 	src     binding.Place // unknown: no place of the source is copied to the object
 	given   []string      // the optional places of the source that are there then
-	ground  []string      // those of them that are there where the nearest object is that is copied
+	ground  []string      // those that are there whenever the nearest copied object around it is
 	trigger *binding.Rule // the rule that made the object
-	beside  bool          // which it did as the source has none, though it could
+	instead bool          // the trigger made it because the source has none, though it could
 }
 
-// bound looks at the places of a binding.
+// bound visits the places of a binding.
 func (q *requirer) bound(b *binding.Binding) {
 	if !q.enter(b) {
 		return
@@ -54,14 +53,9 @@ func (q *requirer) bound(b *binding.Binding) {
 	q.object(n)
 }
 
-// certain reports whether a place of the source is there wherever the object is.
+// certain reports whether a place of the source is there whenever the object is.
 func (n need) certain(s binding.Side, path []syntax.Segment) bool {
-	for _, place := range optional(n.binding, s, path, nil) {
-		if !slices.Contains(n.given, place) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(optional(n.binding, s, path, nil), func(place string) bool { return !slices.Contains(n.given, place) })
 }
 
 // makers returns the rules that write below an object.
@@ -69,16 +63,13 @@ func (n need) makers(dst binding.Side) []*binding.Rule {
 	return slices.DeleteFunc(n.binding.RulesBelow(dst, n.path), func(r *binding.Rule) bool { return !writes(r, dst) })
 }
 
-// object looks at the members of an object, or the elements of a list.
+// object visits the members of an object, or the elements of a list.
 func (q *requirer) object(n need) {
-	root := len(n.path) == 0 && n.binding.Prefix[q.dst] == "" && n.dst.Node.Property("metadata") != nil
+	root := isRoot(n.binding, q.dst, n.path, n.dst.Node)
 	for _, name := range q.demanding(n.dst.Node) {
-		if root && (name == "apiVersion" || name == "kind" || name == "metadata") {
-			continue
+		if !root || !skipped(name) {
+			q.member(n, syntax.Segment{Kind: syntax.Field, Name: name}, isDemanded(n.dst.Node, name))
 		}
-		by := syntax.Segment{Kind: syntax.Field, Name: name}
-		_, added := n.dst.Node.Property(name).Default()
-		q.member(n, by, n.dst.Node.IsRequired(name) && !added)
 	}
 	q.picked(n)
 	if e := n.binding.ElementsAt(q.dst, n.path); e != nil {
@@ -98,8 +89,13 @@ func (q *requirer) object(n need) {
 	}
 }
 
-// demanding returns the members of an object that it requires and does not default, and those with such a member in them. At the
-// others there is nothing to find.
+// isDemanded reports whether an object requires a member that the API server does not add.
+func isDemanded(n *crdschema.Node, name string) bool {
+	return n.IsRequired(name) && !hasDefault(n.Property(name))
+}
+
+// demanding returns the demanded members of an object, and members with demanded members in them.
+// The others need no visit.
 func (q *requirer) demanding(n *crdschema.Node) []string {
 	if n == nil {
 		return nil
@@ -109,9 +105,7 @@ func (q *requirer) demanding(n *crdschema.Node) []string {
 	}
 	var names []string
 	for _, name := range n.Properties() {
-		member := n.Property(name)
-		_, added := member.Default()
-		if n.IsRequired(name) && !added || q.demandsOf(member) {
+		if isDemanded(n, name) || q.demandsOf(n.Property(name)) {
 			names = append(names, name)
 		}
 	}
@@ -119,28 +113,27 @@ func (q *requirer) demanding(n *crdschema.Node) []string {
 	return names
 }
 
-// demandsOf reports whether something is required in a place.
+// demandsOf reports whether a place has demanded members in it.
 func (q *requirer) demandsOf(n *crdschema.Node) bool {
 	return n != nil && (len(q.demanding(n)) > 0 || q.demandsOf(n.Items()) || q.demandsOf(n.Values()))
 }
 
-// again reports whether the objects at a place were looked at before, in one way, where as much of the source was there.
+// again reports whether the objects at a place were visited before in the same way, with as much of
+// the source there.
 func (q *requirer) again(way string, m need) bool {
 	key := fmt.Sprintf("%s %p %s %s %t %q", way, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
-	if q.done[key] {
-		return true
-	}
+	again := q.done[key]
 	q.done[key] = true
-	return false
+	return again
 }
 
-// picked looks at the elements of a list, and the entries of a map, that rules name.
+// picked visits the elements of a list, and the entries of a map, that rules name.
 func (q *requirer) picked(n need) {
 	if !q.demandsOf(n.dst.Node) {
 		return
 	}
 	for _, by := range n.binding.Next(q.dst, n.path) {
-		if by.Kind == syntax.Pick || by.Kind == syntax.First || by.Kind == syntax.Field && n.dst.Node.Kind() == crdschema.Map {
+		if isPick(by) || by.Kind == syntax.Field && n.dst.Node.Kind() == crdschema.Map {
 			q.member(n, by, false)
 		}
 	}
@@ -150,7 +143,7 @@ func (q *requirer) elements(n need, by syntax.Segment) {
 	q.bound(implicit(n.binding, q.dst, by, n.path, n.srcPath, [2]binding.Place{n.dst, n.src}))
 }
 
-// member looks at a member: whether it is there if it has to be, and what is in it.
+// member visits a member: it reports one that is required and may be absent, and goes on below it.
 func (q *requirer) member(n need, by syntax.Segment, required bool) {
 	if q.ended() != nil {
 		return
@@ -162,15 +155,15 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		m.src = binding.Place{}
 	}
 	rules, e := m.binding.RulesAt(q.dst, m.path), m.binding.ElementsAt(q.dst, m.path)
-	if q.given(m, by) {
-		return
+	if by.Kind == syntax.Field && (pickKey(m.binding, q.dst, m.path) || len(m.path) == 1 && m.binding.Keys[q.dst] == by.Name) {
+		return // the key of an element is given
 	}
 	if required {
 		q.required(m, rules, e)
 	}
 	switch {
 	case e != nil:
-		if e.Has[q.src] { // else all its elements are ones that were kept, as they were
+		if e.Has[q.src] { // else all its elements were kept, unchanged
 			q.bound(e.Binding)
 		}
 		m.src = binding.Place{}
@@ -179,39 +172,29 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		q.below(m, rules)
 	case m.src.Known:
 		q.copied(m, m.srcPath)
-		q.madeBeside(m)
+		q.madeInstead(m)
 	default:
 		q.made(m)
 	}
 }
 
-// madeBeside goes on to an object that both versions have, but which a rule makes where the source has none.
-func (q *requirer) madeBeside(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("beside", m) {
+// madeInstead goes on to an object that both versions have, and that a rule makes if the source has
+// none.
+func (q *requirer) madeInstead(m need) {
+	if !q.demandsOf(m.dst.Node) || q.again("instead", m) {
 		return
 	}
 	for _, t := range q.triggers(m) {
 		next := m
 		next.trigger, next.given = t.rule, t.given
 		if t.read && !next.certain(q.src, m.srcPath) {
-			next.src, next.beside = binding.Place{}, true
+			next.src, next.instead = binding.Place{}, true
 			q.object(next)
 		}
 	}
 }
 
-// given reports whether a member is what its elements are known by, on this way or as a key.
-func (q *requirer) given(m need, by syntax.Segment) bool {
-	if by.Kind != syntax.Field {
-		return false
-	}
-	if pickKey(m.binding, q.dst, m.path) {
-		return true
-	}
-	return len(m.path) == 1 && m.binding.Keys[q.dst] == by.Name
-}
-
-// below goes on to what the rules of a place hand on.
+// below goes on to the places that the rules of a place hand on.
 func (q *requirer) below(m need, rules []*binding.Rule) {
 	for _, r := range rules {
 		switch {
@@ -222,19 +205,19 @@ func (q *requirer) below(m need, rules []*binding.Rule) {
 			next := m
 			next.src, next.srcPath = r.Ends[q.src][0].Place, r.Ends[q.src][0].Segments
 			q.copied(next, next.srcPath)
-			q.madeBeside(next)
+			q.madeInstead(next)
 		}
 	}
 }
 
-// copied goes on to an object that is there where a place of the source is.
+// copied goes on to an object that is there if a place of the source is.
 func (q *requirer) copied(m need, from []syntax.Segment) {
 	m.given = optional(m.binding, q.src, from, m.given)
 	m.ground, m.trigger = m.given, nil
 	q.object(m)
 }
 
-// made goes on to an object that is there only because a rule writes below it: once for each of these.
+// made goes on to an object that is there only because rules write below it, once for each rule.
 func (q *requirer) made(m need) {
 	if !q.demandsOf(m.dst.Node) || q.again("made", m) {
 		return
@@ -253,21 +236,21 @@ func (q *requirer) made(m need) {
 	}
 }
 
-// A trigger is a rule that makes an object by writing below it, and what of the source is there where it does.
+// A trigger is a rule that makes an object by writing below it, and the places of the source that
+// are there if it does.
 type trigger struct {
 	rule  *binding.Rule
 	given []string
 	read  bool // the rule reads a place
 }
 
-// Of the rules that make an object where as much of the source is there, but for what each reads itself, a few show what is to
-// be said of all. And of an object that many make at different times, only as many are looked at as one can read of.
+// An object that many rules make is not visited for each of them.
 const (
-	maxAlike    = 8
-	maxTriggers = 500
+	maxAlike    = 8   // of triggers that differ only in the place that the rule reads: a few show all there is to find
+	maxTriggers = 500 // more findings than anyone reads
 )
 
-// triggers returns what makes an object.
+// triggers returns the triggers of an object.
 func (q *requirer) triggers(m need) []trigger {
 	var all []trigger
 	alike := map[string]int{}
@@ -295,9 +278,5 @@ func (q *requirer) triggers(m need) []trigger {
 }
 
 func (q *requirer) sayRule(r *syntax.Rule, code, format string, args ...any) {
-	pos := r.Pos
-	if place := q.dst.In(r); place != nil {
-		pos = place.Pos
-	}
-	q.report(finding.Finding{Pos: pos, Code: code, Message: r.String() + ": " + fmt.Sprintf(format, args...)})
+	q.checker.say(posOf(r, q.dst), code, "", "%s: %s", r, fmt.Sprintf(format, args...))
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,30 +10,32 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// Units are the places of a version and of the hub that belong together: an edit of one place of a unit is one of all.
+// Units are the places of a version and of the hub that belong together: an edit of one place of a
+// unit is an edit of all.
 type Units struct {
 	Version, Hub string
 	Units        []Unit
 }
 
-// A Unit has more than one place at the version or at the hub, or expressions that read a place elsewhere.
+// A Unit has several places at the version or at the hub, or expressions that read places
+// elsewhere.
 type Unit struct {
 	Places []UnitPlace // of the version, then of the hub
-	Reads  []UnitPlace // beside them, outside of the element or of the rule set's place
-	Why    []string    // what holds it together
+	Reads  []UnitPlace // outside of the element, or of the place of the rule set
+	Why    []string    // the places belong together
 }
 
-// A UnitPlace is a place of a version with all that is below it, or just whether there is a value.
+// A UnitPlace is a place of a version with everything below it, or only whether it has a value.
 type UnitPlace struct {
 	Version, Path string
 	Presence      bool
 }
 
-// FindUnits returns what belongs together, for each version of the file that the CRD has. A rule set that is applied to one type
-// in several places is told of once.
+// FindUnits returns the units for each version of the file that the CRD has. If a rule set is
+// applied to one type in several places, its units are there once.
 func FindUnits(k *binding.Kind) []Units {
 	found := make([]Units, 0, len(k.Spokes))
-	for _, s := range told(k) {
+	for _, s := range spokesOf(k) {
 		l := unitLister{versions: s.Names, visited: map[*binding.Binding]bool{}}
 		l.binding(s.Root, [2][]syntax.Segment{})
 		found = append(found, Units{Version: s.Names[binding.OfSpoke], Hub: s.Names[binding.OfHub], Units: l.units})
@@ -56,10 +59,11 @@ func (l *unitLister) binding(b *binding.Binding, at [2][]syntax.Segment) {
 			l.units = append(l.units, l.unit(u, at))
 		}
 	}
-	below := func(path func(binding.Side) []syntax.Segment) [2][]syntax.Segment {
-		return [2][]syntax.Segment{
-			slices.Concat(at[binding.OfSpoke], path(binding.OfSpoke)), slices.Concat(at[binding.OfHub], path(binding.OfHub)),
+	below := func(path func(binding.Side) []syntax.Segment) (of [2][]syntax.Segment) {
+		for _, s := range sides() {
+			of[s] = slices.Concat(at[s], path(s))
 		}
+		return of
 	}
 	for _, rule := range b.Rules {
 		if rule.Below != nil {
@@ -75,56 +79,44 @@ func (l *unitLister) binding(b *binding.Binding, at [2][]syntax.Segment) {
 
 func (l *unitLister) unit(u *binding.Unit, at [2][]syntax.Segment) Unit {
 	var unit Unit
-	for end := range u.Places {
-		for _, p := range u.Places[end] {
-			unit.Places = append(unit.Places, l.place(end, slices.Concat(at[end], p.Path), p.Presence))
+	for _, s := range sides() {
+		for _, p := range u.Places[s] {
+			unit.Places = append(unit.Places, l.place(s, slices.Concat(at[s], p.Path), p.Presence))
 		}
-		for _, p := range u.Outside[end] {
-			unit.Reads = append(unit.Reads, l.place(end, p.Path, p.Presence))
+		for _, p := range u.Outside[s] {
+			unit.Reads = append(unit.Reads, l.place(s, p.Path, p.Presence))
 		}
 	}
 	for _, rule := range u.Rules {
-		for s, paths := range rule.Ends {
-			if len(paths) > 1 {
-				unit.Why = append(unit.Why, fmt.Sprintf("%s names %s places of %s", rule.Syntax, number(len(paths)), l.versions[s]))
+		for _, s := range sides() {
+			if n := len(rule.Ends[s]); n > 1 {
+				number := cmp.Or(map[int]string{2: "two"}[n], fmt.Sprint(n))
+				unit.Why = append(unit.Why, fmt.Sprintf("%s names %s places of %s", rule.Syntax, number, l.versions[s]))
 			}
 		}
 	}
 	for i, w := range u.Why {
 		if w.Other != nil {
-			place := l.place(int(w.At), slices.Concat(at[w.At], w.Place.Path), false)
-			unit.Why = append(unit.Why, fmt.Sprintf("%s and %s share %s", w.Rule, w.Other, place))
+			place := l.place(w.At, slices.Concat(at[w.At], w.Place.Path), false)
+			unit.Why = append(unit.Why, fmt.Sprintf("%s and %s share %s %s", w.Rule, w.Other, place.Version, place.Text()))
 			continue
 		}
-		place := l.place(int(w.At), w.Place.Path, w.Place.Presence)
+		place := l.place(w.At, w.Place.Path, w.Place.Presence)
 		if i > 0 && u.Why[i-1].Rule == w.Rule && u.Why[i-1].Key == w.Key {
 			unit.Why[len(unit.Why)-1] += ", " + place.Text()
 			continue
 		}
-		unit.Why = append(unit.Why, fmt.Sprintf("%s of %s reads %s", w.Key, w.Rule, place))
+		unit.Why = append(unit.Why, fmt.Sprintf("%s of %s reads %s %s", w.Key, w.Rule, place.Version, place.Text()))
 	}
 	return unit
 }
 
-func number(n int) string {
-	if n == 2 {
-		return "two"
-	}
-	return fmt.Sprint(n)
+func (l *unitLister) place(s binding.Side, path []syntax.Segment, presence bool) UnitPlace {
+	text := cmp.Or(syntax.Path{Segments: path}.String(), ".")
+	return UnitPlace{Version: l.versions[s], Path: text, Presence: presence}
 }
 
-func (l *unitLister) place(end int, path []syntax.Segment, presence bool) UnitPlace {
-	text := syntax.Path{Segments: path}.String()
-	if text == "" {
-		text = "."
-	}
-	return UnitPlace{Version: l.versions[end], Path: text, Presence: presence}
-}
-
-// String writes a place as `v1 .spec.type`, or `v1 has(.spec.type)`.
-func (p UnitPlace) String() string { return p.Version + " " + p.Text() }
-
-// Text is String without the version.
+// Text writes the place as `.spec.type`, or `has(.spec.type)`.
 func (p UnitPlace) Text() string {
 	if p.Presence {
 		return "has(" + p.Path + ")"
@@ -135,7 +127,7 @@ func (p UnitPlace) Text() string {
 // TextOf writes the places of a version.
 func (u *Unit) TextOf(version string) string { return textOf(u.Places, version) }
 
-// ReadsOf writes what is read of a version beside the places of the unit.
+// ReadsOf writes the places of a version that are read, but are not of the unit.
 func (u *Unit) ReadsOf(version string) string { return textOf(u.Reads, version) }
 
 func textOf(places []UnitPlace, version string) string {

@@ -13,7 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// TestUnitsOfTheExamples shows the units of all rules in examples/ that have any of more than one place.
+// TestUnitsOfTheExamples shows the units of all rules in examples/ that have any of more than one
+// place.
 func TestUnitsOfTheExamples(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("../../../../examples/*/rules.yaml")

@@ -10,11 +10,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A walker goes through the schema of one version and tells of every atom what becomes of it in the other one.
+// A walker goes through the schema of one version, and says what becomes of every atom in the other
+// one.
 type walker struct {
 	*direction
-	atoms  *[]Atom // nil: nobody wants them
-	muted  int     // above 0: the atoms are told already, by another rule with a guard
+	atoms  *[]Atom // or nil
+	muted  int     // above 0: the atoms are there already, by another rule with a guard
 	unused map[freeKey]map[crdschema.Kind][]string
 }
 
@@ -23,16 +24,11 @@ type visit struct {
 	binding *binding.Binding
 	path    []syntax.Segment
 	src     binding.Place
-	dst     binding.Place // unknown: there is none
+	dst     binding.Place // unknown: it has none
 	dstPath []syntax.Segment
-	via     *syntax.Rule // the pair that the counterpart is by; nil: by name
-	direct  bool         // the pair names just this place
-	blocked *syntax.Rule // why there is no counterpart, if a rule of the target is to blame
-}
-
-// isRoot reports whether the place is a whole object.
-func (v visit) isRoot(src binding.Side) bool {
-	return len(v.path) == 0 && v.binding.Prefix[src] == "" && v.src.Node.Property("metadata") != nil
+	via     *syntax.Rule // the rule that pairs the place with its counterpart; nil: they have one path
+	direct  bool         // the rule names this place itself
+	blocked *syntax.Rule // the rule that owns the counterpart, which therefore is none
 }
 
 // bound goes through the places of a binding.
@@ -63,18 +59,20 @@ func (w *walker) place(v visit) {
 		return
 	}
 	if !v.dst.Known && w.amongElements(v) {
-		return // what is told of the elements holds for it
+		return // it has the outcome of the elements
 	}
 	w.copied(v)
 }
 
-// amongElements reports whether no rule names a part of a picked element, but rules go through all elements of the list.
+// amongElements reports whether rules go through all elements of the list of a picked element, and
+// none names a part of this one.
 func (w *walker) amongElements(v visit) bool {
-	at := slices.IndexFunc(v.path, func(s syntax.Segment) bool { return s.Kind == syntax.Pick || s.Kind == syntax.First })
+	at := slices.IndexFunc(v.path, isPick)
 	return at >= 0 && v.binding.ElementsAt(w.src, v.path[:at]) != nil && len(v.binding.Next(w.src, v.path)) == 0
 }
 
-// ruled tells of a place that rules name. If there are more than one, all have guards, and the first one speaks for them.
+// ruled handles a place that rules name. If there are several, all have guards, and the first one
+// reports for them.
 func (w *walker) ruled(v visit, rules []*binding.Rule) {
 	w.rule(v, rules[0], rules[1:]...)
 	for _, r := range rules[1:] {
@@ -92,7 +90,7 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst], alone: true})
 	case r.How == binding.Computes:
 		w.all(v, outcome{
-			class: Preserved, rule: r.Syntax, reason: "where it is not what the rule computes", by: []*binding.Rule{r}, in: v.binding,
+			class: Preserved, rule: r.Syntax, reason: "if it differs from what the rule computes", by: []*binding.Rule{r}, in: v.binding,
 		})
 	case r.Doubtful || r.How == binding.Converts:
 		w.all(v, mapped(v.binding, w.dst, r, others))
@@ -112,7 +110,7 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 	}
 }
 
-// mapped is the outcome of a place that rules convert.
+// mapped returns the outcome of a place that rules convert.
 func mapped(b *binding.Binding, dst binding.Side, r *binding.Rule, others []*binding.Rule) outcome {
 	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst]), by: append([]*binding.Rule{r}, others...), in: b}
 	for _, other := range others {
@@ -130,7 +128,7 @@ func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 	return strings.Join(texts, ", ")
 }
 
-// iterated tells of a list or map whose elements have rules.
+// iterated handles a list or map whose elements have rules.
 func (w *walker) iterated(v visit, e *binding.Elements) {
 	if e.Has[w.dst] {
 		there := e.Ends[w.dst].Segments
@@ -144,7 +142,7 @@ func (w *walker) iterated(v visit, e *binding.Elements) {
 	w.bound(e.Binding)
 }
 
-// named goes on to what rules name below a place and the schema does not.
+// named goes on to places that rules name below a place and the schema does not.
 func (w *walker) named(v visit) {
 	for _, by := range v.binding.Next(w.src, v.path) {
 		if by.Kind != syntax.Field || v.src.Node.Property(by.Name) == nil {
@@ -166,7 +164,7 @@ func (w *walker) child(v visit, by syntax.Segment) {
 	w.place(next)
 }
 
-// copied tells of a place that no rule names, or a pair hands on: what becomes of it is in the two schemas.
+// copied handles a place that no rule names, or that a pair hands on: the two schemas decide.
 func (w *walker) copied(v visit) {
 	if v.dst.Known && !v.direct {
 		if owner := v.binding.Owner(w.dst, v.dstPath); owner != nil {
@@ -175,12 +173,12 @@ func (w *walker) copied(v visit) {
 	}
 	below := v.src.Known && len(v.binding.Next(w.src, v.path)) > 0 || v.dst.Known && len(v.binding.Next(w.dst, v.dstPath)) > 0
 	if v.dst.Known && len(v.path) == 0 && v.binding.Keys[w.dst] != "" {
-		below = true // the key of the target is no place to copy to
+		below = true // the key of the target cannot be copied to
 	}
-	below = below || v.isRoot(w.src) // metadata is nobody's business
+	below = below || isRoot(v.binding, w.src, v.path, v.src.Node) // metadata is not compared
 	switch {
 	case !v.dst.Known && below:
-		w.emit(v, Presence, outcome{class: Preserved, reason: "where nothing is in it", alone: true})
+		w.emit(v, Presence, outcome{class: Preserved, reason: "if it is empty", alone: true})
 		w.inside(v)
 	case !v.dst.Known:
 		w.lost(v)
@@ -210,14 +208,13 @@ func (w *walker) handedOn(v visit) outcome {
 	return outcome{class: Copied, in: v.binding, there: v.dstPath}
 }
 
-// inside goes through what is in an object, or in a list some of whose elements have rules.
+// inside visits what is in an object, or in a list some of whose elements have rules.
 func (w *walker) inside(v visit) {
-	root := v.isRoot(w.src)
+	root := isRoot(v.binding, w.src, v.path, v.src.Node)
 	for _, name := range v.src.Node.Properties() {
-		if root && (name == "apiVersion" || name == "kind" || name == "metadata") {
-			continue // every object has them, and they go from version to version as they are
+		if !root || !skipped(name) {
+			w.child(v, syntax.Segment{Kind: syntax.Field, Name: name})
 		}
-		w.child(v, syntax.Segment{Kind: syntax.Field, Name: name})
 	}
 	if root {
 		w.metadata(v)
@@ -234,19 +231,18 @@ func (w *walker) inside(v visit) {
 	}
 }
 
-// metadata tells of the labels and annotations that rules name.
+// metadata handles the labels and annotations that rules name.
 func (w *walker) metadata(v visit) {
 	for _, r := range v.binding.Rules {
 		for _, e := range r.Ends[w.src] {
 			if e.Segments[0].Kind == syntax.Field && e.Segments[0].Name == "metadata" {
-				v := visit{binding: v.binding, path: e.Segments, src: e.Place}
-				w.rule(v, r)
+				w.rule(visit{binding: v.binding, path: e.Segments, src: e.Place}, r)
 			}
 		}
 	}
 }
 
-// unknown tells of fields that the schema does not name.
+// unknown handles fields that the schema does not name.
 func (w *walker) unknown(v visit) {
 	others := v.dst.Others()
 	switch {
@@ -262,7 +258,7 @@ func (w *walker) unknown(v visit) {
 	}
 }
 
-// elements goes through the elements of a list or map that is copied one by one.
+// elements visits the elements of a list or map that are copied one by one.
 func (w *walker) elements(v visit, by syntax.Segment) {
 	if v.dst.Known {
 		w.bound(implicit(v.binding, w.src, by, v.path, v.dstPath, [2]binding.Place{v.src, v.dst}))
@@ -272,5 +268,3 @@ func (w *walker) elements(v visit, by syntax.Segment) {
 	next.path, next.src = append(slices.Clone(v.path), by), v.src.Step(by)
 	w.lost(next)
 }
-
-const remedies = "add a rule, `drop: reason`, or `unmapped: Preserve`"

@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// clean makes of the value at a place what stays of it in the target, and reports whether it stays. What moves is in ops then.
+// clean takes away from a value what does not stay in the target, and reports whether the value
+// stays. Values that move are put into ops.
 func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool {
 	switch p.Disposition {
 	case plan.Taken:
@@ -32,27 +33,28 @@ func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool
 	if p.Vanishes && n.Kind() == jsondoc.Map && !n.Untouched() && r.isEmpty(n) {
 		return false
 	}
-	if l := p.Move; l != nil {
+	if rule := p.Move; rule != nil {
 		r.taken++
-		r.mayLose = r.mayLose || l.MayLose
-		ops[l.InAt] = transform.Operand{Value: n.Value(), Present: true}
+		r.mayLose = r.mayLose || rule.MayLose
+		ops[rule.InAt] = transform.Operand{Value: n.Value(), Present: true}
 		if moves {
-			ops[l.OutAt] = ops[l.InAt]
+			ops[rule.OutAt] = ops[rule.InAt]
 		}
 		return false
 	}
 	return true
 }
 
-// mayMove asks the guard of a rule, which sees the value before anything is taken out of it.
-func (r *run) mayMove(l *plan.Rule, n *jsondoc.Node, ops []transform.Operand) bool {
-	in := ops[l.InAt : l.InAt+1]
+// mayMove reports whether the guard of a rule holds. It sees the value before anything is taken out
+// of it.
+func (r *run) mayMove(rule *plan.Rule, n *jsondoc.Node, ops []transform.Operand) bool {
+	in := ops[rule.InAt : rule.InAt+1]
 	in[0] = transform.Operand{Value: n.Value(), Present: true}
-	return l.Guard == nil || r.allowed(l, in)
+	return rule.Guard == nil || r.allowed(rule, in)
 }
 
-// through takes out of a value that goes what moves elsewhere. Doubt is about anything else in it, and about an object whose
-// presence alone says something.
+// through takes what moves elsewhere out of a value that goes. The conversion may lose anything
+// else in it, and the presence of an object from which nothing is taken.
 func (r *run) through(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	before := r.taken
 	switch n.Kind() {
@@ -67,22 +69,26 @@ func (r *run) through(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}
 }
 
-// content converts what is in a value, and reports whether the target's schema has the rest of it.
+// content converts what is in a value, and reports whether the target's schema allows the rest.
 func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool {
 	kind := n.Kind()
 	switch {
-	case p.Elem != nil && p.Elem.From != p.Elem.To && kind == p.Elem.From.Kind():
+	case p.Elem != nil && p.Elem.From != p.Elem.To && kind == p.Elem.From:
 		r.members(p, n, ops)
 		r.picks(p, n, ops)
-		r.rebuild(p.Elem, n)
+		if p.Elem.From == jsondoc.Map {
+			r.toList(p.Elem, n)
+		} else {
+			r.toMap(p.Elem, n)
+		}
 		r.mayLose = r.mayLose || p.Elem.Picked
 		return true
 	case kind == jsondoc.Map && p.Src.MayBeObject() && p.Dst.MayBeObject():
-		if r.members(p, n, ops); p.Elem != nil && p.Elem.From == plan.Dict {
+		if r.members(p, n, ops); p.Elem != nil && p.Elem.From == jsondoc.Map {
 			r.each(p.Elem, n)
 		}
 	case kind == jsondoc.Array && p.Src.MayBeList() && p.Dst.MayBeList():
-		if r.picks(p, n, ops); p.Elem != nil && p.Elem.From == plan.List {
+		if r.picks(p, n, ops); p.Elem != nil && p.Elem.From == jsondoc.Array {
 			r.each(p.Elem, n)
 		}
 	case p.Check:
@@ -91,7 +97,8 @@ func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bo
 	return p.Sub == nil || r.program(p.Sub, n)
 }
 
-// fits reports whether a value can stay as it is. One that neither schema has stays: it is wrong here and there.
+// fits reports whether a value can stay as it is. A value that neither schema allows stays, as it
+// is no less valid in the target.
 func (r *run) fits(p *plan.Node, n *jsondoc.Node) bool {
 	after, before := p.Dst.Admits(n.Text()), p.Src.Admits(n.Text())
 	r.mayLose = r.mayLose || after != before
@@ -105,7 +112,7 @@ func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}
 	next := 0
 	r.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
-		switch k := p.InTurn(name, &next); {
+		switch k := p.Member(name, &next); {
 		case k == nil:
 			return true
 		case k.Disposition == plan.Taken:
@@ -117,7 +124,7 @@ func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}))
 }
 
-// take hands a value to those who read it.
+// take puts a value into the operands that read it.
 func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
 	r.taken++
 	for _, i := range p.Reads {
@@ -125,7 +132,8 @@ func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
 	}
 }
 
-// each runs the program of the elements of a list, or of the values of a map. One that has no value afterwards leaves.
+// each runs a program over the elements of a list or the values of a map, and removes those that
+// have no value afterwards.
 func (r *run) each(e *plan.Elements, n *jsondoc.Node) {
 	r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool {
 		is := r.program(e.Program, m.Node())
@@ -134,8 +142,9 @@ func (r *run) each(e *plan.Elements, n *jsondoc.Node) {
 	}))
 }
 
-// picks cleans the elements that rules pick. One of which only the key is left goes: a rule made it, or makes it again. The
-// way back may put it elsewhere in the list, so there is doubt whenever there are elements.
+// picks cleans the elements that rules pick. An element goes if only its key is left, as a rule
+// creates it again. The way back may put it elsewhere in the list, so the conversion may lose the
+// order.
 func (r *run) picks(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	r.mayLose = r.mayLose || p.Shifts && !r.isEmpty(n)
 	if len(p.Picks) == 0 {
@@ -160,7 +169,7 @@ func (r *run) picks(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}
 }
 
-// isBare reports whether nothing is left of an element but the key that it is picked by.
+// isBare reports whether an element has at most the key that it is picked by.
 func (r *run) isBare(e *jsondoc.Node, at plan.Step) bool {
 	count := 0
 	bare := e.Kind() == jsondoc.Map
@@ -170,4 +179,14 @@ func (r *run) isBare(e *jsondoc.Node, at plan.Step) bool {
 		return bare
 	}))
 	return bare && count <= 1
+}
+
+// branch converts a value to a second copy, of which another rule has moved the original.
+func (r *run) branch(p *plan.Node, v jsondoc.Value) transform.Operand {
+	n := r.alone(v)
+	if n == nil || !r.content(p, n, nil) {
+		r.mayLose = true
+		return transform.Operand{}
+	}
+	return transform.Operand{Value: n.Value(), Present: true}
 }

@@ -1,5 +1,6 @@
-// Package exec runs the programs of package plan over the text of objects, and keeps what a version cannot say in annotations,
-// so that every conversion is lossless whatever the rules do (see conversion).
+// Package exec runs the programs of package plan over the text of objects. It keeps what a version
+// cannot say in annotations (package keep), so that every conversion is lossless whatever the rules
+// do.
 package exec
 
 import (
@@ -15,139 +16,125 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent use.
+// A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent
+// use.
 type Converter struct {
-	group, hub string
+	group      string
 	versions   []string
-	schemas    map[string]*crdschema.Version
-	spokes     map[string]*Spoke
+	directions map[[2]string]*direction // by the versions from and to
 	callsGo    bool
-	pool       scratchPool
+	pool       sync.Pool // of *scratch
 }
 
-// A Spoke is a version with the programs to the hub and from it, and what package keep has to know of both.
+// A Spoke is a version: its programs to the hub and from it, and the layouts of both.
 type Spoke struct {
 	ToHub, FromHub *plan.Program
 	Layout, Hub    *keep.Layout
-	// What the schemas of the version and of the hub fill in at places that the other one lacks, and all that they fill in.
-	missing, missingOfHub   *keep.Defaults
-	defaults, defaultsOfHub *keep.Defaults
 }
 
-// NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says that rules call functions
-// in Go, which may not return.
+// A direction is the conversion of one version to another.
+type direction struct {
+	there, back    *plan.Program
+	source, target *keep.Layout
+	// The schema of the target; all that it fills in; and what it fills in where the source has no
+	// place.
+	schema            *crdschema.Version
+	defaults, missing *keep.Defaults
+}
+
+// NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says
+// that rules call Go functions, which may not return.
 func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, callsGo bool) *Converter {
-	c := &Converter{
-		group: crd.Group, hub: hub, spokes: spokes, callsGo: callsGo,
-		schemas: make(map[string]*crdschema.Version, len(crd.Versions)),
-	}
+	c := &Converter{group: crd.Group, callsGo: callsGo, directions: make(map[[2]string]*direction, 2*len(spokes))}
 	for _, v := range crd.Versions {
-		c.versions, c.schemas[v.Name] = append(c.versions, v.Name), v
+		c.versions = append(c.versions, v.Name)
 	}
-	for _, s := range spokes {
-		s.missing, s.missingOfHub = s.Layout.Missing(), s.Hub.Missing()
-		s.defaults, s.defaultsOfHub = s.Layout.Defaults(), s.Hub.Defaults()
+	add := func(from, to string, there, back *plan.Program, source, target *keep.Layout) {
+		c.directions[[2]string{from, to}] = &direction{
+			there: there, back: back, source: source, target: target,
+			schema: crd.Version(to), defaults: target.Defaults(), missing: target.Missing(),
+		}
+	}
+	for name, s := range spokes {
+		add(name, hub, s.ToHub, s.FromHub, s.Layout, s.Hub)
+		add(hub, name, s.FromHub, s.ToHub, s.Hub, s.Layout)
 	}
 	return c
 }
 
-// Complete implements converters.Completer: it fills in what is not kept, since the schema of the version fills it in where the
-// object is stored at that.
+// Complete implements converters.Completer. It fills in defaults that are not kept, since the API
+// server would fill them in only if it stored the object at that version.
 func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
-	if s := c.spokes[from]; s != nil {
-		return s.missingOfHub.FillIn(obj)
-	}
-	if s := c.spokes[to]; s != nil {
-		return s.missing.FillIn(obj)
+	if d := c.directions[[2]string{from, to}]; d != nil {
+		return d.missing.FillIn(obj)
 	}
 	return nil
 }
 
-// Interruptible implements converters.Interruptible: rules look at the context, functions in Go need not.
+// Interruptible implements converters.Interruptible: rules check the context, Go functions may not.
 func (c *Converter) Interruptible() bool { return !c.callsGo }
 
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	d := c.pool.get()
-	v := &d.job
-	*v = conversion{
-		ctx: ctx, group: c.group, scratch: d, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions}, schema: c.schemas[to],
-	}
-	if s := c.spokes[from]; s != nil && to == c.hub {
-		v.there, v.back, v.source, v.target, v.defaults = s.ToHub, s.FromHub, s.Layout, s.Hub, s.defaultsOfHub
-	} else if s := c.spokes[to]; s != nil && from == c.hub {
-		v.there, v.back, v.source, v.target, v.defaults = s.FromHub, s.ToHub, s.Hub, s.Layout, s.defaults
-	} else {
+	d := c.directions[[2]string{from, to}]
+	if d == nil {
 		return &jsondoc.PathError{Problem: fmt.Sprintf("no rules convert %s to %s, add the version", from, to), Path: ".apiVersion"}
 	}
-	err := v.convert()
-	c.pool.put(d)
+	s, _ := c.pool.Get().(*scratch)
+	if s == nil {
+		s = &scratch{}
+	}
+	s.job = conversion{
+		direction: d, ctx: ctx, group: c.group, scratch: s, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions},
+	}
+	err := s.job.convert()
+	s.clear()
+	c.pool.Put(s)
 	return err
 }
 
-// scratchPool are those that nobody uses at the moment.
-type scratchPool struct{ pool sync.Pool }
-
-func (d *scratchPool) get() *scratch {
-	if d, ok := d.pool.Get().(*scratch); ok {
-		return d
-	}
-	made := &scratch{}
-	made.run.views = views{made.run.shown.see, made.run.shown.seeMetadata}
-	return made
-}
-
-func (d *scratchPool) put(free *scratch) {
-	free.clear()
-	d.pool.Put(free)
-}
-
-// A scratch is the memory of a conversion, which the next one uses again. One that panics leaves it to the garbage collector.
+// A scratch is the memory of a conversion, which later ones reuse. After a panic, it is left to the
+// garbage collector.
 type scratch struct {
-	docs [4]jsondoc.Document
-	used int
-	job  conversion
-	// annotation is what an annotation keeps, while it is read.
-	annotation jsondoc.Document
-	// search is for unknown fields.
-	search keep.Searcher
-	run    run
+	docs       [4]jsondoc.Document
+	used       int
+	job        conversion
+	annotation jsondoc.Document // the kept values of one annotation, while they are read
+	search     keep.Searcher    // for unknown fields
+	run        run
 }
 
-// open returns the object that text is, good until the scratch is cleared.
-func (d *scratch) open(text []byte) (*jsondoc.Object, error) {
-	if d.used == len(d.docs) {
+// open parses an object, which is valid until the scratch is cleared.
+func (s *scratch) open(text []byte) (*jsondoc.Object, error) {
+	if s.used == len(s.docs) {
 		return jsondoc.ParseObject(text)
 	}
-	d.used++
-	return d.docs[d.used-1].Parse(text)
+	s.used++
+	return s.docs[s.used-1].Parse(text)
 }
 
-// clear lets go of all that is of the object.
-func (d *scratch) clear() {
-	for i := range d.docs[:d.used] {
-		d.docs[i].Reset(nil)
+// clear releases all references to the object.
+func (s *scratch) clear() {
+	for i := range s.docs[:s.used] {
+		s.docs[i].Reset(nil)
 	}
-	d.used, d.job = 0, conversion{}
-	d.run.clear()
+	s.used, s.job = 0, conversion{}
+	s.run.clear()
 }
 
 // A conversion is that of one object x.
 //
-// F converts there and G back, without a look at what was kept, and both are functions of what is visible. X becomes F(x), in
-// which those kept values are put back that are still valid. Where G does not give x back, what it does not give is kept. See
-// package keep.
+// Let F be the program there and G the program back. Both depend only on the visible part of the
+// object. The result is F(x), in which kept values are restored if they are still valid. Whatever
+// of x the result would not give back through G is kept in it. See package keep.
 type conversion struct {
+	*direction
 	keep.Versions
-	ctx            context.Context //nolint:containedctx // lives as long as one call
-	group          string
-	obj            *jsondoc.Object
-	there, back    *plan.Program
-	source, target *keep.Layout
-	// Of the version that the object is converted to.
-	schema   *crdschema.Version
-	defaults *keep.Defaults
-	scratch  *scratch
+
+	ctx     context.Context //nolint:containedctx // lives as long as one call
+	group   string
+	obj     *jsondoc.Object
+	scratch *scratch
 }
 
 func (v *conversion) convert() error {
@@ -201,7 +188,7 @@ func (v *conversion) convert() error {
 	return err
 }
 
-// forth makes F(x) of the object, and reports whether G may not give x back.
+// forth turns the object into F(x), and reports whether G may fail to restore x.
 func (v *conversion) forth(is shown) (mayLose bool, err error) {
 	mayLose, err = v.run(v.there, v.obj, v.From, is, false)
 	call := &v.scratch.run.call
@@ -223,8 +210,8 @@ func (v *conversion) forth(is shown) (mayLose bool, err error) {
 	return true, err
 }
 
-// stored has the entries know what the way back will give once the API server has pruned and defaulted the object, if that is
-// something else.
+// stored tells the entries what the way back will give once the API server has pruned and defaulted
+// the object, if that differs.
 func (v *conversion) stored(entries []*keep.Entry) error {
 	y, err := v.asStored()
 	if y == nil || err != nil {
@@ -237,7 +224,7 @@ func (v *conversion) stored(entries []*keep.Entry) error {
 	return keep.Stored(v.ctx, entries, g, y, v.source)
 }
 
-// asStored returns the object as the API server stores it, or nil if that is what it is already.
+// asStored returns the object as the API server stores it, or nil if it is that already.
 func (v *conversion) asStored() (*jsondoc.Object, error) {
 	if v.schema.Embeds() {
 		text, changed, err := v.schema.Stored(v.obj.Text())
@@ -247,7 +234,7 @@ func (v *conversion) asStored() (*jsondoc.Object, error) {
 		return v.scratch.open(text)
 	}
 	if v.defaults == nil {
-		return nil, nil //nolint:nilnil // as said
+		return nil, nil //nolint:nilnil // nil: the object is as stored
 	}
 	y, err := v.copyOf(v.obj)
 	if err != nil {
@@ -259,7 +246,7 @@ func (v *conversion) asStored() (*jsondoc.Object, error) {
 	return y, nil
 }
 
-// copyOf returns an object with edits of its own.
+// copyOf returns a copy of an object.
 func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
 	if c := obj.Copy(); c != nil {
 		return c, nil
@@ -267,7 +254,7 @@ func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
 	return v.scratch.open(obj.Text())
 }
 
-// wayBack returns what G gives for an object of the version that this one is converted to.
+// wayBack returns G(y) for an object y of the target version.
 func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
 	g, err := v.copyOf(y)
 	if err != nil {
@@ -282,13 +269,13 @@ func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
 	return g, err
 }
 
-// errTotalLimit says that the expressions for an object cost too much together. None of them counts then, so that it makes no
-// difference in which order a program has them, and which element of a list stands before another: the run is to be made once more,
-// mute and on an untouched object. It never leaves the package.
+// errTotalLimit is returned if the expressions for an object cost too much together. The run is
+// then repeated on an untouched object without any expression, so that the order of rules and list
+// elements makes no difference. The error never leaves the package.
 var errTotalLimit = errors.New("the expressions for the object cost too much together")
 
-// run puts an object of a version through a program. Each run has the whole cost limit for itself: what an expression gives
-// must not depend on what ran before. A mute one is without expressions.
+// run runs a program over an object of a version, without expressions if mute is true. Each run has
+// the whole cost limit to itself, as the result of an expression must not depend on earlier runs.
 func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, mute bool) (mayLose bool, err error) {
 	is.group, is.version = v.group, version
 	r := &v.scratch.run

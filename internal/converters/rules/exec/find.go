@@ -37,13 +37,13 @@ func (r *run) part(n *jsondoc.Node, s *plan.Step) *jsondoc.Node {
 	return found
 }
 
-// picked reports whether an element is the one of a pick.
+// picked reports whether an element is the one that a step picks.
 func (r *run) picked(e *jsondoc.Node, s *plan.Step) bool {
 	text, ok := scalarText(r.member(e, s.Name))
 	return ok && text == s.Value
 }
 
-// scalarText returns the text that a key field is known by: a string's own, else that of a number or a boolean.
+// scalarText returns the text of a key field: a string without quotes, or a number or boolean.
 func scalarText(n *jsondoc.Node) (string, bool) {
 	switch n.Kind() {
 	case jsondoc.String:
@@ -60,22 +60,6 @@ func (r *run) member(n *jsondoc.Node, name string) *jsondoc.Node {
 	m, err := n.Member(name)
 	r.note(err)
 	return m
-}
-
-// An entry is a member of an object, or an element of a list, which has no name.
-type entry struct {
-	name  string
-	value *jsondoc.Node
-}
-
-// entries lists the members or elements of n.
-func (r *run) entries(n *jsondoc.Node) []entry {
-	var list []entry
-	r.note(n.Each(func(name string, value *jsondoc.Node) bool {
-		list = append(list, entry{name, value})
-		return true
-	}))
-	return list
 }
 
 func (r *run) isEmpty(n *jsondoc.Node) bool {

@@ -8,8 +8,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// put writes a value to the rest of a path, from its step i on, below n, and makes what is absent on the way. It reports
-// false, and changes nothing, where something else is in the way: that is data of the source, which no rule may overwrite.
+// put writes a value to the rest of a path, from its step i on, below n, and creates what is absent
+// on the way. It changes nothing and returns false if something else is in the way: no rule may
+// overwrite data of the source.
 func (r *run) put(n *jsondoc.Node, path *plan.Route, i int, v jsondoc.Value) bool {
 	if i == len(path.Steps) {
 		n.Replace(v)
@@ -29,12 +30,12 @@ func (r *run) put(n *jsondoc.Node, path *plan.Route, i int, v jsondoc.Value) boo
 	if m == nil {
 		m = r.makeMember(n, path, i)
 	} else if m.Kind() == jsondoc.Null && i < 2 && path.Steps[0].Name == "metadata" {
-		r.note(replace(m, "{}")) // the API server takes null for nothing there
+		r.replace(m, []byte("{}")) // the API server treats null there as absent
 	}
 	return r.put(m, path, i+1, v)
 }
 
-// add is put for the last step of a path, to a member.
+// add puts a value at the last step of a path, which is a member.
 func (r *run) add(n *jsondoc.Node, path *plan.Route, v jsondoc.Value) bool {
 	r.into = n
 	added, err := n.AddMember(path.Last, v)
@@ -43,77 +44,75 @@ func (r *run) add(n *jsondoc.Node, path *plan.Route, v jsondoc.Value) bool {
 	return added
 }
 
-// makeMember makes the object or list that step i of the path leads to.
+// makeMember creates the object or list at step i of the path.
 func (r *run) makeMember(n *jsondoc.Node, path *plan.Route, i int) *jsondoc.Node {
 	if len(path.Private) <= i || !path.Private[i] {
 		r.mayLose = true
 	}
-	text := "{}"
-	if path.Steps[i+1].Kind != plan.ByName {
-		text = "[]"
-	}
-	empty, err := jsondoc.RawValue([]byte(text))
+	empty, err := jsondoc.RawValue(emptyFor(&path.Steps[i+1]))
 	r.note(err)
 	r.note(n.SetMember(path.Steps[i].Name, empty))
 	return r.member(n, path.Steps[i].Name)
 }
 
-// putElement is put for a step to an element, which it makes.
+// emptyFor returns an empty value in which a step leads to a part.
+func emptyFor(s *plan.Step) []byte {
+	if s.Kind == plan.ByName {
+		return []byte("{}")
+	}
+	return []byte("[]")
+}
+
+// putElement is put for a step to an element, which it creates.
 func (r *run) putElement(n *jsondoc.Node, path *plan.Route, i int, v jsondoc.Value) bool {
 	s := &path.Steps[i]
 	if n.Kind() != jsondoc.Array {
 		return false
 	}
 	e := r.part(n, s)
-	whole := i == len(path.Steps)-1
-	if e != nil && (!whole || s.Kind != plan.ByFirst) {
+	whole, first := i == len(path.Steps)-1, s.Kind == plan.ByFirst
+	if e != nil && (!whole || !first) {
 		r.mayLose = true
 		return !whole && r.put(e, path, i+1, v)
 	}
-	list := r.entries(n)
-	text := []byte("{}")
+	var text []byte
 	switch {
-	case whole && s.Kind == plan.ByPick:
+	case whole && first:
+		text = v.Text()
+	case whole:
 		if text = r.keyed(v, path, i); text == nil {
 			return false
 		}
-	case whole:
-		text = v.Text()
-	case s.Kind == plan.ByPick:
-		text = append(append([]byte("{"), jsondoc.StringValue(s.Name).Text()...), ':')
-		text = append(append(text, r.keyText(path, i)...), '}')
-	case path.Steps[i+1].Kind != plan.ByName:
-		text = []byte("[]")
+	case first:
+		text = emptyFor(&path.Steps[i+1])
+	default:
+		text = append(append(appendName([]byte{'{'}, s.Name), path.Keys[i]...), '}')
 	}
-	texts := make([][]byte, 0, len(list)+1)
-	if s.Kind == plan.ByFirst {
-		texts = append(texts, text)
-		r.mayLose = r.mayLose || len(list) > 0
-	}
-	for _, e := range list {
-		texts = append(texts, e.value.Text())
-	}
-	if s.Kind != plan.ByFirst {
+	var texts [][]byte
+	r.note(n.Each(func(_ string, e *jsondoc.Node) bool {
+		texts = append(texts, e.Text())
+		return true
+	}))
+	if first {
+		r.mayLose = r.mayLose || len(texts) > 0
+		texts = slices.Insert(texts, 0, text)
+	} else {
 		texts = append(texts, text)
 	}
-	r.note(replaceElements(n, texts))
+	r.replaceElements(n, texts)
 	return whole || r.put(r.part(n, s), path, i+1, v)
 }
 
-// keyed returns a value as the element that step i of the path picks: with its key. It returns nil for a value that cannot be it.
+// keyed returns a value as the element that step i of the path picks, with its key, or nil if the
+// value cannot be that element.
 func (r *run) keyed(v jsondoc.Value, path *plan.Route, i int) []byte {
-	holder, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), v.Text(), []byte("}")))
-	r.note(err)
-	if err != nil {
-		return nil
-	}
 	s := &path.Steps[i]
-	e := r.member(holder.Node, "")
+	e := r.alone(v)
 	switch {
 	case e.Kind() != jsondoc.Map:
 		return nil
 	case r.member(e, s.Name) == nil:
-		key, err := jsondoc.RawValue(r.keyText(path, i))
+		key, err := jsondoc.RawValue(path.Keys[i])
 		r.note(err)
 		r.note(e.SetMember(s.Name, key))
 	case !r.picked(e, s):
@@ -122,23 +121,22 @@ func (r *run) keyed(v jsondoc.Value, path *plan.Route, i int) []byte {
 	return e.Text()
 }
 
-// keyText returns the key of a new element as the schema has it: a string, or a number.
-func (r *run) keyText(path *plan.Route, i int) []byte {
-	s := &path.Steps[i]
-	if path.Numbers[i] {
-		return []byte(s.Value)
+// alone returns a value as a node outside of the object, or nil.
+func (r *run) alone(v jsondoc.Value) *jsondoc.Node {
+	holder, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), v.Text(), []byte("}")))
+	if r.note(err); err != nil {
+		return nil
 	}
-	return jsondoc.StringValue(s.Value).Text()
+	return r.member(holder.Node, "")
 }
 
-// replaceElements makes n the list of the texts.
-func replaceElements(n *jsondoc.Node, texts [][]byte) error {
-	return replace(n, string(arrayOf(texts)))
+func (r *run) replaceElements(n *jsondoc.Node, texts [][]byte) {
+	r.replace(n, slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'}))
 }
 
-// arrayOf returns the text of a list.
-func arrayOf(texts [][]byte) []byte {
-	array := append(make([]byte, 0, 2+len(texts)), '[')
-	array = append(array, bytes.Join(texts, []byte{','})...)
-	return append(array, ']')
+func (r *run) replace(n *jsondoc.Node, text []byte) {
+	v, err := jsondoc.RawValue(text)
+	if r.note(err); err == nil {
+		n.Replace(v)
+	}
 }

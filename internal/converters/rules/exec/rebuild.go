@@ -8,15 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// rebuild makes a list of a map, in the order of its keys, or a map of a list, in the order of its elements.
-func (r *run) rebuild(e *plan.Elements, n *jsondoc.Node) {
-	if e.From == plan.Dict {
-		r.toList(e, n)
-	} else {
-		r.toMap(e, n)
-	}
-}
-
+// toList turns a map into a list, in the order of its keys.
 func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 	all := r.entries(n)
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
@@ -26,32 +18,52 @@ func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 			r.mayLose = true
 			continue
 		}
-		text := append([]byte{'{'}, jsondoc.StringValue(e.Name).Text()...)
-		text = append(append(text, ':'), jsondoc.StringValue(m.name).Text()...)
+		text := appendName([]byte{'{'}, e.Key)
+		text = append(text, jsondoc.StringValue(m.name).Text()...)
 		if !r.isEmpty(m.value) {
 			text = append(text, ',')
 		}
 		texts = append(texts, append(text, m.value.Text()[1:]...))
 	}
-	r.note(replaceElements(n, texts))
+	r.replaceElements(n, texts)
 }
 
+// toMap turns a list into a map.
 func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
 	text := []byte{'{'}
 	last, seen := "", map[string]bool{}
 	for _, m := range r.entries(n) {
-		key, ok := r.member(m.value, e.Bind).Str()
+		key, ok := r.member(m.value, e.Key).Str()
 		if !ok || seen[key] || !r.program(e.Program, m.value) {
 			r.mayLose = true
 			continue
 		}
-		r.mayLose = r.mayLose || key < last // the order gets lost
+		r.mayLose = r.mayLose || key < last // the map does not keep the order
 		last, seen[key] = key, true
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(text, jsondoc.StringValue(key).Text()...), ':')
-		text = append(text, m.value.Text()...)
+		text = append(appendName(text, key), m.value.Text()...)
 	}
-	r.note(replace(n, string(append(text, '}'))))
+	r.replace(n, append(text, '}'))
+}
+
+// appendName appends the name of a member with its colon.
+func appendName(dst []byte, name string) []byte {
+	return append(append(dst, jsondoc.StringValue(name).Text()...), ':')
+}
+
+// An entry is a member of an object, or an element of a list without a name.
+type entry struct {
+	name  string
+	value *jsondoc.Node
+}
+
+func (r *run) entries(n *jsondoc.Node) []entry {
+	var all []entry
+	r.note(n.Each(func(name string, value *jsondoc.Node) bool {
+		all = append(all, entry{name, value})
+		return true
+	}))
+	return all
 }

@@ -5,26 +5,23 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A shown is the object that expressions see. That they see any is rare.
+// A shown is the object that expressions see. It implements transform.Source.
 type shown struct {
 	of             *jsondoc.Object
-	text           []byte // of the object, if that is there already
+	text           []byte // of the object, if it is known
 	group, version string
 }
 
-// views are what expressions see of an object, each made when it is asked for.
-type views struct{ object, metadata func() []byte }
-
-// see returns the text of what expressions see.
-func (s *shown) see() []byte {
+// Object implements transform.Source.
+func (s *shown) Object() []byte {
 	if obj := s.visible(); obj != nil && (obj != s.of || s.text == nil) {
 		return obj.Text()
 	}
 	return s.text
 }
 
-// seeMetadata returns the text of the metadata that expressions see: for that alone the rest of the object is not read.
-func (s *shown) seeMetadata() []byte {
+// Metadata implements transform.Source.
+func (s *shown) Metadata() []byte {
 	obj := s.visible()
 	if obj == nil {
 		return nil
@@ -32,7 +29,8 @@ func (s *shown) seeMetadata() []byte {
 	return (&run{}).member(obj.Node, "metadata").Text()
 }
 
-// visible returns what expressions see: all but the annotations that webhookd keeps there. It is nil for what is no object.
+// visible returns the object at its version without webhookd's own annotations and labels, or nil
+// if the text is not an object.
 func (s *shown) visible() *jsondoc.Object {
 	obj, err := s.of, error(nil)
 	if obj == nil {
@@ -65,7 +63,7 @@ func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
 		return false
 	}
 	metadata := r.member(n, "metadata")
-	for _, field := range tidied() {
+	for _, field := range tags() {
 		all, own := r.member(metadata, field), false
 		r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool {
 			own = own || keep.IsOwn(string(name))
@@ -78,12 +76,12 @@ func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
 	return true
 }
 
-// tidied are the fields of metadata that webhookd keeps values in.
-func tidied() [2]string { return [2]string{"annotations", "labels"} }
+func tags() [2]string { return [2]string{"annotations", "labels"} }
 
-// tidy removes from metadata what does not count: annotations of webhookd, labels and annotations that are null or empty.
+// tidy removes webhookd's own annotations and labels from metadata, and null or empty annotations
+// or labels.
 func (r *run) tidy(metadata *jsondoc.Node) {
-	for _, field := range tidied() {
+	for _, field := range tags() {
 		all := r.member(metadata, field)
 		if all.Kind() == jsondoc.Map {
 			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(string(name)) }))

@@ -1,5 +1,5 @@
-// Package finding has what webhookd says about Conversion files: findings with their places, and their rendering as text,
-// JSON, workflow commands of GitHub, SARIF and JUnit.
+// Package finding has the findings of webhookd about Conversion files, with their positions, and
+// renders them as text, JSON, GitHub workflow commands, SARIF and JUnit.
 package finding
 
 import (
@@ -16,7 +16,7 @@ type Position struct {
 	Column int // from 1, in characters; 0: the whole line
 }
 
-// String returns file:line:col, or as much of it as is known.
+// String returns file:line:col, or the part of it that is known.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:
@@ -32,26 +32,26 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 }
 
-// A Severity says how grave a finding is.
+// A Severity says how serious a finding is.
 type Severity string
 
-// The severities. A finding that does not say has the graver one.
+// The severities. The zero Severity is Error.
 const (
 	Error Severity = "error" // something is wrong
-	Note  Severity = "note"  // nothing is wrong, but it is good to know
+	Note  Severity = "note"  // nothing is wrong, but it is worth knowing
 )
 
-// A Finding is a problem of a Conversion file, or a note about it. It is a value; nothing in it changes.
+// A Finding is a problem of a Conversion file, or a note about it.
 type Finding struct {
 	Pos       Position
-	EndColumn int // the column behind the last character that is meant; 0: not known
+	EndColumn int // the column behind the last character; 0: not known
 	Severity  Severity
 	Code      string // a stable name in kebab-case, such as no-such-field
 	Message   string // lower case, without a full stop
-	Hint      string // what may help; empty: nothing is known
+	Hint      string // a remedy, or empty
 }
 
-// IsNote reports whether nothing is wrong.
+// IsNote reports whether the finding is a note.
 func (f Finding) IsNote() bool { return f.Severity == Note }
 
 // String returns the finding in one line of printable characters, without its hint.
@@ -66,7 +66,8 @@ func (f Finding) String() string {
 	return printable(text)
 }
 
-// Sort returns the findings in order of their positions, each once. It leaves its argument alone.
+// Sort returns the findings in the order of their positions, each once. It does not change its
+// argument.
 func Sort(findings []Finding) []Finding {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b Finding) int {
@@ -76,4 +77,12 @@ func Sort(findings []Finding) []Finding {
 	return slices.CompactFunc(sorted, func(a, b Finding) bool {
 		return a.Pos == b.Pos && a.Code == b.Code && a.Message == b.Message
 	})
+}
+
+// Few lists texts for a message, and counts those beyond the first n.
+func Few(texts []string, n int) string {
+	if len(texts) > n {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:n], ", "), len(texts)-n)
+	}
+	return strings.Join(texts, ", ")
 }

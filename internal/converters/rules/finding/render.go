@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// A Format is a way to write findings down.
+// A Format is a way to write findings.
 type Format string
 
 // The formats of [Render].
@@ -17,21 +18,22 @@ const (
 	JSON   Format = "json"   // {"findings": [...]}
 	GitHub Format = "github" // workflow commands: annotations in a pull request
 	SARIF  Format = "sarif"  // SARIF 2.1.0, for code scanning
-	JUnit  Format = "junit"  // a test case for each finding, which fails unless it is a note, and for each file without one
+	JUnit  Format = "junit"  // a test case for each finding, failed unless it is a note, and for each file without one
 )
 
 // Formats returns all formats in the order of the documentation.
 func Formats() []Format { return []Format{Text, JSON, GitHub, SARIF, JUnit} }
 
-// Render writes the findings in their order, each once. The sources are the texts of the files that were looked at; one
-// that is missing costs the source lines only. Errors are those of w, or that there is no such format.
+// Render writes the findings in order, each once. The sources are the texts of the files; without
+// one, only the source lines are missing. It fails if w fails, or if the format does not exist.
 func Render(w io.Writer, format Format, findings []Finding, sources map[string][]byte) error {
 	renderers := map[Format]func(io.Writer, []Finding, map[string][]byte) error{
 		Text: renderText, JSON: renderJSON, GitHub: renderGitHub, SARIF: renderSARIF, JUnit: renderJUnit,
 	}
 	render, ok := renderers[format]
 	if !ok {
-		return fmt.Errorf("no such output format, use one of %s: %s", formatNames(), format)
+		names := fmt.Sprint(Formats()) // [text json ...]
+		return fmt.Errorf("no such output format, use one of %s: %s", strings.ReplaceAll(strings.Trim(names, "[]"), " ", ", "), format)
 	}
 	buffered := bufio.NewWriter(w)
 	if err := render(buffered, Sort(findings), sources); err != nil {
@@ -40,40 +42,30 @@ func Render(w io.Writer, format Format, findings []Finding, sources map[string][
 	return buffered.Flush()
 }
 
-func formatNames() string {
-	names := make([]string, 0, len(Formats()))
-	for _, f := range Formats() {
-		names = append(names, string(f))
-	}
-	return strings.Join(names, ", ")
-}
-
 // renderGitHub writes workflow commands: https://docs.github.com/actions, "Workflow commands".
 func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range findings {
-		var b strings.Builder
 		command := "error"
 		if f.IsNote() {
 			command = "notice"
 		}
-		fmt.Fprintf(&b, "::%s file=%s", command, property.Replace(f.Pos.File))
+		at := "file=" + property.Replace(f.Pos.File)
 		if f.Pos.Line > 0 {
-			fmt.Fprintf(&b, ",line=%d", f.Pos.Line)
+			at += fmt.Sprintf(",line=%d", f.Pos.Line)
 		}
 		if f.Pos.Column > 0 {
-			fmt.Fprintf(&b, ",col=%d", f.Pos.Column)
+			at += fmt.Sprintf(",col=%d", f.Pos.Column)
 		}
 		if f.EndColumn > f.Pos.Column {
-			fmt.Fprintf(&b, ",endColumn=%d", f.EndColumn)
+			at += fmt.Sprintf(",endColumn=%d", f.EndColumn)
 		}
 		text := f.Message
 		if f.Hint != "" {
 			text += "\nhint: " + f.Hint
 		}
-		fmt.Fprintf(&b, ",title=%s::%s\n", property.Replace(f.Code), message.Replace(text))
-		if _, err := io.WriteString(w, b.String()); err != nil {
+		if _, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command, at, property.Replace(f.Code), message.Replace(text)); err != nil {
 			return err
 		}
 	}
@@ -82,10 +74,7 @@ func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 
 // fileNames returns the names of all files in order.
 func fileNames(findings []Finding, sources map[string][]byte) []string {
-	names := make([]string, 0, len(sources)+len(findings))
-	for name := range sources {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(sources))
 	for _, f := range findings {
 		names = append(names, f.Pos.File)
 	}

@@ -17,9 +17,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// findings are out of order, one is there twice, and their texts hold what the formats have to escape.
+// findings are out of order, one is a duplicate, and their texts hold what the formats have to
+// escape.
 func findings() ([]finding.Finding, map[string][]byte) {
 	const rules = "dir/rules, 1.yaml"
 	sources := map[string][]byte{

@@ -15,12 +15,11 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
@@ -41,14 +40,12 @@ type (
 		Text string `json:"text"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region *sarifRegion `json:"region,omitempty"`
+		} `json:"physicalLocation"`
 	}
 	sarifRegion struct {
 		StartLine   int `json:"startLine"`
@@ -85,13 +82,15 @@ func sarifOf(f Finding, rule int) sarifResult {
 	if f.Pos.File == "" {
 		return result
 	}
-	at := sarifPhysical{Artifact: sarifArtifact{URI: (&url.URL{Path: strings.ReplaceAll(f.Pos.File, `\`, "/")}).String()}}
+	var at sarifLocation
+	at.Physical.Artifact.URI = (&url.URL{Path: strings.ReplaceAll(f.Pos.File, `\`, "/")}).String()
 	if f.Pos.Line > 0 {
-		at.Region = &sarifRegion{StartLine: f.Pos.Line, StartColumn: f.Pos.Column}
+		region := &sarifRegion{StartLine: f.Pos.Line, StartColumn: f.Pos.Column}
 		if f.EndColumn > f.Pos.Column {
-			at.Region.EndColumn = f.EndColumn
+			region.EndColumn = f.EndColumn
 		}
+		at.Physical.Region = region
 	}
-	result.Locations = []sarifLocation{{Physical: at}}
+	result.Locations = []sarifLocation{at}
 	return result
 }

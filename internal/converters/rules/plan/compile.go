@@ -1,19 +1,56 @@
-// Package plan makes programs of rules that are bound to schemas (package binding): one for each direction, which says what to
-// do with the text of an object. A program is data, and is not changed once it is compiled. Package exec runs it.
+// Package plan compiles rules that are bound to schemas (package binding) into programs: one for
+// each direction, which says what to do with the text of an object. A program is immutable data;
+// package exec runs it.
 package plan
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
+
+// A Step goes from a value to a part of it.
+type Step struct {
+	Kind        StepKind
+	Name, Value string // the member; or the key field of an element and its text
+}
+
+// A StepKind says how a step finds its part.
+type StepKind int
+
+// The kinds of steps.
+const (
+	ByName  StepKind = iota // the member with a name
+	ByPick                  // the element whose key field has a value
+	ByFirst                 // the first element
+)
+
+func stepsOf(path []syntax.Segment) []Step {
+	steps := make([]Step, 0, len(path))
+	for _, s := range path {
+		switch s.Kind {
+		case syntax.Pick:
+			steps = append(steps, Step{Kind: ByPick, Name: s.Name, Value: s.Value})
+		case syntax.First:
+			steps = append(steps, Step{Kind: ByFirst})
+		case syntax.Field, syntax.Elements, syntax.Values, syntax.KeyedElements, syntax.KeyedValues:
+			steps = append(steps, Step{Name: s.Name})
+		}
+	}
+	return steps
+}
+
+func join(path []Step, s Step) []Step { return append(slices.Clip(path), s) }
 
 // A compiler makes the programs of one version and the hub.
 type compiler struct {
 	spoke    *binding.Spoke
 	programs map[direction]*Program
-	implicit map[[2]binding.Place]*binding.Binding // of elements that no rule is about
+	implicit map[[2]binding.Place]*binding.Binding // of elements without rules
 }
 
-// A direction is one of a binding.
+// A direction is one of the two directions of a binding.
 type direction struct {
 	of  *binding.Binding
 	src binding.Side
@@ -31,10 +68,10 @@ func Compile(s *binding.Spoke) (toHub, fromHub *Program) {
 	return toHub, fromHub
 }
 
-// foresee notes which objects that the program may make are gone again on the way back.
+// foresee notes which of the objects that the program may create the way back removes again.
 func (p *Program) foresee(back *Program) {
 	for i := range p.Writes {
-		path := &p.Writes[i].Rule.Out[p.Writes[i].Out]
+		path := p.Writes[i].Route()
 		path.Private = make([]bool, len(path.Steps))
 		at := back.Root
 		for j := range path.Steps {
@@ -44,10 +81,13 @@ func (p *Program) foresee(back *Program) {
 	}
 }
 
-// step returns the place of a member or of a picked element, or nil.
+// step returns the node of a member or of a picked element, or nil.
 func (p *Node) step(s Step) *Node {
-	if p == nil || s.Kind == ByName {
-		return p.Kid(s.Name)
+	if p == nil {
+		return nil
+	}
+	if s.Kind == ByName {
+		return p.member([]byte(s.Name), new(int))
 	}
 	if p.picked == nil {
 		p.picked = make(map[Step]*Node, len(p.Picks))

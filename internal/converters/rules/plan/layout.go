@@ -6,11 +6,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Layout returns what package keep has to know of one side of a version.
+// Layout returns the layout of one side of a version, which package keep needs.
 func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
 	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}, lone: map[*keep.Place]bool{}}
 	return &keep.Layout{
@@ -22,70 +22,67 @@ func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
 type layouter struct {
 	own, other binding.Side
 	made       map[*binding.Binding]*keep.Place
-	// lone are places without a counterpart in the one of their name that have parts with one.
-	lone map[*keep.Place]bool
+	lone       map[*keep.Place]bool // places without a counterpart whose parts have one
 }
 
-// root makes the place that a binding starts at.
-func (l *layouter) root(rel *binding.Binding) *keep.Place {
-	if p := l.made[rel]; p != nil {
+// root returns the place at the base of a binding.
+func (l *layouter) root(of *binding.Binding) *keep.Place {
+	if p := l.made[of]; p != nil {
 		return p
 	}
 	p := &keep.Place{Scope: true}
-	l.made[rel] = p
-	for _, r := range rel.Rules {
+	l.made[of] = p
+	for _, r := range of.Rules {
 		l.rule(p, r)
 	}
-	for _, e := range rel.Elements {
+	for _, e := range of.Elements {
 		if e.Paired() {
 			l.elements(p, e)
 		}
 	}
-	l.units(p, rel)
-	for _, r := range rel.Rules {
+	l.units(p, of)
+	for _, r := range of.Rules {
 		for _, path := range r.Ends[l.other] {
-			l.taken(p, rel, path.Segments)
+			l.taken(p, of, path.Segments)
 		}
 	}
-	for _, e := range rel.Elements {
-		l.taken(p, rel, e.Ends[l.other].Segments)
+	for _, e := range of.Elements {
+		l.taken(p, of, e.Ends[l.other].Segments)
 	}
-	for _, r := range rel.Rules {
+	for _, r := range of.Rules {
 		for _, path := range r.Ends[l.own] {
-			l.bridge(p, path, rel, r)
+			l.bridge(p, path, of, r)
 		}
 	}
 	return p
 }
 
-// rule notes what a rule does at its places.
+// rule notes what a rule does with its places.
 func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 	other := r.Ends[l.other]
 	for i, path := range r.Ends[l.own] {
 		p, whole := placeOf(root, path.Segments)
 		if !whole {
-			continue // of elements that are picked: they are compared as they are
+			continue // picked elements are compared as they are
 		}
 		switch {
 		case r.How == binding.Drops:
 			p.Dropped = true
 		case len(other) == 0:
-			p.OneSided = r.Transform == nil
-			p.Moved = r.Transform != nil
+			p.Moved = r.Transform[l.own] != nil
+			p.OneSided = !p.Moved
 		default:
 			p.Moved = true
-		}
-		if r.Hands() {
-			p.Other = other[0].Place.Node
 		}
 		if len(other) == 1 {
 			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
 		}
+		if r.Hands() {
+			p.Other = other[0].Place.Node
+			p.Element, p.Keys = firstElement(other[0])
+		}
 		if d := r.DefaultOf(l.own, i); d != nil {
 			p.Fallback = d.JSON
-		}
-		if r.Hands() && len(other) == 1 {
-			p.Element, p.Keys = firstElement(other[0])
 		}
 		if r.Below != nil {
 			p.Beside = l.root(r.Below)
@@ -93,25 +90,27 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 	}
 }
 
-// taken notes that a place has no counterpart in the one of its name, which a rule has something else for.
-func (l *layouter) taken(root *keep.Place, rel *binding.Binding, path []syntax.Segment) {
+// taken notes that a place has no counterpart, as a rule has something else for the place of that
+// path in the other version.
+func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment) {
 	if len(path) == 0 || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
 		return
 	}
 	for i := range path {
-		if rel.Owner(l.own, path[:i+1]) != nil {
-			return // its counterpart is elsewhere, or it has none
+		if of.Owner(l.own, path[:i+1]) != nil {
+			return // a rule says where its counterpart is
 		}
 	}
-	if !rel.Base[l.own].Walk(path).Known {
+	if !of.Base[l.own].Walk(path).Known {
 		return
 	}
 	p, _ := placeOf(root, path)
 	p.Moved, p.OneSided = true, p.Unit == nil
-	l.lone[p] = len(rel.Next(l.own, path)) > 0
+	l.lone[p] = len(of.Next(l.own, path)) > 0
 }
 
-// firstElement reports whether a path leads to the first element of a list that may have others, and the keys of such a list.
+// firstElement reports whether a path leads to the first element of a list that may have others,
+// and returns the keys of the list.
 func firstElement(path binding.Path) (is bool, keys []string) {
 	i := slices.IndexFunc(path.Segments, func(s syntax.Segment) bool { return s.Kind == syntax.First })
 	if i < 0 {
@@ -122,7 +121,7 @@ func firstElement(path binding.Path) (is bool, keys []string) {
 		return false, nil
 	}
 	if i < len(path.Segments)-1 {
-		return true, nil // the keys are not in the object
+		return true, nil // only part of the element is here, without the keys
 	}
 	return true, list.Node.ListMapKeys()
 }
@@ -135,16 +134,16 @@ func single(n *crdschema.Node) bool {
 	return most != nil && *most <= 1
 }
 
-// units notes which places belong together. What a plain rule moves belongs to nothing else.
-func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
+// units notes which places are one unit. A place that a plain rule moves is one by itself.
+func (l *layouter) units(root *keep.Place, of *binding.Binding) {
 	below := map[*keep.Place][]*keep.Unit{}
 	var order []*keep.Place
-	for _, u := range rel.Units {
-		lists := l.listsOfFirst(u, rel)
+	for _, u := range of.Units {
+		lists := l.listsOfFirst(u, of)
 		if u.Single() && !slices.ContainsFunc(u.Rules, computes) && len(lists) == 0 {
 			continue
 		}
-		unit := keep.NewUnit(membersOf(u, l.own, rel), membersOf(u, l.other, rel))
+		unit := keep.NewUnit(membersOf(u, l.own, of), membersOf(u, l.other, of))
 		for _, list := range lists {
 			p, _ := placeOf(root, list)
 			p.Unit = unit
@@ -170,49 +169,48 @@ func (l *layouter) units(root *keep.Place, rel *binding.Binding) {
 	}
 }
 
-// listsOfFirst returns the lists whose counterparts have a first element that belongs to a unit: the elements of such a list move
-// up where that goes.
-func (l *layouter) listsOfFirst(u *binding.Unit, rel *binding.Binding) [][]syntax.Segment {
+// listsOfFirst returns the lists in whose counterparts a unit has the first element: the other
+// elements move up if that goes.
+func (l *layouter) listsOfFirst(u *binding.Unit, of *binding.Binding) [][]syntax.Segment {
 	var lists [][]syntax.Segment
 	for _, place := range u.Places[l.other] {
 		i := slices.IndexFunc(place.Path, func(s syntax.Segment) bool { return s.Kind == syntax.First })
 		if i < 0 {
 			continue
 		}
-		if list := place.Path[:i]; rel.Owner(l.own, list) == nil && rel.Base[l.own].Walk(list).Items().Known {
+		if list := place.Path[:i]; of.Owner(l.own, list) == nil && of.Base[l.own].Walk(list).Items().Known {
 			lists = append(lists, list)
 		}
 	}
 	return lists
 }
 
-// computes reports whether a rule does more than handing its value on, or keeping it.
+// computes reports whether a rule computes values.
 func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
 
-// inside returns what is on the way to a place, which is there because of the unit of the place, or for that alone.
-func inside(root *keep.Place, place binding.UnitPlace) []*keep.Place {
+// inside returns the places that contain a place of a unit and exist because of it.
+func inside(root *keep.Place, place transform.Read) []*keep.Place {
 	above := place.Path
 	if !place.Presence && len(above) > 0 {
 		above = above[:len(above)-1]
 	}
 	var way []*keep.Place
-	p, steps := root, above
-	for len(steps) > 0 {
-		next, whole := placeOf(p, steps[:1])
+	for i := range above {
+		p, whole := placeOf(root, above[:i+1])
 		if !whole {
 			break
 		}
-		way, p, steps = append(way, next), next, steps[1:]
+		way = append(way, p)
 	}
 	return way
 }
 
-// membersOf returns the places of a unit on a side, with those that are read outside.
-func membersOf(u *binding.Unit, s binding.Side, rel *binding.Binding) []keep.Member {
+// membersOf returns the places of a unit on a side, including what it reads outside of the binding.
+func membersOf(u *binding.Unit, s binding.Side, of *binding.Binding) []keep.Member {
 	members := make([]keep.Member, 0, len(u.Places[s])+len(u.Outside[s]))
 	for _, p := range u.Places[s] {
 		members = append(members, keep.Member{
-			Path: keepPath(p.Path, rel.Base[s]), PresenceOnly: p.Presence, Schema: rel.Base[s].Walk(p.Path).Node,
+			Path: keepPath(p.Path, of.Base[s]), PresenceOnly: p.Presence, Schema: of.Base[s].Walk(p.Path).Node,
 		})
 	}
 	for _, p := range u.Outside[s] {
@@ -221,7 +219,8 @@ func membersOf(u *binding.Unit, s binding.Side, rel *binding.Binding) []keep.Mem
 	return members
 }
 
-// keepPath returns a path that goes through no elements but those that a rule picks; of one that does, as far as the list.
+// keepPath returns a path for package keep. It ends at the first list or map whose elements a rule
+// goes through.
 func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 	path := keep.Path{}
 	for i, s := range segments {
@@ -229,7 +228,8 @@ func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 		case s.Kind == syntax.First:
 			path = append(path, keep.Step{First: true})
 		case s.Kind == syntax.Pick:
-			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: keyText(segments[:i], base, s)}}})
+			key := keyText(base.Walk(segments[:i+1]), s)
+			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: string(key)}}})
 		case s.Iterates():
 			return path
 		default:
@@ -239,15 +239,7 @@ func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 	return path
 }
 
-// keyText returns the value that an element is picked by as JSON: a number, or a string.
-func keyText(list []syntax.Segment, base binding.Place, s syntax.Segment) string {
-	if base.Walk(list).Items().Member(s.Name).Kind() == crdschema.Integer {
-		return s.Value
-	}
-	return string(jsondoc.StringValue(s.Value).Text())
-}
-
-// elements notes what becomes of the elements of a list, or of the entries of a map.
+// elements notes what becomes of the elements of a list or the entries of a map.
 func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	own, other, by := e.Ends[l.own], e.Ends[l.other], e.By[l.own]
 	p, whole := placeOf(root, own.Segments)
@@ -256,7 +248,7 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	}
 	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other.Segments, other.Base)
 	p.Each = l.root(e.Binding)
-	if !p.Each.Moved { // by a rule of its own
+	if !p.Each.Moved { // else a rule of its own moves it
 		p.Each.Moved, p.Each.Other = true, e.Binding.Base[l.other].Node
 	}
 	switch {
@@ -270,11 +262,12 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	}
 }
 
-// sources returns the fields of an element that become some fields of its counterpart, or nil if one is computed.
-func (l *layouter) sources(rel *binding.Binding, names []string, el *crdschema.Node) []string {
+// sources returns the fields of an element that become the named fields of its counterpart, or nil
+// if one of those is computed.
+func (l *layouter) sources(of *binding.Binding, names []string, el *crdschema.Node) []string {
 	var fields []string
 	for _, name := range names {
-		field := l.source(rel, name)
+		field := l.source(of, name)
 		if el.Property(field) == nil {
 			return nil
 		}
@@ -283,10 +276,10 @@ func (l *layouter) sources(rel *binding.Binding, names []string, el *crdschema.N
 	return fields
 }
 
-func (l *layouter) source(rel *binding.Binding, name string) string {
+func (l *layouter) source(of *binding.Binding, name string) string {
 	is := func(p binding.Path) bool { return len(p.Segments) == 1 && p.Segments[0].Name == name }
 	source := name
-	for _, r := range rel.Rules {
+	for _, r := range of.Rules {
 		own, other := r.Ends[l.own], r.Ends[l.other]
 		switch {
 		case slices.ContainsFunc(other, is) && r.Hands() && len(own) == 1 && len(own[0].Segments) == 1 && r.When[0] == nil && r.When[1] == nil:
@@ -298,8 +291,8 @@ func (l *layouter) source(rel *binding.Binding, name string) string {
 	return source
 }
 
-// placeOf returns the place of a path, which it makes, and whether that is the whole path: of an element that a rule picks it is
-// the list.
+// placeOf returns the place of a path, which it creates if needed, and true. For a path into
+// elements it returns the place of the list, and false.
 func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole bool) {
 	p = root
 	for _, s := range segments {
@@ -323,10 +316,10 @@ func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole 
 	return p, true
 }
 
-// bridge notes the objects and lists on the way to a place that the other version does not have. Those that are there because
-// of a condition or an expression say something themselves.
-func (l *layouter) bridge(p *keep.Place, path binding.Path, rel *binding.Binding, r *binding.Rule) {
-	segments, other := path.Segments, rel.Base[l.other]
+// bridge notes the objects and lists above a place that the other version does not have, unless a
+// condition or an expression decides whether they exist.
+func (l *layouter) bridge(p *keep.Place, path binding.Path, of *binding.Binding, r *binding.Rule) {
+	segments, other := path.Segments, of.Base[l.other]
 	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.FromHub != nil || r.Syntax.Go != nil
 	for i, s := range segments[:max(len(segments)-1, 0)] {
 		if s.Kind != syntax.Field {
@@ -341,7 +334,7 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, rel *binding.Binding
 			other = other.Member(s.Name)
 		}
 		next := segments[i+1]
-		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && rel.Owner(l.own, segments[:i+2]) != nil {
+		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && of.Owner(l.own, segments[:i+2]) != nil {
 			continue
 		}
 		p.Bridge = !decides && (p.Bridge || !p.Decided)
@@ -352,7 +345,8 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, rel *binding.Binding
 	}
 }
 
-// isKeyOf reports whether the elements of the list that the first steps of a path lead to are known by a field alone.
+// isKeyOf reports whether a field alone identifies the elements of the list at the first steps of a
+// path.
 func isKeyOf(path binding.Path, steps int, field string) bool {
 	keys := path.Base.Walk(path.Segments[:steps]).Node.ListMapKeys()
 	return len(keys) == 0 || len(keys) == 1 && keys[0] == field

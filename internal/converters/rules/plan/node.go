@@ -2,50 +2,39 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Node is what a program does at a place of the source. Places at which there is nothing to do are not there.
+// A Node is what a program does at a place of the source. Places that stay untouched have none.
 type Node struct {
 	At          Step
 	Disposition Disposition
-	Src, Dst    binding.Place // Dst is what the target has there, if the place stays or is moved
-	Dropped     bool          // what goes is not kept
-	Computed    bool          // what goes is computed on the way back, as far as it can be
-	Bound       bool          // it is the key of an element, which goes with whoever runs the program
-	Vanishes    bool          // goes when it gets empty
-	Check       bool          // values may be none of the target's schema
-	Rules       []*Rule
-	Reads       []int // where the operands are that get the value when it is taken
-	Move        *Rule // to take the value with, when the rest is done
-	Kids        []*Node
-	Others      *Node    // any other member
-	calm        []string // the members that are no others, and with which there is nothing to do, in order
+	Src, Dst    binding.Place // Dst is unknown unless the place stays or is moved
+	Dropped     bool          // a value that goes is not kept
+	Bound       bool          // the place is the key of an element, which goes when a map is made of a list
+	Vanishes    bool          // it goes if it becomes empty
+	Check       bool          // the target's schema may not allow the value
+	Reads       []int         // the operands that get the value when it is taken
+	Move        *Rule         // takes the value along after everything else
+	Kids        []*Node       // the members, in the order of their names
+	Others      *Node         // any member that index does not have
+	index       map[string]int
 	Picks       []*Node
 	picked      map[Step]*Node // Picks, for the compiler
-	Shifts      bool           // elements of the list may stand one place further in the target
+	Shifts      bool           // the elements of the list may move up by one place in the target
 	Elem        *Elements
 	Sub         *Program
 }
 
 // Elements says how to go through a list or map.
 type Elements struct {
-	Program    *Program
-	From, To   Collection
-	Picked     bool   // rules pick elements of the target's list, so that it may not all be the map's on the way back
-	Bind, Name string // the key field of a list that becomes a map, and of one that is made from a map
+	Program  *Program
+	From, To jsondoc.Kind
+	Picked   bool   // rules pick elements of the target's list, so the way back may not put them all into the map
+	Key      string // the key field of a list that becomes a map or is made from one
 }
-
-// A Collection is a list or a map.
-type Collection int
-
-// The collections.
-const (
-	List Collection = iota
-	Dict
-)
 
 // Disposition is what happens to the value at a place.
 type Disposition int
@@ -53,14 +42,41 @@ type Disposition int
 // What happens to values.
 const (
 	Stays   Disposition = iota
-	Taken               // rules read it: it is theirs
-	Gone                // nothing in the target is its counterpart
-	Through             // an object or list that only the source has: it goes, with what is in it read before
+	Taken               // rules read it and own it
+	Gone                // the target has no counterpart
+	Through             // an object or list that only the source has: it goes once rules have read what is in it
 )
 
-// place compiles a place: in and out are what rules own there in the source and at its counterpart in the target, which is at
-// path to if there is one. It returns nil where there is nothing to do.
-func (b *builder) place(in, out *owned, src, dst binding.Place, to []Step, aligned bool) *Node {
+// Member returns the node of a member, or nil. Calls for the members of an object share next, which
+// starts at 0: the API server writes members in the order of their names, so the next node is
+// usually the right one (BenchmarkConvert).
+func (p *Node) Member(name []byte, next *int) *Node {
+	if i := *next; i < len(p.Kids) && p.Kids[i].At.Name == string(name) {
+		*next++
+		return p.Kids[i]
+	}
+	return p.member(name, next)
+}
+
+func (p *Node) member(name []byte, next *int) *Node {
+	i, named := p.index[string(name)]
+	switch {
+	case !named:
+		return p.Others
+	case i == untouched:
+		return nil
+	}
+	*next = i + 1
+	return p.Kids[i]
+}
+
+// untouched is the index of a member that stays as it is.
+const untouched = -1
+
+// node compiles a place. In and out are what rules own there in the source and at its counterpart,
+// which is at path to of the target if the two are aligned. It returns nil if there is nothing to
+// do.
+func (b *builder) node(in, out *owned, src, dst binding.Place, to []Step, aligned bool) *Node {
 	p := &Node{Src: src, Dst: dst}
 	if in != nil {
 		p.At = in.at
@@ -69,66 +85,65 @@ func (b *builder) place(in, out *owned, src, dst binding.Place, to []Step, align
 	case in != nil && in.move != nil:
 		return b.moved(p, in, to, aligned)
 	case in != nil && len(in.rules) > 0:
-		p.Disposition, p.Rules = Taken, in.rules
+		p.Disposition = Taken
 		p.read(in.reads)
 		return p
-	case in != nil && in.bound:
-		p.Disposition, p.Bound = Gone, true
-		return p
 	case in != nil && in.owner:
-		p.Disposition, p.Dropped, p.Computed = Gone, in.dropped, in.computedOnReturn
+		p.Disposition, p.Dropped, p.Bound = Gone, in.dropped, in.bound
 		return p
 	case aligned && !src.Known && !dst.Known:
 		return nil
-	case aligned && (out == nil || !out.owner) && dst.Known && src.Known && b.fit(src, dst, in):
+	case aligned && (out == nil || !out.owner) && dst.Known && src.Known && fit(src, dst, in):
 		if !b.content(p, in, out, to) {
 			return nil
 		}
 		return p
 	case in.below():
-		p.Disposition = Through
-		b.unpaired(p, in)
+		p.Disposition, p.Dst = Through, binding.Place{}
+		b.kids(p, in, nil, nil, in.names(slices.Clone(src.Node.Properties())), false)
+		b.picks(p, in, nil, nil, false)
 		return p
 	}
 	p.Disposition = Gone
 	return p
 }
 
-// fit reports whether the two places can be one: with rules below, both have to be of a kind that has something below.
-func (b *builder) fit(src, dst binding.Place, in *owned) bool {
+// fit reports whether one place can become the other. If there are rules below, both must be of a
+// kind that has something below.
+func fit(src, dst binding.Place, in *owned) bool {
 	return !in.below() || src.MayBeObject() && dst.MayBeObject() || src.MayBeList() && dst.MayBeList()
 }
 
-// moved compiles the place of a plain pair, a `use`, or of a list or map whose elements rules go through.
+// moved compiles the place of a plain pair, a `use`, or of a list or map whose elements have rules.
 func (b *builder) moved(p *Node, in *owned, to []Step, aligned bool) *Node {
 	m := in.move
-	l := m.rule
-	target := b.out.walk(l.Out[0].Steps)
-	p.Src, p.Dst = l.In[0].Place, l.Out[0].Place
+	r := m.rule
+	target := b.out.walk(r.Out[0].Steps)
+	p.Src, p.Dst = r.In[0].Place, r.Out[0].Place
 	useful := b.inside(p, in, target, m)
 	if m.elements != nil && p.Src.MayBeList() && !p.Dst.MayBeList() {
-		b.pickedOut(p, in)
+		b.picks(p, in, nil, nil, false) // before the other elements become the entries of a map
 	}
 	if m.elements != nil && b.elementsOf(p, m.elements) {
 		useful = true
-		p.Elem.Picked = target != nil && slices.ContainsFunc(target.kids, func(o *owned) bool { return o.at.Kind != ByName })
+		p.Elem.Picked = len(target.picks()) > 0
 	}
-	if aligned && slices.Equal(to, l.Out[0].Steps) && !l.MayLose {
-		if !useful && (l.Syntax == nil || l.Syntax.Default == nil && l.Syntax.HubDefault == nil) {
+	if aligned && slices.Equal(to, r.Out[0].Steps) && !r.MayLose {
+		if !useful && !r.defaults {
 			return nil
 		}
 		return p
 	}
-	l.straight = l.Guard == nil && !l.MayLose
-	b.operand(l)
-	b.p.Writes = append(b.p.Writes, Write{Rule: l, depth: len(l.Out[0].Steps)})
+	r.straight = r.Guard == nil && !r.MayLose
+	b.operand(r)
+	b.p.Writes = append(b.p.Writes, Write{Rule: r})
 	if !useful {
-		p.Disposition, p.Rules = Taken, append(slices.Clone(in.rules), l)
-		p.read(append(slices.Clone(in.reads), input{l, 0}))
-		b.p.Rules = append(b.p.Rules, l)
+		p.Disposition = Taken
+		p.read(append(slices.Clone(in.reads), input{r, 0}))
+		b.p.rules = append(b.p.rules, r)
 		return p
 	}
-	p.Move, p.Rules = l, append(slices.Clone(in.rules), l)
+	p.Move = r
 	return p
 }
 
@@ -146,16 +161,16 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 	return useful || p.Sub != nil
 }
 
-// branch compiles what is in the copy of a place that another rule moves.
+// branch compiles what is in a second copy of a place, which another rule moves.
 func (b *builder) branch(m move) {
-	l := m.rule
-	p := &Node{Src: l.In[0].Place, Dst: l.Out[0].Place}
-	if b.inside(p, b.in.walk(l.In[0].Steps).without(), b.out.walk(l.Out[0].Steps), &m) {
-		l.Branch = p
+	r := m.rule
+	p := &Node{Src: r.In[0].Place, Dst: r.Out[0].Place}
+	if b.inside(p, b.in.walk(r.In[0].Steps).without(), b.out.walk(r.Out[0].Steps), &m) {
+		r.Branch = p
 	}
 }
 
-// read has inputs of rules read when the value is taken.
+// read sets inputs of rules when the value is taken.
 func (p *Node) read(inputs []input) {
 	for _, in := range inputs {
 		in.rule.In[in.i].Direct = true
@@ -164,10 +179,11 @@ func (p *Node) read(inputs []input) {
 }
 
 func (p *Program) trivial() bool {
-	return !p.building && p.Root == nil && len(p.Rules) == 0 && len(p.Writes) == 0 && len(p.Late) == 0 && len(p.Watch) == 0 && !p.Always
+	return !p.building && p.Root == nil && len(p.rules) == 0 && len(p.Writes) == 0 && len(p.Late) == 0 && len(p.Watch) == 0 && !p.Always
 }
 
-// content compiles what is in a place that has a counterpart, and reports whether there is anything to do.
+// content compiles what is in a place that has a counterpart, and reports whether there is anything
+// to do.
 func (b *builder) content(p *Node, in, out *owned, to []Step) bool {
 	if !in.below() && !out.below() && p.Src.Same(p.Dst) {
 		return false
@@ -185,69 +201,58 @@ func (b *builder) content(p *Node, in, out *owned, to []Step) bool {
 	return useful
 }
 
+// grouped reports whether rules go through the elements of the place.
+func (o *owned) grouped() bool { return o != nil && o.move != nil && o.move.elements != nil }
+
 func (b *builder) members(p *Node, in, out *owned, to []Step) bool {
-	if in != nil && in.move != nil && in.move.elements != nil {
-		return b.named(p, in, out, to) // for the others there is a program
+	if in.grouped() {
+		return b.named(p, in, out, to) // the program of the elements is for the others
 	}
-	all := slices.Concat(p.Src.Node.Properties(), p.Dst.Node.Properties())
-	for _, o := range []*owned{in, out} {
-		if o != nil {
-			for _, k := range o.kids {
-				if k.at.Kind == ByName {
-					all = append(all, k.at.Name)
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
-		s := Step{Name: name}
-		if k := b.place(in.kid(s), out.kid(s), p.Src.Member(name), p.Dst.Member(name), Join(to, s), true); k != nil {
-			k.At = s
-			k.Vanishes = b.whole && len(to) == 1 && to[0].Name == "metadata" && (name == "labels" || name == "annotations")
-			p.Kids = append(p.Kids, k)
-		} else {
-			p.calm = append(p.calm, name)
-		}
-	}
+	b.kids(p, in, out, to, out.names(in.names(slices.Concat(p.Src.Node.Properties(), p.Dst.Node.Properties()))), true)
 	if p.Src.Others().Known || p.Dst.Others().Known {
-		p.Others = b.place(nil, nil, p.Src.Others(), p.Dst.Others(), nil, true)
+		p.Others = b.node(nil, nil, p.Src.Others(), p.Dst.Others(), nil, true)
 	}
 	return len(p.Kids) > 0 || p.Others != nil
 }
 
-// named compiles the members of an object that rules name, and leaves the others alone.
+// named compiles only the members of an object that rules name.
 func (b *builder) named(p *Node, in, out *owned, to []Step) bool {
-	if in == nil || !p.Src.MayBeObject() {
-		return false
+	if p.Src.MayBeObject() {
+		b.kids(p, in, out, to, in.names(nil), true)
 	}
-	for _, o := range in.kids {
-		if o.at.Kind != ByName {
-			continue
-		}
-		k := b.place(o, out.kid(o.at), p.Src.Member(o.at.Name), p.Dst.Member(o.at.Name), Join(to, o.at), true)
-		if k != nil {
-			p.Kids = append(p.Kids, k)
-		}
-	}
-	slices.SortFunc(p.Kids, func(a, b *Node) int { return strings.Compare(a.At.Name, b.At.Name) })
 	return len(p.Kids) > 0
 }
 
-// list compiles the elements of a list that no rule goes through, and those that rules pick.
+// kids compiles the members of an object that have some names.
+func (b *builder) kids(p *Node, in, out *owned, to []Step, names []string, aligned bool) {
+	slices.Sort(names)
+	p.index = make(map[string]int, len(names))
+	tags := b.whole && aligned && len(to) == 1 && to[0].Name == "metadata"
+	for _, name := range slices.Compact(names) {
+		s := Step{Name: name}
+		k := b.node(in.kid(s), out.kid(s), p.Src.Member(name), p.Dst.Member(name), join(to, s), aligned)
+		if k == nil {
+			p.index[name] = untouched
+			continue
+		}
+		k.At, k.Vanishes = s, tags && (name == "labels" || name == "annotations")
+		p.index[name] = len(p.Kids)
+		p.Kids = append(p.Kids, k)
+	}
+}
+
+// list compiles a list: the elements that rules pick, and the others if no rule goes through them.
 func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
-	b.picks(p, in, out, to)
-	grouped := in != nil && in.move != nil && in.move.elements != nil
-	if !grouped && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
-		rel := b.implicit(p.Src.Items(), p.Dst.Items())
-		if elem := b.c.build(rel, b.src); !elem.trivial() {
-			p.Elem = &Elements{Program: elem}
+	b.picks(p, in, out, to, p.Dst.Known)
+	if !in.grouped() && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
+		if elem := b.c.build(b.implicit(p.Src.Items(), p.Dst.Items()), b.src); !elem.trivial() {
+			p.Elem = &Elements{Program: elem, From: jsondoc.Array, To: jsondoc.Array}
 		}
 	}
 	return len(p.Picks) > 0 || p.Shifts || p.Elem != nil
 }
 
-// implicit is the binding of elements that no rule is about.
+// implicit returns the binding of elements that have no rules.
 func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
 	var base [2]binding.Place
 	base[b.src], base[b.dst] = src, dst
@@ -257,84 +262,48 @@ func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
 	return b.c.implicit[base]
 }
 
-func (b *builder) picks(p *Node, in, out *owned, to []Step) {
+// picks compiles the elements that rules pick on either side.
+func (b *builder) picks(p *Node, in, out *owned, to []Step, aligned bool) {
 	var all []Step
 	had := map[Step]bool{}
-	for _, o := range []*owned{in, out} {
-		if o == nil {
-			continue
+	add := func(s Step) {
+		if !had[s] {
+			all, had[s] = append(all, s), true
 		}
-		for _, k := range o.kids {
-			switch {
-			case o == out && k.at.Kind == ByFirst:
-				p.Shifts = true // a rule puts an element before those of the list
-			case k.at.Kind != ByName && !had[k.at]:
-				all, had[k.at] = append(all, k.at), true
-			}
+	}
+	for _, k := range in.picks() {
+		add(k.at)
+	}
+	for _, k := range out.picks() {
+		if k.at.Kind == ByFirst {
+			p.Shifts = true // a rule puts an element before those of the list
+		} else {
+			add(k.at)
 		}
 	}
 	for _, s := range all {
-		items, target := p.Src.Items(), p.Dst.Items()
-		if k := b.place(in.kid(s), out.kid(s), items, target, Join(to, s), p.Dst.Known); k != nil {
+		if k := b.node(in.kid(s), out.kid(s), p.Src.Items(), p.Dst.Items(), join(to, s), aligned); k != nil {
 			k.At = s
 			p.Picks = append(p.Picks, k)
 		}
 	}
 }
 
-// pickedOut compiles the elements that rules pick out of a list before the others become the entries of a map.
-func (b *builder) pickedOut(p *Node, in *owned) {
-	for _, o := range in.kids {
-		if o.at.Kind == ByName {
-			continue
+// elementsOf compiles the rules of elements, and reports whether there is anything to do.
+func (b *builder) elementsOf(p *Node, of *binding.Elements) bool {
+	kind := func(by binding.Side) jsondoc.Kind {
+		if binding.IsMap(of.By[by]) {
+			return jsondoc.Map
 		}
-		if k := b.place(o, nil, p.Src.Items(), binding.Place{}, nil, false); k != nil {
-			k.At = o.at
-			p.Picks = append(p.Picks, k)
-		}
+		return jsondoc.Array
 	}
-}
-
-// unpaired compiles what is in a place that has no counterpart, but rules below that do.
-func (b *builder) unpaired(p *Node, in *owned) {
-	p.Dst = binding.Place{}
-	all := slices.Clone(p.Src.Node.Properties())
-	for _, k := range in.kids {
-		if k.at.Kind == ByName {
-			all = append(all, k.at.Name)
-		}
+	e := &Elements{Program: b.c.build(of.Binding, b.src), From: kind(b.src), To: kind(b.dst)}
+	if e.From == e.To && e.Program.trivial() {
+		return false
 	}
-	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
-		s := Step{Name: name}
-		if k := b.place(in.kid(s), nil, p.Src.Member(name), binding.Place{}, nil, false); k != nil {
-			k.At = s
-			p.Kids = append(p.Kids, k)
-		}
+	if e.Key = of.By[b.src].Name; e.From == jsondoc.Map {
+		e.Key = of.By[b.dst].Name
 	}
-	b.picks(p, in, nil, nil)
-}
-
-// elementsOf compiles the elements that rules go through.
-func (b *builder) elementsOf(p *Node, g *binding.Elements) bool {
-	from, to := g.By[b.src], g.By[b.dst]
-	p.Elem = &Elements{}
-	e := p.Elem
-	if binding.IsMap(from) {
-		e.From = Dict
-	}
-	if binding.IsMap(to) {
-		e.To = Dict
-	}
-	if !binding.IsMap(from) && binding.IsMap(to) {
-		e.Bind = from.Name
-	}
-	if binding.IsMap(from) && !binding.IsMap(to) {
-		e.Name = to.Name
-	}
-	e.Program = b.c.build(g.Binding, b.src)
-	if e.Program.trivial() && e.From == e.To {
-		p.Elem = nil
-	}
-	return p.Elem != nil
+	p.Elem = e
+	return true
 }

@@ -11,61 +11,58 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Program is one direction of a binding: what to do with a value of the source's schema to make it one of the target's.
-// It is immutable once it is compiled.
+// A Program is one direction of a binding: how to convert a value of the source's schema to one of
+// the target's. It is immutable once compiled.
 type Program struct {
-	Src, Dst binding.Place
-	Rules    []*Rule
-	Reads    []*Rule  // that have inputs which are not read when they are taken away
-	Computes []*Rule  // that do not just hand their value on
+	Reads    []*Rule  // with inputs that are read before anything is taken away
+	Computes []*Rule  // that do not just hand on their value
 	Writes   []Write  // outer places first
-	Late     []Write  // what fills places that are still absent: defaults, and values computed from nothing
-	Watch    [][]Step // source places whose absence the way back would fill
-	Always   bool     // the way back computes something from nothing, so it has to be looked at
+	Late     []Write  // to places that are still absent: defaults, and values computed from nothing
+	Watch    [][]Step // source places that the way back would fill if they are absent
+	Always   bool     // the way back computes something from nothing, so it always has to run
 	Root     *Node    // nil: there is nothing to take away
 	Operands int
+	rules    []*Rule
 	building bool
 }
 
-// A Rule is a rule in one direction. Its operands are in the list of the run of its program, from inAt and outAt on.
+// A Rule is a rule in one direction. Its inputs and outputs are operands of its program's run,
+// starting at InAt and OutAt.
 type Rule struct {
-	Syntax      *syntax.Rule
-	Transform   transform.Transform // nil: the value moves as it is
-	Backward    bool
+	Transform   *transform.Way // nil: the value moves as it is
 	Guard       *transform.Guard
 	In, Out     []Route
 	InAt, OutAt int
-	Check       bool  // outputs may be more than the target's schema admits
+	Check       bool  // the target's schema may not allow the outputs
 	MayLose     bool  // the way back may give something else
-	straight    bool  // the value moves as it is, whatever it is: the input is the output
-	Branch      *Node // of one that moves a value that another rule moves, too: what to do with its own copy
+	Branch      *Node // what to do with the value if another rule has moved the original
+	straight    bool  // the input is the output
+	defaults    bool  // it has a default on either side
 }
 
-// A Route is a path from the root of a program's value. Private tells for each prefix of it that an object made there is gone
-// again on the way back.
+// A Route is a path from the root of a program's value.
 type Route struct {
 	Steps   []Step
-	Last    jsondoc.Name // of the last step, if it is one by name
+	Last    jsondoc.Name // the name of the last step, if any
 	Place   binding.Place
-	Private []bool
-	Numbers []bool // for each step, whether it picks by a number
-	Direct  bool   // of an input: it is read when it is taken away
-	Picks   bool   // it leads to an element of a list
-	// Of an output: the API server would remove a null there, though not where it is from; and the other way round.
+	Private []bool   // of the objects created at each step, those that the way back removes again
+	Keys    [][]byte // the keys of the steps that pick, as JSON
+	Direct  bool     // an input that is read when it is taken away
+	Picks   bool     // it leads to an element of a list
+	// Of an output: the API server removes a null here, but not at the source; and the other way
+	// round.
 	NoNull, NewNull bool
-	Requires        bool // a value there has to have some field
+	Requires        bool // a value here has required fields
 	Section         Section
 }
 
 // A Write is an output of a rule, or a default.
 type Write struct {
-	Rule  *Rule
-	Out   int
-	Value jsondoc.Value // of a default
-	Fixed bool
-	depth int
-	// beside: it goes into the object that the one before goes into.
-	Beside bool
+	Rule       *Rule
+	Out        int
+	Value      jsondoc.Value // the default
+	Fixed      bool          // it is a default
+	SameObject bool          // it goes into the same object as the write before it
 }
 
 // Route returns where the write goes.
@@ -78,30 +75,30 @@ func (c *compiler) build(of *binding.Binding, src binding.Side) *Program {
 		return p
 	}
 	dst := src.Other()
-	p := &Program{Src: of.Base[src], Dst: of.Base[dst], building: true}
+	p := &Program{building: true}
 	c.programs[key] = p
 	b := &builder{
 		c: c, p: p, src: src, dst: dst, in: &owned{}, out: &owned{},
 		whole: of.Base[binding.OfSpoke] == c.spoke.Root.Base[binding.OfSpoke],
 	}
 	if name := of.Keys[src]; name != "" {
-		key := b.in.make(Names(name))
+		key := b.in.make([]Step{{Name: name}})
 		key.owner, key.bound = true, true
 	}
 	if name := of.Keys[dst]; name != "" {
-		b.out.make(Names(name)).owner = true
+		b.out.make([]Step{{Name: name}}).owner = true
 	}
-	for _, t := range of.Rules {
-		if !t.Syntax.Broken {
-			b.rule(t)
+	for _, r := range of.Rules {
+		if !r.Syntax.Broken {
+			b.rule(r)
 		}
 	}
-	for _, g := range of.Elements {
-		if g.Paired() {
-			b.elements(g)
+	for _, e := range of.Elements {
+		if e.Paired() {
+			b.elements(e)
 		}
 	}
-	p.Root = b.place(b.in, b.out, p.Src, p.Dst, []Step{}, true)
+	p.Root = b.node(b.in, b.out, of.Base[src], of.Base[dst], []Step{}, true)
 	for _, m := range b.branches {
 		b.branch(m)
 	}
@@ -117,8 +114,7 @@ type builder struct {
 	src, dst binding.Side
 	whole    bool // the value is the whole object
 	in, out  *owned
-	// Of the places that are taken by a move already, what else moves them.
-	branches []move
+	branches []move // further moves of places that are moved already
 }
 
 // owned is a tree of the places of one side that rules own.
@@ -126,13 +122,12 @@ type owned struct {
 	kids []*owned
 	by   map[Step]*owned // the kids
 	at   Step
-	// What owns the place: rules that read it, or one that moves it; just a rule; or the key of an element.
-	rules            []*Rule
-	reads            []input
-	move             *move
-	owner            bool
-	dropped, bound   bool
-	computedOnReturn bool
+
+	owner          bool // a rule, or the key of an element, owns the place
+	rules          []*Rule
+	reads          []input // of the rules
+	move           *move
+	dropped, bound bool
 }
 
 // An input is one of a rule.
@@ -141,7 +136,7 @@ type input struct {
 	i    int
 }
 
-// A move is a rule that takes a value elsewhere as it is, and what happens to it before.
+// A move is a rule that takes a value elsewhere, and what converts it on the way.
 type move struct {
 	rule     *Rule
 	elements *binding.Elements
@@ -181,7 +176,8 @@ func (o *owned) walk(path []Step) *owned {
 	return o
 }
 
-// without returns what rules own below a place as nothing but that: who moves the place takes nothing of it along.
+// without returns a copy in which everything that rules own is dropped: a second move of the place
+// takes none of it along.
 func (o *owned) without() *owned {
 	if o == nil {
 		return nil
@@ -199,14 +195,38 @@ func (o *owned) without() *owned {
 
 func (o *owned) below() bool { return o != nil && len(o.kids) > 0 }
 
-func routesOf(ends []binding.Path) []Route {
-	routes := make([]Route, 0, len(ends))
-	for _, e := range ends {
-		r := Route{Steps: stepsOf(e.Segments), Place: e.Place, Requires: transform.Requires(e.Place.Node)}
-		for i, s := range e.Segments {
-			element := e.Base.Walk(e.Segments[:i+1])
+// picks returns the kids that are elements of a list.
+func (o *owned) picks() (picks []*owned) {
+	if o == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(o.kids), func(k *owned) bool { return k.at.Kind == ByName })
+}
+
+// names appends the names of the kids that are members of an object.
+func (o *owned) names(names []string) []string {
+	if o == nil {
+		return names
+	}
+	for _, k := range o.kids {
+		if k.at.Kind == ByName {
+			names = append(names, k.at.Name)
+		}
+	}
+	return names
+}
+
+func routesOf(paths []binding.Path) []Route {
+	routes := make([]Route, 0, len(paths))
+	for _, p := range paths {
+		r := Route{
+			Steps: stepsOf(p.Segments), Place: p.Place, Requires: transform.Requires(p.Place.Node), Keys: make([][]byte, len(p.Segments)),
+		}
+		for i, s := range p.Segments {
 			r.Picks = r.Picks || r.Steps[i].Kind != ByName
-			r.Numbers = append(r.Numbers, s.Kind == syntax.Pick && element.Member(s.Name).Kind() == crdschema.Integer)
+			if s.Kind == syntax.Pick {
+				r.Keys[i] = keyText(p.Base.Walk(p.Segments[:i+1]), s)
+			}
 		}
 		if last := len(r.Steps) - 1; last >= 0 {
 			r.Last = jsondoc.NameOf(r.Steps[last].Name)
@@ -216,135 +236,138 @@ func routesOf(ends []binding.Path) []Route {
 	return routes
 }
 
-// beside reports whether two routes lead to members of one object.
-func (r *Route) beside(other *Route) bool {
-	n, toElement := len(r.Steps), func(s Step) bool { return s.Kind != ByName }
-	return n > 0 && n == len(other.Steps) && slices.Equal(r.Steps[:n-1], other.Steps[:n-1]) &&
-		!slices.ContainsFunc(r.Steps, toElement) && other.Steps[n-1].Kind == ByName
+// keyText returns the key that a segment picks an element by, as JSON: a number or a string.
+func keyText(element binding.Place, s syntax.Segment) []byte {
+	if element.Member(s.Name).Kind() == crdschema.Integer {
+		return []byte(s.Value)
+	}
+	return jsondoc.StringValue(s.Value).Text()
 }
 
-// losesNull reports whether the API server removes a null at the end of the route: that of a member whose schema has no null
-// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting.PruneNonNullableNullsWithoutDefaults). It looks at no
-// elements of lists, and not into metadata.
+// sameObject reports whether two routes lead to members of the same object.
+func (r *Route) sameObject(other *Route) bool {
+	n := len(r.Steps)
+	return n > 0 && n == len(other.Steps) && slices.Equal(r.Steps[:n-1], other.Steps[:n-1]) && !r.Picks && !other.Picks
+}
+
+// losesNull reports whether the API server removes a null at the end of the route, as it does from
+// objects outside metadata whose schema does not allow null
+// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting.PruneNonNullableNullsWithoutDefaults).
 func (r *Route) losesNull() bool {
 	last := len(r.Steps) - 1
 	return last >= 0 && r.Steps[last].Kind == ByName && r.Steps[0].Name != "metadata" && r.Place.Node != nil && !r.Place.Node.Nullable()
 }
 
 // rule adds a rule to the program.
-func (b *builder) rule(t *binding.Rule) {
-	in, out := t.Ends[b.src], t.Ends[b.dst]
-	expressions := [2]*syntax.Text{t.Syntax.ToHub, t.Syntax.FromHub}
-	computes, back, guard, otherGuard := expressions[b.src], expressions[b.dst], t.When[b.src], t.When[b.dst]
-	l := &Rule{
-		Syntax: t.Syntax, Transform: t.Transform, Backward: b.src == binding.OfHub, Guard: guard, In: routesOf(in), Out: routesOf(out),
+func (b *builder) rule(of *binding.Rule) {
+	computed := [2]bool{of.Syntax.ToHub != nil, of.Syntax.FromHub != nil}
+	guarded := of.When[b.src] != nil || of.When[b.dst] != nil
+	r := &Rule{
+		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
+		defaults: of.Syntax.Default != nil || of.Syntax.HubDefault != nil,
 	}
-	for i := range l.Out {
-		there, here := l.Out[i].losesNull(), l.Transform == nil && len(l.In) == 1 && l.In[0].losesNull()
-		l.Out[i].NoNull, l.Out[i].NewNull = there && !here, here && !there
-	}
-	for i, d := range l.In {
-		if t.DefaultOf(b.src, i) != nil {
-			b.p.Watch = append(b.p.Watch, d.Steps)
+	for i := range r.In {
+		if of.DefaultOf(b.src, i) != nil {
+			b.p.Watch = append(b.p.Watch, r.In[i].Steps)
 		}
 	}
-	for i := range l.Out {
+	for i := range r.Out {
+		out := &r.Out[i]
+		there, here := out.losesNull(), r.Transform == nil && len(r.In) == 1 && r.In[0].losesNull()
+		out.NoNull, out.NewNull = there && !here, here && !there
 		if b.whole {
-			l.Out[i].Section = SectionOf(l.Out[i].Steps)
+			out.Section = sectionOf(out.Steps)
 		}
-		b.out.make(l.Out[i].Steps).owner = true
-		if d := t.DefaultOf(b.dst, i); d != nil {
+		b.out.make(out.Steps).owner = true
+		if d := of.DefaultOf(b.dst, i); d != nil {
 			if v, err := jsondoc.RawValue(d.JSON); err == nil {
-				b.p.Late = append(b.p.Late, Write{Rule: l, Out: i, Value: v, Fixed: true, depth: len(l.Out[i].Steps)})
+				b.p.Late = append(b.p.Late, Write{Rule: r, Out: i, Value: v, Fixed: true})
 			}
 		}
 	}
 	switch {
-	case len(in) == 0: // one-sided, of the target
-		if computes != nil && t.How != binding.Drops {
-			l.Check = slices.ContainsFunc(l.Out, func(r Route) bool { return r.Section != Elsewhere })
-			b.operand(l)
-			b.p.Rules = append(b.p.Rules, l)
-			for i := range l.Out {
-				b.p.Late = append(b.p.Late, Write{Rule: l, Out: i, depth: len(l.Out[i].Steps)})
+	case len(r.In) == 0: // one-sided, of the target
+		if computed[b.src] && of.How != binding.Drops {
+			r.Check = slices.ContainsFunc(r.Out, func(r Route) bool { return r.Section != Elsewhere })
+			b.operand(r)
+			b.p.rules = append(b.p.rules, r)
+			for i := range r.Out {
+				b.p.Late = append(b.p.Late, Write{Rule: r, Out: i})
 			}
 		}
-	case len(out) == 0: // one-sided, of the source
-		for i, e := range l.In {
-			o := b.in.make(e.Steps)
-			o.owner, o.dropped = true, t.How == binding.Drops
-			o.computedOnReturn = back != nil || t.DefaultOf(b.src, i) != nil
-			b.p.Always = b.p.Always || back != nil
+	case len(r.Out) == 0: // one-sided, of the source
+		for i := range r.In {
+			o := b.in.make(r.In[i].Steps)
+			o.owner, o.dropped = true, of.How == binding.Drops
 		}
-	case t.Hands():
-		o := b.in.make(l.In[0].Steps)
-		l.MayLose = guard != nil || otherGuard != nil
+		b.p.Always = b.p.Always || computed[b.dst]
+	case of.Hands():
+		r.MayLose = guarded
+		o := b.in.make(r.In[0].Steps)
 		if o.move == nil && len(o.rules) == 0 {
-			o.owner, o.move = true, &move{rule: l, below: t.Below}
+			o.owner, o.move = true, &move{rule: r, below: of.Below}
 			return
 		}
-		l.Check = true
-		b.compute(l)
-		b.branches = append(b.branches, move{rule: l, below: t.Below})
+		b.compute(r)
+		b.branches = append(b.branches, move{rule: r, below: of.Below})
 	default:
-		l.MayLose = !t.Transform.Injective(l.Backward) || guard != nil || otherGuard != nil ||
-			slices.ContainsFunc(l.In, func(e Route) bool { return e.Requires })
-		l.Check = true
-		b.compute(l)
+		r.MayLose = guarded || !r.Transform.Injective || slices.ContainsFunc(r.In, func(in Route) bool { return in.Requires })
+		b.compute(r)
 	}
 }
 
-// compute adds a rule that reads its inputs, whose places become its own.
-func (b *builder) compute(l *Rule) {
-	for i := range l.In {
-		o := b.in.make(l.In[i].Steps)
+// compute adds a rule that reads its inputs and so owns their places.
+func (b *builder) compute(r *Rule) {
+	r.Check = true
+	for i := range r.In {
+		o := b.in.make(r.In[i].Steps)
 		o.owner = true
-		o.rules, o.reads = append(o.rules, l), append(o.reads, input{l, i})
+		o.rules, o.reads = append(o.rules, r), append(o.reads, input{r, i})
 	}
-	b.operand(l)
-	b.p.Rules = append(b.p.Rules, l)
-	for i := range l.Out {
-		b.p.Writes = append(b.p.Writes, Write{Rule: l, Out: i, depth: len(l.Out[i].Steps)})
+	b.operand(r)
+	b.p.rules = append(b.p.rules, r)
+	for i := range r.Out {
+		b.p.Writes = append(b.p.Writes, Write{Rule: r, Out: i})
 	}
 }
 
-func (b *builder) operand(l *Rule) {
-	l.InAt, l.OutAt = b.p.Operands, b.p.Operands+len(l.In)
-	if l.straight {
-		l.OutAt = l.InAt
+func (b *builder) operand(r *Rule) {
+	r.InAt, r.OutAt = b.p.Operands, b.p.Operands+len(r.In)
+	if r.straight {
+		r.OutAt = r.InAt
 	}
-	b.p.Operands = l.OutAt + len(l.Out)
+	b.p.Operands = r.OutAt + len(r.Out)
 }
 
 // elements adds the rules that go through elements.
-func (b *builder) elements(g *binding.Elements) {
-	l := &Rule{Backward: b.src == binding.OfHub, In: routesOf([]binding.Path{g.Ends[b.src]}), Out: routesOf([]binding.Path{g.Ends[b.dst]})}
-	o, target := b.in.make(l.In[0].Steps), b.out.make(l.Out[0].Steps)
-	if o.move != nil && o.move.elements == nil && slices.Equal(o.move.rule.Out[0].Steps, l.Out[0].Steps) {
-		o.move.elements = g // a plain pair of the two lists says no more than they do
+func (b *builder) elements(e *binding.Elements) {
+	r := &Rule{In: routesOf(e.Ends[b.src : b.src+1]), Out: routesOf(e.Ends[b.dst : b.dst+1])}
+	o, target := b.in.make(r.In[0].Steps), b.out.make(r.Out[0].Steps)
+	if o.move != nil && o.move.elements == nil && slices.Equal(o.move.rule.Out[0].Steps, r.Out[0].Steps) {
+		o.move.elements = e // a plain pair of the two lists adds nothing
 		return
 	}
 	if o.owner {
 		return
 	}
 	o.owner, target.owner = true, true
-	o.move = &move{rule: l, elements: g}
+	o.move = &move{rule: r, elements: e}
 }
 
-// finish orders the writes, sorts out the rules and finds the rules that share places.
+// finish sorts the writes and the rules.
 func (b *builder) finish() {
 	for _, w := range [][]Write{b.p.Writes, b.p.Late} {
-		slices.SortStableFunc(w, func(a, b Write) int { return cmp.Compare(a.depth, b.depth) })
+		slices.SortStableFunc(w, func(a, b Write) int { return cmp.Compare(len(a.Route().Steps), len(b.Route().Steps)) })
 	}
 	for i := 1; i < len(b.p.Writes); i++ {
-		b.p.Writes[i].Beside = b.p.Writes[i].Route().beside(b.p.Writes[i-1].Route())
+		b.p.Writes[i].SameObject = b.p.Writes[i].Route().sameObject(b.p.Writes[i-1].Route())
 	}
-	for _, l := range b.p.Rules {
-		if slices.ContainsFunc(l.In, func(in Route) bool { return !in.Direct }) {
-			b.p.Reads = append(b.p.Reads, l)
+	for _, r := range b.p.rules {
+		if slices.ContainsFunc(r.In, func(in Route) bool { return !in.Direct }) {
+			b.p.Reads = append(b.p.Reads, r)
 		}
-		if len(l.In) > 0 && !l.straight {
-			b.p.Computes = append(b.p.Computes, l)
+		if len(r.In) > 0 && !r.straight {
+			b.p.Computes = append(b.p.Computes, r)
 		}
 	}
 }

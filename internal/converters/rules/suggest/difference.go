@@ -7,7 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A place is one of a version, by its path.
+// A place of a version.
 type place struct {
 	segments []syntax.Segment
 	words    [][]string // of each segment
@@ -16,15 +16,15 @@ type place struct {
 
 func (p place) path() string { return syntax.Path{Segments: p.segments}.String() }
 
-func (p place) field(name string, n *crdschema.Node) place {
-	return p.with(syntax.Segment{Kind: syntax.Field, Name: name}, n)
+func (p place) field(name string) place {
+	return p.with(syntax.Segment{Kind: syntax.Field, Name: name}, p.node.Property(name))
 }
 
 func (p place) with(s syntax.Segment, n *crdschema.Node) place {
 	return place{append(slices.Clone(p.segments), s), append(slices.Clone(p.words), words(s.Name)), n}
 }
 
-// last is the index of the last field of the path. Every place has one.
+// last returns the index of the last field of the path. Every place has one.
 func (p place) last() int {
 	for i, s := range slices.Backward(p.segments) {
 		if s.Kind == syntax.Field {
@@ -34,93 +34,95 @@ func (p place) last() int {
 	return 0
 }
 
-// name is the last field of the path.
 func (p place) name() string { return p.segments[p.last()].Name }
 
-// nameWords are the words of the name.
 func (p place) nameWords() []string { return p.words[p.last()] }
 
 // fields returns the places of an object's properties.
 func (p place) fields() []place {
 	all := make([]place, 0, len(p.node.Properties()))
 	for _, name := range p.node.Properties() {
-		all = append(all, p.field(name, p.node.Property(name)))
+		all = append(all, p.field(name))
 	}
 	return all
 }
 
-func (p place) is(q place) bool {
-	return slices.EqualFunc(p.segments, q.segments, syntax.Segment.Equal)
+func (p place) is(q place) bool { return same(p.segments, q.segments) }
+
+// in reports whether a place is another one or below it.
+func (p place) in(outer place) bool {
+	return len(p.segments) >= len(outer.segments) && same(p.segments[:len(outer.segments)], outer.segments)
 }
 
-// iteration is the part of the path up to its last segment that stands for any number of places.
-func (p place) iteration() []syntax.Segment {
-	for i := range slices.Backward(p.segments) {
-		if p.segments[i].Iterates() {
-			return p.segments[:i+1]
-		}
-	}
-	return nil
+func same(a, b []syntax.Segment) bool { return slices.EqualFunc(a, b, syntax.Segment.Equal) }
+
+// sameElements reports whether two places are below the same lists and maps.
+func sameElements(a, b place) bool {
+	return same(syntax.Iteration(a.segments), syntax.Iteration(b.segments))
 }
 
-// A difference is what has no counterpart of the same path, or one that cannot hold the same values.
+// A pair is a place of the version and one of the hub.
+type pair [2]place
+
+const (
+	ofVersion = iota
+	ofHub
+)
+
+// A difference has the places that a rule may have to convert.
 type difference struct {
-	field, hub []place    // the outermost places of each that the other has not
-	clashes    [][2]place // the same path, and other values
+	only    [2][]place // the outermost places that the other side does not have
+	clashes []pair     // places of one path that hold different values
 }
 
-// compare goes through what both schemas have.
-func compare(field, hub *crdschema.Node) *difference {
+// compare returns the difference of two schemas.
+func compare(version, hub *crdschema.Node) *difference {
 	d := &difference{}
-	for _, name := range names(field, hub) {
-		if name == "apiVersion" || name == "kind" || name == "metadata" {
-			continue
+	for _, name := range names(version, hub) {
+		if name != "apiVersion" && name != "kind" && name != "metadata" {
+			d.property(pair{{node: version}, {node: hub}}, name)
 		}
-		d.property(place{node: field}, place{node: hub}, name)
 	}
 	return d
 }
 
 func names(a, b *crdschema.Node) []string {
-	all := append(slices.Clone(a.Properties()), b.Properties()...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Properties(), b.Properties()))))
 }
 
-func (d *difference) property(field, hub place, name string) {
-	f, h := field.node.Property(name), hub.node.Property(name)
-	switch {
-	case f == nil && field.node.PreservesUnknown(), h == nil && hub.node.PreservesUnknown(): // kept as it is
-	case f == nil:
-		d.hub = append(d.hub, hub.field(name, h))
-	case h == nil:
-		d.field = append(d.field, field.field(name, f))
-	default:
-		d.both(field.field(name, f), hub.field(name, h))
+func (d *difference) property(at pair, name string) {
+	v, h := at[ofVersion].node, at[ofHub].node
+	switch hasV, hasH := v.Property(name) != nil, h.Property(name) != nil; {
+	case hasV && hasH:
+		d.both(pair{at[ofVersion].field(name), at[ofHub].field(name)})
+	case hasV && !h.PreservesUnknown():
+		d.only[ofVersion] = append(d.only[ofVersion], at[ofVersion].field(name))
+	case hasH && !v.PreservesUnknown():
+		d.only[ofHub] = append(d.only[ofHub], at[ofHub].field(name))
 	}
 }
 
 // both compares two places that are each other's counterparts.
-func (d *difference) both(field, hub place) {
-	f, h := field.node, hub.node
+func (d *difference) both(at pair) {
+	v, h := at[ofVersion].node, at[ofHub].node
 	switch {
-	case f.Same(h):
-	case f.Kind() != h.Kind():
-		if !admits(h, f) || !admits(f, h) {
-			d.clashes = append(d.clashes, [2]place{field, hub})
+	case v.Same(h):
+	case v.Kind() != h.Kind():
+		if !admits(h, v) || !admits(v, h) {
+			d.clashes = append(d.clashes, at)
 		}
-	case f.Kind() == crdschema.Object:
-		for _, name := range names(f, h) {
-			d.property(field, hub, name)
+	case v.Kind() == crdschema.Object:
+		for _, name := range names(v, h) {
+			d.property(at, name)
 		}
-	case f.Kind() == crdschema.Array:
+	case v.Kind() == crdschema.Array:
 		each := syntax.Segment{Kind: syntax.Elements}
-		d.both(field.with(each, f.Items()), hub.with(each, h.Items()))
-	case f.Kind() == crdschema.Map:
+		d.both(pair{at[ofVersion].with(each, v.Items()), at[ofHub].with(each, h.Items())})
+	case v.Kind() == crdschema.Map:
 		each := syntax.Segment{Kind: syntax.Values}
-		d.both(field.with(each, f.Values()), hub.with(each, h.Values()))
-	case !sameEnum(f, h):
-		d.clashes = append(d.clashes, [2]place{field, hub})
+		d.both(pair{at[ofVersion].with(each, v.Values()), at[ofHub].with(each, h.Values())})
+	case !slices.Equal(slices.Sorted(slices.Values(v.Enum())), slices.Sorted(slices.Values(h.Enum()))):
+		d.clashes = append(d.clashes, at)
 	}
 }
 
@@ -136,11 +138,4 @@ func admits(a, b *crdschema.Node) bool {
 	case crdschema.None, crdschema.Object, crdschema.Map, crdschema.Array, crdschema.String, crdschema.Integer, crdschema.Boolean:
 	}
 	return false
-}
-
-func sameEnum(a, b *crdschema.Node) bool {
-	left, right := slices.Clone(a.Enum()), slices.Clone(b.Enum())
-	slices.Sort(left)
-	slices.Sort(right)
-	return slices.Equal(left, right)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -13,96 +12,93 @@ import (
 const (
 	enough        = 0.5     // the least score of a guess
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
-	overlapAlone  = 0.75    // factor of that, where the names say nothing
-	farPenalty    = 0.02    // for each step that two places are apart
-	otherRoot     = 0.6     // factor where one place is in spec and the other is not
-	maxPairs      = 1 << 18 // of places, for names without a word in common to be compared
-	otherText     = 0.7     // factor of descriptions that are alike
+	overlapAlone  = 0.75    // factor of that part, if the names say nothing
+	farPenalty    = 0.02    // for each step between two places
+	otherRoot     = 0.6     // factor if one place is in spec and the other is not
+	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
+	otherText     = 0.7     // factor of similar descriptions
 )
 
-// A guess is two places that are likely the same.
+// A guess is a pair of places that are likely the same.
 type guess struct {
-	field, hub place
-	how        how
-	score      float64
-	moved      bool    // under the same name
-	described  bool    // the descriptions say so, not the names
-	template   string  // if the pair is one string and
-	parts      []place // its parts, of which the field or the hub is the first
-	silent     bool    // it is one of the parts, of a pair that is told with the first
+	pair
+	how       how
+	score     float64
+	described bool    // the descriptions say so, not the names
+	template  string  // if one place of the pair is a string made of parts
+	parts     []place // its parts; the pair has the first one
+	silent    bool    // it pairs the string with one of the other parts, which the rule of the first one has
 }
 
-// A leftover is a place for which nothing was found, or two that clash.
-type leftover struct{ field, hub *place }
+func (p pair) sameName() bool { return p[ofVersion].name() == p[ofHub].name() }
 
-// match finds the likely pairs of a difference, in the order of their paths, and what is left. No place is in two pairs.
+// A leftover is a place without a guess, or two that clash.
+type leftover [2]*place
+
+// match returns the likely pairs of a difference in the order of their paths, and what is left. No
+// place is in two pairs.
 func match(d *difference) ([]guess, []leftover) {
-	m := &matcher{}
+	m := &matcher{clashes: d.clashes}
 	m.objects(d)
 	m.templates()
-	m.values()
-	left := make([]leftover, 0, len(d.clashes)+len(m.field)+len(m.hub))
-	for _, c := range append(slices.Clone(d.clashes), m.inner...) {
-		m.clash(c, &left)
+	m.guesses = append(m.guesses, m.best(m.places, valueScore)...)
+	var left []leftover
+	for _, c := range m.clashes {
+		if !m.resolve(c) {
+			left = append(left, leftover{&c[ofVersion], &c[ofHub]})
+		}
 	}
-	for _, p := range m.rest(m.field, func(g guess) place { return g.field }) {
-		left = append(left, leftover{field: &p})
-	}
-	for _, p := range m.rest(m.hub, func(g guess) place { return g.hub }) {
-		left = append(left, leftover{hub: &p})
+	for side, places := range m.places {
+		for _, p := range m.rest(places, side) {
+			var l leftover
+			l[side] = &p
+			left = append(left, l)
+		}
 	}
 	m.guesses = slices.DeleteFunc(m.guesses, func(g guess) bool { return g.silent })
 	slices.SortFunc(m.guesses, func(a, b guess) int {
-		return cmp.Or(strings.Compare(a.field.path(), b.field.path()), strings.Compare(a.hub.path(), b.hub.path()))
+		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
+			strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
 	})
-	slices.SortStableFunc(left, func(a, b leftover) int { return strings.Compare(a.path(), b.path()) })
+	slices.SortStableFunc(left, func(a, b leftover) int { return strings.Compare(a.place().path(), b.place().path()) })
 	return m.guesses, left
 }
 
-// A matcher has the places that lack a counterpart, and the pairs that were made of them.
+// A matcher has the places that lack a counterpart, and the guesses for them.
 type matcher struct {
-	field, hub []place
-	inner      [][2]place // clashes below pairs
-	guesses    []guess
-	brief      bool // there are too many places to compare names without a word in common
+	places  [2][]place
+	clashes []pair
+	guesses []guess
 }
 
-// objects pairs objects that have fields in common, the outermost first: one rule then stands for all of these fields. What
-// differs within is dealt with as the rest.
+// objects pairs objects that have fields in common, the outermost first: one rule then covers all
+// of these fields. Whatever differs within a pair is matched like the rest.
 func (m *matcher) objects(d *difference) {
-	field, hub := d.field, d.hub
-	for len(field)+len(hub) > 0 {
-		guesses := m.best(field, hub, objectScore)
-		m.field, m.hub = append(m.field, field...), append(m.hub, hub...)
-		field, hub = nil, nil
-		for _, g := range guesses {
-			m.guesses = append(m.guesses, g)
-			below := &difference{}
-			below.both(g.field, g.hub)
-			field, hub = append(field, below.field...), append(hub, below.hub...)
-			m.inner = append(m.inner, below.clashes...)
+	for len(d.only[ofVersion])+len(d.only[ofHub]) > 0 {
+		guesses := m.best(d.only, objectScore)
+		for side := range m.places {
+			m.places[side] = append(m.places[side], d.only[side]...)
 		}
+		m.guesses = append(m.guesses, guesses...)
+		d = &difference{}
+		for _, g := range guesses {
+			d.both(g.pair)
+		}
+		m.clashes = append(slices.Clip(m.clashes), d.clashes...)
 	}
 }
 
-// values pairs all that is left.
-func (m *matcher) values() {
-	m.guesses = append(m.guesses, m.best(m.field, m.hub, valueScore)...)
-}
-
-// best pairs places in and below those given, the likeliest first.
-func (m *matcher) best(fields, hubs []place, score func(a, b place) (guess, bool)) []guess {
+// best pairs the given places and those below them, the likeliest pair first.
+func (m *matcher) best(places [2][]place, score func(p pair) (guess, bool)) []guess {
 	var all []guess
-	fields = m.open(fields, func(g guess) place { return g.field })
-	hubs = m.open(hubs, func(g guess) place { return g.hub })
-	m.brief = len(fields)*len(hubs) > maxPairs
-	for _, f := range fields {
-		for _, h := range hubs {
-			if m.brief && !shareWord(f.nameWords(), h.nameWords()) ||
-				!slices.EqualFunc(f.iteration(), h.iteration(), syntax.Segment.Equal) {
+	open := [2][]place{m.open(places[ofVersion], ofVersion), m.open(places[ofHub], ofHub)}
+	many := len(open[ofVersion])*len(open[ofHub]) > maxPairs
+	for _, v := range open[ofVersion] {
+		for _, h := range open[ofHub] {
+			if many && !shareWord(v.nameWords(), h.nameWords()) || !sameElements(v, h) {
 				continue
 			}
-			if g, ok := score(f, h); ok {
+			if g, ok := score(pair{v, h}); ok {
 				all = append(all, g)
 			}
 		}
@@ -110,66 +106,61 @@ func (m *matcher) best(fields, hubs []place, score func(a, b place) (guess, bool
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(b.score, a.score) })
 	var chosen []guess
 	for _, g := range all {
-		if !overlaps(g, m.guesses) && !overlaps(g, chosen) {
+		if !overlaps(g.pair, m.guesses) && !overlaps(g.pair, chosen) {
 			chosen = append(chosen, g)
 		}
 	}
 	return chosen
 }
 
-// open returns the places and those below them, but none that is in a pair, or below one that is.
-func (m *matcher) open(places []place, of func(guess) place) []place {
+// open returns the places of a side and those below them, except for places in a pair and below
+// one.
+func (m *matcher) open(places []place, side int) []place {
 	var all []place
 	for _, p := range places {
-		if slices.ContainsFunc(m.guesses, func(g guess) bool { return p.is(of(g)) }) {
+		if slices.ContainsFunc(m.guesses, func(g guess) bool { return p.is(g.pair[side]) }) {
 			continue
 		}
 		all = append(all, p)
 		if p.node.Kind() == crdschema.Object {
-			all = append(all, m.open(p.fields(), of)...)
+			all = append(all, m.open(p.fields(), side)...)
 		}
 	}
 	return all
 }
 
-// overlaps reports whether one of the places is in a pair already. Below a pair of objects there may be another one, of what
-// these do not share.
-func overlaps(g guess, taken []guess) bool {
+// overlaps reports whether a place is in a guess already. A pair of objects may have other pairs
+// below it, of fields that they do not share.
+func overlaps(p pair, taken []guess) bool {
 	return slices.ContainsFunc(taken, func(t guess) bool {
-		outer := strictlyIn(g.field, t.field) && strictlyIn(g.hub, t.hub) && t.how.plain()
-		return !outer && (related(g.field, t.field) || related(g.hub, t.hub))
+		below := 0
+		apart := true
+		for side, q := range t.pair {
+			if p[side].in(q) && !p[side].is(q) {
+				below++
+			}
+			apart = apart && !p[side].in(q) && !q.in(p[side])
+		}
+		return !apart && (below < len(p) || !t.how.plain())
 	})
 }
 
-func related(a, b place) bool { return in(a, b) || in(b, a) }
-
-func strictlyIn(p, outer place) bool { return len(p.segments) > len(outer.segments) && in(p, outer) }
-
-// in reports whether a place is another one or below it.
-func in(p, outer place) bool {
-	return len(p.segments) >= len(outer.segments) &&
-		slices.EqualFunc(p.segments[:len(outer.segments)], outer.segments, syntax.Segment.Equal)
-}
-
-// objectScore says how likely two objects are the same one.
-func objectScore(a, b place) (guess, bool) {
-	if a.node.Kind() != b.node.Kind() || a.node.Kind() != crdschema.Object || len(a.node.Properties()) == 0 {
+// objectScore says how likely two objects are the same.
+func objectScore(p pair) (guess, bool) {
+	v, h := p[ofVersion].node, p[ofHub].node
+	if v.Kind() != h.Kind() || v.Kind() != crdschema.Object || len(v.Properties()) == 0 {
 		return guess{}, false
 	}
-	overlap := shared(a.node, b.node)
-	if overlap < enoughOverlap {
-		return guess{}, false
-	}
-	g := guess{field: a, hub: b, moved: a.name() == b.name()}
-	g.score = max((nameScore(a, b)+overlap)/2, overlap*overlapAlone) - far(a, b)
-	return g, g.score >= enough
+	overlap := shared(v, h)
+	score := max((nameScore(p)+overlap)/2, overlap*overlapAlone) - far(p)
+	return guess{pair: p, score: score}, overlap >= enoughOverlap && score >= enough
 }
 
-// shared is the part of the fields of the larger object that the other one has, too.
+// shared returns the part of the fields of the larger object that the other one has, too.
 func shared(a, b *crdschema.Node) float64 {
 	n := 0
 	for _, name := range a.Properties() {
-		if f, h := a.Property(name), b.Property(name); h != nil && f.Kind() == h.Kind() {
+		if other := b.Property(name); other != nil && other.Kind() == a.Property(name).Kind() {
 			n++
 		}
 	}
@@ -177,94 +168,84 @@ func shared(a, b *crdschema.Node) float64 {
 }
 
 // valueScore says how likely two places hold the same value.
-func valueScore(a, b place) (guess, bool) {
-	h, fit, ok := between(a, b)
+func valueScore(p pair) (guess, bool) {
+	h, fit, ok := between(p)
 	if !ok {
 		return guess{}, false
 	}
-	g := guess{field: a, hub: b, how: h, moved: a.name() == b.name()}
-	names := nameScore(a, b)
-	if text := textScore(a.node, b.node) * otherText; text > names {
+	g := guess{pair: p, how: h}
+	names := nameScore(p)
+	if text := textScore(p) * otherText; text > names {
 		names, g.described = text, true
 	}
-	g.score = names*fit - far(a, b)
-	if a.segments[0].Name != b.segments[0].Name {
+	g.score = names*fit - far(p)
+	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
 		g.score *= otherRoot
 	}
 	return g, g.score >= enough
 }
 
-// nameScore compares the names of two places, alone and with those of the objects they do not have in common.
-func nameScore(a, b place) float64 {
-	if a.name() == b.name() {
+// nameScore compares the names of two places, alone and with the objects that they do not share.
+func nameScore(p pair) float64 {
+	if p.sameName() {
 		return 1
 	}
-	return max(alike(a.nameWords(), b.nameWords()), likeness(apart(a, b), apart(b, a)))
+	n := p.common()
+	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()),
+		likeness(slices.Concat(p[ofVersion].words[n:]...), slices.Concat(p[ofHub].words[n:]...)))
 }
 
-// apart returns the words of the path where it has left that of another place.
-func apart(a, b place) []string {
-	var all []string
-	for i, s := range a.segments {
-		if i < len(b.segments)-1 && i < len(a.segments)-1 && s.Equal(b.segments[i]) && len(all) == 0 {
-			continue
-		}
-		all = append(all, a.words[i]...)
-	}
-	return all
+// far returns the penalty for the steps between two places.
+func far(p pair) float64 {
+	return farPenalty * float64(len(p[ofVersion].segments)+len(p[ofHub].segments)-2*p.common()-2)
 }
 
-// far is the penalty for places that are not beside each other.
-func far(a, b place) float64 {
+// common returns how many segments the paths of the objects around two places have in common.
+func (p pair) common() int {
 	n := 0
-	for n < min(len(a.segments), len(b.segments))-1 && a.segments[n].Equal(b.segments[n]) {
+	for n < min(len(p[ofVersion].segments), len(p[ofHub].segments))-1 && p[ofVersion].segments[n].Equal(p[ofHub].segments[n]) {
 		n++
 	}
-	return farPenalty * float64(len(a.segments)+len(b.segments)-2*n-2)
+	return n
 }
 
 // textScore compares descriptions.
-func textScore(a, b *crdschema.Node) float64 {
+func textScore(p pair) float64 {
 	const fewWords = 4
-	left, right := strings.Fields(a.Structural().Description), strings.Fields(b.Structural().Description)
-	if min(len(left), len(right)) < fewWords {
+	var texts [2][]string
+	for side := range p {
+		texts[side] = strings.Fields(p[side].node.Structural().Description)
+	}
+	if min(len(texts[ofVersion]), len(texts[ofHub])) < fewWords {
 		return 0
 	}
-	return likeness(left, right)
+	return likeness(texts[ofVersion], texts[ofHub])
 }
 
-// clash makes a pair of two places of one path where there is a way to convert, else it is left.
-func (m *matcher) clash(c [2]place, left *[]leftover) {
-	h, _, ok := between(c[0], c[1])
-	g := guess{field: c[0], hub: c[1], how: h}
-	if !ok || h.plain() || overlaps(g, m.guesses) {
-		*left = append(*left, leftover{&c[0], &c[1]})
-		return
+// resolve makes a guess of two places of one path, if there is a way to convert their values.
+func (m *matcher) resolve(p pair) bool {
+	h, _, ok := between(p)
+	if !ok || h.plain() || overlaps(p, m.guesses) {
+		return false
 	}
-	m.guesses = append(m.guesses, g)
+	m.guesses = append(m.guesses, guess{pair: p, how: h})
+	return true
 }
 
-// rest returns the outermost places that are in no pair: a place is left out if it is in one, and taken apart if one is
-// below it.
-func (m *matcher) rest(places []place, of func(guess) place) []place {
-	left := make([]place, 0, len(places))
+// rest returns the outermost places of a side that no guess is about. It takes an object apart if a
+// guess is about a place below it.
+func (m *matcher) rest(places []place, side int) []place {
+	var left []place
 	for _, p := range places {
-		left = append(left, m.restOf(p, of)...)
+		below := slices.ContainsFunc(m.guesses, func(g guess) bool { return g.pair[side].in(p) })
+		switch {
+		case !below:
+			left = append(left, p)
+		case !slices.ContainsFunc(m.guesses, func(g guess) bool { return g.pair[side].is(p) }):
+			left = append(left, m.rest(p.fields(), side)...)
+		}
 	}
 	return left
 }
 
-func (m *matcher) restOf(p place, of func(guess) place) []place {
-	partly := false
-	for _, g := range m.guesses {
-		q := of(g)
-		if p.is(q) {
-			return nil
-		}
-		partly = partly || in(q, p)
-	}
-	if !partly {
-		return []place{p}
-	}
-	return m.rest(p.fields(), of)
-}
+func (l leftover) place() place { return *cmp.Or(l[ofVersion], l[ofHub]) }

@@ -1,7 +1,8 @@
-// Package suggest writes a Conversion to begin with: what two versions have in common is left out, since it is copied, and
-// what is likely the same under another name is a rule in a comment, for a person to decide.
+// Package suggest writes a first Conversion for a CRD. Fields that two versions have in common need
+// no rule. For fields that are likely the same under another name, it writes a rule in a comment,
+// for a person to decide.
 //
-// It is deterministic, changes nothing that it is given, and is safe for concurrent use.
+// Its functions are deterministic, do not change their arguments, and are safe for concurrent use.
 package suggest
 
 import (
@@ -13,26 +14,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// maxColumn is where comments are broken.
-const maxColumn = 125
+// maxColumn bounds the lines of comments.
+const maxColumn = 100
 
-// Conversion returns the text of a Conversion of a CRD with the hub that is named. The CRD must have that version, else
-// there is an error that says which ones it has.
+// Conversion returns the text of a Conversion of a CRD with a hub. If the CRD does not have that
+// version, it returns an error with the versions that it has.
 //
-// As it stands, the file passes what can be checked without the rules that are missing; where a line that begins with
-// `#- ` is a rule, the file stays one that can be checked if the `#` is removed.
+// The file has no mistakes of its own, whether or not the `#` is removed before a rule.
 func Conversion(crd *crdschema.CRD, hubName string) ([]byte, error) {
 	hub := crd.Version(hubName)
 	if hub == nil {
-		names := make([]string, 0, len(crd.Versions))
-		for _, v := range crd.Versions {
-			names = append(names, v.Name)
-		}
-		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(crd.VersionNames(), ", "))
 	}
 	var w writer
-	w.comment("", "Written by webhookd suggest from the schemas of "+crd.Name+". What the versions have in common is copied "+
-		"without a rule. Each rule below in a comment is a guess with its reason: where it is right, remove the # before it.")
+	w.comment("", "Written by webhookd suggest from the schemas of "+crd.Name+". Fields that the versions have in common are "+
+		"copied without a rule. Each rule in a comment below is a guess, with its reason. If it is right, remove the # before it.")
 	w.line("apiVersion: %s", syntax.APIVersion)
 	w.line("kind: %s", syntax.Kind)
 	w.line("metadata:")
@@ -55,7 +51,7 @@ func Conversion(crd *crdschema.CRD, hubName string) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// HubOf returns the version that is the usual hub: the one that is stored.
+// HubOf returns the usual hub: the storage version.
 func HubOf(crd *crdschema.CRD) string {
 	for _, v := range crd.Versions {
 		if v.Storage {
@@ -70,7 +66,7 @@ type writer struct{ bytes.Buffer }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// comment writes a text, which has no line breaks, as lines of a comment.
+// comment writes a text without line breaks as lines of a comment.
 func (w *writer) comment(indent, text string) {
 	line := indent + "#"
 	for word := range strings.FieldsSeq(text) {
@@ -83,26 +79,25 @@ func (w *writer) comment(indent, text string) {
 	w.line("%s", line)
 }
 
-// version writes what is known of one version and the hub.
+// version writes the rules between one version and the hub.
 func (w *writer) version(v, hub *crdschema.Version) {
-	d := compare(v.Root, hub.Root)
-	matches, left := match(d)
+	guesses, left := match(compare(v.Root, hub.Root))
 	w.line("  - name: %s", v.Name)
-	if len(matches)+len(left) == 0 {
-		w.comment("    ", "The same as "+hub.Name+" but for values that are copied: no rule is needed.")
+	if len(guesses)+len(left) == 0 {
+		w.comment("    ", "No rule is needed: all values can be copied to "+hub.Name+" and back.")
 		return
 	}
-	w.comment("    ", "Keeps what no rule covers in annotations. Without this line, webhookd check tells what that is.")
+	w.comment("    ", "Keeps fields that no rule covers in annotations. Without this line, webhookd check lists them.")
 	w.line("    unmapped: Preserve")
-	if len(matches) > 0 {
+	if len(guesses) > 0 {
 		w.line("    rules:")
 	}
-	for _, m := range matches {
-		w.comment("    ", m.reason(v.Name, hub.Name))
-		w.line("    #- %s", m.rule())
+	for _, g := range guesses {
+		w.comment("    ", g.reason(v.Name, hub.Name))
+		w.line("    #- %s", g.rule())
 	}
 	if len(left) > 0 {
-		w.comment("    ", "For these nothing was found. They need a rule, or stay where they are:")
+		w.comment("    ", "These have no guess. They need a rule, or are kept in annotations:")
 	}
 	for _, l := range left {
 		w.line("    #   %s", l.text(v.Name, hub.Name))

@@ -17,7 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGoldens(t *testing.T) {
 	t.Parallel()
@@ -50,8 +50,9 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestSuggestionsCanBeChecked holds that what is written has no mistake of its own, with the guesses as comments or as rules,
-// whatever is the hub. What is left may still be wrong: nobody has said where required fields and other values come from.
+// A suggestion has no mistake of its own, with the guesses as comments or as rules, whatever the
+// hub. The rules may still be incomplete: where required fields and different values come from is
+// not known.
 func TestSuggestionsCanBeChecked(t *testing.T) {
 	t.Parallel()
 	files := slices.Concat(glob(t, "testdata/*/crd.yaml"), glob(t, "../../../../examples/*/crd.yaml"),

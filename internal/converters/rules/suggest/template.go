@@ -9,49 +9,48 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// templates makes pairs of strings and their parts: hostPort, and host and port.
+// templates pairs strings with their parts: hostPort with host and port.
 func (m *matcher) templates() {
-	fields := m.open(m.field, func(g guess) place { return g.field })
-	hubs := m.open(m.hub, func(g guess) place { return g.hub })
-	for _, f := range fields {
-		m.template(f, hubs, func(one, part place) guess { return guess{field: one, hub: part} })
-	}
-	for _, h := range hubs {
-		m.template(h, fields, func(one, part place) guess { return guess{field: part, hub: one} })
+	open := [2][]place{m.open(m.places[ofVersion], ofVersion), m.open(m.places[ofHub], ofHub)}
+	for side, places := range open {
+		for _, p := range places {
+			if p.node.Kind() == crdschema.String {
+				m.template(side, p, open[1-side])
+			}
+		}
 	}
 }
 
-// template makes a pair of one string, if it has parts.
-func (m *matcher) template(one place, others []place, pair func(one, part place) guess) {
-	if one.node.Kind() != crdschema.String {
+// template pairs one string of a side with its parts among the places of the other side, if it has
+// any.
+func (m *matcher) template(side int, one place, others []place) {
+	parts := partsOf(one, others)
+	if len(parts) < 2 {
 		return
 	}
-	parts := partsOf(one, others)
 	texts := make([]string, 0, len(parts))
-	pairs := make([]guess, 0, len(parts))
+	guesses := make([]guess, 0, len(parts))
 	for i, part := range parts {
 		texts = append(texts, "{"+part.name()+"}")
-		g := pair(one, part)
-		g.silent = i > 0
-		if overlaps(g, m.guesses) {
+		g := guess{silent: i > 0}
+		g.pair[side], g.pair[1-side] = one, part
+		if overlaps(g.pair, m.guesses) {
 			return
 		}
-		pairs = append(pairs, g)
+		guesses = append(guesses, g)
 	}
-	if len(parts) > 1 {
-		pairs[0].parts, pairs[0].template = parts, strings.Join(texts, ":")
-		m.guesses = append(m.guesses, pairs...)
-	}
+	guesses[0].parts, guesses[0].template = parts, strings.Join(texts, ":")
+	m.guesses = append(m.guesses, guesses...)
 }
 
-// partsOf returns places beside each other whose names together are that of one.
+// partsOf returns places in one object whose names together are the name of another place.
 func partsOf(one place, others []place) []place {
 	var parts []place
 	for rest := one.nameWords(); len(rest) > 0; {
 		i := slices.IndexFunc(others, func(p place) bool {
 			name := p.nameWords()
 			return isText(p.node) && isIdentifier(p.name()) && len(name) <= len(rest) && slices.Equal(name, rest[:len(name)]) &&
-				slices.EqualFunc(p.iteration(), one.iteration(), syntax.Segment.Equal) && (len(parts) == 0 || beside(p, parts[0]))
+				sameElements(p, one) && (len(parts) == 0 || siblings(p, parts[0]))
 		})
 		if i < 0 {
 			return nil
@@ -66,9 +65,10 @@ func isText(n *crdschema.Node) bool {
 	return n.Kind() == crdschema.String || n.Kind() == crdschema.Integer || n.Kind() == crdschema.IntOrString
 }
 
-// beside reports whether two places are in the same object.
-func beside(a, b place) bool {
-	return len(a.segments) == len(b.segments) && in(a, place{segments: b.segments[:len(b.segments)-1]})
+// siblings reports whether two places are in the same object.
+func siblings(a, b place) bool {
+	n := len(a.segments)
+	return n == len(b.segments) && same(a.segments[:n-1], b.segments[:n-1])
 }
 
 // isIdentifier reports whether a field's name can be that of a part.
@@ -82,11 +82,11 @@ func isIdentifier(name string) bool {
 func (g guess) templateRule() string {
 	parts := make([]string, 0, len(g.parts))
 	for _, p := range g.parts {
-		parts = append(parts, p.name()+": "+quoted(p.path()))
+		parts = append(parts, p.name()+": "+syntax.Quoted(p.path()))
 	}
-	field, hub := quoted(g.field.path()), "{"+strings.Join(parts, ", ")+"}"
-	if g.parts[0].is(g.field) {
-		field, hub = hub, quoted(g.hub.path())
+	field, hub := syntax.Quoted(g.pair[ofVersion].path()), "{"+strings.Join(parts, ", ")+"}"
+	if g.parts[0].is(g.pair[ofVersion]) {
+		field, hub = hub, syntax.Quoted(g.pair[ofHub].path())
 	}
 	return fmt.Sprintf("{field: %s, hub: %s, template: %q}", field, hub, g.template)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// words splits a name into its words, in lower case and in the singular: keyAlgorithms is key and algorithm, URIs is uri.
+// words splits a name into words, in lower case and in the singular: keyAlgorithms into key and
+// algorithm, URIs into uri.
 func words(name string) []string {
 	runes := []rune(name)
 	var all []string
@@ -49,8 +50,8 @@ func singular(word string) string {
 	return word
 }
 
-// common returns how many words two lists share. A short form of another word counts for half: config and configuration, cmd
-// and command.
+// common returns how many words two lists share. A short form of a word counts as half of it:
+// config and configuration, cmd and command.
 func common(a, b []string) float64 {
 	const part = 0.5
 	used := make([]bool, len(b))
@@ -78,7 +79,8 @@ func common(a, b []string) float64 {
 	return shared
 }
 
-// isShort reports whether a word is the begin of a longer one, or has its begin and letters of it in order.
+// isShort reports whether a word is a prefix of a longer one, or has its first letter and others of
+// it in order.
 func isShort(short, long string) bool {
 	const begin, letters = 2, 3
 	if len(short) < begin || strings.HasPrefix(long, short) {
@@ -96,7 +98,7 @@ func isShort(short, long string) bool {
 	return rest == ""
 }
 
-// likeness of two lists of words is 1 if they are the same, and 0 if they have nothing in common.
+// likeness compares two lists of words: from 0, nothing in common, to 1, the same.
 func likeness(a, b []string) float64 {
 	if len(a)+len(b) == 0 {
 		return 0

@@ -2,28 +2,24 @@ package syntax
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// A combination judges the keys of a rule as a whole: some can never be right together, whatever the CRD says.
+// A combination checks the keys of a rule as a whole, for what is wrong whatever the CRD says.
 type combination struct {
 	parser *parser
 	rule   *Rule
-	given  map[string]*yaml.Node // the keys, read or not
+	given  map[string]*yaml.Node // the keys, whether or not their values could be read
 }
 
 func (c combination) has(names ...string) bool {
-	for _, name := range names {
-		if c.given[name] != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return c.given[name] != nil })
 }
 
-// say reports at a key, or at the rule if the key is empty.
+// say reports a finding at a key, or at the rule if the key is empty.
 func (c combination) say(key, code, hint, format string, args ...any) {
 	message := c.rule.String() + ": " + fmt.Sprintf(format, args...)
 	if key == "" {
@@ -45,24 +41,30 @@ func (c combination) check() {
 	default:
 		c.oneSided()
 	}
-	c.partners()
-	c.defaults()
+	if c.has("absent") && !c.has("template") {
+		c.say("absent", "absent-without-template", "add template, or remove absent", "absent is for parts of a template")
+	}
+	if c.has("hubValues") && !c.has("values") {
+		c.say("hubValues", "hub-values-without-values", "add values", "hubValues adds to values, but there are none")
+	}
+	c.defaults("default", c.rule.Field, c.rule.Default)
+	c.defaults("hubDefault", c.rule.Hub, c.rule.HubDefault)
 	c.iterations()
 }
 
 func (c combination) drop() {
 	if c.has("field") && c.has("hub") {
-		c.say("drop", "drop-of-a-pair", "remove drop, or name the side that is dropped only", "drop is for a place that the other side does not have")
+		c.say("drop", "drop-of-a-pair", "remove drop, or name only the side that is dropped", "drop is for a place that the other side does not have")
 		return
 	}
-	for _, key := range []string{"values", "hubValues", "template", "absent", "codec", "toHub", "fromHub", "when", "whenHub", "use", "go"} {
+	for _, key := range append(slices.Concat(transforms()...), "when", "whenHub") {
 		if c.has(key) {
-			c.say(key, "drop-and-more", "remove one of them", "what drop loses, %s cannot convert", key)
+			c.say(key, "drop-and-more", "remove one of them", "%s has no effect, because drop loses the value", key)
 		}
 	}
 }
 
-// transforms are the groups of keys of which a rule may have one.
+// transforms returns groups of keys. A rule may have keys of one group.
 func transforms() [][]string {
 	return [][]string{{"values", "hubValues"}, {"template", "absent"}, {"codec"}, {"toHub", "fromHub"}, {"use"}, {"go"}}
 }
@@ -70,16 +72,14 @@ func transforms() [][]string {
 func (c combination) pair() {
 	first := ""
 	for _, group := range transforms() {
-		for _, key := range group {
-			if !c.has(key) {
-				continue
-			}
-			if first != "" {
-				c.say(key, "two-transforms", "keep one; two steps are one expression in toHub and fromHub", "%s and %s both convert the value", first, key)
-			} else {
-				first = key
-			}
-			break
+		i := slices.IndexFunc(group, func(key string) bool { return c.has(key) })
+		switch {
+		case i < 0:
+		case first == "":
+			first = group[i]
+		default:
+			c.say(group[i], "two-transforms", "keep one; two steps are one expression in toHub and fromHub",
+				"%s and %s both convert the value", first, group[i])
 		}
 	}
 	if c.has("toHub") != c.has("fromHub") {
@@ -87,110 +87,81 @@ func (c combination) pair() {
 		if c.has("fromHub") {
 			have, lack = lack, have
 		}
-		c.say(have, "half-a-pair", "add "+lack+"; a place that the other side does not have is a rule with one of field and hub",
-			"%s without %s: the way back is not known", have, lack)
+		c.say(have, "half-a-pair", "add "+lack+"; if the other side has no such place, remove its path",
+			"%s without %s: the reverse conversion is missing", have, lack)
 	}
 	c.names(first)
 }
 
-// names judges which keys go with named paths.
+// names checks which keys go with named paths.
 func (c combination) names(transform string) {
 	field, hub := c.rule.Field, c.rule.Hub
 	if field == nil || hub == nil {
 		return
 	}
-	named := field.Named || hub.Named
 	switch transform {
 	case "":
 		if field.Named != hub.Named {
-			c.say("", "named-paths-alone", "add template, toHub and fromHub, or go", "named paths, and nothing says how they are converted")
+			c.say("", "named-paths-alone", "add template, toHub and fromHub, or go", "there are named paths, but no key says how to convert them")
 		}
 	case "values", "hubValues", "codec", "use":
-		if named {
+		if field.Named || hub.Named {
 			hint := "write one path on each side, or use toHub and fromHub"
-			c.say(transform, "named-paths-with-one-value", hint, "%s converts one value, and a side has named paths", transform)
+			c.say(transform, "named-paths-with-one-value", hint, "%s converts one value, but one side has named paths", transform)
 		}
 	case "template":
 		if field.Named == hub.Named {
 			c.say("template", "template-places", "name the paths of the parts: {host: .host, port: .port}",
-				"template needs one path with the text, and named paths for its parts on the other side")
+				"template needs one path for the text, and named paths for its parts on the other side")
 		}
 	}
 }
 
-// oneSided judges a rule with one place that is kept, or computed.
+// oneSided checks a rule with one place, whose value is kept or computed.
 func (c combination) oneSided() {
 	side, other := "field", "hub"
-	computed, pointless := "fromHub", []string{"toHub", "when", "hubDefault"}
-	guard := "whenHub"
+	computed, guard, pointless := "fromHub", "whenHub", []string{"toHub", "when", "hubDefault"}
 	if c.has("hub") {
 		side, other = other, side
-		computed, pointless = "toHub", []string{"fromHub", "whenHub", "default"}
-		guard = "when"
+		computed, guard, pointless = "toHub", "when", []string{"fromHub", "whenHub", "default"}
 	}
-	for _, key := range []string{"values", "hubValues", "template", "absent", "codec", "use", "go"} {
-		if c.has(key) {
-			c.say(key, "half-a-rule", "add "+other, "%s converts between field and hub, and there is no %s", key, other)
+	converts := false
+	for _, key := range slices.Concat(transforms()...) {
+		if c.has(key) && key != "toHub" && key != "fromHub" {
+			c.say(key, "half-a-rule", "add "+other, "%s converts between field and hub, but there is no %s", key, other)
+			converts = true
 		}
 	}
 	for _, key := range pointless {
 		if c.has(key) {
-			c.say(key, "wrong-direction", "add "+other+", or remove "+key, "%s is about the %s side, and the rule has only %s", key, other, side)
+			c.say(key, "wrong-direction", "add "+other+", or remove "+key,
+				"%s applies to the %s side, but the rule has only %s", key, other, side)
 		}
 	}
-	if c.has(guard) && !c.has(computed) && !c.has("values", "template", "codec", "use", "go") {
-		c.say(guard, "guard-without-effect", "remove it, or compute the value with "+computed, "%s guards nothing: the value is kept, not computed", guard)
+	if c.has(guard) && !c.has(computed) && !converts {
+		c.say(guard, "guard-without-effect", "remove it, or compute the value with "+computed,
+			"%s guards nothing: the value is kept, not computed", guard)
 	}
 }
 
-// partners judges keys that need another one.
-func (c combination) partners() {
-	if c.has("absent") && !c.has("template") {
-		c.say("absent", "absent-without-template", "add template, or remove absent", "absent is for parts of a template")
+// defaults checks the form of a default of named paths.
+func (c combination) defaults(key string, place *Place, literal *Literal) {
+	if place == nil || literal == nil || !place.Named {
+		return
 	}
-	if c.has("hubValues") && !c.has("values") {
-		c.say("hubValues", "hub-values-without-values", "add values", "hubValues adds to values, and there are none")
-	}
-}
-
-// defaults judges the form of defaults of named paths.
-func (c combination) defaults() {
-	for _, d := range []struct {
-		key     string
-		place   *Place
-		literal *Literal
-	}{{"default", c.rule.Field, c.rule.Default}, {"hubDefault", c.rule.Hub, c.rule.HubDefault}} {
-		if d.place == nil || d.literal == nil || !d.place.Named {
-			continue
-		}
-		if d.literal.Members == nil {
-			c.parser.say(d.literal.Pos, "default-without-names", fmt.Sprintf("%s: %s is one value, and the paths have names", c.rule, d.key),
-				"write {NAME: VALUE} for those that need one: "+strings.Join(d.place.names(), ", "))
-			continue
-		}
-		for _, m := range d.literal.Members {
-			if d.place.Path(m.Name) == nil {
-				message := fmt.Sprintf("%s: %s has a value for %.64s, and no path has that name", c.rule, d.key, m.Name)
-				c.parser.say(m.NamePos, "default-for-no-path", message, "the names are "+strings.Join(d.place.names(), ", "))
-			}
-		}
-	}
-}
-
-// Path returns the path of that name, or nil. The name of a path that is alone is empty.
-func (p *Place) Path(name string) *NamedPath {
-	for i := range p.Paths {
-		if p.Paths[i].Name == name {
-			return &p.Paths[i]
-		}
-	}
-	return nil
-}
-
-func (p *Place) names() []string {
-	names := make([]string, 0, len(p.Paths))
-	for _, n := range p.Paths {
+	names := make([]string, 0, len(place.Paths))
+	for _, n := range place.Paths {
 		names = append(names, n.Name)
 	}
-	return names
+	known := strings.Join(names, ", ")
+	if literal.Members == nil {
+		c.parser.say(literal.Pos, "default-without-names", fmt.Sprintf("%s: %s is one value, but the paths have names", c.rule, key),
+			"write {NAME: VALUE} for the names that need one: "+known)
+	}
+	for _, m := range literal.Members {
+		if !slices.Contains(names, m.Name) {
+			message := fmt.Sprintf("%s: %s has a value for %.64s, but no path has that name", c.rule, key, m.Name)
+			c.parser.say(m.NamePos, "default-for-no-path", message, "the names are "+known)
+		}
+	}
 }

@@ -2,69 +2,59 @@ package syntax
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// A document is a Conversion while it is read.
-type document struct {
-	Conversion
-	spec *yaml.Node
-}
-
-func documentKeys() []key[document] {
-	return []key[document]{
+func documentKeys() []key[Conversion] {
+	return []key[Conversion]{
 		{
 			name: "apiVersion", required: true, doc: "the version of this format: " + APIVersion, schema: constant(APIVersion),
-			read: func(p *parser, _ *document, n *yaml.Node) {
+			read: func(p *parser, _ *Conversion, n *yaml.Node) {
 				if t := p.anyText(n, "apiVersion"); t != nil && t.Value != APIVersion {
 					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q", t.Value), "write "+APIVersion)
 				}
 			},
 		},
 		{
-			name: "kind", required: true, doc: "what this document is: " + Kind, schema: constant(Kind),
-			read: func(*parser, *document, *yaml.Node) {}, // read before the others
+			name: "kind", required: true, doc: "the type of this document: " + Kind, schema: constant(Kind),
+			read: func(*parser, *Conversion, *yaml.Node) {}, // read before the others
 		},
 		{
 			name: "metadata", required: true, doc: "whose versions are converted", schema: objectSchema(metadataKeys()),
-			read: func(p *parser, d *document, n *yaml.Node) { mapping(p, n, "metadata", metadataKeys(), &d.Conversion) },
+			read: func(p *parser, c *Conversion, n *yaml.Node) { mapping(p, n, "metadata", metadataKeys(), c) },
 		},
 		{
 			name: "spec", required: true, doc: "how the versions relate", schema: objectSchema(specKeys()),
-			read: func(p *parser, d *document, n *yaml.Node) {
-				d.spec = n
-				mapping(p, n, "spec", specKeys(), &d.Conversion)
-			},
+			read: func(p *parser, c *Conversion, n *yaml.Node) { mapping(p, n, "spec", specKeys(), c) },
 		},
 	}
 }
 
-func metadataKeys() []key[Conversion] {
-	return []key[Conversion]{{
-		name: "name", required: true, doc: "the name of the CRD: PLURAL.GROUP", schema: stringSchema(),
-		read: func(p *parser, c *Conversion, n *yaml.Node) {
-			if t := p.text(n, "metadata.name"); t != nil {
-				c.Name, c.NamePos = t.Value, t.Pos
-			}
-		},
+// nameKey is a required key with a name; called is what messages call it.
+func nameKey[T any](name, called, doc string, set func(into *T, name string, at Position)) key[T] {
+	return key[T]{name: name, required: true, doc: doc, schema: stringSchema(), read: func(p *parser, into *T, n *yaml.Node) {
+		if t := p.text(n, called); t != nil {
+			set(into, t.Value, t.Pos)
+		}
 	}}
+}
+
+func metadataKeys() []key[Conversion] {
+	return []key[Conversion]{
+		nameKey("name", "metadata.name", "the name of the CRD: PLURAL.GROUP",
+			func(c *Conversion, name string, at Position) { c.Name, c.NamePos = name, at }),
+	}
 }
 
 func specKeys() []key[Conversion] {
 	return []key[Conversion]{
-		{
-			name: "hub", required: true, doc: "the version that all others are related to, usually the one that is stored",
-			schema: stringSchema(),
-			read: func(p *parser, c *Conversion, n *yaml.Node) {
-				if t := p.text(n, "hub"); t != nil {
-					c.Hub, c.HubPos = t.Value, t.Pos
-				}
-			},
-		},
+		nameKey("hub", "hub", "the version that all others are related to, usually the storage version",
+			func(c *Conversion, name string, at Position) { c.Hub, c.HubPos = name, at }),
 		{
 			name: "ruleSets", doc: "rules by name, for a type that occurs in many places or in itself; rules apply them with use",
 			schema: schema{"type": "object", "propertyNames": schema{"pattern": namePattern}, "additionalProperties": rulesSchema()},
@@ -80,14 +70,8 @@ func specKeys() []key[Conversion] {
 
 func versionKeys() []key[Version] {
 	return []key[Version]{
-		{
-			name: "name", required: true, doc: "the version's name in the CRD", schema: stringSchema(),
-			read: func(p *parser, v *Version, n *yaml.Node) {
-				if t := p.text(n, "name"); t != nil {
-					v.Name, v.Pos = t.Value, t.Pos
-				}
-			},
-		},
+		nameKey("name", "name", "the version's name in the CRD",
+			func(v *Version, name string, at Position) { v.Name, v.Pos = name, at }),
 		{
 			name: "unmapped", doc: "what to do with fields that no rule covers and the other version does not have: " +
 				"Error (the default) is a finding of check, Preserve keeps them in an annotation",
@@ -95,39 +79,35 @@ func versionKeys() []key[Version] {
 			read:   (*parser).unmapped,
 		},
 		{
-			name: "rules", doc: "what is not the same in this version and in the hub", schema: rulesSchema(),
+			name: "rules", doc: "what differs between this version and the hub", schema: rulesSchema(),
 			read: func(p *parser, v *Version, n *yaml.Node) { v.Rules = p.rules(n, "") },
 		},
 	}
 }
 
-// conversion reads one document; nil if it is something else.
+// conversion reads one document. It returns nil if that is not a Conversion.
 func (p *parser) conversion(root *yaml.Node) *Conversion {
 	if !p.isMapping(root, "the document") || !p.kindFits(root) {
 		return nil
 	}
-	d := document{Conversion: Conversion{Pos: p.source.of(root)}}
+	c := &Conversion{Pos: p.source.of(root)}
 	before := len(p.findings)
-	mapping(p, root, "a Conversion", documentKeys(), &d)
-	c := &d.Conversion
-	if d.spec != nil {
-		p.checkNames(c)
-		p.checkUses(c)
-	}
+	mapping(p, root, "a Conversion", documentKeys(), c)
+	p.checkVersions(c)
+	p.checkUses(c)
 	c.Broken = len(p.findings) > before && (c.Name == "" || c.Hub == "" || len(c.Versions) == 0)
 	return c
 }
 
-// kindFits looks at the kind before anything else, so that a document of another kind is one finding.
+// kindFits looks at the kind before anything else, so a document of another kind is one finding.
 func (p *parser) kindFits(root *yaml.Node) bool {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		name, value := root.Content[i], root.Content[i+1]
-		if name.Value != "kind" || name.Kind != yaml.ScalarNode || value.Kind != yaml.ScalarNode || value.Value == Kind {
+	for name, value := range entries(root) {
+		if name.Value != "kind" || value.Kind != yaml.ScalarNode || value.Value == Kind {
 			continue
 		}
 		hint := "write kind: " + Kind
 		if value.Value == "CustomResourceDefinition" {
-			hint = "CRDs are given apart, with --crd or --crds"
+			hint = "pass CRDs with --crd or --crds"
 		}
 		p.sayAt(value, "wrong-kind", fmt.Sprintf("kind is %.100q, not %s", value.Value, Kind), hint)
 		return false
@@ -139,15 +119,9 @@ func (p *parser) ruleSets(c *Conversion, n *yaml.Node) {
 	if !p.isMapping(n, "ruleSets") {
 		return
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := n.Content[i], n.Content[i+1]
-		if name.Kind != yaml.ScalarNode || isMerge(name) || seen[name.Value] {
-			continue // said by sound
-		}
-		seen[name.Value] = true
+	for name, value := range entries(n) {
 		if !isName(name.Value) {
-			p.sayAt(name, "bad-name", fmt.Sprintf("%.64q cannot name a rule set", name.Value), "write letters, digits, _ and -, and a letter first")
+			p.sayAt(name, "bad-name", fmt.Sprintf("%.64q cannot name a rule set", name.Value), "use letters, digits, _ and -, starting with a letter")
 			continue
 		}
 		c.RuleSets = append(c.RuleSets, &RuleSet{
@@ -162,8 +136,10 @@ func (p *parser) versions(c *Conversion, n *yaml.Node) {
 		p.say(p.source.of(n), "no-versions", "versions is empty", "add `- name: VERSION` for every version but the hub")
 	}
 	for _, e := range elements {
-		v := &Version{Pos: p.source.of(e), Unmapped: Error, Broken: hasOther(e, versionKeys())}
-		if mapping(p, e, "a version", versionKeys(), v) && v.Name != "" {
+		v := &Version{Pos: p.source.of(e), Unmapped: Error}
+		known := mapping(p, e, "a version", versionKeys(), v)
+		v.Broken = !known || slices.ContainsFunc(e.Content, isMerge)
+		if v.Name != "" {
 			c.Versions = append(c.Versions, v)
 		}
 	}
@@ -174,36 +150,35 @@ func (p *parser) unmapped(v *Version, n *yaml.Node) {
 	if t == nil {
 		return
 	}
-	switch u := Unmapped(t.Value); u {
-	case Error, Preserve:
-		v.Unmapped, v.UnmappedPos = u, t.Pos
-	default:
+	v.Unmapped = Unmapped(t.Value)
+	if v.Unmapped != Error && v.Unmapped != Preserve {
+		v.Unmapped = Error
 		hint := didyoumean.Hint(t.Value, []string{string(Error), string(Preserve)}, "write Error or Preserve")
 		p.sayAt(n, "bad-unmapped", fmt.Sprintf("unmapped cannot be %.64q", t.Value), hint)
 	}
 }
 
-// checkNames says which versions are there twice, or are the hub.
-func (p *parser) checkNames(c *Conversion) {
-	seen := map[string]*Version{}
+// checkVersions reports versions that are duplicates or the hub, and removes them.
+func (p *parser) checkVersions(c *Conversion) {
+	firsts := map[string]*Version{}
 	kept := c.Versions[:0]
 	for _, v := range c.Versions {
-		switch first := seen[v.Name]; {
+		switch first := firsts[v.Name]; {
 		case v.Name == c.Hub:
-			p.say(v.Pos, "version-is-hub", "version "+v.Name+" is the hub", "remove it: the hub is what the others are related to")
-			continue
+			p.say(v.Pos, "version-is-hub", "version "+v.Name+" is the hub", "remove it: the other versions are related to the hub")
 		case first != nil:
-			message := fmt.Sprintf("version %s is there twice, the first is in line %d", v.Name, first.Pos.Line)
+			message := fmt.Sprintf("version %s is listed twice, the first is on line %d", v.Name, first.Pos.Line)
 			p.say(v.Pos, "duplicate-version", message, "put the rules together")
-			continue
+		default:
+			firsts[v.Name] = v
+			kept = append(kept, v)
 		}
-		seen[v.Name] = v
-		kept = append(kept, v)
 	}
 	c.Versions = kept
 }
 
-// checkUses says which rule sets are used and not there, and the other way round.
+// checkUses reports rule sets that rules use and the file does not have, and those that no rule
+// uses.
 func (p *parser) checkUses(c *Conversion) {
 	names := make([]string, 0, len(c.RuleSets))
 	c.sets = make(map[string]*RuleSet, len(c.RuleSets))
@@ -222,7 +197,7 @@ func (p *parser) checkUses(c *Conversion) {
 		}
 		hint := "add it under spec.ruleSets"
 		if len(names) > 0 {
-			hint = didyoumean.Hint(r.Use.Value, names, "there are "+few(names))
+			hint = didyoumean.Hint(r.Use.Value, names, "there are "+finding.Few(names, 12))
 		}
 		r.Broken, missing = true, true
 		p.say(r.Use.Pos, "no-such-rule-set", fmt.Sprintf("%s uses %.64s: there is no such rule set", r, r.Use.Value), hint)
@@ -232,15 +207,6 @@ func (p *parser) checkUses(c *Conversion) {
 			p.say(s.Pos, "unused-rule-set", "no rule uses the rule set "+s.Name, "remove it, or apply it with use: "+s.Name)
 		}
 	}
-}
-
-// few names some of a list.
-func few(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // allRules returns the rules of all versions and rule sets.

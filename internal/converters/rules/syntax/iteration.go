@@ -3,93 +3,70 @@ package syntax
 import (
 	"fmt"
 	"slices"
-
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
-// Iteration returns the part of the place's paths that all of them share: up to the last segment that stands for any number
-// of places. It is empty if there is none.
-func (p *Place) Iteration() []Segment {
-	if p == nil || len(p.Paths) == 0 {
-		return nil
-	}
-	return p.Paths[0].Path.iteration()
-}
-
-func (p Path) iteration() []Segment {
-	for i, s := range slices.Backward(p.Segments) {
+// Iteration returns a path up to its last iterating segment, or nothing if no segment iterates.
+func Iteration(path []Segment) []Segment {
+	for i, s := range slices.Backward(path) {
 		if s.Iterates() {
-			return p.Segments[:i+1]
+			return path[:i+1]
 		}
 	}
 	return nil
 }
 
-// iterations judges segments such as [] and {name}: they say which places belong together.
+// iterations checks the iterating segments of both places: they say which elements belong together.
 func (c combination) iterations() {
 	field, hub := c.rule.Field, c.rule.Hub
 	if !c.samePrefix(field) || !c.samePrefix(hub) || field == nil || hub == nil {
 		return
 	}
-	fieldSegments, hubSegments := iterating(field), iterating(hub)
-	for i := range max(len(fieldSegments), len(hubSegments)) {
+	fields, hubs := iterating(field), iterating(hub)
+	for i := range max(len(fields), len(hubs)) {
 		switch {
-		case i >= len(fieldSegments):
-			c.sayUnpaired(hub, hubSegments[i], "field")
+		case i >= len(fields):
+			c.sayUnpaired(hub, hubs[i], "field")
 			return
-		case i >= len(hubSegments):
-			c.sayUnpaired(field, fieldSegments[i], "hub")
+		case i >= len(hubs):
+			c.sayUnpaired(field, fields[i], "hub")
 			return
-		}
-		if !c.pairs(fieldSegments[i], hubSegments[i]) {
+		case !c.pairs(fields[i], hubs[i]):
 			return
 		}
 	}
 }
 
 func iterating(p *Place) []Segment {
-	var found []Segment
-	for _, s := range p.Iteration() {
-		if s.Iterates() {
-			found = append(found, s)
-		}
+	if len(p.Paths) == 0 {
+		return nil
 	}
-	return found
+	return slices.DeleteFunc(slices.Clone(p.Paths[0].Path.Segments), func(s Segment) bool { return !s.Iterates() })
 }
 
-// samePrefix says which named paths do not go through the same elements as the first one.
+// samePrefix reports a named path that does not go through the same elements as the first one.
 func (c combination) samePrefix(p *Place) bool {
-	if p == nil {
+	if p == nil || len(p.Paths) == 0 {
 		return true
 	}
-	prefix := p.Iteration()
+	first := p.Paths[0].Path
 	for _, n := range p.Paths[1:] {
-		own := n.Path.iteration()
-		if slices.EqualFunc(prefix, own, Segment.Equal) {
-			continue
+		if !slices.EqualFunc(Iteration(first.Segments), Iteration(n.Path.Segments), Segment.Equal) {
+			message := fmt.Sprintf("%s: the paths %s and %s do not go through the same elements", c.rule, first, n.Path)
+			c.parser.say(n.Pos, "paths-of-other-elements", message, "named paths share everything up to the last of [], {}, [name] and {name}")
+			return false
 		}
-		c.parser.findings = append(c.parser.findings, finding.Finding{
-			Pos: n.Pos, Code: "paths-of-other-elements",
-			Message: fmt.Sprintf("%s: the paths %s and %s do not go through the same elements", c.rule, p.Paths[0].Path, n.Path),
-			Hint:    "named paths share everything up to the last of [], {}, [name] and {name}",
-		})
-		return false
 	}
 	return true
 }
 
-// sayUnpaired reports a segment that has none on the other side.
+// sayUnpaired reports a segment that has no counterpart on the other side.
 func (c combination) sayUnpaired(p *Place, s Segment, other string) {
-	at, end := p.Paths[0].Span(s)
-	hint := "go through elements on both sides; one element is [name=x] or [0]"
-	c.parser.findings = append(c.parser.findings, finding.Finding{
-		Pos: at, EndColumn: end, Code: "unpaired-elements",
-		Message: fmt.Sprintf("%s: %s stands for any number of places, and %s has no such segment to pair it with", c.rule, s, other),
-		Hint:    hint,
-	})
+	c.parser.sayIn(p.Paths[0].origin, s.Offset, s.End, "unpaired-elements",
+		fmt.Sprintf("%s: %s names any number of places, but %s has no such segment to pair it with", c.rule, s, other),
+		"go through elements on both sides; for one element, write [name=x] or [0]")
 }
 
-// pairs judges two segments that go through elements side by side.
+// pairs checks two segments that go through elements side by side.
 func (c combination) pairs(field, hub Segment) bool {
 	keyed := func(s Segment) bool { return s.Kind == KeyedElements || s.Kind == KeyedValues }
 	problem, hint := "", ""
@@ -98,17 +75,14 @@ func (c combination) pairs(field, hub Segment) bool {
 		if field.Name == hub.Name {
 			return true
 		}
-		problem = fmt.Sprintf("%s and %s do not go by the same key", field, hub)
-		hint = fmt.Sprintf("write the same name in both; a key that is renamed is [] <-> [] and a rule for .%s", field.Name)
+		problem = fmt.Sprintf("%s and %s do not use the same key", field, hub)
+		hint = fmt.Sprintf("write the same name in both; for a key that is renamed, pair [] with [] and add a rule for .%s", field.Name)
 	case field.Kind == hub.Kind:
 		return true
 	default:
 		problem = fmt.Sprintf("%s and %s cannot be paired", field, hub)
 		hint = "by index: [] with []; by the same key of a map: {} with {}; by key: [name] or {name} with [name] or {name}"
 	}
-	at, end := c.rule.Hub.Paths[0].Span(hub)
-	c.parser.findings = append(c.parser.findings, finding.Finding{
-		Pos: at, EndColumn: end, Code: "elements-do-not-pair", Message: fmt.Sprintf("%s: %s", c.rule, problem), Hint: hint,
-	})
+	c.parser.sayIn(c.rule.Hub.Paths[0].origin, hub.Offset, hub.End, "elements-do-not-pair", c.rule.String()+": "+problem, hint)
 	return false
 }

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// A key of a mapping: how its value is read into a T, and what the JSON Schema says of it.
+// A key of a mapping: how its value is read into a T, and what the JSON Schema says about it.
 type key[T any] struct {
 	name     string
 	doc      string
@@ -19,57 +20,62 @@ type key[T any] struct {
 	read     func(p *parser, into *T, value *yaml.Node)
 }
 
-// mapping reads the keys of a mapping; what names it in messages ("a rule"). It is false if the node is no mapping.
+// mapping reads the keys of a mapping; messages call it what ("a rule"). It reports whether the
+// node is a mapping without unknown keys.
 func mapping[T any](p *parser, n *yaml.Node, what string, keys []key[T], into *T) bool {
 	if !p.isMapping(n, what) {
 		return false
 	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := n.Content[i], n.Content[i+1]
-		if name.Kind != yaml.ScalarNode || isMerge(name) || seen[name.Value] {
-			continue // said by sound
-		}
-		seen[name.Value] = true
-		at := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == name.Value })
-		if at < 0 {
-			p.sayUnknownKey(name, what, namesOf(keys))
-			continue
-		}
-		keys[at].read(p, into, value)
-	}
-	for _, k := range keys {
-		if k.required && !seen[k.name] {
-			p.say(p.source.of(n), "missing-key", what+" has no key "+k.name, "add it: "+k.doc)
-		}
-	}
-	return true
-}
-
-// hasOther reports whether a mapping has other keys.
-func hasOther[T any](n *yaml.Node, keys []key[T]) bool {
-	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-		if !slices.Contains(namesOf(keys), n.Content[i].Value) {
-			return true
-		}
-	}
-	return false
-}
-
-func namesOf[T any](keys []key[T]) []string {
 	names := make([]string, 0, len(keys))
 	for _, k := range keys {
 		names = append(names, k.name)
 	}
-	return names
+	given := map[string]bool{}
+	known := true
+	for name, value := range entries(n) {
+		at := slices.Index(names, name.Value)
+		if at < 0 {
+			known = false
+			hint := didyoumean.Hint(name.Value, names, "the keys are "+strings.Join(names, ", "))
+			p.sayAt(name, "unknown-key", fmt.Sprintf("%s has no key %.64q", what, name.Value), hint)
+			continue
+		}
+		given[name.Value] = true
+		keys[at].read(p, into, value)
+	}
+	for _, k := range keys {
+		if k.required && !given[k.name] {
+			p.say(p.source.of(n), "missing-key", what+" needs the key "+k.name, "add it: "+k.doc)
+		}
+	}
+	return known
 }
 
-func (p *parser) sayUnknownKey(n *yaml.Node, what string, known []string) {
-	hint := didyoumean.Hint(n.Value, known, "the keys are "+strings.Join(known, ", "))
-	p.sayAt(n, "unknown-key", fmt.Sprintf("%s has no key %.64q", what, n.Value), hint)
+// entries yields the keys of a mapping with their values, but for keys that checkYAML reports.
+func entries(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(name, value *yaml.Node) bool) {
+		seen := map[[2]string]bool{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := n.Content[i]
+			if name.Kind != yaml.ScalarNode || isMerge(name) || seen[keyOf(name)] {
+				continue
+			}
+			seen[keyOf(name)] = true
+			if !yield(name, n.Content[i+1]) {
+				return
+			}
+		}
+	}
 }
 
-// isMapping says so if the node is something else.
+// keyOf distinguishes 1 from "1".
+func keyOf(name *yaml.Node) [2]string { return [2]string{name.ShortTag(), name.Value} }
+
+func isMerge(name *yaml.Node) bool {
+	return name.Kind == yaml.ScalarNode && name.Style == 0 && name.Value == "<<"
+}
+
+// isMapping reports anything else as a finding.
 func (p *parser) isMapping(n *yaml.Node, what string) bool {
 	if n.Kind != yaml.MappingNode && n.Kind != yaml.AliasNode {
 		p.sayAt(n, "wrong-type", what+" is "+shape(n)+", not a mapping", "write lines of KEY: VALUE")
@@ -77,7 +83,7 @@ func (p *parser) isMapping(n *yaml.Node, what string) bool {
 	return n.Kind == yaml.MappingNode
 }
 
-// list returns the elements of a list, and says so if the node is something else.
+// list returns the elements of a list, and reports anything else as a finding.
 func (p *parser) list(n *yaml.Node, what string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode && n.Kind != yaml.AliasNode {
 		p.sayAt(n, "wrong-type", what+" is "+shape(n)+", not a list", "start each element with a dash")
@@ -88,11 +94,11 @@ func (p *parser) list(n *yaml.Node, what string) []*yaml.Node {
 	return n.Content
 }
 
-// text returns a string that is not empty, or nil.
+// text returns a string that is not blank, or nil.
 func (p *parser) text(n *yaml.Node, what string) *Text {
 	t := p.anyText(n, what)
 	if t != nil && strings.TrimSpace(t.Value) == "" {
-		p.sayAt(n, "empty-text", what+" is empty", "write it down, or remove the key")
+		p.sayAt(n, "empty-text", what+" is empty", "give it a value, or remove the key")
 		return nil
 	}
 	return t
@@ -100,18 +106,16 @@ func (p *parser) text(n *yaml.Node, what string) *Text {
 
 // anyText returns a string, or nil.
 func (p *parser) anyText(n *yaml.Node, what string) *Text {
+	hint := "put it in quotes"
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return nil
 	case n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!str" || n.ShortTag() == "!!timestamp"):
 		return p.textOf(n)
-	}
-	hint := "put it in quotes"
-	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
-		hint = "write it down, or remove the key"
+		hint = "give it a value, or remove the key"
 	case what == "drop":
-		hint = "write why nobody needs the value"
+		hint = "say why the value is not needed"
 	}
 	p.sayAt(n, "wrong-type", what+" is "+shape(n)+", not a string", hint)
 	return nil

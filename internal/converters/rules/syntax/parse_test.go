@@ -72,7 +72,7 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		"field .spec.t hub .spec.u codec DurationSeconds default 30 hubDefault [1,{\"a\":[]},\"2001-01-01\"]",
 		"field .spec.w[].x hub .spec.w[].x toHub 1 fromHub self + 1 when true whenHub self == 2",
 		"field .spec.items[] hub .spec.items[] use Item",
-		"field .spec.gone drop nobody reads it",
+		"field .spec.gone drop no one reads it",
 		"field .spec.g hub .spec.h go convertG",
 		"hub .spec.only",
 	}
@@ -141,7 +141,7 @@ func describe(r *syntax.Rule) string {
 	return strings.TrimSpace(b.String())
 }
 
-// In each text, ^ stands before the character that the position must be of.
+// In each text, ^ is before the character that the position must be of.
 func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -180,17 +180,18 @@ func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 	}
 }
 
-func TestLinesOfExpressionsAreFound(t *testing.T) {
+func TestPartsOfExpressionsAreFound(t *testing.T) {
 	t.Parallel()
 	r := parse(t, head+"    - field: .a\n      fromHub: |\n        [1,\n          \"é\" + x]\n").Conversions[0].Versions[0].Rules[0]
-	if got := r.FromHub.AtLine(2, 8); got.Line != 12 || got.Column != 17 {
-		t.Errorf("x stands at %v", got)
+	text := r.FromHub.Value
+	if got, end := r.FromHub.Span(strings.Index(text, "x"), strings.Index(text, "]")); got.Line != 12 || got.Column != 17 || end != 18 {
+		t.Errorf("x is at %v to %d", got, end)
 	}
-	if got := r.FromHub.AtLine(1, 0); got.Line != 11 || got.Column != 9 {
-		t.Errorf("[ stands at %v", got)
+	if got, end := r.FromHub.Span(0, len(text)); got.Line != 11 || got.Column != 9 || end != 0 {
+		t.Errorf("[ is at %v to %d", got, end)
 	}
-	if got := r.FromHub.AtLine(9, 9); got.Line < 12 {
-		t.Errorf("what is not there stands at %v", got)
+	if got, _ := r.FromHub.Span(len(text)+9, len(text)+10); got.Line < 10 {
+		t.Errorf("what is not there is at %v", got)
 	}
 }
 

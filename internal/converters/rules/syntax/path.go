@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// SegmentKind is what a segment of a path does.
+// A SegmentKind says what a segment of a path selects.
 type SegmentKind int
 
 // The kinds of segments.
@@ -22,13 +22,13 @@ const (
 // A Segment is one step of a path.
 type Segment struct {
 	Kind   SegmentKind
-	Name   string // of the field; of the key field of [name] and [name=x]; what {name} binds
+	Name   string // of the field; of the key field of [name] and [name=x]; the variable of {name}
 	Value  string // x of [name=x]
-	Offset int    // in bytes, where the segment starts in the path's text
-	End    int    // in bytes, where it ends
+	Offset int    // the byte of the path's text at which the segment starts
+	End    int    // the byte behind it
 }
 
-// Iterates reports whether the segment stands for any number of places.
+// Iterates reports whether the segment selects any number of places.
 func (s Segment) Iterates() bool {
 	switch s.Kind {
 	case Elements, Values, KeyedElements, KeyedValues:
@@ -38,12 +38,12 @@ func (s Segment) Iterates() bool {
 	return false
 }
 
-// Equal reports whether the segment takes the same step, wherever it was written.
+// Equal reports whether two segments select the same, wherever they were written.
 func (s Segment) Equal(t Segment) bool {
 	return s.Kind == t.Kind && s.Name == t.Name && s.Value == t.Value
 }
 
-// String writes the segment as a path has it, quoted only where it must be.
+// String writes the segment as in a path, quoted only if it must be.
 func (s Segment) String() string {
 	switch s.Kind {
 	case Field:
@@ -70,8 +70,8 @@ func (s Segment) String() string {
 	return "?"
 }
 
-// A Path names a place, or with iterating segments any number of them, below the object that it starts at. It has at least
-// one segment, unless it is the zero Path.
+// A Path names a place below an object, or with iterating segments any number of them. It has at
+// least one segment, unless it is the zero Path.
 type Path struct {
 	Segments []Segment
 	Text     string // as it was written
@@ -88,7 +88,7 @@ func (p Path) String() string {
 
 // A PathError says what is wrong with the text of a path.
 type PathError struct {
-	Offset, End int // in bytes, the part that is wrong; End is behind it
+	Offset, End int // the first byte of the wrong part, and the byte behind it
 	Problem     string
 	Hint        string
 }
@@ -124,12 +124,20 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
-// quoteKey writes a key with a backslash before quotes and backslashes.
+// quoteKey quotes a key, with a backslash before quotes and backslashes.
 func quoteKey(key string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
 }
 
-// nameEnd returns how many bytes of text are a name that needs no quotes.
+// Quoted puts a path into quotes if it needs them in a flow mapping of YAML.
+func Quoted(path string) string {
+	if strings.ContainsAny(path, `[]{}"`) {
+		return "'" + strings.ReplaceAll(path, "'", "''") + "'"
+	}
+	return path
+}
+
+// nameEnd returns the length in bytes of the name without quotes that text starts with.
 func nameEnd(text string) int {
 	for i := range len(text) {
 		c := text[i]

@@ -64,22 +64,22 @@ func TestPathErrorsPointAtTheSegment(t *testing.T) {
 		"$.a":          "^|a path starts with a dot",
 		"spec.a":       "^^^^|a path starts with a dot",
 		".a.":          "  ^|the path ends in a dot",
-		".a..b":        "  ^^|there is no segment ..",
-		".a.*":         "   ^|there is no segment *",
-		".a[*]":        "  ^^^|there is no segment [*]",
+		".a..b":        "  ^^|.. is not a segment",
+		".a.*":         "   ^|* is not a segment",
+		".a[*]":        "  ^^^|[*] is not a segment",
 		".a[1].b":      "  ^^^|only the first element, [0], can be named by its index",
 		".a[-1]":       "  ^^^^|only the first element, [0], can be named by its index",
-		".a[].[b]":     "    ^|no dot stands before [",
-		".a.9x.b":      "   ^^|not a name that may stand behind a dot",
+		".a[].[b]":     "    ^|no dot belongs before [",
+		".a.9x.b":      "   ^^|not a name that can follow a dot",
 		".a.x/y":       "    ^|a segment starts with a dot, [ or {",
-		".a['x']":      "   ^|a key stands in double quotes",
+		".a['x']":      "   ^|a key needs double quotes",
 		".a[name":      "  ^^^^^|[ is not closed",
 		".a{name":      "  ^^^^^|{ is not closed",
 		".a[na me]":    "     ^|does not belong between [ and ]",
-		".a[name=]":    "  ^^^^^^|no value stands behind =",
+		".a[name=]":    "  ^^^^^^|no value follows =",
 		".a[name=x y]": "        ^^^|the value needs quotes",
 		`.a["x`:        `   ^^|the quotes are not closed`,
-		`.a["\n"]`:     `    ^^|only \" and \\ stand for something else`,
+		`.a["\n"]`:     `    ^^|only \" and \\ are escapes`,
 		".a{9}":        "  ^^^|not a segment",
 		".a[ ]":        "  ^^^|not a segment",
 		".a b":         "  ^|a segment starts with a dot, [ or {",
@@ -98,7 +98,8 @@ func TestPathErrorsPointAtTheSegment(t *testing.T) {
 	}
 }
 
-// FuzzParsePath reads any text: nothing panics, what is read can be written and read again, and errors point into the text.
+// FuzzParsePath reads any text: nothing panics, what is read can be written and read again, and
+// errors point into the text.
 func FuzzParsePath(f *testing.F) {
 	for _, text := range []string{
 		"", ".", ".a.b", `.a["x/y"]`, ".a[].b", ".a{}", ".a[k].b{k}", ".a[k=v]", `.a[k="v]"]`, ".a[0]", ".a[1]", "..", "a", "[", "{",

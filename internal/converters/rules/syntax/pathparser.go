@@ -30,7 +30,7 @@ func (p *pathParser) segment() (Segment, error) {
 	case '{':
 		return p.braces()
 	case '*':
-		return Segment{}, p.fail(p.at, p.at+1, "there is no segment *", "write [] for each element, {} for each value of a map")
+		return Segment{}, p.fail(p.at, p.at+1, "* is not a segment", "write [] for each element, {} for each value of a map")
 	}
 	if p.at == 0 {
 		end := nameEnd(p.text)
@@ -40,7 +40,7 @@ func (p *pathParser) segment() (Segment, error) {
 	return Segment{}, p.fail(p.at, p.charEnd(p.at), problem, `write a key with other characters than letters, digits, _ and - as ["key"]`)
 }
 
-// hintPath is a path to propose, cut where it would fill the screen.
+// hintPath proposes a path, unless it would fill the screen.
 func hintPath(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -59,16 +59,16 @@ func (p *pathParser) field() (Segment, error) {
 	rest := p.text[start+1:]
 	switch {
 	case rest == "":
-		return Segment{}, p.fail(start, start+1, "the path ends in a dot", "write the name of a field behind it")
+		return Segment{}, p.fail(start, start+1, "the path ends in a dot", "write the name of a field after it")
 	case rest[0] == '.':
-		return Segment{}, p.fail(start, start+2, "there is no segment ..", "write every field on the way")
+		return Segment{}, p.fail(start, start+2, ".. is not a segment", "write every field on the way")
 	case rest[0] == '[' || rest[0] == '{':
-		return Segment{}, p.fail(start, start+1, "no dot stands before "+rest[:1], "leave it out")
+		return Segment{}, p.fail(start, start+1, "no dot belongs before "+rest[:1], "leave it out")
 	case rest[0] == '*':
-		return Segment{}, p.fail(start+1, start+2, "there is no segment *", "write [] for each element, {} for each value of a map")
+		return Segment{}, p.fail(start+1, start+2, "* is not a segment", "write [] for each element, {} for each value of a map")
 	}
 	end := start + 1 + strings.IndexAny(rest+".", ".[{")
-	return Segment{}, p.fail(start+1, end, "not a name that may stand behind a dot", "write it as "+hintKey(p.text[start+1:end]))
+	return Segment{}, p.fail(start+1, end, "not a name that can follow a dot", "write it as "+hintKey(p.text[start+1:end]))
 }
 
 func hintKey(key string) string {
@@ -93,7 +93,7 @@ func (p *pathParser) brackets() (Segment, error) {
 		}
 		return p.closing(Segment{Kind: Field, Name: key}, start, end, ']')
 	case strings.HasPrefix(rest, "'"):
-		return Segment{}, p.fail(start+1, start+2, "a key stands in double quotes", `write ["key"]`)
+		return Segment{}, p.fail(start+1, start+2, "a key needs double quotes", `write ["key"]`)
 	}
 	if size := nameEnd(rest); size > 0 {
 		name, end := rest[:size], start+1+size
@@ -105,17 +105,17 @@ func (p *pathParser) brackets() (Segment, error) {
 	return p.index(start)
 }
 
-// index reads [0], and says what is wrong with anything else.
+// index reads [0], and reports what is wrong with anything else.
 func (p *pathParser) index(start int) (Segment, error) {
 	inner, _, closed := strings.Cut(p.text[start+1:], "]")
 	end := start + 1 + len(inner)
 	switch {
 	case !closed:
-		return Segment{}, p.fail(start, len(p.text), "[ is not closed", "write ] behind it")
+		return Segment{}, p.fail(start, len(p.text), "[ is not closed", "write ] after it")
 	case inner == "0":
 		return p.close(Segment{Kind: First}, start, end+1)
 	case inner == "*":
-		return Segment{}, p.fail(start, end+1, "there is no segment [*]", "write [] for each element")
+		return Segment{}, p.fail(start, end+1, "[*] is not a segment", "write [] for each element")
 	case strings.Trim(inner, "-0123456789") == "":
 		hint := "pick an element by its key as [name=x], or take each of them with []"
 		return Segment{}, p.fail(start, end+1, "only the first element, [0], can be named by its index", hint)
@@ -123,7 +123,7 @@ func (p *pathParser) index(start int) (Segment, error) {
 	return Segment{}, p.fail(start, end+1, "not a segment", `write [], [name], [name=x], [0] or ["key"]`)
 }
 
-// pick reads the value of [name=x], from at on.
+// pick reads the value of [name=x], which starts at byte at.
 func (p *pathParser) pick(name string, start, at int) (Segment, error) {
 	if strings.HasPrefix(p.text[at:], `"`) {
 		value, end, err := p.quoted(at)
@@ -135,9 +135,9 @@ func (p *pathParser) pick(name string, start, at int) (Segment, error) {
 	value, _, closed := strings.Cut(p.text[at:], "]")
 	switch {
 	case !closed:
-		return Segment{}, p.fail(start, len(p.text), "[ is not closed", "write ] behind the value")
+		return Segment{}, p.fail(start, len(p.text), "[ is not closed", "write ] after the value")
 	case value == "":
-		return Segment{}, p.fail(start, at, "no value stands behind =", `write [`+name+`=x], or [`+name+`=""] for the empty one`)
+		return Segment{}, p.fail(start, at, "no value follows =", `write [`+name+`=x], or [`+name+`=""] for an empty value`)
 	case strings.ContainsAny(value, "\"\\ \t\n"):
 		return Segment{}, p.fail(at, at+len(value), "the value needs quotes", "write ["+name+"="+quoteKey("x")+"]")
 	}
@@ -156,13 +156,13 @@ func (p *pathParser) braces() (Segment, error) {
 	}
 	inner, _, closed := strings.Cut(rest, "}")
 	if !closed {
-		return Segment{}, p.fail(start, len(p.text), "{ is not closed", "write } behind it")
+		return Segment{}, p.fail(start, len(p.text), "{ is not closed", "write } after it")
 	}
 	end := start + 1 + len(inner) + 1
 	return Segment{}, p.fail(start, end, "not a segment", "write {} or {name}, or one entry of a map as [\"key\"]")
 }
 
-// quoted reads a text in double quotes, where a backslash stands before quotes and backslashes.
+// quoted reads a text in double quotes, in which a backslash escapes quotes and backslashes.
 func (p *pathParser) quoted(at int) (text string, end int, err error) {
 	var b strings.Builder
 	for i := at + 1; i < len(p.text); i++ {
@@ -172,24 +172,24 @@ func (p *pathParser) quoted(at int) (text string, end int, err error) {
 		case '\\':
 			i++
 			if i == len(p.text) || p.text[i] != '"' && p.text[i] != '\\' {
-				return "", 0, p.fail(i-1, i+1, `only \" and \\ stand for something else`, `write \\ for a backslash`)
+				return "", 0, p.fail(i-1, i+1, `only \" and \\ are escapes`, `write \\ for a backslash`)
 			}
 			b.WriteByte(p.text[i])
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return "", 0, p.fail(at, len(p.text), "the quotes are not closed", `write " behind the key`)
+	return "", 0, p.fail(at, len(p.text), "the quotes are not closed", `write " after the key`)
 }
 
-// closing ends a segment whose inner part ended at a byte where bracket has to stand.
+// closing ends a segment whose inner part ended at a byte where bracket must follow.
 func (p *pathParser) closing(s Segment, start, at int, bracket byte) (Segment, error) {
 	if at < len(p.text) && p.text[at] == bracket {
 		return p.close(s, start, at+1)
 	}
 	open := p.text[start : start+1]
 	if strings.IndexByte(p.text[at:], bracket) < 0 {
-		return Segment{}, p.fail(start, len(p.text), open+" is not closed", "write "+string(bracket)+" behind it")
+		return Segment{}, p.fail(start, len(p.text), open+" is not closed", "write "+string(bracket)+" after it")
 	}
 	hint := `write a key with other characters than letters, digits, _ and - as ["key"]`
 	return Segment{}, p.fail(at, p.charEnd(at), "does not belong between "+open+" and "+string(bracket), hint)

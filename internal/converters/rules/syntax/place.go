@@ -6,22 +6,18 @@ import (
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
-// place reads a path, or a mapping of names to paths. It returns nil where nothing is left of it.
+// place reads a path, or a mapping of names to paths. It returns nil if a path cannot be read.
 func (p *parser) place(n *yaml.Node, what string) *Place {
 	switch n.Kind {
-	case yaml.AliasNode, yaml.DocumentNode:
-		return nil
 	case yaml.MappingNode:
 		return p.namedPlace(n, what)
 	case yaml.SequenceNode:
 		hint := "write one path, in quotes if it starts with a bracket, or named paths: {name: .path}"
 		p.sayAt(n, "wrong-type", what+" is a list, not a path", hint)
 		return nil
-	case yaml.ScalarNode:
+	case yaml.ScalarNode, yaml.AliasNode, yaml.DocumentNode:
 	}
 	path, ok := p.path(n, what)
 	if !ok {
@@ -30,41 +26,33 @@ func (p *parser) place(n *yaml.Node, what string) *Place {
 	return &Place{Pos: path.Pos, Paths: []NamedPath{path}}
 }
 
+// variablePattern is the form of names that templates and expressions can use.
+const variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+
 func (p *parser) namedPlace(n *yaml.Node, what string) *Place {
 	place := &Place{Pos: p.source.of(n), Named: true}
 	if len(n.Content) == 0 {
 		p.sayAt(n, "empty-place", what+" has no paths", "write one path, or named paths: {name: .path}")
 		return nil
 	}
-	complete := true
-	seen := map[string]bool{}
-	usable := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, value := n.Content[i], n.Content[i+1]
-		if name.Kind != yaml.ScalarNode || isMerge(name) || seen[name.Value] {
-			complete = false
-			continue // said by sound
-		}
-		seen[name.Value] = true
+	usable := regexp.MustCompile(variablePattern)
+	for name, value := range entries(n) {
 		if !usable.MatchString(name.Value) {
 			message := fmt.Sprintf("%s: %.64q is not a name that templates and expressions can use", what, name.Value)
-			p.sayAt(name, "bad-name", message, "write letters, digits and _, and a letter first")
+			p.sayAt(name, "bad-name", message, "use letters, digits and _, starting with a letter")
 		}
-		path, ok := p.path(value, what)
-		if !ok {
-			complete = false
-			continue
+		if path, ok := p.path(value, what); ok {
+			path.Name, path.NamePos = name.Value, p.source.of(name)
+			place.Paths = append(place.Paths, path)
 		}
-		path.Name, path.NamePos = name.Value, p.source.of(name)
-		place.Paths = append(place.Paths, path)
 	}
-	if !complete {
+	if len(place.Paths) < len(n.Content)/2 {
 		return nil
 	}
 	return place
 }
 
-// path reads one path; YAML may take it for a number (.inf).
+// path reads one path. YAML may take it for a number (.inf).
 func (p *parser) path(n *yaml.Node, what string) (NamedPath, bool) {
 	if n.Kind == yaml.AliasNode {
 		return NamedPath{}, false
@@ -76,10 +64,8 @@ func (p *parser) path(n *yaml.Node, what string) (NamedPath, bool) {
 	read, err := ParsePath(n.Value)
 	named := NamedPath{Pos: p.source.of(n), Path: read, origin: origin{source: p.source, node: n}}
 	if wrong, ok := errors.AsType[*PathError](err); ok {
-		at, end := span(named.origin, wrong.Offset, wrong.End)
-		p.findings = append(p.findings, finding.Finding{
-			Pos: at, EndColumn: end, Code: "bad-path", Message: fmt.Sprintf("%s path %.200s: %s", what, n.Value, wrong.Problem), Hint: wrong.Hint,
-		})
+		message := fmt.Sprintf("%s path %.200s: %s", what, n.Value, wrong.Problem)
+		p.sayIn(named.origin, wrong.Offset, wrong.End, "bad-path", message, wrong.Hint)
 	}
 	return named, err == nil
 }

@@ -6,10 +6,10 @@ import (
 	"maps"
 )
 
-// A schema is a JSON Schema (draft 7, which editors know best).
+// A schema is a JSON Schema of draft 7, which editors support best.
 type schema map[string]any
 
-// pathPattern is what the schema can say of paths.
+// pathPattern is what a JSON Schema can say about paths.
 const pathPattern = `^(\.[A-Za-z_$][A-Za-z0-9_$-]*|\["([^"\\]|\\["\\])*"\]|\[\]|\{\}|\[[A-Za-z_$][A-Za-z0-9_$-]*\]|` +
 	`\{[A-Za-z_$][A-Za-z0-9_$-]*\}|\[[A-Za-z_$][A-Za-z0-9_$-]*=([^\]"\\\s]+|"([^"\\]|\\["\\])*")\]|\[0\])+$`
 
@@ -28,14 +28,14 @@ func valuesSchema() schema {
 	}
 }
 
-// objectSchema returns the schema of a mapping with these keys and no others.
+// objectSchema returns the schema of a mapping that may have these keys only.
 func objectSchema[T any](keys []key[T]) schema {
 	properties := schema{}
 	var required []string
 	for _, k := range keys {
 		property := schema{"description": k.doc}
 		if len(k.schema) == 1 && k.schema["$ref"] != nil {
-			property["allOf"] = []schema{k.schema} // draft 7 ignores what stands beside $ref
+			property["allOf"] = []schema{k.schema} // draft 7 ignores other keys next to $ref
 		} else {
 			maps.Copy(property, k.schema)
 		}
@@ -79,7 +79,8 @@ func ruleSchema() schema {
 	return s
 }
 
-// JSONSchema returns the JSON Schema of a Conversion, for editors: what [Parse] accepts, it accepts.
+// JSONSchema returns the JSON Schema of a Conversion, for editors. It accepts whatever [Parse]
+// accepts.
 func JSONSchema() []byte {
 	path := schema{
 		"type": "string", "pattern": pathPattern,
@@ -89,12 +90,12 @@ func JSONSchema() []byte {
 	root := objectSchema(documentKeys())
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"
 	root["title"] = "Conversion"
-	root["description"] = "How the versions of one CustomResourceDefinition relate: webhookd converts by it."
+	root["description"] = "How the versions of one CustomResourceDefinition relate. webhookd converts objects by it."
 	root["definitions"] = schema{
 		"path": path,
 		"place": schema{"anyOf": []schema{reference("path"), {
 			"type": "object", "minProperties": 1, "additionalProperties": reference("path"),
-			"propertyNames": schema{"pattern": `^[A-Za-z_][A-Za-z0-9_]*$`},
+			"propertyNames": schema{"pattern": variablePattern},
 		}}},
 		"rule":    ruleSchema(),
 		"version": objectSchema(versionKeys()),

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "rewrite the generated files")
 
 func TestReferenceConversionSchema(t *testing.T) {
 	t.Parallel()
@@ -31,8 +31,7 @@ func TestReferenceConversionSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaSaysWhatTheParserSays puts the same texts to both. The schema may accept what it has no words for, but refuses
-// nothing that the parser accepts.
+// The schema may accept what it cannot express, but refuses nothing that the parser accepts.
 func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 	t.Parallel()
 	every, err := os.ReadFile("testdata/every-key.yaml")
@@ -101,7 +100,7 @@ func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 	}
 }
 
-// schemaRefuses says why the schema does not accept a text; empty: it does.
+// schemaRefuses says why the schema refuses a text, or nothing if it accepts it.
 func schemaRefuses(t *testing.T, text string) string {
 	t.Helper()
 	var root map[string]any
@@ -117,7 +116,7 @@ func schemaRefuses(t *testing.T, text string) string {
 	return ""
 }
 
-// documents reads YAML as an editor does: a key that is there twice is one key.
+// documents reads YAML as an editor does: duplicate keys are one key.
 func documents(text string) []any {
 	var docs []any
 	dec := yaml.NewDecoder(bytesOf(text))

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A byte of a long line has the position that counting its characters gives, and that position is of the byte.
+// The position of a byte of a long line counts its characters, and leads back to the byte.
 func TestPositionsInALongLine(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{"", "\ufeff"} {
@@ -34,7 +34,7 @@ func TestPositionsInALongLine(t *testing.T) {
 	}
 }
 
-// BenchmarkParseOneLine reads a file of one line, in which each rule has a path that is none.
+// BenchmarkParseOneLine reads a file of one line, in which each rule has a malformed path.
 func BenchmarkParseOneLine(b *testing.B) {
 	for _, n := range []int{1000, 4000, 16000} {
 		text := `{"apiVersion":"conversion.webhookd.io/v1alpha1","kind":"Conversion","metadata":{"name":"x"},"spec":{"hub":"v1","versions":[` +

@@ -14,7 +14,7 @@ import (
 
 func bytesOf(text string) io.Reader { return strings.NewReader(text) }
 
-// plain returns a node as encoding/json would have it.
+// plain returns a node as encoding/json would decode it.
 func plain(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -44,8 +44,8 @@ func plain(n *yaml.Node) any {
 	return n.Value
 }
 
-// A validator is the part of JSON Schema draft 7 that the schema of a Conversion uses; a keyword that it does not know is
-// refused, so that none goes untested.
+// A validator has the part of JSON Schema draft 7 that the schema of a Conversion uses. It refuses
+// unknown keywords, so none goes untested.
 type validator struct{ definitions map[string]any }
 
 func (v validator) refuses(schema map[string]any, value any, at string) string {
@@ -129,7 +129,7 @@ func (v validator) keyword(schema map[string]any, keyword string, rule, value an
 	return ""
 }
 
-// applicator has the keywords that put other schemas together.
+// applicator handles the keywords that combine other schemas.
 func (v validator) applicator(schema map[string]any, keyword string, rule, value any, at string) string {
 	object, _ := value.(map[string]any)
 	switch keyword {

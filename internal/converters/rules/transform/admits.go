@@ -7,9 +7,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Admits reports whether a value, as valid JSON text, is one of a place: of its type and enum, null only where null is a
-// value, and without fields that the API server would prune. Bounds and patterns do not count: a value that breaks one is
-// the API server's to refuse. A nil node takes any value. Of members of one name, the last one counts.
+// Admits reports whether a schema allows a value, given as valid JSON text: its type, its enum,
+// null only if it is nullable, and no fields that the API server would prune. It ignores bounds and
+// patterns, which the API server checks. A nil node allows any value. When members share a name,
+// the last one wins.
 func Admits(n *crdschema.Node, text []byte) bool {
 	if n == nil {
 		return true
@@ -63,7 +64,7 @@ func membersFit(n *crdschema.Node, text []byte) bool {
 }
 
 func inEnum(n *crdschema.Node, text []byte) bool {
-	const few = 16 // as many as are compared no later than a key is made
+	const few = 16 // comparing these is faster than making a key
 	enum := n.Enum()
 	if len(enum) == 0 || len(enum) <= few && slices.Contains(enum, string(text)) {
 		return true
@@ -71,7 +72,7 @@ func inEnum(n *crdschema.Node, text []byte) bool {
 	return n.EnumHas(valueKey(text), valueKey)
 }
 
-// Covers reports whether target admits every value that source has, as far as [Admits] tells.
+// Covers reports whether target admits every value that source admits (see [Admits]).
 func Covers(target, source *crdschema.Node) bool {
 	switch {
 	case target == nil || target == source:

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Under the race detector pools drop what they hold at random, so that memory says nothing.
+// Under the race detector, pools drop objects at random, so memory cannot be measured.
 
 package transform_test
 
@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// What the bombs are made of. An object may have some MiB.
+// The sizes of bombs. An object may have some MiB.
 const (
 	mib         = 1 << 20
 	mostOfABomb = 64 * mib // allocated from begin to end, garbage included
@@ -23,7 +23,7 @@ const (
 
 func letters(n int) string { return `"` + strings.Repeat("a", n) + `"` }
 
-// numbered is a list of n different texts.
+// numbered returns a list of n different texts.
 func numbered(n int) string {
 	texts := make([]string, n)
 	for i := range texts {
@@ -32,7 +32,8 @@ func numbered(n int) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// A bomb is an expression of .spec.s, a text, or .spec.l, a list, and values with which it would take minutes or gigabytes.
+// A bomb is an expression of .spec.s, a text, or .spec.l, a list, that would take minutes or
+// gigabytes for a value.
 type bomb struct{ name, field, text, in, object, want string }
 
 func bombs() []bomb {
@@ -79,8 +80,8 @@ func manyMembers(n int) string {
 	return strings.Join(members, ",")
 }
 
-// patterns are regular expressions on a text of 1 MiB, for which a matcher that goes back would take years, and one that keeps
-// track of all states at once a minute.
+// patterns are regular expressions for a text of 1 MiB. A matcher that backtracks would take years,
+// and one that tracks all states at once a minute.
 func patterns() []bomb {
 	matches := func(name, pattern string) bomb {
 		return bomb{name, "s", `self.matches("` + pattern + `")`, letters(mib), "", costs}
@@ -92,7 +93,7 @@ func patterns() []bomb {
 		matches("choice of nothing", `(a|a?)+$`),
 		matches("anything, many times", `(.*a){20}b`),
 		matches("words of words", `^(([a-z])+.)+[A-Z]([a-z])+$`),
-		matches("plus beside plus", `(a+a+)+y`),
+		matches("plus next to plus", `(a+a+)+y`),
 		matches("as many that may be as must be", `(a?){500}a{500}b`),
 		matches("repetition of repetitions", `((a{100}){10})b`),
 		{"find", "s", `self.find("(a*)*b")`, letters(mib), "", costs},
@@ -102,8 +103,8 @@ func patterns() []bomb {
 	}
 }
 
-// No expression takes long, or much memory, whatever the object is: what it costs is bounded, by a check before each call that
-// costs more than what it is given is large.
+// No expression takes long, or much memory, whatever the object. Its cost is bounded by a check
+// before each call whose cost is not proportional to its arguments.
 func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 	env := newEnv(t, nil)
 	s := schemas{
@@ -122,11 +123,11 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 			}
 		}
 		in := operands(t, b.in)
-		call := &transform.Call{Context: t.Context(), Object: func() []byte { return []byte(b.object) }}
+		call := &transform.Call{Context: t.Context(), Source: source(b.object)}
 		out := make([]transform.Operand, 1)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := compiled.Forward(call, in, out)
+		err := compiled[0].Run(call, in, out)
 		runtime.ReadMemStats(&after)
 		if got := fmt.Sprintf("error: %v", err); got != b.want || out[0].Present {
 			t.Errorf("%s: got %.100s, %.100s, want %s", b.name, got, show(out), b.want)
@@ -140,7 +141,7 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 	}
 }
 
-// The same expressions are of use for what objects usually have.
+// The same expressions work for objects of the usual size.
 func TestBombsOfUsualSizeConvert(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)

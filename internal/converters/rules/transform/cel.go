@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -13,18 +12,19 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// An expressionCompiler compiles one expression of a rule and says what is wrong with it.
+// An expressionCompiler compiles one expression of a rule and reports findings.
 type expressionCompiler struct {
 	*compiler
 	key     string // in the file
 	text    *syntax.Text
-	from    *side // what self is
+	from    *side // of self
 	env     *typedEnv
 	missing []missingField
 	ast     *cel.Ast
 }
 
-// newExpression checks the expression of a key for the values of a side. It returns nil after findings.
+// newExpression checks the expression of a key for the values of a side. It returns nil if there
+// are findings.
 func (c *compiler) newExpression(key string, text *syntax.Text, from *side) *expressionCompiler {
 	e := &expressionCompiler{compiler: c, key: key, text: text, from: from}
 	var err error
@@ -32,30 +32,28 @@ func (c *compiler) newExpression(key string, text *syntax.Text, from *side) *exp
 		c.say(text.Pos, "expression", "", "%s: %s", key, oneLine(err.Error()))
 		return nil
 	}
-	checked, issues, missing := e.env.compile(text.Value)
-	e.missing = missing
-	if issues.Err() != nil {
+	var issues *cel.Issues
+	if e.ast, issues, e.missing = e.env.compile(text.Value); issues.Err() != nil {
 		for _, issue := range issues.Errors() {
 			e.issue(issue)
 		}
 		return nil
 	}
-	e.ast = checked
 	return e
 }
 
-func (s *side) namedNodes() []NamedNode {
-	nodes := make([]NamedNode, len(s.nodes))
+func (s *side) namedNodes() []namedNode {
+	nodes := make([]namedNode, len(s.nodes))
 	for i, node := range s.nodes {
-		nodes[i] = NamedNode{Node: node}
-		if s.named() && i < len(s.place.Paths) {
-			nodes[i].Name = s.place.Paths[i].Name
+		nodes[i].node = node
+		if s.named() {
+			nodes[i].name = s.place.Paths[i].Name
 		}
 	}
 	return nodes
 }
 
-// program returns the expression, ready to run, or nil after findings.
+// program returns the expression, ready to run, or nil if there are findings.
 func (e *expressionCompiler) program() *expression {
 	e.checkCost()
 	made, err := safe(e.env.env, e.ast)
@@ -72,7 +70,7 @@ func (e *expressionCompiler) program() *expression {
 	return nil
 }
 
-// loops reports whether there is a comprehension in an expression, such as a macro stands for.
+// loops reports whether an expression has a comprehension, which macros expand to.
 func loops(a *cel.Ast) bool {
 	found := false
 	ast.PostOrderVisit(a.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -81,7 +79,7 @@ func loops(a *cel.Ast) bool {
 	return found
 }
 
-// issue says what CEL's parser or type checker found.
+// issue reports what CEL's parser or type checker found.
 func (e *expressionCompiler) issue(issue *cel.Error) {
 	at := offsetOf(e.text.Value, issue.Location)
 	message, code, hint := oneLine(issue.Message), "expression-type", ""
@@ -100,14 +98,14 @@ func (e *expressionCompiler) issue(issue *cel.Error) {
 	e.sayText(e.text, at, at+wordLength(e.text.Value[at:]), code, hint, "%s: %s", e.key, message)
 }
 
-// quoted returns what stands between the first two single quotes.
+// quoted returns the text between the first two single quotes.
 func quoted(message string) string {
 	_, after, _ := strings.Cut(message, "'")
 	word, _, _ := strings.Cut(after, "'")
 	return word
 }
 
-// fieldHint helps with a field that an object has not.
+// fieldHint helps with a field that an object does not have.
 func (e *expressionCompiler) fieldHint(field string) string {
 	for _, m := range e.missing {
 		if m.name != field {
@@ -117,19 +115,15 @@ func (e *expressionCompiler) fieldHint(field string) string {
 		if hint := didyoumean.Hint(field, names, ""); hint != "" {
 			return hint
 		}
-		const many = 12
-		switch {
-		case len(names) == 0:
+		if len(names) == 0 {
 			return m.object.path + " has no fields"
-		case len(names) > many:
-			return fmt.Sprintf("%s has %s, and %d more", m.object.path, list(names[:many]), len(names)-many)
 		}
-		return m.object.path + " has " + list(names)
+		return m.object.path + " has " + List(names)
 	}
 	return ""
 }
 
-// nameHint helps with a name that there is not.
+// nameHint helps with a name that does not exist.
 func (e *expressionCompiler) nameHint(name string) string {
 	names := []string{"object", "metadata"}
 	if len(e.from.nodes) > 0 {
@@ -143,10 +137,11 @@ func (e *expressionCompiler) nameHint(name string) string {
 	if i := e.from.index(name); i >= 0 {
 		return "did you mean self." + name + "?"
 	}
-	return "an expression knows " + list(names)
+	return "an expression knows " + List(names)
 }
 
-// offsetOf returns the byte of a text at a location, whose columns count characters from 0 and lines from 1.
+// offsetOf returns the byte offset of a location, whose lines count from 1 and columns from 0, in
+// characters.
 func offsetOf(text string, at common.Location) int {
 	offset := 0
 	for line := at.Line(); line > 1; line-- {
@@ -163,7 +158,7 @@ func offsetOf(text string, at common.Location) int {
 	return offset
 }
 
-// wordLength returns how long the word is that text starts with, at least 1.
+// wordLength returns the length of the word that text starts with, at least 1.
 func wordLength(text string) int {
 	isWord := func(r rune) bool {
 		return r == '_' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' || r >= utf8.RuneSelf

@@ -9,17 +9,20 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A codec is one value in two forms: plain, and encoded in a string (for DurationSeconds and QuantityInt, the string is the
-// encoded form, too). The functions are given no nulls.
+// A codec is one value in two forms: plain, and encoded in a string. The string is the encoded form
+// of DurationSeconds and QuantityInt as well.
 type codec struct {
 	name           string
-	plain, encoded []crdschema.Kind // what the schemas may have there; the first is what is hinted at
-	encode, decode func(text []byte, to *crdschema.Node) (jsondoc.Value, error)
-	// Whether the other function gives exactly back what this one took, wherever it took it, and whether it takes all.
+	plain, encoded []crdschema.Kind // of the values on either side; messages name the first
+	// The functions get values of those kinds, never null. They return false for a value that they
+	// cannot convert.
+	encode, decode func(text []byte, to *crdschema.Node) (jsondoc.Value, bool)
+	// Injective says that the other function restores whatever this one accepts, total that it
+	// accepts all values.
 	encodeInjective, decodeInjective, encodeTotal bool
 }
 
-// codecs returns all codecs. It is a function as a package has no variables.
+// codecs returns all codecs.
 func codecs() []codec {
 	str, text := []crdschema.Kind{crdschema.String}, []crdschema.Kind{crdschema.String, crdschema.IntOrString}
 	integer := []crdschema.Kind{crdschema.Integer, crdschema.IntOrString}
@@ -58,7 +61,7 @@ func codecs() []codec {
 	}
 }
 
-// structured is what can be written as a text of its own.
+// structured returns the kinds that JSON and YAML can write.
 func structured() []crdschema.Kind {
 	return []crdschema.Kind{
 		crdschema.Object, crdschema.Map, crdschema.Array, crdschema.Any, crdschema.Integer, crdschema.Number,
@@ -69,35 +72,33 @@ func structured() []crdschema.Kind {
 // codec compiles `codec`.
 func (c *compiler) codec() Transform {
 	if !c.singles() {
-		return nil // the parser says so
+		return Transform{} // the parser reports it
 	}
-	all := codecs()
-	i := slices.IndexFunc(all, func(k codec) bool { return k.name == c.rule.Codec.Value })
+	all, name := codecs(), c.rule.Codec.Value
+	i := slices.IndexFunc(all, func(k codec) bool { return k.name == name })
 	if i < 0 {
 		names := make([]string, len(all))
 		for i := range all {
 			names[i] = all[i].name
 		}
-		hint := didyoumean.Hint(c.rule.Codec.Value, names, "")
-		if hint == "" {
-			hint = "the codecs are " + list(names)
-		}
-		c.sayText(c.rule.Codec, 0, len(c.rule.Codec.Value), "no-such-codec", hint, "there is no codec %.64s", c.rule.Codec.Value)
-		return nil
+		c.sayText(c.rule.Codec, 0, len(name), "no-such-codec", didyoumean.Hint(name, names, "the codecs are "+List(names)),
+			"there is no codec %.64s", name)
+		return Transform{}
 	}
 	k := &all[i]
 	plain, encoded, ok := c.orient(k)
 	if !ok {
-		return nil
+		return Transform{}
 	}
 	encode, decode := k.ways(plain.node(), encoded.node())
 	if plain == &c.field {
-		return c.oneWays(encode, decode)
+		return c.checked(encode, decode)
 	}
-	return c.oneWays(decode, encode)
+	return c.checked(decode, encode)
 }
 
-// orient tells which side is the plain one: the types say so, or the format byte; where both orders fit, it is the field.
+// orient returns the plain and the encoded side, by their types or the format byte. If both orders
+// fit, the field is the plain side.
 func (c *compiler) orient(k *codec) (plain, encoded *side, ok bool) {
 	field, hub := c.field.node(), c.hub.node()
 	forth, back := isOneOf(field, k.plain) && isOneOf(hub, k.encoded), isOneOf(hub, k.plain) && isOneOf(field, k.encoded)
@@ -116,12 +117,13 @@ func (c *compiler) orient(k *codec) (plain, encoded *side, ok bool) {
 	return nil, nil, false
 }
 
-// isOneOf reports whether a place has one of the kinds; an unknown one may have any.
+// isOneOf reports whether a place may hold one of the kinds.
 func isOneOf(n *crdschema.Node, kinds []crdschema.Kind) bool {
 	return n == nil || n.Kind() == crdschema.Any || slices.Contains(kinds, n.Kind())
 }
 
-// textIsOneOf reports whether a value is of one of the kinds. Where a schema admits anything, a codec takes what it is for.
+// textIsOneOf reports whether a value is of one of the kinds. Even where the schema allows any
+// value, a codec takes only its own kinds.
 func textIsOneOf(text []byte, kinds []crdschema.Kind) bool {
 	is := func(of ...crdschema.Kind) bool {
 		return slices.ContainsFunc(kinds, func(k crdschema.Kind) bool { return k == crdschema.Any || slices.Contains(of, k) })
@@ -139,7 +141,7 @@ func textIsOneOf(text []byte, kinds []crdschema.Kind) bool {
 	return is(crdschema.Integer, crdschema.Number, crdschema.IntOrString)
 }
 
-// preferred says how well two places fit as the plain and the encoded one.
+// preferred scores how well two places fit as the plain and the encoded one.
 func preferred(plain, encoded *crdschema.Node, k *codec) int {
 	score := 0
 	if plain.Kind() == k.plain[0] && k.plain[0] != k.encoded[0] {
@@ -154,12 +156,12 @@ func preferred(plain, encoded *crdschema.Node, k *codec) int {
 	return score
 }
 
-var errNullValue = errors.New("null is no value of both sides")
+var errNullValue = errors.New("null is not allowed on both sides")
 
-// ways makes the two directions. A null is a null on the other side, if that has one.
-func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
-	way := func(f func([]byte, *crdschema.Node) (jsondoc.Value, error), kinds []crdschema.Kind, from, to *crdschema.Node) oneWay {
-		return oneWay{run: func(_ *Call, in, out []Operand) error {
+// ways returns the two directions. A null stays null if both sides allow it.
+func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode *Way) {
+	way := func(f func([]byte, *crdschema.Node) (jsondoc.Value, bool), kinds []crdschema.Kind, from, to *crdschema.Node) *Way {
+		return &Way{run: func(_ *Call, in, out []Operand) error {
 			text := in[0].Value.Text()
 			if text[0] == 'n' {
 				if to != nil && !to.Nullable() || from != nil && !from.Nullable() {
@@ -171,32 +173,34 @@ func (k *codec) ways(plain, encoded *crdschema.Node) (encode, decode oneWay) {
 			if !Admits(from, text) || !textIsOneOf(text, kinds) {
 				return errWrongForm
 			}
-			v, err := f(text, to)
-			if err == nil {
-				out[0] = Operand{Value: v, Present: true}
+			v, ok := f(text, to)
+			if !ok {
+				return errWrongForm
 			}
-			return err
+			out[0] = Operand{Value: v, Present: true}
+			return nil
 		}}
 	}
 	encode, decode = way(k.encode, k.plain, plain, encoded), way(k.decode, k.encoded, encoded, plain)
-	encode.injective, decode.injective = k.encodeInjective, k.decodeInjective
+	encode.Injective, decode.Injective = k.encodeInjective, k.decodeInjective
 	takesNull := !plain.Nullable() || encoded == nil || encoded.Nullable()
 	whole := k.name != "DurationSeconds" || countable(plain)
-	encode.total = k.encodeTotal && whole && takesNull && plain != nil && len(encoded.Enum()) == 0
-	if plain.Kind() == crdschema.Any || plain.Kind() == crdschema.IntOrString { // of which a codec takes some
-		encode.total = encode.total && slices.Equal(k.plain, structured())
+	encode.Total = k.encodeTotal && whole && takesNull && plain != nil && len(encoded.Enum()) == 0
+	if plain.Kind() == crdschema.Any || plain.Kind() == crdschema.IntOrString { // a codec takes only some of these
+		encode.Total = encode.Total && slices.Equal(k.plain, structured())
 	}
-	// A finite set of strings may be one that can all be decoded.
+	// If the strings can be listed, it is known whether all can be decoded.
 	values := domain(encoded)
-	decode.total = len(values) > 0 && !slices.ContainsFunc(values, func(value string) bool {
-		in, out := []Operand{{Value: mustValue(value), Present: true}}, []Operand{{}}
-		return decode.run(nil, in, out) != nil || !Admits(plain, out[0].Value.Text())
+	decode.Total = len(values) > 0 && !slices.ContainsFunc(values, func(value string) bool {
+		in, out := []Operand{{Value: rawValue([]byte(value)), Present: true}}, []Operand{{}}
+		return decode.Run(nil, in, out) != nil || !Admits(plain, out[0].Value.Text())
 	})
 	return encode, decode
 }
 
-func mustValue(text string) jsondoc.Value {
-	v, err := jsondoc.RawValue([]byte(text))
+// rawValue returns text that is known to be valid JSON as a value.
+func rawValue(text []byte) jsondoc.Value {
+	v, err := jsondoc.RawValue(text)
 	if err != nil {
 		return jsondoc.Value{}
 	}

@@ -1,6 +1,6 @@
 package transform_test
 
-const wrongForm = "error: the value has not the form that the codec takes"
+const wrongForm = "error: the value does not have the form that the codec takes"
 
 func codecTest(name, codec, field, hub, claims string, conversions ...conversion) conversionTest {
 	return conversionTest{
@@ -15,9 +15,9 @@ func scalarCodecTests() []conversionTest {
 	return []conversionTest{
 		codecTest("Not", "Not", "type: boolean", "type: boolean", "IT/IT",
 			conversion{`true`, "->", `false`}, conversion{`true`, "<-", `false`}, conversion{`-`, "->", `-`},
-			conversion{`null`, "->", "error: null is no value of both sides"}, conversion{`"true"`, "->", wrongForm}),
+			conversion{`null`, "->", "error: null is not allowed on both sides"}, conversion{`"true"`, "->", wrongForm}),
 		codecTest("Not with nulls", "Not", "type: boolean, nullable: true", "type: boolean", "It/IT",
-			conversion{`null`, "->", "error: null is no value of both sides"}, conversion{`null`, "<-", "error: null is no value of both sides"}),
+			conversion{`null`, "->", "error: null is not allowed on both sides"}, conversion{`null`, "<-", "error: null is not allowed on both sides"}),
 		codecTest("IntString", "IntString", "type: integer", "type: string", "IT/It",
 			conversion{`-9223372036854775808`, "->", `"-9223372036854775808"`}, conversion{`"42"`, "<-", `42`},
 			conversion{`5.0`, "->", wrongForm}, conversion{`-0`, "->", wrongForm}, conversion{`"042"`, "<-", wrongForm},
@@ -26,13 +26,13 @@ func scalarCodecTests() []conversionTest {
 		codecTest("IntString the other way round", "IntString", "type: string", "type: integer", "It/IT",
 			conversion{`"42"`, "->", `42`}, conversion{`42`, "<-", `"42"`}),
 		codecTest("IntString of an enum", "IntString", "type: integer", `type: string, enum: ["1", "2"]`, "It/IT",
-			conversion{`3`, "->", "error: the result is no value that the schema allows"}, conversion{`"3"`, "<-", wrongForm}),
+			conversion{`3`, "->", "error: the result is not a value that the schema allows"}, conversion{`"3"`, "<-", wrongForm}),
 		codecTest("NumberString", "NumberString", "type: number", "type: string", "iT/it",
 			conversion{`1.50`, "->", `"1.5"`}, conversion{`1e21`, "->", `"1e+21"`}, conversion{`9007199254740993`, "->", `"9007199254740993"`},
 			conversion{`"1.50"`, "<-", `1.5`}, conversion{`"18446744073709551616"`, "<-", `18446744073709552000`},
-			conversion{`"1e999"`, "<-", "error: a number is too large"}, conversion{`".5"`, "<-", wrongForm}, conversion{`" 1"`, "<-", wrongForm}),
+			conversion{`"1e999"`, "<-", "error: the value does not have the form that the codec takes"}, conversion{`".5"`, "<-", wrongForm}, conversion{`" 1"`, "<-", wrongForm}),
 		codecTest("NumberString to integer", "NumberString", "type: string", "type: integer", "it/iT",
-			conversion{`"1.5"`, "->", "error: the result is no value that the schema allows"}, conversion{`"7"`, "->", `7`}),
+			conversion{`"1.5"`, "->", "error: the result is not a value that the schema allows"}, conversion{`"7"`, "->", `7`}),
 		codecTest("BoolString", "BoolString", "type: boolean", "type: string", "IT/It",
 			conversion{`true`, "->", `"true"`}, conversion{`"false"`, "<-", `false`}, conversion{`"True"`, "<-", wrongForm}),
 		codecTest("BoolString of an enum", "BoolString", "type: boolean", `type: string, enum: ["true", "false"]`, "It/IT"),
@@ -40,7 +40,7 @@ func scalarCodecTests() []conversionTest {
 			conversion{`"90s"`, "->", `90`}, conversion{`90`, "<-", `"1m30s"`}, conversion{`"1h"`, "->", `3600`},
 			conversion{`0`, "<-", `"0s"`}, conversion{`-5`, "<-", `"-5s"`}, conversion{`"1.5s"`, "->", wrongForm},
 			conversion{`"90"`, "->", wrongForm}, conversion{`"1d"`, "->", wrongForm},
-			// What Go cannot count is no duration there: it is kept (TestDurationsThatGoCannotCountAreKept).
+			// A text that Go cannot read as a duration is not converted, so it is kept.
 			conversion{`9223372036`, "<-", `"2562047h47m16s"`}, conversion{`-9223372036`, "<-", `"-2562047h47m16s"`},
 			conversion{`9223372037`, "<-", wrongForm}, conversion{`-9223372037`, "<-", wrongForm},
 			conversion{`9460800000000`, "<-", wrongForm}, conversion{`9223372036854775807`, "<-", wrongForm},

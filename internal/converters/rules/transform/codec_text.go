@@ -10,69 +10,53 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// encodeJSON writes a value in its one form, so that it makes no difference in which order the API server hands it out.
-// Numbers stay as they are spelt.
-func encodeJSON(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
-	sorted, err := sortedJSON(nil, text, false)
-	if err != nil {
-		return jsondoc.Value{}, errWrongForm
-	}
-	return jsondoc.StringValue(string(sorted)), nil
+// encodeJSON writes a value in canonical order, so that the order in which the API server sends it
+// makes no difference. Numbers keep their spelling.
+func encodeJSON(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
+	sorted, ok := sortedJSON(nil, text, false)
+	return jsondoc.StringValue(string(sorted)), ok
 }
 
-// decodeJSON reads a value, with its numbers as the API server will store them: what is lost then shows on the way back
-// already.
-func decodeJSON(text []byte, to *crdschema.Node) (jsondoc.Value, error) {
-	v, err := jsondoc.RawValue([]byte(jsondoc.Unquote(text)))
-	if err != nil {
-		return jsondoc.Value{}, errWrongForm
-	}
-	return decoded(v.Text(), to)
+func decodeJSON(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
+	return decoded([]byte(jsondoc.Unquote(text)), to)
 }
 
-func decoded(text []byte, to *crdschema.Node) (jsondoc.Value, error) {
-	sorted, err := sortedJSON(nil, text, true)
-	if err != nil || !Admits(to, sorted) {
-		return jsondoc.Value{}, errWrongForm
+// decoded returns a value with its numbers as the API server will store them, so that the way back
+// already shows what is lost.
+func decoded(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
+	v, err := jsondoc.RawValue(text)
+	if err != nil {
+		return jsondoc.Value{}, false
 	}
-	return jsondoc.RawValue(sorted)
+	sorted, ok := sortedJSON(nil, v.Text(), true)
+	return rawValue(sorted), ok && Admits(to, sorted)
 }
 
 // encodeYAML writes a value as kubectl does.
-func encodeYAML(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
-	sorted, err := sortedJSON(nil, text, false)
-	if err != nil {
-		return jsondoc.Value{}, errWrongForm
+func encodeYAML(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
+	sorted, ok := sortedJSON(nil, text, false)
+	if !ok {
+		return jsondoc.Value{}, false
 	}
 	out, err := yaml.JSONToYAML(sorted)
-	if err != nil || !utf8.Valid(out) {
-		return jsondoc.Value{}, errWrongForm
-	}
-	return jsondoc.StringValue(string(out)), nil
+	return jsondoc.StringValue(string(out)), err == nil && utf8.Valid(out)
 }
 
-// decodeYAML reads YAML as kubectl does; comments and layout are kept as the text that was there.
-func decodeYAML(text []byte, to *crdschema.Node) (jsondoc.Value, error) {
+// decodeYAML reads YAML as kubectl does. It loses comments and layout.
+func decodeYAML(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
 	out, err := yaml.YAMLToJSONStrict([]byte(jsondoc.Unquote(text)))
 	if err != nil {
-		return jsondoc.Value{}, errWrongForm
+		return jsondoc.Value{}, false
 	}
-	v, err := jsondoc.RawValue(out)
-	if err != nil {
-		return jsondoc.Value{}, errWrongForm
-	}
-	return decoded(v.Text(), to)
+	return decoded(out, to)
 }
 
-func encodeBase64(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
-	return jsondoc.StringValue(base64.StdEncoding.EncodeToString([]byte(jsondoc.Unquote(text)))), nil
+func encodeBase64(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
+	return jsondoc.StringValue(base64.StdEncoding.EncodeToString([]byte(jsondoc.Unquote(text)))), true
 }
 
-// decodeBase64 takes text, and line breaks in its encoding.
-func decodeBase64(text []byte, _ *crdschema.Node) (jsondoc.Value, error) {
+// decodeBase64 takes only encoded text, which may have line breaks.
+func decodeBase64(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
 	plain, err := base64.StdEncoding.DecodeString(jsondoc.Unquote(text))
-	if err != nil || !utf8.Valid(plain) {
-		return jsondoc.Value{}, errWrongForm
-	}
-	return jsondoc.StringValue(string(plain)), nil
+	return jsondoc.StringValue(string(plain)), err == nil && utf8.Valid(plain)
 }

@@ -1,8 +1,8 @@
 package transform
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -10,23 +10,27 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Compile returns the transform of a rule with two sides, or with one side and an expression for it. Field and hub are the
-// places of the rule's paths in their order (empty for a side that is not there; nil for a place that is unknown, which
-// takes any value); the roots are those of the two versions. Findings are what is wrong with the rule itself and its
-// types. There is always a transform; one with findings that leave nothing to run fails for every value. `use`, `when`,
-// `default` and `drop` are not Compile's business, but for the findings that they make needless: the values of a pair with
-// `use` need not fit.
-func Compile(e *Env, rule *syntax.Rule, field, hub []*crdschema.Node, fieldRoot, hubRoot *crdschema.Node) (
+// Compile returns the transform of a rule that has two sides, or one side and an expression for it.
+// Nodes are the schemas of the rule's paths on both sides, in their order: none for a side that the
+// rule does not have, nil for a path that takes any value. Roots are the schemas of the two
+// versions.
+//
+// Findings are about the rule itself and its types. A direction that findings leave nothing to run
+// for fails for every value. Compile ignores `use`, `when`, `default` and `drop`, except that the
+// types of a pair with `use` need not fit.
+func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*crdschema.Node) (
 	Transform, []finding.Finding,
 ) {
 	c := &compiler{
 		env: e, rule: rule,
-		field: side{key: "field", place: rule.Field, nodes: field, root: fieldRoot},
-		hub:   side{key: "hub", place: rule.Hub, nodes: hub, root: hubRoot},
+		field: side{key: "field", place: rule.Field, nodes: nodes[0], root: roots[0]},
+		hub:   side{key: "hub", place: rule.Hub, nodes: nodes[1], root: roots[1]},
 	}
 	t := c.compile()
-	if t == nil {
-		t = c.oneWays(failing(), failing())
+	for i := range t {
+		if t[i] == nil {
+			t[i] = failing()
+		}
 	}
 	return t, c.findings
 }
@@ -38,7 +42,7 @@ type compiler struct {
 	findings   []finding.Finding
 }
 
-// A side of a rule: its paths, and what the schema has there.
+// A side of a rule: its paths and their schemas.
 type side struct {
 	key   string // in the file
 	place *syntax.Place
@@ -50,7 +54,7 @@ func (s *side) single() bool { return s.place != nil && !s.place.Named && len(s.
 
 func (s *side) named() bool { return s.place != nil && s.place.Named }
 
-// node returns the place of a side with one path.
+// node returns the schema of a side with one path.
 func (s *side) node() *crdschema.Node {
 	if len(s.nodes) != 1 {
 		return nil
@@ -58,24 +62,12 @@ func (s *side) node() *crdschema.Node {
 	return s.nodes[0]
 }
 
-// path returns a path as it was written.
+// path returns a path as it is written in the file.
 func (s *side) path(i int) string {
 	if s.place == nil || i >= len(s.place.Paths) {
 		return s.key
 	}
 	return s.place.Paths[i].Path.Text
-}
-
-// index returns which path has the name, or -1.
-func (s *side) index(name string) int {
-	if s.place != nil {
-		for i := range s.place.Paths {
-			if s.place.Paths[i].Name == name {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 func (s *side) names() []string {
@@ -88,6 +80,9 @@ func (s *side) names() []string {
 	}
 	return names
 }
+
+// index returns which path has the name, or -1.
+func (s *side) index(name string) int { return slices.Index(s.names(), name) }
 
 func (c *compiler) compile() Transform {
 	switch r := c.rule; {
@@ -102,7 +97,7 @@ func (c *compiler) compile() Transform {
 	case r.Values != nil || r.HubValues != nil:
 		return c.values()
 	}
-	return c.identity()
+	return c.pair()
 }
 
 // say adds a finding about a part of the rule.
@@ -112,7 +107,7 @@ func (c *compiler) say(pos syntax.Position, code, hint, format string, args ...a
 	})
 }
 
-// sayText is say for a stretch of a text, in bytes.
+// sayText adds a finding about the bytes of a text between two offsets.
 func (c *compiler) sayText(t *syntax.Text, from, to int, code, hint, format string, args ...any) {
 	pos, end := t.Span(from, to)
 	c.say(pos, code, hint, format, args...)
@@ -122,95 +117,14 @@ func (c *compiler) sayText(t *syntax.Text, from, to int, code, hint, format stri
 // singles reports whether both sides are one path.
 func (c *compiler) singles() bool { return c.field.single() && c.hub.single() }
 
-// A oneWay is one direction of a transform.
-type oneWay struct {
-	run              func(c *Call, in, out []Operand) error
-	injective, total bool
-	reads            []Read
+// checked returns a transform whose outputs are checked against the schemas.
+func (c *compiler) checked(forward, backward *Way) Transform {
+	forward.targets, backward.targets = c.hub.nodes, c.field.nodes
+	return Transform{forward, backward}
 }
 
-// ways are a Transform of two functions.
-type ways struct {
-	forward, backward oneWay
-	targets           [2][]*crdschema.Node // of the outputs forward and backward
-}
-
-// oneWays returns a transform of two directions, whose outputs are checked against the schemas.
-func (c *compiler) oneWays(forward, backward oneWay) Transform {
-	return &ways{
-		forward: forward, backward: backward,
-		targets: [2][]*crdschema.Node{c.hub.nodes, c.field.nodes},
-	}
-}
-
-// Forward implements Transform.
-func (w *ways) Forward(c *Call, in, out []Operand) error { return w.apply(&w.forward, 0, c, in, out) }
-
-// Backward implements Transform.
-func (w *ways) Backward(c *Call, in, out []Operand) error { return w.apply(&w.backward, 1, c, in, out) }
-
-var errUnfit = errors.New("the result is no value that the schema allows")
-
-func (w *ways) apply(way *oneWay, direction int, c *Call, in, out []Operand) error {
-	clear(out)
-	if len(in) > 0 && !anyPresent(in) {
-		return nil
-	}
-	err := way.run(c, in, out)
-	for i := range out {
-		if err == nil && out[i].Present && i < len(w.targets[direction]) &&
-			!Admits(w.targets[direction][i], out[i].Value.Text()) {
-			err = errUnfit
-		}
-	}
-	if err != nil {
-		clear(out)
-	}
-	return err
-}
-
-// Injective implements Transform.
-func (w *ways) Injective(backward bool) bool {
-	if backward {
-		return w.backward.injective
-	}
-	return w.forward.injective
-}
-
-// Total implements Transform.
-func (w *ways) Total(backward bool) bool {
-	if backward {
-		return w.backward.total
-	}
-	return w.forward.total
-}
-
-// Reads implements Transform.
-func (w *ways) Reads(backward bool) []Read {
-	if backward {
-		return w.backward.reads
-	}
-	return w.forward.reads
-}
-
-func anyPresent(operands []Operand) bool {
-	for i := range operands {
-		if operands[i].Present {
-			return true
-		}
-	}
-	return false
-}
-
-// failing is a direction that the rule does not have, or has wrong.
-func failing() oneWay {
-	return oneWay{run: func(*Call, []Operand, []Operand) error { return errNoWay }}
-}
-
-var errNoWay = errors.New("the rule does not convert in this direction")
-
-// list writes words for a message: a, b, c. There may be as many as a schema has.
-func list(words []string) string {
+// List joins words for a message, as there may be many in a schema: a, b, c and 7 more.
+func List(words []string) string {
 	const most = 20
 	if len(words) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)

@@ -50,20 +50,20 @@ type conversionTest struct {
 	schemas schemas
 	rule    string
 	object  string
-	// claims are I for injective, T for total, first to the hub, then from it: "IT/it" claims all of the way to the hub
-	// and nothing of the way back.
+	// claims are I for injective and T for total, first to the hub, then from it: "IT/it" claims
+	// both for the way to the hub and neither for the way back.
 	claims      string
 	conversions []conversion
 }
 
 func claims(t transform.Transform) string {
 	var text [2]string
-	for i, backward := range []bool{false, true} {
+	for i, way := range t {
 		text[i] = "it"
-		if t.Injective(backward) {
+		if way.Injective {
 			text[i] = "It"
 		}
-		if t.Total(backward) {
+		if way.Total {
 			text[i] = strings.Replace(text[i], "t", "T", 1)
 		}
 	}
@@ -136,7 +136,7 @@ func valuesTests() []conversionTest {
 			conversions: []conversion{
 				{`"x"`, "->", `"x"`},
 				{`"x"`, "<-", `"x"`},
-				// b is no value of the field, and would come back as a.
+				// b is not a value of the field, and would come back as a.
 				{`"b"`, "->", "error: the value has no counterpart"},
 			},
 		},
@@ -184,7 +184,7 @@ func valuesTests() []conversionTest {
 			},
 		},
 		{
-			name:        "integers that a float64 cannot tell apart",
+			name:        "integers that are the same as a float64",
 			schemas:     schemas{"a: {type: string, enum: [p, q]}", "b: {type: integer}"},
 			rule:        "{field: .spec.a, hub: .spec.b, values: {p: 9007199254740992, q: 9007199254740993}}",
 			claims:      "IT/it",
@@ -225,14 +225,14 @@ func templateTests() []conversionTest {
 				{`"db:05"`, "->", "error: the text does not match the template"},
 				{`"db"`, "->", "error: the text does not match the template"},
 				{`"db:99999999999999999999"`, "->", "error: the text does not match the template"},
-				{`"db" | -`, "<-", "error: a part of the template is absent, and the rule says no text for that"},
+				{`"db" | -`, "<-", "error: a part of the template is absent, and the rule has no text for that"},
 				{`"db" | null`, "<-", "error: a value has no text of its own"},
 				{`"db" | 5.0`, "<-", "error: a value has no text of its own"},
 				{`7`, "->", "error: the text does not match the template"},
 			},
 		},
 		{
-			name:        "template whose parts tell themselves apart",
+			name:        "template whose parts are distinct",
 			schemas:     schemas{"v: {type: string}", "major: {type: integer}\nminor: {type: integer}\nrest: {type: string}"},
 			rule:        `{field: .spec.v, hub: {a: .spec.major, b: .spec.minor, c: .spec.rest}, template: "v{a}.{b}{{{c}}}"}`,
 			claims:      "It/IT",
@@ -264,7 +264,7 @@ func templateTests() []conversionTest {
 				{`"a-b/true/1.5"`, "->", `"a-b" | true | 1.5`},
 				{`"a" | false | 1.50`, "<-", `"a/false/1.5"`},
 				{`"a/true/1.50"`, "->", "error: the text does not match the template"},
-				{`"b/true/1"`, "->", "error: the result is no value that the schema allows"},
+				{`"b/true/1"`, "->", "error: the result is not a value that the schema allows"},
 				{`"a/yes/1"`, "->", "error: the text does not match the template"},
 				{`"x/y" | true | 1`, "<-", "error: a value has no text of its own"},
 			},

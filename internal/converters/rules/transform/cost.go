@@ -9,14 +9,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// How large values are where the schema does not say. Most schemas have no bounds, and with the largest object that there
-// can be, any loop would be too expensive. What is larger still meets the limits when it is evaluated.
+// The assumed sizes of values that the schema does not bound. Most schemas have no bounds, and any
+// loop over the largest possible object would be too expensive. Larger values meet the limits at
+// run time.
 const (
 	usualLength = 1024 // characters of a string
 	usualCount  = 128  // elements or entries
 )
 
-// checkCost says so where an expression may cost more than the API server would let a rule of a CRD cost.
+// checkCost reports an expression that may cost more than the API server allows a rule of a CRD.
 func (e *expressionCompiler) checkCost() {
 	estimate, err := e.env.env.EstimateCost(e.ast, &library.CostEstimator{SizeEstimator: sizes{e}})
 	if err != nil || estimate.Max <= maxStaticCost {
@@ -27,7 +28,7 @@ func (e *expressionCompiler) checkCost() {
 		"%s: the expression may cost %d units, and no more than %d are allowed", e.key, estimate.Max, maxStaticCost)
 }
 
-// sizes estimates the sizes of values by their places.
+// sizes estimates the sizes of values from their schemas.
 type sizes struct{ *expressionCompiler }
 
 // EstimateSize implements checker.CostEstimator.
@@ -36,22 +37,21 @@ func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	if kind := element.Type().Kind(); kind == types.ListKind || kind == types.MapKind {
 		size = usualCount
 	}
-	if path := element.Path(); len(path) > 0 {
-		if bound, ok := s.bound(path); ok {
-			size = bound
-		}
+	if bound, ok := s.bound(element.Path()); ok {
+		size = bound
 	}
 	return &checker.SizeEstimate{Max: size}
 }
 
 // EstimateCallCost implements checker.CostEstimator.
 //
-//nolint:gocritic // the interface has the pointer
+//nolint:gocritic // the interface wants a pointer
 func (s sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
 }
 
-// bound returns the largest size of what a path of CEL leads to: a variable, then fields and elements.
+// bound returns the largest size of the value at a path of CEL: a variable, then fields and
+// elements.
 func (s sizes) bound(path []string) (uint64, bool) {
 	node, rest := s.variable(path)
 	for _, name := range rest {
@@ -70,9 +70,10 @@ func (s sizes) bound(path []string) (uint64, bool) {
 	return maxSize(node)
 }
 
-// variable returns the place of the path's variable, or that of a named value, and the path behind it.
+// variable returns the schema of the path's variable or named value, and the rest of the path.
 func (s sizes) variable(path []string) (*crdschema.Node, []string) {
 	switch {
+	case len(path) == 0:
 	case path[0] == "object":
 		return s.from.root, path[1:]
 	case path[0] == "metadata":
@@ -85,7 +86,7 @@ func (s sizes) variable(path []string) (*crdschema.Node, []string) {
 	return nil, nil
 }
 
-// maxSize returns the largest size of a place's values, if the schema bounds it.
+// maxSize returns the largest size of values, if the schema bounds it.
 func maxSize(n *crdschema.Node) (uint64, bool) {
 	if n == nil {
 		return 0, false

@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// An Env is what the rules of a process have in common: the functions of CEL and the registered ones. It is immutable and
+// An Env has the functions of CEL and the registered Go functions, which all rules share. It is
 // safe for concurrent use.
 type Env struct {
 	base  *cel.Env
@@ -23,7 +23,7 @@ type Env struct {
 	scalar map[scope]*typedEnv
 }
 
-// A scope is what the variables of an expression are, where self is a scalar or is not there.
+// A scope is the types of an expression's variables, if self is a scalar or absent.
 type scope struct {
 	root     *crdschema.Node
 	self     bool
@@ -31,15 +31,16 @@ type scope struct {
 	nullable bool
 }
 
-// A typedEnv has the variables of expressions. It takes far more time and memory than an expression, so that those with the same
-// variables share one; they are compiled one after the other.
+// A typedEnv has the variables of expressions. It takes far more time and memory than an
+// expression, so expressions with the same variables share one and are compiled one after the
+// other.
 type typedEnv struct {
 	mutex sync.Mutex
 	env   *cel.Env
 	types *provider
 }
 
-// typed returns the environment of the expressions for the values of a side.
+// typed returns the environment of expressions for the values of a side.
 func (e *Env) typed(from *side) (*typedEnv, error) {
 	if from.named() || from.single() && !from.node().Scalar() {
 		return newTypedEnv(e.base, from)
@@ -66,7 +67,7 @@ func newTypedEnv(base *cel.Env, from *side) (*typedEnv, error) {
 	}
 	switch {
 	case from.named():
-		options = append(options, cel.Variable("self", t.types.namedType(from.namedNodes(), "self")))
+		options = append(options, cel.Variable("self", t.types.objectType(&object{path: "self", named: from.namedNodes()})))
 	case from.single():
 		options = append(options, cel.Variable("self", t.types.typeOf(from.node(), "self")))
 	}
@@ -75,7 +76,7 @@ func newTypedEnv(base *cel.Env, from *side) (*typedEnv, error) {
 	return t, err
 }
 
-// compile checks an expression, and returns the fields that there are not as well.
+// compile checks an expression. It also returns the fields that are missing.
 func (t *typedEnv) compile(text string) (*cel.Ast, *cel.Issues, []missingField) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -84,15 +85,15 @@ func (t *typedEnv) compile(text string) (*cel.Ast, *cel.Issues, []missingField) 
 	return checked, issues, t.types.missing
 }
 
-// program makes a program of an expression.
 func (t *typedEnv) program(made *cel.Ast, light bool) (cel.Program, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.env.Program(made, programOptions(light)...)
 }
 
-// NewEnv returns an environment with registered functions, which may be nil and must not change any more. It takes some
-// milliseconds: make one, and share it. It fails only if the libraries do not fit each other.
+// NewEnv returns an environment with registered functions. The map may be nil and must not change
+// afterwards. NewEnv takes some milliseconds: share the result. It fails only if the CEL libraries
+// do not fit each other.
 func NewEnv(funcs map[string]GoFunc) (*Env, error) {
 	base, err := cel.NewEnv(celOptions()...)
 	if err != nil {
@@ -108,9 +109,9 @@ func NewEnv(funcs map[string]GoFunc) (*Env, error) {
 	return &Env{base: base, funcs: funcs, scalar: map[scope]*typedEnv{}}, nil
 }
 
-// celOptions are those of Kubernetes 1.37 (k8s.io/apiserver/pkg/cel/environment), with these differences: maps and lists may
-// hold values of different types, as the named values of a rule do; there is no authorizer to ask; names may be quoted
-// with backticks.
+// celOptions are those of Kubernetes 1.37 (k8s.io/apiserver/pkg/cel/environment), with these
+// differences: maps and lists may hold values of different types, as the named values of a rule do;
+// there is no authorizer; names may be quoted with backticks.
 func celOptions() []cel.EnvOption {
 	return append([]cel.EnvOption{
 		cel.EagerlyValidateDeclarations(true),
@@ -136,16 +137,16 @@ func celOptions() []cel.EnvOption {
 	}, safeFunctions()...)
 }
 
-// The limits of the API server for expressions (k8s.io/apiserver/pkg/apis/cel), and ours for results.
+// The API server's limits for expressions (k8s.io/apiserver/pkg/apis/cel), and our own for results.
 const (
 	maxCallCost   = 1_000_000
 	maxObjectCost = 10_000_000
-	maxStaticCost = 10_000_000 // of an estimate: what a rule of a CRD may cost (apiextensions, StaticEstimatedCostLimit)
-	checkEvery    = 100        // steps of a comprehension, between two looks at the context
+	maxStaticCost = 10_000_000 // of an estimate (apiextensions, StaticEstimatedCostLimit)
+	checkEvery    = 100        // steps of a comprehension between two checks of the context
 	maxResult     = 1 << 20    // bytes
 )
 
-// programOptions are those of an expression, whose cost is counted unless it is light.
+// programOptions returns the options of an expression. Its cost is counted unless it is light.
 func programOptions(light bool) []cel.ProgramOption {
 	if light {
 		return []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}

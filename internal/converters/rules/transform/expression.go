@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,14 +17,14 @@ import (
 // An expression is a compiled expression of CEL.
 type expression struct {
 	program cel.Program
-	loops   bool   // only comprehensions are stopped on the way
-	cost    uint64 // where it is not counted
-	self    []NamedNode
+	loops   bool   // it can be stopped only in a comprehension
+	cost    uint64 // if it is not counted
+	self    []namedNode
 	named   bool
 	root    *crdschema.Node
 }
 
-// What can be wrong with an evaluation. Errors of CEL itself quote values.
+// The errors of evaluations. They replace those of CEL, which quote values.
 var (
 	errCost       = errors.New("the expression costs more than 1000000 units")
 	errObjectCost = errors.New("the expressions for one object cost more than 10000000 units")
@@ -33,7 +32,7 @@ var (
 	errStopped    = errors.New("the expression was stopped")
 )
 
-// eval returns the value of the expression for an object of call and the values of the rule.
+// eval returns the value of the expression for the object of a call and the values of the rule.
 func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 	spent := &c.spent
 	if c.Mute || spent.units > maxObjectCost {
@@ -41,7 +40,15 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 		return nil, errObjectCost
 	}
 	before := spent.units
-	v, details, err := e.run(c.Context, &activation{call: c, expression: e, in: in})
+	vars := &activation{call: c, expression: e, in: in}
+	var v ref.Val
+	var details *cel.EvalDetails
+	var err error
+	if e.loops {
+		v, details, err = e.program.ContextEval(c.Context, vars)
+	} else { // CEL would not look at the context, which costs time (BenchmarkConvert in package rules)
+		v, details, err = e.program.Eval(vars)
+	}
 	if details != nil && details.ActualCost() != nil {
 		spent.units += *details.ActualCost()
 	} else {
@@ -62,16 +69,7 @@ func (e *expression) eval(c *Call, in []Operand) (ref.Val, error) {
 	return nil, err
 }
 
-// run evaluates the expression. CEL looks at the context in comprehensions alone, and without them need not be given it
-// (BenchmarkConvert in package rules).
-func (e *expression) run(ctx context.Context, vars *activation) (ref.Val, *cel.EvalDetails, error) {
-	if e.loops {
-		return e.program.ContextEval(ctx, vars)
-	}
-	return e.program.Eval(vars)
-}
-
-// evaluationError says what is wrong without a value.
+// evaluationError returns the error of an evaluation without the values that it quotes.
 func evaluationError(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded || errors.Is(err, errCost) {
@@ -88,7 +86,7 @@ func evaluationError(err error) error {
 	return errEvaluation
 }
 
-// activation resolves the variables of one evaluation, each when it is asked for.
+// An activation resolves the variables of one evaluation when they are read.
 type activation struct {
 	call       *Call
 	expression *expression
@@ -117,52 +115,44 @@ func (a *activation) ResolveName(name string) (any, bool) {
 // Parent implements cel.Activation.
 func (a *activation) Parent() cel.Activation { return nil }
 
-// selfValue returns the value, the map of the named values that are present, or nil if there is none.
+// selfValue returns the value, or the map of the named values that are present, or nil if there is
+// none.
 func (a *activation) selfValue() ref.Val {
 	e := a.expression
 	if !e.named {
 		if len(a.in) != 1 || !a.in[0].Present {
 			return nil
 		}
-		return celvalue.New(a.in[0].Value.Text(), e.self[0].Node)
+		return celvalue.New(a.in[0].Value.Text(), e.self[0].node)
 	}
 	present := make(map[ref.Val]ref.Val, len(a.in))
 	for i := range a.in {
 		if a.in[i].Present && i < len(e.self) {
-			present[types.String(e.self[i].Name)] = celvalue.New(a.in[i].Value.Text(), e.self[i].Node)
+			present[types.String(e.self[i].name)] = celvalue.New(a.in[i].Value.Text(), e.self[i].node)
 		}
 	}
 	return types.NewRefValMap(types.DefaultTypeAdapter, present)
 }
 
-// view returns the object of the call, read when it is first asked for, or nil if it is not known.
-func (c *Call) view(root *crdschema.Node) *celvalue.Object {
-	if !c.read && c.Object != nil {
-		c.read = true
-		if text := c.Object(); len(text) > 0 {
-			c.object = celvalue.Root(text, root)
+// view returns the object of the call, or nil if there is none.
+func (c *Call) view(root *crdschema.Node) ref.Val {
+	if c.object == nil && c.Source != nil {
+		if text := c.Source.Object(); len(text) > 0 {
+			c.object = celvalue.New(text, root)
 		}
 	}
 	return c.object
 }
 
-// viewMetadata returns the metadata of the object, an empty one if it has none, or nil if the object is not known.
+// viewMetadata returns the metadata of the object, which is empty if the object has none, or nil if
+// there is no object.
 func (c *Call) viewMetadata(root *crdschema.Node) ref.Val {
-	if c.metadata == nil {
-		c.metadata = c.metadataOf(root)
+	if c.metadata == nil && c.Source != nil {
+		text := c.Source.Metadata()
+		if len(text) == 0 || string(text) == "null" {
+			text = []byte("{}")
+		}
+		c.metadata = celvalue.New(text, root.Property("metadata"))
 	}
 	return c.metadata
-}
-
-func (c *Call) metadataOf(root *crdschema.Node) ref.Val {
-	if c.Metadata != nil {
-		if text := c.Metadata(); len(text) > 0 && string(text) != "null" {
-			return celvalue.Metadata(text, root.Property("metadata"))
-		}
-	} else if o := c.view(root); o == nil {
-		return nil
-	} else if metadata, found := o.Find(types.String("metadata")); found && metadata != types.NullValue {
-		return metadata
-	}
-	return celvalue.New([]byte("{}"), nil)
 }

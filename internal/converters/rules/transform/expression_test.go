@@ -122,8 +122,8 @@ func expressionTests() []conversionTest {
 			claims:  "it/iT",
 			conversions: []conversion{
 				{`{"x":1}`, "->", `1`},
-				{`{"x":"1"}`, "->", "error: the result is no value that the schema allows"},
-				{`{"x":null}`, "->", "error: the result is no value that the schema allows"},
+				{`{"x":"1"}`, "->", "error: the result is not a value that the schema allows"},
+				{`{"x":null}`, "->", "error: the result is not a value that the schema allows"},
 				{`{"y":1}`, "->", "error: the expression fails for the value: no such key"},
 				{`{"x":1,"x":2}`, "->", `2`},
 			},

@@ -3,6 +3,7 @@ package transform
 import (
 	"errors"
 
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -16,16 +17,16 @@ import (
 
 // expressions compiles `toHub` and `fromHub`.
 func (c *compiler) expressions() Transform {
-	return c.oneWays(
+	return c.checked(
 		c.expression("toHub", c.rule.ToHub, &c.field, &c.hub),
 		c.expression("fromHub", c.rule.FromHub, &c.hub, &c.field),
 	)
 }
 
-// expression compiles one direction. One that is not given gives nothing.
-func (c *compiler) expression(key string, text *syntax.Text, from, to *side) oneWay {
+// expression compiles one direction. Without an expression, all outputs are absent.
+func (c *compiler) expression(key string, text *syntax.Text, from, to *side) *Way {
 	if text == nil {
-		return oneWay{run: func(*Call, []Operand, []Operand) error { return nil }}
+		return &Way{run: func(*Call, []Operand, []Operand) error { return nil }}
 	}
 	e := c.newExpression(key, text, from)
 	if e == nil {
@@ -36,35 +37,34 @@ func (c *compiler) expression(key string, text *syntax.Text, from, to *side) one
 	if compiled == nil {
 		return failing()
 	}
-	r := result{names: to.names(), named: to.named()}
-	return oneWay{total: total, reads: e.reads(), run: func(call *Call, in, out []Operand) error {
+	names := to.names()
+	if !to.named() {
+		names = nil
+	}
+	return &Way{Total: total, Reads: e.reads(), run: func(call *Call, in, out []Operand) error {
 		v, err := compiled.eval(call, in)
 		if err != nil {
 			return err
 		}
-		return r.put(v, out)
+		return putResult(v, names, out)
 	}}
 }
 
-// A result puts what an expression gives into the operands of a side.
-type result struct {
-	names []string
-	named bool
-}
+var errNoMap = errors.New("the result is not a map of the named values")
 
-var errNoMap = errors.New("the expression gives no map of the named values")
-
-func (r *result) put(v ref.Val, out []Operand) error {
+// putResult puts the result of an expression into the operands of a side, by their names if it has
+// any.
+func putResult(v ref.Val, names []string, out []Operand) error {
+	if len(out) == 0 {
+		return nil
+	}
 	if o, ok := v.(*types.Optional); ok {
 		if !o.HasValue() {
 			return nil
 		}
 		v = o.GetValue()
 	}
-	if !r.named {
-		if len(out) == 0 {
-			return nil
-		}
+	if names == nil {
 		return putValue(v, &out[0], maxResult)
 	}
 	m, ok := v.(traits.Mapper)
@@ -72,7 +72,7 @@ func (r *result) put(v ref.Val, out []Operand) error {
 		return errNoMap
 	}
 	left, found := maxResult, 0
-	for i, name := range r.names {
+	for i, name := range names {
 		value, present := m.Find(types.String(name))
 		if !present {
 			continue
@@ -93,7 +93,7 @@ func (r *result) put(v ref.Val, out []Operand) error {
 }
 
 func putValue(v ref.Val, out *Operand, limit int) error {
-	if s, ok := v.(types.String); ok { // the usual one: what StringValue makes is JSON (BenchmarkConvert in package rules)
+	if s, ok := v.(types.String); ok { // the usual case; it is valid JSON already (BenchmarkConvert in package rules)
 		value := jsondoc.StringValue(string(s))
 		if len(value.Text()) > limit {
 			return celvalue.ErrTooLarge
@@ -110,18 +110,20 @@ func putValue(v ref.Val, out *Operand, limit int) error {
 	return err
 }
 
-// A Guard tells whether a rule is for an object. It is immutable and safe for concurrent use with different calls.
+// A Guard decides whether a rule applies to an object. It is immutable and safe for concurrent use
+// with different calls.
 type Guard struct {
 	run   func(c *Call, in []Operand) (bool, error)
 	reads []Read
 }
 
-// Holds reports whether the rule is for the object: in are the values of the rule on the side that is converted from. An error
-// means that its expression fails for the values, which the caller should take for false; one after which c.Context is
-// done says nothing.
+// Holds reports whether the rule applies to the object, given its values on the side that is
+// converted from. If the expression fails for the values, Holds returns false and an error. If
+// c.Context is done, the result says nothing.
 func (g *Guard) Holds(c *Call, in []Operand) (bool, error) { return g.run(c, in) }
 
-// Reads returns what Holds reads of the object beside in. It must not be changed; a nil guard reads nothing.
+// Reads returns what Holds reads of the object, other than its inputs. It must not be changed. A
+// nil guard reads nothing.
 func (g *Guard) Reads() []Read {
 	if g == nil {
 		return nil
@@ -129,8 +131,9 @@ func (g *Guard) Reads() []Read {
 	return g.reads
 }
 
-// CompileGuard returns the guard of a rule for one direction: `whenHub` if backward is true, else `when`; nil if the rule
-// has none. Nodes are the places of the rule's paths on the side that is converted from, root that version's schema.
+// CompileGuard returns the guard of a rule for one direction: `whenHub` if backward is true, else
+// `when`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side that is
+// converted from, root is the schema of that version.
 func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node) (
 	*Guard, []finding.Finding,
 ) {
@@ -149,7 +152,7 @@ func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.N
 	}
 	if kind := x.ast.OutputType().Kind(); kind != types.BoolKind && kind != types.DynKind {
 		c.say(text.Pos, "expression-result", "compare it with something", "%s gives %s, and a guard is true or false",
-			key, typeName(x.ast.OutputType()))
+			key, cel.FormatCELType(x.ast.OutputType()))
 		return never, c.findings
 	}
 	compiled := x.program()

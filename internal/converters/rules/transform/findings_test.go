@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// Columns count from the brace of the rule, which is in line 9, column 7 of its file.
+// Columns count from the brace of the rule, which is at line 9, column 7 of its file.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, map[string]transform.GoFunc{"splitName": {}})
@@ -38,7 +38,7 @@ func TestFindings(t *testing.T) {
 			"values not in the enum",
 			schemas{"a: {type: string, enum: [rsa, ecdsa]}", "b: {type: string, enum: [RSA, ECDSA]}"},
 			"{field: .spec.a, hub: .spec.b, values: {rsa: RAS, ecdsa: ECDSA}}",
-			`9:52 value-not-in-enum: rule 1: "RAS" is none of the values that the schema allows ("RSA", "ECDSA"): .spec.b` +
+			`9:52 value-not-in-enum: rule 1: "RAS" is not one of the values that the schema allows ("RSA", "ECDSA"): .spec.b` +
 				` (did you mean "RSA"?)`,
 		},
 		{
@@ -46,7 +46,7 @@ func TestFindings(t *testing.T) {
 			schemas{"a: {type: string}", "b: {type: integer}"},
 			"{field: .spec.a, hub: .spec.b, values: {true: 1, b: x}}",
 			"9:47 value-of-wrong-type: rule 1: true is a boolean, not a string: .spec.a" +
-				" (quote it, YAML takes it for something else than a string)\n" +
+				" (quote it: YAML does not read it as a string)\n" +
 				`9:59 value-of-wrong-type: rule 1: "x" is a string, not an integer: .spec.b (write a value of that type)`,
 		},
 		{
@@ -74,10 +74,10 @@ func TestFindings(t *testing.T) {
 			`{field: .spec.a, hub: {host: .spec.b, port: .spec.c}, template: "{hots}:{host}{host}", absent: "x"}`,
 			"9:15 template-of-no-string: rule 1: .spec.a is an integer, and a template makes a string (a template is the text of a string)\n" +
 				"9:45 part-not-used: rule 1: the template has no part {port} (add {port} to the template, or remove the path)\n" +
-				"9:51 template-part-of-no-text: rule 1: .spec.c is a list, which is no part of a text" +
+				"9:51 template-part-of-no-text: rule 1: .spec.c is a list, which cannot be part of a text" +
 				" (name its fields, or use codec: JSON, or toHub and fromHub)\n" +
 				"9:73-77 no-such-part: rule 1: the template has a part {hots}, and hub names host, port (did you mean host?)\n" +
-				"9:85-91 part-twice: rule 1: the template has the part {host} twice (each part stands once)",
+				"9:85-91 part-twice: rule 1: the template has the part {host} twice (name each part once)",
 		},
 		{
 			"template without separators",
@@ -144,11 +144,11 @@ func TestFindings(t *testing.T) {
 			schemas{"a: {type: string}\nc: {type: string}", "b: {type: string}"},
 			`{field: {old: .spec.a, new: .spec.c}, hub: .spec.b, toHub: "old", fromHub: '{"new": self, "odl": self}'}`,
 			"9:67-70 no-such-name: rule 1: toHub: undeclared reference to 'old' (did you mean self.old?)\n" +
-				`9:97-102 no-such-name: rule 1: fromHub gives a value for "odl", which is no path of field (did you mean old?)`,
+				`9:97-102 no-such-name: rule 1: fromHub gives a value for "odl", which is not a path of field (did you mean old?)`,
 		},
 		{
 			"expression, syntax", strs, "{field: .spec.a, hub: .spec.b, toHub: 'self + )', fromHub: self}",
-			"9:53-54 expression-syntax: rule 1: toHub: syntax error: ')' cannot stand here",
+			"9:53-54 expression-syntax: rule 1: toHub: syntax error: ')' is not allowed here",
 		},
 		{
 			"expression, overload", strs, "{field: .spec.a, hub: .spec.b, toHub: 'self + 1', fromHub: self}",
@@ -167,7 +167,7 @@ func TestFindings(t *testing.T) {
 			schemas{"a: {type: string}", "b: {type: object, properties: {name: {type: string, enum: [x]}, i: {type: integer}}}"},
 			`{field: .spec.a, hub: .spec.b, toHub: '{"nome": self, "name": "y", "i": [1]}', fromHub: 'timestamp("2020-01-01T00:00:00Z")'}`,
 			"9:47-53 no-such-field: rule 1: toHub .spec.b has no field \"nome\" (did you mean name?)\n" +
-				"9:69-72 value-not-in-enum: rule 1: toHub \"y\" is none of the values that the schema allows (\"x\"): .spec.b.name" +
+				"9:69-72 value-not-in-enum: rule 1: toHub \"y\" is not one of the values that the schema allows (\"x\"): .spec.b.name" +
 				" (did you mean \"x\"?)\n" +
 				"9:79-80 expression-result: rule 1: toHub gives list(int), and .spec.b.i is an integer (write int(...))\n" +
 				"9:96-105 expression-result: rule 1: fromHub gives timestamp, and .spec.a is a string (write string(...))",
@@ -202,7 +202,7 @@ func TestFindings(t *testing.T) {
 			if diff := cmp.Diff(strings.Split(tt.want, "\n"), strings.Split(render(findings), "\n")); diff != "" {
 				t.Error(diff)
 			}
-			if compiled == nil {
+			if compiled[0] == nil || compiled[1] == nil {
 				t.Error("no transform")
 			}
 		})

@@ -12,8 +12,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// FuzzExpression compiles any expression, from any place of a schema to any other, and runs it on any object: nothing panics,
-// it costs no more than it may, it ends, what it gives is JSON that is not too large, and it is the same every time.
+// FuzzExpression compiles any expression, from any place of a schema to any other, and runs it on
+// any object. Nothing panics, the expression ends within the cost limit, and its result is JSON of
+// limited size, the same every time.
 func FuzzExpression(f *testing.F) {
 	const object = `{"metadata":{"name":"n","labels":{"l":"v"}},"spec":{"s":"a,b","i":3,"d":1.5,"t":true,"l":["y","x"],` +
 		`"m":{"k":"v"},"o":{"p":"1Gi"},"a":[1,{"x":null}]}}`
@@ -46,7 +47,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// Most expressions are for every place; those that are not are findings.
+// Most expressions fit every place; the others have findings.
 func expressionSeeds() []string {
 	return []string{
 		`self`, `object.spec.s + ":" + string(self)`, `has(object.spec.o.p) ? object.spec.o.p : metadata.name`, `object.spec.?s.orValue("")`,
@@ -79,8 +80,8 @@ func newLab(tb testing.TB) *lab {
 	return &lab{newEnv(tb, nil), root, []string{"a", "s", "i", "d", "t", "l", "m", "o"}}
 }
 
-// compile returns nil for what is no expression, or none for the places.
-func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
+// compile returns the way of an expression, or nil if it is not valid for the places.
+func (l *lab) compile(t *testing.T, text, from, to string) *transform.Way {
 	t.Helper()
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -92,7 +93,7 @@ func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
 	}
 	rule := file.Conversions[0].Versions[0].Rules[0]
 	rule.FromHub = nil
-	compiled, findings := transform.Compile(l.env, rule, places(l.root, rule.Field), places(l.root, rule.Hub), l.root, l.root)
+	compiled, findings := compileRule(l.env, rule, l.root, l.root)
 	for _, f := range findings {
 		if f.Code == "" || f.Message == "" || f.Pos.Line < 9 {
 			t.Fatalf("a finding that says little: %+v", f)
@@ -101,30 +102,31 @@ func (l *lab) compile(t *testing.T, text, from, to string) transform.Transform {
 	if len(findings) > 0 {
 		return nil
 	}
-	return compiled
+	return compiled[0]
 }
 
-// What an evaluation may take. The limit of the cost is looked at behind each step, and the last one may take as much again.
+// The limits of an evaluation. The cost limit is checked after each step, and the last one may cost
+// as much again.
 const (
 	mostCost   = 2_100_000
 	mostResult = 1 << 20
 	mostTime   = 20 * time.Second // that of a machine with much else to do; it takes a tenth of a second
 )
 
-// forward returns what a transform gives, or its error.
-func forward(t *testing.T, compiled transform.Transform, object string, in []transform.Operand) string {
+// forward returns the result of a transform, or its error.
+func forward(t *testing.T, compiled *transform.Way, object string, in []transform.Operand) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
-	call := &transform.Call{Context: ctx, Object: func() []byte { return []byte(object) }}
+	call := &transform.Call{Context: ctx, Source: source(object)}
 	out := make([]transform.Operand, 1)
-	err := compiled.Forward(call, in, out)
+	err := compiled.Run(call, in, out)
 	if spent := call.Spent(); spent > mostCost || ctx.Err() != nil {
 		t.Fatalf("it costs %d units: %v, %v", spent, err, ctx.Err())
 	}
 	if err != nil {
 		if out[0].Present {
-			t.Fatalf("a value beside an error: %v", err)
+			t.Fatalf("a value with an error: %v", err)
 		}
 		return "error: " + err.Error()
 	}

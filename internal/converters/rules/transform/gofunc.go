@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
@@ -21,29 +20,26 @@ func (c *compiler) goFunc() Transform {
 	f, found := c.env.funcs[name]
 	if !found {
 		names := slices.Sorted(maps.Keys(c.env.funcs))
-		hint := didyoumean.Hint(name, names, "")
-		switch {
-		case len(names) == 0:
+		hint := didyoumean.Hint(name, names, "the functions are "+List(names))
+		if len(names) == 0 {
 			hint = "functions are registered in a webhookd that was built with them; this one has none"
-		case hint == "":
-			hint = "the functions are " + list(names)
 		}
 		c.sayText(c.rule.Go, 0, len(name), "no-such-function", hint, "no function is registered as %.64s", name)
-		return nil
+		return Transform{}
 	}
-	return c.oneWays(goWay(f.ToHub, c.hub.nodes), goWay(f.FromHub, c.field.nodes))
+	return c.checked(goWay(f.ToHub, len(c.hub.nodes)), goWay(f.FromHub, len(c.field.nodes)))
 }
 
-func goWay(f func(context.Context, []Operand) ([]Operand, error), targets []*crdschema.Node) oneWay {
+func goWay(f func(context.Context, []Operand) ([]Operand, error), count int) *Way {
 	if f == nil {
 		return failing()
 	}
-	return oneWay{run: func(c *Call, in, out []Operand) error {
+	return &Way{run: func(c *Call, in, out []Operand) error {
 		result, err := f(c.Context, slices.Clone(in))
 		switch {
 		case err != nil:
 			return errFunc // its own text may quote a value
-		case len(result) != len(targets):
+		case len(result) != count:
 			return errCount
 		}
 		copy(out, result)

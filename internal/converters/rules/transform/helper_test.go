@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// schemas are what the specs of v1 (field) and v2 (hub) have, as lines of YAML: `name: {type: string}`.
+// schemas are the specs of v1 (field) and v2 (hub), as lines of YAML: `name: {type: string}`.
 type schemas struct{ field, hub string }
 
 // parse returns the roots of both versions.
@@ -23,7 +23,7 @@ func (s schemas) parse(tb testing.TB) (field, hub *crdschema.Node) {
 	return roots[0], roots[1]
 }
 
-// at returns the place of a path of plain fields and lists.
+// at returns the node at a path of fields and lists.
 func at(root *crdschema.Node, path syntax.Path) *crdschema.Node {
 	for _, s := range path.Segments {
 		switch s.Kind {
@@ -61,7 +61,8 @@ spec:
     rules:
     - `
 
-// parseRule returns the rule of a text in flow or block style, whose first line is line 9 of its file.
+// parseRule returns the rule of a text in flow or block style, whose first line is line 9 of its
+// file.
 func parseRule(tb testing.TB, text string) *syntax.Rule {
 	tb.Helper()
 	text = head + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
@@ -86,7 +87,29 @@ func compile(tb testing.TB, env *transform.Env, s schemas, text string) (transfo
 	tb.Helper()
 	field, hub := s.parse(tb)
 	rule := parseRule(tb, text)
-	return transform.Compile(env, rule, places(field, rule.Field), places(hub, rule.Hub), field, hub)
+	return compileRule(env, rule, field, hub)
+}
+
+func compileRule(env *transform.Env, rule *syntax.Rule, field, hub *crdschema.Node) (transform.Transform, []finding.Finding) {
+	nodes := [2][]*crdschema.Node{places(field, rule.Field), places(hub, rule.Hub)}
+	return transform.Compile(env, rule, nodes, [2]*crdschema.Node{field, hub})
+}
+
+// A source is the text of an object that expressions read.
+type source string
+
+func (s source) Object() []byte { return []byte(s) }
+
+func (s source) Metadata() []byte {
+	object, err := jsondoc.ParseObject([]byte(s))
+	if err != nil {
+		return nil
+	}
+	metadata, err := object.Get("metadata")
+	if err != nil {
+		return nil
+	}
+	return metadata.Text()
 }
 
 // mustCompile compiles a rule that has no findings.
@@ -148,22 +171,22 @@ func show(list []transform.Operand) string {
 	return strings.Join(texts, " | ")
 }
 
-// run converts operands to as many as the other side has paths, and shows them, or the error.
+// run converts operands to the count that the other side has, and shows them or the error.
 func run(tb testing.TB, t transform.Transform, backward bool, object, in string, count int) string {
 	tb.Helper()
-	call := &transform.Call{Context: tb.Context(), Object: func() []byte { return []byte(object) }}
+	call := &transform.Call{Context: tb.Context(), Source: source(object)}
 	if object == "" {
-		call.Object = nil
+		call.Source = nil
 	}
 	out := make([]transform.Operand, count)
-	convert := t.Forward
+	way := t[0]
 	if backward {
-		convert = t.Backward
+		way = t[1]
 	}
-	if err := convert(call, operands(tb, in), out); err != nil {
+	if err := way.Run(call, operands(tb, in), out); err != nil {
 		for _, o := range out {
 			if o.Present {
-				tb.Error("an output beside an error")
+				tb.Error("an output with an error")
 			}
 		}
 		return "error: " + err.Error()

@@ -7,7 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Requires reports whether a value of the place has to have some field.
+// Requires reports whether the schema requires any field at any depth.
 func Requires(n *crdschema.Node) bool { return requires(n, 0) }
 
 func requires(n *crdschema.Node, depth int) bool {
@@ -21,7 +21,8 @@ func requires(n *crdschema.Node, depth int) bool {
 	return slices.ContainsFunc(n.Properties(), func(name string) bool { return requires(n.Property(name), depth+1) })
 }
 
-// Lacks reports whether a value, as valid JSON text, is without a field that its schema requires and does not default.
+// Lacks reports whether a value, given as valid JSON text, lacks a field that its schema requires
+// and has no default for.
 func Lacks(n *crdschema.Node, text []byte) bool {
 	if n == nil {
 		return false
@@ -36,7 +37,7 @@ func Lacks(n *crdschema.Node, text []byte) bool {
 func lacksText(n *crdschema.Node, text []byte) (bool, error) {
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err != nil {
-		return false, nil //nolint:nilerr // it is not JSON, so that nobody reads it
+		return false, nil //nolint:nilerr // it is not JSON, so no field is read
 	}
 	return lacks(n, &s)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// lightCost returns what an expression costs at most if that is known beforehand: it calls nothing whose cost depends on the
-// values, but for a text that is gone through once. To count costs while an expression runs takes as long as the expression
+// lightCost returns the highest cost of an expression if it is known beforehand: no call costs more
+// than reading a text once. Counting the cost of an expression while it runs doubles its time
 // (BenchmarkKinds in package rules).
 func lightCost(a *cel.Ast) (units uint64, known bool) {
 	known = true
@@ -23,10 +23,7 @@ func lightCost(a *cel.Ast) (units uint64, known bool) {
 		case ast.IdentKind, ast.ListKind, ast.LiteralKind, ast.MapKind, ast.SelectKind:
 		}
 	}))
-	if !known {
-		return 0, false
-	}
-	return units, true
+	return units, known
 }
 
 func isLight(call ast.CallExpr) bool {
@@ -34,11 +31,11 @@ func isLight(call ast.CallExpr) bool {
 	case operators.Conditional, operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.OptSelect,
 		"or", "orValue", "hasValue", "value", "optional.of", "optional.none", "string", "int", "bool", "dyn":
 		return true
-	case operators.Equals, operators.NotEquals, operators.Add: // of a text with one of the rule
+	case operators.Equals, operators.NotEquals, operators.Add: // with a literal
 		return slices.ContainsFunc(call.Args(), isLiteral)
-	case operators.Index, operators.OptIndex: // by a name or a number of the rule
+	case operators.Index, operators.OptIndex: // by a literal
 		return isLiteral(call.Args()[1])
-	case guardedName("split"): // which a text that makes too many pieces does not begin
+	case guardedName("split"): // which refuses a text of too many pieces
 		return isLiteral(call.Args()[0])
 	}
 	return false

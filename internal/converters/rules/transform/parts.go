@@ -24,7 +24,7 @@ func textOf(n *crdschema.Node, text []byte) (string, error) {
 	return "", errNoText
 }
 
-// valueOf returns the value of a part whose text is given, if it has one whose text is that again.
+// valueOf returns the value that has the text, if the text comes back from it.
 func valueOf(n *crdschema.Node, text string) (jsondoc.Value, bool) {
 	switch n.Kind() {
 	case crdschema.Integer:
@@ -36,17 +36,15 @@ func valueOf(n *crdschema.Node, text string) (jsondoc.Value, bool) {
 		}
 	case crdschema.Number:
 		canonical, err := jsondoc.CanonicalNumber(text)
-		v, invalid := jsondoc.RawValue([]byte(text))
-		return v, err == nil && invalid == nil && canonical == text
+		return rawValue([]byte(text)), err == nil && canonical == text && validNumber(text)
 	case crdschema.Boolean:
-		v, err := jsondoc.RawValue([]byte(text))
-		return v, err == nil && (text == "true" || text == "false")
+		return rawValue([]byte(text)), text == "true" || text == "false"
 	default:
 	}
 	return jsondoc.StringValue(text), true
 }
 
-// joinInjective reports whether split gives back the parts of every text that join makes.
+// joinInjective reports whether split restores the parts of every text that join makes.
 func (p *pattern) joinInjective() bool {
 	for i, part := range p.parts {
 		last := i == len(p.parts)-1
@@ -60,7 +58,8 @@ func (p *pattern) joinInjective() bool {
 	return true
 }
 
-// clear reports whether the text of a part always ends where split finds its end, and is never that of an absent one.
+// clear reports whether split always finds the end of a part, and no text of the part is that of an
+// absent one.
 func (t *part) clear(p *pattern, last bool) bool {
 	kind, texts := t.node.Kind(), t.texts()
 	switch {
@@ -78,7 +77,7 @@ func (t *part) clear(p *pattern, last bool) bool {
 	return kind == crdschema.String && last && !p.hasAbsent
 }
 
-// texts returns all texts of a part, or nil if they cannot be listed.
+// texts returns all texts of a part, or nil if there is no list of them.
 func (t *part) texts() []string {
 	if kind := t.node.Kind(); kind != crdschema.String && kind != crdschema.Boolean {
 		return nil
@@ -92,12 +91,12 @@ func (t *part) texts() []string {
 	return texts
 }
 
-// endsAt reports whether text is what stands before the first separator of text and separator.
+// endsAt reports whether the first separator in the text and a separator is the one at the end.
 func endsAt(text, separator string) bool {
 	return strings.Index(text+separator, separator) == len(text)
 }
 
-// joinTotal reports whether any values of all parts make a text that the target takes.
+// joinTotal reports whether all values of the parts make a text that the target allows.
 func (p *pattern) joinTotal(target *crdschema.Node) bool {
 	for _, part := range p.parts {
 		switch part.node.Kind() {

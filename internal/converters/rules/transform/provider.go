@@ -13,11 +13,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A provider tells CEL's type checker what the schema says, and only where an expression looks: an object's type is named
-// after its path, and its fields are found when they are selected. Kubernetes' own declarations (SchemaDeclType) hide what has
-// no type, and have durations and dates as types of their own; here any value can be read, and a string is one.
+// A provider describes a schema to CEL's type checker, as far as an expression reads it: an
+// object's type is named after its path, and its fields are found when they are selected.
+// Kubernetes' own declarations (SchemaDeclType) hide values without a type and give durations and
+// dates types of their own. Here any value can be read, and durations are strings.
 //
-// A provider remembers which fields there were not, for the expression that is compiled.
+// A provider remembers the missing fields of the expression that is being compiled.
 type provider struct {
 	types.Provider
 	mutex   sync.Mutex         // of objects
@@ -25,11 +26,11 @@ type provider struct {
 	missing []missingField
 }
 
-// object is a type with fields: a place of a schema, or the named values of a rule.
+// An object is a type with fields: an object of the schema, or the named values of a rule.
 type object struct {
-	path  string // how expressions come to it
+	path  string // in expressions
 	node  *crdschema.Node
-	named []NamedNode
+	named []namedNode
 }
 
 type missingField struct {
@@ -37,8 +38,8 @@ type missingField struct {
 	name   string
 }
 
-// objectType returns the type of an object. Its name must be none that an expression can spell: CEL would take
-// `object.spec` for a type of that name, and not for a field.
+// objectType returns the type of an object. An expression must not be able to spell its name: CEL
+// would take `object.spec` for a type of that name, not for a field.
 func (p *provider) objectType(o *object) *cel.Type {
 	name := "type of " + o.path
 	p.mutex.Lock()
@@ -47,7 +48,7 @@ func (p *provider) objectType(o *object) *cel.Type {
 	return cel.ObjectType(name)
 }
 
-// object returns what a type is of, or nil.
+// object returns the object of a type, or nil.
 func (p *provider) object(name string) *object {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -58,7 +59,7 @@ func newProvider(base types.Provider) *provider {
 	return &provider{Provider: base, objects: map[string]*object{}}
 }
 
-// typeOf returns the type of a place, which is named if it is one with fields.
+// typeOf returns the type of a schema's values. A type with fields gets the name.
 func (p *provider) typeOf(n *crdschema.Node, name string) *cel.Type {
 	var t *cel.Type
 	switch n.Kind() {
@@ -88,11 +89,6 @@ func (p *provider) typeOf(n *crdschema.Node, name string) *cel.Type {
 	return t
 }
 
-// namedType returns the type of the named values of a rule.
-func (p *provider) namedType(named []NamedNode, name string) *cel.Type {
-	return p.objectType(&object{path: name, named: named})
-}
-
 // FindStructType implements types.Provider.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	if p.object(name) != nil {
@@ -107,8 +103,8 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	if o == nil {
 		return p.Provider.FindStructFieldType(name, field)
 	}
-	if i := slices.IndexFunc(o.named, func(n NamedNode) bool { return n.Name == field }); i >= 0 {
-		return &types.FieldType{Type: p.typeOf(o.named[i].Node, o.path+"."+field)}, true
+	if i := slices.IndexFunc(o.named, func(n namedNode) bool { return n.name == field }); i >= 0 {
+		return &types.FieldType{Type: p.typeOf(o.named[i].node, o.path+"."+field)}, true
 	}
 	if property, ok := celvalue.FieldName(o.node, field); ok {
 		return &types.FieldType{Type: p.typeOf(o.node.Property(property), o.path+"."+property)}, true
@@ -133,7 +129,7 @@ func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 func (o *object) fields() []string {
 	var names []string
 	for _, n := range o.named {
-		names = append(names, n.Name)
+		names = append(names, n.name)
 	}
 	for _, property := range o.node.Properties() {
 		if escaped, ok := k8scel.Escape(property); ok && escaped == property {
@@ -145,7 +141,7 @@ func (o *object) fields() []string {
 	return names
 }
 
-// NewValue implements types.Provider: an object is made as a map, not as Type{...}.
+// NewValue implements types.Provider. An expression writes an object as a map, not as Type{...}.
 func (p *provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if p.object(name) != nil {
 		return types.NewErr("no such constructor")

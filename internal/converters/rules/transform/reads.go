@@ -12,11 +12,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Read is a place of the source object that an expression reads through `object` or `metadata`, beside the rule's own
-// places, which are `self`. It is the value there with all that is below it, or only whether there is one.
+// A Read is a path of the object with all that is below it, or only whether there is a value. An
+// expression reads these through `object` or `metadata`; the rule's own values are `self`.
 //
-// A path that goes through [] or {} is of each element or entry, and so reads how many there are, in which order, and under
-// which keys. A presence at the end of such a path is just that. Any read also reads whether the places above it are there.
+// A path through [] or {} is that of each element or entry, so it also reads their number, order
+// and keys. Presence at the end of such a path reads just that. Any read includes the presence of
+// what is above it.
 type Read struct {
 	Path     []syntax.Segment // from the root of the object; empty: all of it
 	Presence bool             // only whether there is a value
@@ -34,7 +35,7 @@ func (r Read) String() string {
 	return text
 }
 
-// covers reports whether the read includes another one.
+// covers reports whether the read includes another.
 func (r Read) covers(other Read) bool {
 	n := len(r.Path)
 	if n > len(other.Path) || !slices.EqualFunc(r.Path, other.Path[:n], includes) {
@@ -43,12 +44,12 @@ func (r Read) covers(other Read) bool {
 	return !r.Presence || n == len(other.Path) && other.Presence
 }
 
-// includes reports whether the places behind a segment include those behind another one.
+// includes reports whether segment a leads to all that segment b leads to.
 func includes(a, b syntax.Segment) bool {
 	return a.Equal(b) || a.Kind == syntax.Elements && b.Kind == syntax.First
 }
 
-// needless reports whether a read is only of what another one says, too.
+// needless reports whether others include the read.
 func needless(r Read, all []Read) bool {
 	return r.Presence && len(r.Path) == 0 || slices.ContainsFunc(all, func(other Read) bool {
 		n, above := len(r.Path), r.Presence && len(other.Path) > len(r.Path)
@@ -56,7 +57,7 @@ func needless(r Read, all []Read) bool {
 	})
 }
 
-// tidied returns reads without those that others include, in the order of their texts.
+// tidied returns the reads in the order of their texts, without those that others include.
 func tidied(reads []Read) []Read {
 	byText := func(a, b Read) int { return strings.Compare(a.String(), b.String()) }
 	same := func(a, b Read) bool { return byText(a, b) == 0 }
@@ -73,10 +74,10 @@ func (e *expressionCompiler) reads() []Read {
 	return tidied(t.reads)
 }
 
-// A tracer finds what an expression reads by going through it without values: of each part it knows which places of the
-// object its value may be. A place counts as read where its value is used, and as asked for its presence where it is only
-// looked up. So `object.spec.l.filter(e, e.on).map(e, e.name)` reads two fields of the elements. What it does not know, it takes
-// to read everything that it is given.
+// A tracer finds what an expression reads without running it: for each part, it tracks which paths
+// of the object the value may come from. Using a value reads it; looking it up reads only its
+// presence. So `object.spec.l.filter(e, e.on).map(e, e.name)` reads two fields of the elements. A
+// function that the tracer does not know reads all its arguments.
 type tracer struct {
 	ast   *ast.AST
 	root  *crdschema.Node
@@ -85,16 +86,16 @@ type tracer struct {
 	steps int
 }
 
-// A variable is one of a comprehension.
+// A variable belongs to a comprehension.
 type variable struct {
 	name  string
 	value *traced
 }
 
-// maxSteps bounds the parts that a tracer looks at; comprehensions within comprehensions are looked at many times.
+// maxSteps bounds the work of a tracer, which visits nested comprehensions many times.
 const maxSteps = 1 << 15
 
-// trace returns what the value of an expression is made of, and notes what evaluating it reads.
+// trace returns the origins of the value of an expression, and notes what evaluating it reads.
 func (t *tracer) trace(e ast.Expr) *traced {
 	if t.steps++; t.steps > maxSteps {
 		return t.everything()
@@ -128,7 +129,7 @@ func (t *tracer) trace(e ast.Expr) *traced {
 	return t.everything()
 }
 
-// everything is what an expression reads of which nothing is known.
+// everything notes that an expression may read the whole object.
 func (t *tracer) everything() *traced {
 	t.reads = append(t.reads, Read{})
 	return nil
@@ -145,9 +146,9 @@ func (t *tracer) ident(e ast.Expr) *traced {
 	case "self":
 		return nil
 	case "object":
-		return t.lookedUp(traced{places: []place{{node: t.root}}})
+		return t.lookedUp(traced{origins: []origin{{node: t.root}}})
 	case "metadata":
-		return t.lookedUp(traced{places: []place{place{}.field("metadata", t.root)}})
+		return t.lookedUp(traced{origins: []origin{origin{}.field("metadata", t.root)}})
 	}
 	if t.ast.GetType(e.ID()).Kind() == types.TypeKind {
 		return nil // the name of a type
@@ -155,21 +156,21 @@ func (t *tracer) ident(e ast.Expr) *traced {
 	return t.everything()
 }
 
-// lookedUp notes that the presence of places is read.
+// lookedUp notes that the presence of a value is read.
 func (t *tracer) lookedUp(v traced) *traced {
-	for _, p := range v.places {
+	for _, p := range v.origins {
 		t.reads = append(t.reads, Read{Path: p.path, Presence: true})
 	}
 	return &v
 }
 
-// use notes that a value is read, with all that is in it.
+// use notes that a value is read, with all that is below it.
 func (t *tracer) use(v *traced) {
 	for ; v != nil; v = v.inside {
-		for _, p := range v.places {
+		for _, p := range v.origins {
 			path := p.path
 			for len(path) > 0 && path[len(path)-1].Iterates() {
-				path = path[:len(path)-1] // all elements of a list are the list
+				path = path[:len(path)-1] // reading all elements is reading the list
 			}
 			t.reads = append(t.reads, Read{Path: path})
 		}
@@ -184,33 +185,33 @@ func (t *tracer) selection(s ast.SelectExpr) *traced {
 	return found
 }
 
-// member returns a member of a value, which is looked up.
+// member looks up a member of a value.
 func (t *tracer) member(v *traced, name string) *traced {
 	if v == nil {
 		return nil
 	}
 	var found traced
-	for _, p := range v.places {
-		found.places = append(found.places, p.fields(name)...)
+	for _, p := range v.origins {
+		found.origins = append(found.origins, p.fields(name)...)
 	}
 	return v.inside.or(t.lookedUp(found))
 }
 
-// elements returns the elements of a list or the values of a map, all of which are looked up; nothing of a value of which
-// it is not known which of both it is: that is read.
+// elements looks up the elements of a list or the values of a map. If the type is not known to be
+// either, it reads the value.
 func (t *tracer) elements(v *traced, of *cel.Type) *traced {
 	if v == nil {
 		return nil
 	}
 	var found traced
-	for _, p := range v.places {
+	for _, p := range v.origins {
 		switch optionalOf(of).Kind() {
 		case types.ListKind:
-			found.places = append(found.places, p.step(syntax.Segment{Kind: syntax.Elements}, p.node.Items()))
+			found.origins = append(found.origins, p.step(syntax.Segment{Kind: syntax.Elements}, p.node.Items()))
 		case types.MapKind:
-			found.places = append(found.places, p.step(syntax.Segment{Kind: syntax.Values}, p.node.Values()))
+			found.origins = append(found.origins, p.step(syntax.Segment{Kind: syntax.Values}, p.node.Values()))
 		default:
-			t.use(&traced{places: []place{p}})
+			t.use(&traced{origins: []origin{p}})
 		}
 	}
 	return v.inside.or(t.lookedUp(found))
@@ -218,11 +219,11 @@ func (t *tracer) elements(v *traced, of *cel.Type) *traced {
 
 func (t *tracer) typeOf(e ast.Expr) *cel.Type { return t.ast.GetType(e.ID()) }
 
-// comprehension goes through the loop until it knows all that the accumulator may be.
+// comprehension traces the loop until it knows all origins of the accumulator.
 func (t *tracer) comprehension(c ast.ComprehensionExpr) *traced {
 	over := t.typeOf(c.IterRange())
 	element := t.elements(t.trace(c.IterRange()), over)
-	key := (*traced)(nil) // an index, or the key of an entry, is looked up already
+	key := (*traced)(nil) // looking up the elements reads their indices and keys
 	if !c.HasIterVar2() && over.Kind() != types.MapKind {
 		key = element
 	}

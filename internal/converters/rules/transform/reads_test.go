@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
 
-// What expressions of the tests read of: a spec with a place of each kind.
+// readable is what expressions of the tests read: a spec with a field of each kind.
 const readable = `s: {type: string}
 i: {type: integer}
 o: {type: object, properties: {p: {type: string}, q: {type: object, properties: {r: {type: string}, s: {type: integer}}}}}
@@ -24,7 +24,7 @@ open: {type: object, x-kubernetes-preserve-unknown-fields: true}
 self: {x-kubernetes-preserve-unknown-fields: true}
 out: {x-kubernetes-preserve-unknown-fields: true}`
 
-// readsTests are expressions, and what they read.
+// readsTests are expressions and their reads.
 func readsTests() map[string]string {
 	return map[string]string{
 		// Fields.
@@ -140,7 +140,7 @@ func readsTests() map[string]string {
 		`self.exists(e, object.spec.lo.exists(e, e.on))`:                         ".spec.lo[].on",
 		`self.map(metadata, metadata.name)`:                                      "",
 		`lists.range(3).map(i, object.spec.lo[i].on)`:                            ".spec.lo[].on",
-		// What hands on, and what reads all it is given.
+		// Functions that hand on their arguments, and functions that read them.
 		`(self == 1 ? object.spec.o.q : object.spec.any).r`:      ".spec.any.r .spec.o.q.r",
 		`(object.spec.i == 1 ? object.spec.o : object.spec.o).p`: ".spec.i .spec.o.p",
 		`dyn(object.spec.o).p`:                                   ".spec.o.p",
@@ -167,9 +167,9 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %s", text, render(findings))
 			continue
 		}
-		for _, backward := range []bool{false, true} {
-			if diff := cmp.Diff(want, readsText(compiled.Reads(backward))); diff != "" {
-				t.Errorf("%s, backward %v (-want +got):\n%s", text, backward, diff)
+		for side, way := range compiled {
+			if diff := cmp.Diff(want, readsText(way.Reads)); diff != "" {
+				t.Errorf("%s, from side %d (-want +got):\n%s", text, side, diff)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// call traces the call of a function. Those that hand on their arguments, or a part of them, are listed; all others read them.
+// call traces the call of a function, which reads its arguments unless handedOn knows better.
 func (t *tracer) call(e ast.Expr) *traced {
 	call := e.AsCall()
 	args := call.Args()
@@ -28,7 +28,7 @@ func (t *tracer) call(e ast.Expr) *traced {
 	return nil
 }
 
-// handedOn traces a function that does not read all of its arguments.
+// handedOn traces a function that hands on its arguments or parts of them.
 func (t *tracer) handedOn(e ast.Expr, function string, args []ast.Expr, values []*traced) (v *traced, known bool) {
 	optional := len(args) > 0 && t.typeOf(args[0]).TypeName() == "optional_type"
 	kind := t.typeOf(e).Kind()
@@ -72,7 +72,7 @@ func (t *tracer) handedOn(e ast.Expr, function string, args []ast.Expr, values [
 	return nil, false
 }
 
-// index traces m["k"], l[0], and what is known only when the expression runs: then it may be any element.
+// index traces m["k"] and l[0]. An index that is known only at run time may be any element.
 func (t *tracer) index(args []ast.Expr, values []*traced) *traced {
 	if name, ok := stringOf(args[1]); ok {
 		return t.member(values[0], name)
@@ -85,8 +85,8 @@ func (t *tracer) index(args []ast.Expr, values []*traced) *traced {
 		return t.elements(values[0], t.typeOf(args[0]))
 	}
 	var first traced
-	for _, p := range values[0].places {
-		first.places = append(first.places, p.step(syntax.Segment{Kind: syntax.First}, p.node.Items()))
+	for _, p := range values[0].origins {
+		first.origins = append(first.origins, p.step(syntax.Segment{Kind: syntax.First}, p.node.Items()))
 	}
 	return values[0].inside.or(t.lookedUp(first))
 }

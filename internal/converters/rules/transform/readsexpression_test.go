@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// madeExpressions is how many random expressions TestReadsOfMadeExpressions makes.
+// madeExpressions is the number of random expressions of TestReadsOfMadeExpressions.
 const madeExpressions = 400
 
-// TestReadsOfMadeExpressions is TestReadsAreAllThatIsRead for expressions that are put together at random, from all that hands on
-// parts of the object.
+// TestReadsOfMadeExpressions is TestReadsAreAllThatIsRead for random expressions, made of
+// everything that hands on parts of the object.
 func TestReadsOfMadeExpressions(t *testing.T) {
 	t.Parallel()
 	l := newReadsLab(t)
@@ -37,7 +37,8 @@ func TestReadsOfMadeExpressions(t *testing.T) {
 	}
 }
 
-// A maker makes expressions of a type, and remembers the variables of the comprehensions around them.
+// A maker makes expressions of a type, and remembers the variables of the comprehensions around
+// them.
 type maker struct {
 	generator
 

@@ -14,11 +14,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// editsEach is how many edits of a random object each expression of the table sees.
+// editsEach is the number of edits of random objects for each expression of the table.
 const editsEach = 400
 
-// TestReadsAreAllThatIsRead holds what Reads promises for each expression of the table: an edit of an object at any place that
-// is not among its reads changes nothing.
+// TestReadsAreAllThatIsRead checks Reads for each expression of the table: an edit of an object
+// outside of its reads changes nothing.
 func TestReadsAreAllThatIsRead(t *testing.T) {
 	t.Parallel()
 	l := newReadsLab(t)
@@ -68,15 +68,16 @@ func newReadsLab(tb testing.TB) *lab {
 	return &lab{newEnv(tb, nil), root, nil}
 }
 
-// edit makes a random object, edits it at a place that is not read, if it finds one, and compares what the expression gives.
-func (l *lab) edit(t *testing.T, compiled transform.Transform, random *rand.Rand, text string) bool {
+// edit makes a random object, edits it at a place that is not read, if there is one, and compares
+// the results of the expression.
+func (l *lab) edit(t *testing.T, compiled *transform.Way, random *rand.Rand, text string) bool {
 	t.Helper()
 	g := generator{random}
 	object := map[string]any{"kind": "Thing", "metadata": map[string]any{"name": "n", "labels": g.value(nil, 2)}}
 	object["spec"] = g.value(l.root.Property("spec"), 0)
 	before := marshal(t, object)
 	at := g.change(object, l.root, nil, func(path []any, presence bool) bool {
-		return !slices.ContainsFunc(compiled.Reads(false), func(r transform.Read) bool { return touches(path, presence, r) })
+		return !slices.ContainsFunc(compiled.Reads, func(r transform.Read) bool { return touches(path, presence, r) })
 	})
 	if at == nil {
 		return false
@@ -89,7 +90,7 @@ func (l *lab) edit(t *testing.T, compiled transform.Transform, random *rand.Rand
 	in := []transform.Operand{{Value: self, Present: true}}
 	if a, b := forward(t, compiled, before, in), forward(t, compiled, after, in); a != b {
 		t.Errorf("%s reads %s, and an edit at %v changes what it gives\nfrom %.300s\nto   %.300s\nof   %s\nand  %s",
-			text, readsText(compiled.Reads(false)), at, a, b, before, after)
+			text, readsText(compiled.Reads), at, a, b, before, after)
 	}
 	return true
 }
@@ -103,8 +104,8 @@ func marshal(t *testing.T, v any) string {
 	return string(text)
 }
 
-// touches reports whether an edit at a place, after which there may be a value where there was none or none where there was one
-// if presence is true, may change what a read reads.
+// touches reports whether an edit at a path may change what a read reads. Presence says that the
+// edit may add or remove the value.
 func touches(at []any, presence bool, r transform.Read) bool {
 	n := min(len(at), len(r.Path))
 	for i := range n {
@@ -188,7 +189,8 @@ func (g generator) value(n *crdschema.Node, depth int) any {
 
 func (g generator) name() string { return g.pick("a", "b", "k", "x", "r", "l", "p") }
 
-// change edits a value below at one random place that is allowed, and returns its path, or nil if it found none.
+// change edits a value below at one random place that is allowed, and returns its path, or nil if
+// it found none.
 func (g generator) change(v any, n *crdschema.Node, at []any, allowed func(path []any, presence bool) bool) []any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -251,7 +253,7 @@ func TestTouches(t *testing.T) {
 	} {
 		got := ""
 		for _, path := range [][]any{{"spec"}, {"spec", "lo"}, {"spec", "lo", 1}, {"spec", "lo", 1, "kind"}, {"spec", "s"}} {
-			if slices.ContainsFunc(l.compile(t, text, "self", "out").Reads(false), func(r transform.Read) bool { return touches(path, false, r) }) {
+			if slices.ContainsFunc(l.compile(t, text, "self", "out").Reads, func(r transform.Read) bool { return touches(path, false, r) }) {
 				got += fmt.Sprint(path) + " "
 			}
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-// A resultChecker checks that what an expression gives fits the places that it is for. Literals and the branches of a
-// condition are looked into, so that a finding points at the part that does not fit.
+// A resultChecker checks that the result of an expression fits the schema. It looks into literals
+// and the branches of a condition, so that a finding points at the part that does not fit.
 type resultChecker struct {
 	*expressionCompiler
 	ast *ast.AST
 }
 
-// checkResult says what of the result does not fit a side, and returns whether the expression always gives a value for all
-// of the side.
+// checkResult reports what does not fit a side. It returns whether the expression always gives a
+// value for every path of the side.
 func (e *expressionCompiler) checkResult(to *side) bool {
 	r := resultChecker{e, e.ast.NativeRep()}
 	before := len(e.findings)
@@ -31,7 +31,8 @@ func (e *expressionCompiler) checkResult(to *side) bool {
 	return len(e.findings) == before && r.total(r.ast.Expr(), to)
 }
 
-// inside returns the expressions whose values an expression may have, as far as its form tells; none for optional.none().
+// inside returns the expressions whose values an expression may have, as far as its form shows: the
+// branches of a condition, and none for optional.none().
 func inside(e ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind {
 		return []ast.Expr{e}
@@ -53,7 +54,7 @@ func (r resultChecker) named(e ast.Expr, to *side) {
 		if e.Kind() != ast.MapKind {
 			if kind := optionalOf(r.ast.GetType(e.ID())).Kind(); kind != types.MapKind && kind != types.DynKind {
 				r.sayAt(e, "expression-result", `write {"`+to.names()[0]+`": ...}`, "gives %s, and %s has named paths: %s",
-					typeName(r.ast.GetType(e.ID())), to.key, list(to.names()))
+					cel.FormatCELType(r.ast.GetType(e.ID())), to.key, List(to.names()))
 			}
 			continue
 		}
@@ -64,11 +65,8 @@ func (r resultChecker) named(e ast.Expr, to *side) {
 			}
 			i := to.index(name)
 			if i < 0 {
-				hint := didyoumean.Hint(name, to.names(), "")
-				if hint == "" {
-					hint = "the names are " + list(to.names())
-				}
-				r.sayAt(entry.AsMapEntry().Key(), "no-such-name", hint, "gives a value for %q, which is no path of %s", name, to.key)
+				r.sayAt(entry.AsMapEntry().Key(), "no-such-name", didyoumean.Hint(name, to.names(), "the names are "+List(to.names())),
+					"gives a value for %q, which is not a path of %s", name, to.key)
 				continue
 			}
 			r.fits(entry.AsMapEntry().Value(), to.nodes[i], to.path(i))
@@ -84,7 +82,7 @@ func stringOf(e ast.Expr) (string, bool) {
 	return string(s), ok
 }
 
-// fits checks the value of an expression against a place.
+// fits checks the value of an expression against the schema of a path.
 func (r resultChecker) fits(e ast.Expr, node *crdschema.Node, path string) {
 	for _, e := range inside(e) {
 		switch {
@@ -103,26 +101,26 @@ func (r resultChecker) fits(e ast.Expr, node *crdschema.Node, path string) {
 		default:
 			t := optionalOf(r.ast.GetType(e.ID()))
 			if !typeFits(t, node) {
-				r.sayAt(e, "expression-result", resultHint(t, node), "gives %s, and %s is %s", typeName(t), path, node.Kind())
+				r.sayAt(e, "expression-result", resultHint(t, node), "gives %s, and %s is %s", cel.FormatCELType(t), path, node.Kind())
 			}
 		}
 	}
 }
 
-// literal checks a literal of the right type against an enum. It returns false for one of another type.
+// literal checks a literal against an enum. It returns false if the literal has another type.
 func (r resultChecker) literal(e ast.Expr, node *crdschema.Node, path string) bool {
 	text, err := celvalue.AppendJSON(nil, e.AsLiteral(), maxResult)
 	if err != nil || !ofKind(node, text) || text[0] == 'n' {
 		return false
 	}
 	if !inEnum(node, text) {
-		r.sayAt(e, "value-not-in-enum", didyoumean.Hint(string(text), node.Enum(), ""), "%s is none of the values that the schema allows (%s): %s",
-			text, list(node.Enum()), path)
+		r.sayAt(e, "value-not-in-enum", didyoumean.Hint(string(text), node.Enum(), ""), "%s is not one of the values that the schema allows (%s): %s",
+			text, List(node.Enum()), path)
 	}
 	return true
 }
 
-// members checks the fields of an object that is written out.
+// members checks the fields of an object literal.
 func (r resultChecker) members(e ast.Expr, node *crdschema.Node, path string) {
 	for _, entry := range e.AsMap().Entries() {
 		key := entry.AsMapEntry().Key()
@@ -149,13 +147,13 @@ func (r resultChecker) sayAt(e ast.Expr, code, hint, format string, args ...any)
 			to = from + int(at.Stop-at.Start)
 		}
 	}
-	if e.ID() == r.ast.Expr().ID() { // of the expression as a whole, CEL knows the operator's place
+	if e.ID() == r.ast.Expr().ID() { // CEL would give the position of the operator
 		from, to = 0, 0
 	}
 	r.sayText(r.text, from, max(to, from+wordLength(r.text.Value[from:])), code, hint, r.key+" "+format, args...)
 }
 
-// optionalOf returns the type of a value that may be none.
+// optionalOf returns the type of an optional value, or the type itself.
 func optionalOf(t *cel.Type) *cel.Type {
 	if t.TypeName() == "optional_type" && len(t.Parameters()) == 1 {
 		return t.Parameters()[0]
@@ -163,7 +161,7 @@ func optionalOf(t *cel.Type) *cel.Type {
 	return t
 }
 
-// typeFits reports whether values of a type can be values of a place.
+// typeFits reports whether the schema may allow values of a type.
 func typeFits(t *cel.Type, node *crdschema.Node) bool {
 	if node == nil || node.Kind() == crdschema.Any {
 		return hasJSON(t)
@@ -195,7 +193,7 @@ func typeFits(t *cel.Type, node *crdschema.Node) bool {
 	}
 }
 
-// hasJSON reports whether values of a type have a JSON of their own.
+// hasJSON reports whether values of a type can be written as JSON.
 func hasJSON(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.BytesKind, types.DurationKind, types.TimestampKind, types.TypeKind, types.OpaqueKind:
@@ -220,6 +218,3 @@ func resultHint(t *cel.Type, node *crdschema.Node) string {
 	}
 	return ""
 }
-
-// typeName names a type as messages do.
-func typeName(t *cel.Type) string { return cel.FormatCELType(t) }

@@ -12,11 +12,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 )
 
-// What is put around parts of a checked expression. No expression can spell these names.
+// Functions that are put around parts of a checked expression. No expression can spell their names.
 const (
-	orderedName = "@ordered" // around what a comprehension goes through
+	orderedName = "@ordered" // around the range of a comprehension
 	boundedName = "@bounded" // around the text of a quantity
-	shortName   = "@short"   // around the text that a regular expression is for
+	shortName   = "@short"   // around the text that a regular expression searches
 )
 
 func safeFunctions() []cel.EnvOption {
@@ -28,9 +28,9 @@ func safeFunctions() []cel.EnvOption {
 	}
 }
 
-// safe makes an expression deterministic, by putting in order what comprehensions go through, unless it is a list, and
-// keeps it from calls that would take hours: for quantities, for regular expressions, and for heavy functions. Most
-// expressions stay as they are.
+// safe makes an expression deterministic and bounds its time: comprehensions go through maps in
+// order, and calls that may take hours (quantities, regular expressions, heavy functions) are
+// guarded. Most expressions stay as they are.
 func safe(env *cel.Env, checked *cel.Ast) (*cel.Ast, error) {
 	if len(unsafeParts(checked.NativeRep())) == 0 {
 		return checked, nil
@@ -70,16 +70,16 @@ func (making) Optimize(c *cel.OptimizerContext, a *ast.AST) *ast.AST {
 	return a
 }
 
-// An unsafePart is an expression and the function that is put around it, or that takes the place of the one it calls.
+// An unsafePart is an expression, and the function to put around it or to call instead.
 type unsafePart struct {
 	expr     ast.Expr
 	function string
 	instead  bool
-	most     int // the second argument, if there is one
+	most     int // the second argument, if any
 }
 
-// unsafeParts returns what comprehensions go through and is not known to be a list, and what calls have to be guarded, the
-// innermost first.
+// unsafeParts returns, innermost first, the ranges of comprehensions that may be maps, and the
+// calls to guard.
 func unsafeParts(a *ast.AST) []unsafePart {
 	var found []unsafePart
 	heavy := heavyFunctions()
@@ -105,8 +105,8 @@ func unsafeParts(a *ast.AST) []unsafePart {
 	return found
 }
 
-// matching guards a call with a regular expression. Where that is written out, CEL compiles it once, and what is left to do is
-// to bound the text.
+// matching guards a call with a regular expression. CEL compiles a literal one only once, so it is
+// enough to bound the text.
 func matching(e ast.Expr, call ast.CallExpr) unsafePart {
 	args := call.Args()
 	if call.IsMemberFunction() {
@@ -125,7 +125,7 @@ func matching(e ast.Expr, call ast.CallExpr) unsafePart {
 	return unsafePart{expr: e, function: guardedName(call.FunctionName()), instead: true}
 }
 
-// short returns a text of so many bytes at most.
+// short returns a text that has at most that many bytes, or an error.
 func short(v, most ref.Val) ref.Val {
 	if length(v) > number(most) {
 		return types.WrapErr(errCost)
@@ -135,7 +135,8 @@ func short(v, most ref.Val) ref.Val {
 
 var errLongQuantity = errors.New("a quantity has too many digits")
 
-// bounded returns a text that resource.ParseQuantity reads in no time. That takes 1e999999999 for a number of so many digits.
+// bounded returns a text that resource.ParseQuantity reads quickly, or an error. It would write
+// 1e999999999 out.
 func bounded(v ref.Val) ref.Val {
 	const most, mostOfExponent = 128, 3
 	s, ok := v.(types.String)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What CEL's parser says is its grammar's way to say it: antlr4's default error strategy.
+// CEL's parser reports errors in the words of antlr4's default error strategy.
 var (
 	wrongInput   = regexp.MustCompile(`^(?:mismatched|extraneous) input '(.*)' expecting (.*)$`)
 	missingInput = regexp.MustCompile(`^missing (.*) at '(.*)'$`)
@@ -15,7 +15,7 @@ var (
 
 const endOfInput = "<EOF>"
 
-// syntaxProblem says in words what CEL's parser found.
+// syntaxProblem puts an error of CEL's parser into words.
 func syntaxProblem(message string) string {
 	if m := wrongInput.FindStringSubmatch(message); m != nil {
 		return unexpected(m[1], m[2])
@@ -38,7 +38,7 @@ func syntaxProblem(message string) string {
 	return message
 }
 
-// unexpected tells of a token that stands where others should; a set of those helps nobody.
+// unexpected describes an unexpected token. A set of expected tokens would not help the reader.
 func unexpected(token, expected string) string {
 	one := !strings.HasPrefix(expected, "{") && expected != endOfInput
 	switch {
@@ -47,7 +47,7 @@ func unexpected(token, expected string) string {
 	case token == endOfInput:
 		return "it ends too early"
 	case one:
-		return "'" + token + "' stands where " + expected + " should"
+		return "'" + token + "' where " + expected + " is expected"
 	}
-	return "'" + token + "' cannot stand here"
+	return "'" + token + "' is not allowed here"
 }

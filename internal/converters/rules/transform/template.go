@@ -2,6 +2,7 @@ package transform
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -9,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A pattern is a template: prefix, then parts, each with the literal that follows it.
+// A pattern is a template: a prefix, then parts, each with the literal that follows it.
 type pattern struct {
 	prefix    string
 	parts     []part
@@ -23,26 +24,26 @@ type part struct {
 	after string
 }
 
-// template compiles `template` and `absent`: a text on the one side, its parts on the other.
+// template compiles `template` and `absent`: a text on one side, its parts on the other.
 func (c *compiler) template() Transform {
 	parts, text := &c.hub, &c.field
 	if c.field.named() {
 		parts, text = text, parts
 	}
 	if !parts.named() || !text.single() {
-		return nil // the parser says so
+		return Transform{} // the parser reports it
 	}
 	p := c.pattern(parts)
 	c.checkTemplateTypes(parts, text)
 	if p == nil {
-		return nil
+		return Transform{}
 	}
-	join := oneWay{run: p.join, injective: p.joinInjective(), total: p.joinTotal(text.node())}
-	split := oneWay{run: p.split, injective: true}
+	join := &Way{run: p.join, Injective: p.joinInjective(), Total: p.joinTotal(text.node())}
+	split := &Way{run: p.split, Injective: true}
 	if parts == &c.field {
-		return c.oneWays(join, split)
+		return c.checked(join, split)
 	}
-	return c.oneWays(split, join)
+	return c.checked(split, join)
 }
 
 func (c *compiler) checkTemplateTypes(parts, text *side) {
@@ -56,13 +57,13 @@ func (c *compiler) checkTemplateTypes(parts, text *side) {
 		switch node.Kind() {
 		case crdschema.Object, crdschema.Map, crdschema.Array:
 			c.say(parts.place.Paths[i].Pos, "template-part-of-no-text", "name its fields, or use codec: JSON, or toHub and fromHub",
-				"%s is %s, which is no part of a text", parts.path(i), node.Kind())
+				"%s is %s, which cannot be part of a text", parts.path(i), node.Kind())
 		default:
 		}
 	}
 }
 
-// pattern parses the template. It returns nil if that cannot be used.
+// pattern parses the template. It returns nil if there are findings.
 func (c *compiler) pattern(parts *side) *pattern {
 	before := len(c.findings)
 	t, text := c.rule.Template, c.rule.Template.Value
@@ -108,12 +109,12 @@ func (c *compiler) part(p *pattern, parts *side, literal string, from, to int) {
 	path := parts.index(name)
 	if path < 0 {
 		c.sayText(t, from+1, to-1, "no-such-part", didyoumean.Hint(name, parts.names(), ""),
-			"the template has a part {%s}, and %s names %s", name, parts.key, list(parts.names()))
+			"the template has a part {%s}, and %s names %s", name, parts.key, List(parts.names()))
 		return
 	}
 	for _, other := range p.parts {
 		if other.path == path {
-			c.sayText(t, from, to, "part-twice", "each part stands once", "the template has the part {%s} twice", name)
+			c.sayText(t, from, to, "part-twice", "name each part once", "the template has the part {%s} twice", name)
 			return
 		}
 	}
@@ -125,7 +126,7 @@ func (c *compiler) part(p *pattern, parts *side, literal string, from, to int) {
 	p.parts = append(p.parts, part{path: path, node: parts.nodes[path]})
 }
 
-// follow adds a literal behind the last part, or in front of the first.
+// follow adds a literal after the last part, or before the first.
 func (p *pattern) follow(literal string) {
 	if len(p.parts) == 0 {
 		p.prefix = literal
@@ -152,7 +153,7 @@ func (c *compiler) checkParts(p *pattern, parts *side) {
 }
 
 var (
-	errPartAbsent = errors.New("a part of the template is absent, and the rule says no text for that")
+	errPartAbsent = errors.New("a part of the template is absent, and the rule has no text for that")
 	errNoMatch    = errors.New("the text does not match the template")
 	errAllAbsent  = errors.New("the text says that all parts are absent")
 	errNoText     = errors.New("a value has no text of its own")
@@ -166,7 +167,7 @@ func (p *pattern) join(_ *Call, in, out []Operand) error {
 		case o.Present:
 			t, err := textOf(part.node, o.Value.Text())
 			if err == nil && !Admits(part.node, o.Value.Text()) {
-				err = errNoText // what the schema no longer allows may contain a separator
+				err = errNoText // a value that the schema does not allow may contain a separator
 			}
 			if err != nil {
 				return err
@@ -183,14 +184,12 @@ func (p *pattern) join(_ *Call, in, out []Operand) error {
 	return nil
 }
 
-// split finds the parts of the text: each ends where the literal behind it is found first, the last one at the end.
+// split finds the parts of the text. Each ends at the first occurrence of the literal that follows
+// it, the last one at the end.
 func (p *pattern) split(_ *Call, in, out []Operand) error {
 	literal := in[0].Value.Text()
-	if literal[0] != '"' {
-		return errNoMatch
-	}
-	rest, found := strings.CutPrefix(jsondoc.Unquote(literal), p.prefix)
-	if !found {
+	rest, found := strings.CutPrefix(stringIn(literal), p.prefix)
+	if literal[0] != '"' || !found {
 		return errNoMatch
 	}
 	for i, part := range p.parts {
@@ -213,7 +212,7 @@ func (p *pattern) split(_ *Call, in, out []Operand) error {
 		}
 		out[part.path] = Operand{Value: v, Present: true}
 	}
-	if !anyPresent(out) { // nothing would make the text again
+	if !slices.ContainsFunc(out, isPresent) { // the text would not come back
 		return errAllAbsent
 	}
 	return nil

@@ -9,8 +9,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// total reports whether an expression has a value, that the side's schema allows, for any values of the rule. Only what
-// cannot fail counts: literals, the rule's own values, and functions that are defined everywhere.
+// total reports whether an expression has a value that the side's schema allows, for any values of
+// the rule. It knows only what cannot fail: literals, the rule's own values, and functions that are
+// defined for all arguments.
 func (r resultChecker) total(e ast.Expr, to *side) bool {
 	if !to.named() {
 		return r.totalValue(e, to.node())
@@ -30,17 +31,17 @@ func (r resultChecker) total(e ast.Expr, to *side) bool {
 	return len(given) == len(to.nodes)
 }
 
-// totalValue reports whether an expression always has a value that a place takes.
+// totalValue reports whether an expression always has a value that the schema allows.
 func (r resultChecker) totalValue(e ast.Expr, node *crdschema.Node) bool {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_?_:_" {
 		args := e.AsCall().Args()
 		return r.defined(args[0]) && r.totalValue(args[1], node) && r.totalValue(args[2], node)
 	}
-	if from, ok := r.place(e); ok {
+	if from, ok := r.source(e); ok {
 		return Covers(node, from)
 	}
 	if e.Kind() == ast.LiteralKind {
-		return true // fits has looked at it
+		return true // fits has checked it
 	}
 	switch r.ast.GetType(e.ID()).Kind() {
 	case types.StringKind, types.BoolKind, types.IntKind, types.DoubleKind:
@@ -50,8 +51,8 @@ func (r resultChecker) totalValue(e ast.Expr, node *crdschema.Node) bool {
 	}
 }
 
-// place returns the schema's place of an expression that is a value of the rule as it is.
-func (r resultChecker) place(e ast.Expr) (*crdschema.Node, bool) {
+// source returns the schema of an expression that is a value of the rule as it is.
+func (r resultChecker) source(e ast.Expr) (*crdschema.Node, bool) {
 	switch {
 	case e.Kind() == ast.IdentKind && e.AsIdent() == "self" && r.from.single():
 		return r.from.node(), r.from.node() != nil
@@ -67,7 +68,7 @@ func (r resultChecker) place(e ast.Expr) (*crdschema.Node, bool) {
 
 // defined reports whether an expression cannot fail.
 func (r resultChecker) defined(e ast.Expr) bool {
-	if node, ok := r.place(e); ok {
+	if node, ok := r.source(e); ok {
 		kind := node.Kind()
 		scalar := kind == crdschema.String || kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.Boolean
 		return scalar && !node.Nullable()
@@ -89,7 +90,7 @@ func (r resultChecker) defined(e ast.Expr) bool {
 	}
 }
 
-// definedEverywhere lists overloads that have a value for all arguments of their types.
+// definedEverywhere returns the overloads that have a value for all arguments of their types.
 func definedEverywhere() []string {
 	return []string{
 		"int64_to_string", "double_to_string", "bool_to_string", "string_to_string", "uint64_to_string", "int64_to_double",

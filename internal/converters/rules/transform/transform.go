@@ -1,11 +1,19 @@
+// Package transform computes what one rule says: the values of its places in the hub from those in
+// a version, and back. A plain pair hands values on; values, template and codec are tables and
+// formats with two directions; toHub and fromHub are CEL; go: is a registered function.
+//
+// [Compile] checks a rule against the schemas of its places and reports findings. The [Transform]
+// that it returns sees only the values of the rule's places. Expressions also read `object` and
+// `metadata`, as text (package celvalue).
 package transform
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -16,46 +24,83 @@ type Operand struct {
 	Present bool
 }
 
-// A Transform is what a rule does with its values: Forward from the version to the hub, Backward from the hub to the
-// version. In and out have one operand for each path of the side, in the order of the rule; Forward and Backward set all of
-// out, and leave in alone. Where all of in is absent (and there is any), all of out is absent.
-//
-// An error means that the values cannot be converted: all of out is absent then, and the caller must keep what was in. It
-// never quotes a value. An error after which c.Context is done says nothing about the values: the conversion has to fail.
-//
-// A Transform is immutable, deterministic and safe for concurrent use with different calls.
-type Transform interface {
-	Forward(c *Call, in, out []Operand) error
-	Backward(c *Call, in, out []Operand) error
-	// Injective reports for Forward, or for Backward if backward is true, that wherever it gives no error the other
-	// direction gives its in back exactly, as JSON values and numbers by their text, so that there is nothing to check. Numbers
-	// that the API server spells another way may come back as it does: 0.50 as 0.5.
-	Injective(backward bool) bool
-	// Total reports for Forward, or for Backward if backward is true, that it gives a value for every path of the other
-	// side, which that side's schema allows, for every in that has a value of the schema for every path: integers that are
-	// int64 and spelt as the API server does, which turns 5.0 into 5.
-	Total(backward bool) bool
-	// Reads returns what Forward, or Backward if backward is true, reads of the object beside in. It must not be changed.
-	Reads(backward bool) []Read
+// A Transform is the two directions of a rule: from the version to the hub, and back. It is indexed
+// by the side that is converted from.
+type Transform [2]*Way
+
+// A Way is one direction of a rule. It is immutable, deterministic and safe for concurrent use with
+// different calls.
+type Way struct {
+	// Injective says that wherever Run succeeds, the other direction restores its inputs exactly,
+	// so there is nothing to check. A number may come back as the API server spells it: 0.50 as
+	// 0.5.
+	Injective bool
+	// Total says that Run gives every output a value that the schema allows if every input has one.
+	// Integers count as valid if they are int64 and spelt as the API server spells them: 5, not
+	// 5.0.
+	Total bool
+	// Reads are what Run reads of the object, other than its inputs.
+	Reads []Read
+
+	run     func(c *Call, in, out []Operand) error
+	targets []*crdschema.Node // what the outputs are checked against, if anything
 }
 
-// A Call is one object that is converted, as transforms and guards see it: what bounds them, and what `object` and
-// `metadata` are in CEL. It is for one object and one goroutine.
+var errUnfit = errors.New("the result is not a value that the schema allows")
+
+// Run computes all of out from in, which have one operand for each path of their sides, in the
+// order of the rule. It leaves in alone. If in has operands and all are absent, all of out is
+// absent.
+//
+// An error means that the values cannot be converted. All of out is absent then, and the caller
+// must keep the inputs. An error never quotes a value. If c.Context is done, an error says nothing
+// about the values and the conversion has to fail.
+func (w *Way) Run(c *Call, in, out []Operand) error {
+	clear(out)
+	if len(in) > 0 && !slices.ContainsFunc(in, isPresent) {
+		return nil
+	}
+	err := w.run(c, in, out)
+	for i := range min(len(out), len(w.targets)) {
+		if err == nil && out[i].Present && !Admits(w.targets[i], out[i].Value.Text()) {
+			err = errUnfit
+		}
+	}
+	if err != nil {
+		clear(out)
+	}
+	return err
+}
+
+func isPresent(o Operand) bool { return o.Present }
+
+var errNoWay = errors.New("the rule does not convert in this direction")
+
+// failing is a direction that the rule does not have or that has findings.
+func failing() *Way {
+	return &Way{run: func(*Call, []Operand, []Operand) error { return errNoWay }}
+}
+
+// A Call is the conversion of one object, as transforms and guards see it. It is for one goroutine.
 type Call struct {
 	// Context ends evaluations. It must not be nil.
 	Context context.Context //nolint:containedctx // a call is an argument
-	// Object returns the text of the object that the values are of. It is called once, when an expression first reads it,
-	// and may be nil for an object that is not known. The text must stay as it is while the call is in use.
-	Object func() []byte
-	// Metadata returns the text of the metadata in that, if there is one, and takes less time. It may be nil.
-	Metadata func() []byte
-	// Mute has all expressions and guards fail as those do that cost too much.
+	// Source is the object. It may be nil if no expression reads one.
+	Source Source
+	// Mute makes all expressions and guards fail as those do that exceed the cost limit.
 	Mute bool
 
-	spent    spending
-	object   *celvalue.Object
-	read     bool
-	metadata ref.Val
+	spent            spending
+	object, metadata ref.Val
+}
+
+// A Source is the object that expressions read. A call asks for each text when an expression first
+// reads it. The texts must not change while the call is in use.
+type Source interface {
+	// Object returns the text of the object, or nothing if there is none.
+	Object() []byte
+	// Metadata returns the text of the object's metadata, or nothing. It does not read the rest.
+	Metadata() []byte
 }
 
 // A spending is what the expressions for one object have cost.
@@ -64,22 +109,25 @@ type spending struct {
 	callLimit, totalLimit bool // an expression failed for it
 }
 
-// CallLimit reports whether an expression failed because it cost more than one may.
+// CallLimit reports whether an expression failed because it exceeded the cost limit of one
+// expression.
 func (c *Call) CallLimit() bool { return c.spent.callLimit }
 
-// TotalLimit reports whether an expression failed because those before it have cost what all for one object may. Which ones fail
-// for that depends on their order.
+// TotalLimit reports whether an expression failed because the earlier ones used up the cost limit
+// of the object. Which ones fail for that depends on their order.
 func (c *Call) TotalLimit() bool { return c.spent.totalLimit }
 
-// A GoFunc is what `go: name` means: two functions of the operands of a rule, each side in the order of its paths. They are
-// pure, know fragments, and return as many operands as the other side has paths, all absent if nothing is present. An
-// error means that the values cannot be converted, and is neither shown nor logged.
+// A GoFunc is the function that `go: name` calls in each direction. It gets the operands of one
+// side of the rule, in the order of its paths, and returns one for each path of the other side, or
+// an error if the values cannot be converted. The error is neither shown nor logged. The functions
+// must be pure and must accept fragments; if no operand is present, none of the result may be.
 type GoFunc struct {
 	ToHub, FromHub func(ctx context.Context, in []Operand) ([]Operand, error)
 }
 
-// A NamedNode is a place that an expression knows by a name: `self.name`. One that is alone may have no name and is `self`.
-type NamedNode struct {
-	Name string
-	Node *crdschema.Node
+// A namedNode is the schema of a value that an expression reads as `self.name`, or as `self` if the
+// name is empty.
+type namedNode struct {
+	name string
+	node *crdschema.Node
 }

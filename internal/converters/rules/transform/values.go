@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A table maps values to values, by their keys; what it does not list is itself.
+// A table maps values by their valueKey. A value that it does not list maps to itself.
 type table map[string][]byte
 
 func (t table) of(text []byte) []byte {
@@ -23,11 +23,11 @@ func (t table) of(text []byte) []byte {
 // values compiles `values` and `hubValues`.
 func (c *compiler) values() Transform {
 	if !c.singles() {
-		return nil // the parser says so
+		return Transform{} // the parser reports it
 	}
 	toHub, fromHub := table{}, table{}
 	for _, m := range c.rule.Values {
-		c.entry(toHub, fromHub, m.From, m.To, &c.field, &c.hub)
+		c.entry(toHub, fromHub, m.From, m.To)
 	}
 	for _, m := range c.rule.HubValues {
 		c.hubEntry(fromHub, m)
@@ -38,13 +38,13 @@ func (c *compiler) values() Transform {
 		c.uncovered(toHub, &c.field, &c.hub, "values", c.rule.HubDefault != nil || c.rule.When != nil)
 		c.uncovered(fromHub, &c.hub, &c.field, "hubValues", c.rule.Default != nil || c.rule.WhenHub != nil)
 	}
-	return c.oneWays(forward, backward)
+	return c.checked(forward, backward)
 }
 
-// entry adds an entry of values. Of several that yield one value, the first is the way back.
-func (c *compiler) entry(toHub, fromHub table, from, to syntax.Scalar, field, hub *side) {
-	c.checkValue(from, field)
-	c.checkValue(to, hub)
+// entry adds an entry of values. When several yield the same value, the first is the way back.
+func (c *compiler) entry(toHub, fromHub table, from, to syntax.Scalar) {
+	c.checkValue(from, &c.field)
+	c.checkValue(to, &c.hub)
 	if _, twice := toHub[valueKey(from.JSON)]; twice {
 		c.say(from.Pos, "value-twice", "keep one of them", "values lists %s twice", from.JSON)
 		return
@@ -66,7 +66,7 @@ func (c *compiler) hubEntry(fromHub table, m syntax.Mapping) {
 	fromHub[valueKey(m.From.JSON)] = m.To.JSON
 }
 
-// checkValue says so where a value of a table is none of its place.
+// checkValue reports a value of a table that the schema does not allow.
 func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 	node := s.node()
 	if Admits(node, value.JSON) {
@@ -75,34 +75,16 @@ func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 	if !ofKind(node, value.JSON) || value.JSON[0] == 'n' {
 		hint := "write a value of that type"
 		if node.Kind() == crdschema.String {
-			hint = "quote it, YAML takes it for something else than a string"
+			hint = "quote it: YAML does not read it as a string"
 		}
-		c.say(value.Pos, "value-of-wrong-type", hint, "%s is %s, not %s: %s", value.JSON, kindOf(value.JSON), node.Kind(), s.path(0))
+		c.say(value.Pos, "value-of-wrong-type", hint, "%s is %s, not %s: %s", value.JSON, rawValue(value.JSON).Kind(), node.Kind(), s.path(0))
 		return
 	}
 	c.say(value.Pos, "value-not-in-enum", didyoumean.Hint(string(value.JSON), node.Enum(), ""),
-		"%s is none of the values that the schema allows (%s): %s", value.JSON, list(node.Enum()), s.path(0))
+		"%s is not one of the values that the schema allows (%s): %s", value.JSON, List(node.Enum()), s.path(0))
 }
 
-func kindOf(text []byte) string {
-	v, _ := jsondoc.RawValue(text)
-	if len(v.Text()) > 0 && v.Text()[0] == 'n' {
-		return "null"
-	}
-	switch text[0] {
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	}
-	return "a number"
-}
-
-// uncovered says which values of an enum have no counterpart.
+// uncovered reports the values of an enum that have no counterpart.
 func (c *compiler) uncovered(t table, from, to *side, key string, covered bool) {
 	if covered || len(from.nodes) == 0 || from.node() == nil {
 		return
@@ -121,10 +103,10 @@ func (c *compiler) uncovered(t table, from, to *side, key string, covered bool) 
 		at = c.rule.Values[0].Pos
 	}
 	c.say(at, "values-incomplete", "add them to "+key+"; "+to.path(0)+" is absent for a value that has no counterpart",
-		"%s also allows %s, which %s cannot hold", from.path(0), list(missing), to.path(0))
+		"%s also allows %s, which %s cannot hold", from.path(0), List(missing), to.path(0))
 }
 
-// domain returns all values of a place as JSON, or nil if they cannot be listed.
+// domain returns all values that a schema allows as JSON, or nil if there is no list of them.
 func domain(n *crdschema.Node) []string {
 	values := slices.Clone(n.Enum())
 	if len(values) == 0 && n.Kind() == crdschema.Boolean {
@@ -138,13 +120,13 @@ func domain(n *crdschema.Node) []string {
 
 var errNoCounterpart = errors.New("the value has no counterpart")
 
-// tableWay returns the direction that t is, where back is the other one.
-func tableWay(t, back table, from, to *crdschema.Node) oneWay {
-	way := oneWay{run: func(_ *Call, in, out []Operand) error {
+// tableWay returns the direction of table t, whose reverse is back.
+func tableWay(t, back table, from, to *crdschema.Node) *Way {
+	way := &Way{run: func(_ *Call, in, out []Operand) error {
 		text := in[0].Value.Text()
 		listed, found := t[valueKey(text)]
 		if !found {
-			// A value that the source's own schema no longer allows may be what a listed one yields.
+			// A value that the source's own schema does not allow may be what a listed one yields.
 			if !Admits(from, text) || !Admits(to, text) {
 				return errNoCounterpart
 			}
@@ -157,31 +139,31 @@ func tableWay(t, back table, from, to *crdschema.Node) oneWay {
 	}}
 	values := domain(from)
 	if values == nil {
-		way.injective, way.total = permutes(t, back), tableCovers(t, from, to)
+		way.Injective, way.Total = permutes(t, back), tableCovers(t, from, to)
 		return way
 	}
-	way.injective, way.total = true, true
+	way.Injective, way.Total = true, true
 	for _, value := range values {
 		there := t.of([]byte(value))
 		switch {
 		case !Admits(to, there):
-			way.total = false
+			way.Total = false
 		case valueKey(back.of(there)) != valueKey([]byte(value)):
-			way.injective = false
+			way.Injective = false
 		}
 	}
 	return way
 }
 
-// permutes reports whether the values that t yields are those that it lists, and back leads from each to the one it came
-// from: then neither a listed nor another value meets one that is not its own.
+// permutes reports whether t yields only values that it lists, and back maps each to where it came
+// from. Then no two values, listed or not, become the same.
 func permutes(t, back table) bool {
 	for key, to := range t {
 		if _, listed := t[valueKey(to)]; !listed || valueKey(back.of(to)) != key {
 			return false
 		}
 	}
-	for key, from := range back { // what hubValues adds must not catch an unlisted value
+	for key, from := range back { // an entry of hubValues must not match an unlisted value
 		if _, listed := t[key]; !listed || valueKey(t.of(from)) != key {
 			return false
 		}
@@ -189,7 +171,7 @@ func permutes(t, back table) bool {
 	return true
 }
 
-// tableCovers reports whether everything that t does not list may stay as it is.
+// tableCovers reports whether the target allows all that t yields, and all that t does not list.
 func tableCovers(t table, from, to *crdschema.Node) bool {
 	for _, value := range t {
 		if !Admits(to, value) {

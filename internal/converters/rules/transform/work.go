@@ -2,6 +2,7 @@ package transform
 
 import (
 	"fmt"
+	"iter"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -14,25 +15,26 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// CEL looks at the limit of the cost behind each call, and some calls take hours, or more memory than there is, for two values
-// that have their place in one object. Those of heavyFunctions are counted before they begin, and not begun if they alone
-// exceed the limit; the others of works only cost what they take.
+// CEL checks the cost limit after each call, but two values of one object are enough for some calls
+// to take hours or all memory. So the cost of a heavy function is computed before the call, which
+// fails if that exceeds the limit. For the other works, CEL's estimate is corrected.
 //
-// A unit is a tenth of a microsecond, as it is for the API server (pkg/apis/cel/config.go), or ten bytes to be moved.
+// A unit is a tenth of a microsecond, as for the API server (pkg/apis/cel/config.go), or ten bytes
+// moved.
 const (
 	perByte    = 0.1  // moved
-	perCompare = 0.02 // of one byte with another one, which indexOf does for each of a text with each of what it looks for
-	perPair    = 0.4  // of values that are compared
-	perPiece   = 2    // of a text that becomes an element of a list
+	perCompare = 0.02 // of two bytes; indexOf compares each byte of a text with each of another
+	perPair    = 0.4  // of values compared
+	perPiece   = 2    // of a text, which becomes an element of a list
 	perStep    = 0.2  // of a regular expression
-	perFind    = 5    // how many steps are one that has to remember what it found
-	composite  = 50   // how many scalars a list or a map is, where it is compared
+	perFind    = 5    // steps that one step costs if the matches are collected
+	composite  = 50   // scalars that a list or a map counts as if compared
 )
 
-// A work is what a call costs, in units.
+// A work is the cost of a call in units.
 type work func(args []ref.Val) float64
 
-// heavyFunctions returns the functions whose work is more than in proportion to the values that they are given.
+// heavyFunctions returns the functions whose cost grows faster than their arguments.
 func heavyFunctions() map[string]work {
 	return map[string]work{
 		"replace": replacing, "split": splitting, "join": joining, "format": formatting, "indexOf": seeking, "lastIndexOf": seeking, "flatten": flattening,
@@ -43,7 +45,7 @@ func heavyFunctions() map[string]work {
 	}
 }
 
-// works returns what calls cost that CEL takes to cost less.
+// works returns the costs of the calls that CEL underestimates.
 func works() map[string]work {
 	all := heavyFunctions()
 	all["charAt"] = func(args []ref.Val) float64 { return perByte * length(args[0]) }
@@ -51,7 +53,7 @@ func works() map[string]work {
 	return all
 }
 
-// length is that of a text in bytes, which takes no time to tell; 0 for other values.
+// length returns the length of a text in bytes, or 0 for other values.
 func length(v ref.Val) float64 {
 	s, _ := v.(types.String)
 	return float64(len(s))
@@ -70,7 +72,8 @@ func splitting(args []ref.Val) float64 {
 	return perByte*length(args[0]) + perPiece*occurrences(args[0], args[1], args[2:])
 }
 
-// occurrences counts a text in another one, up to the limit that a call may have as its last argument.
+// occurrences counts a text in another one, up to the limit that a call may have as its last
+// argument.
 func occurrences(text, of ref.Val, limit []ref.Val) float64 {
 	s, _ := text.(types.String)
 	part, _ := of.(types.String)
@@ -82,37 +85,48 @@ func occurrences(text, of ref.Val, limit []ref.Val) float64 {
 }
 
 func joining(args []ref.Val) float64 {
-	list, ok := args[0].(traits.Lister)
-	if !ok {
-		return 0
-	}
 	separator := 0.0
 	if len(args) > 1 {
 		separator = length(args[1])
 	}
 	total := 0.0
-	for it := list.Iterator(); it.HasNext() == types.True; {
-		total += length(it.Next()) + separator
+	for text := range each(args[0]) {
+		total += length(text) + separator
 	}
 	return perByte * total
+}
+
+// each returns the elements of a list or the keys of a map, if v is either.
+func each(v ref.Val) iter.Seq[ref.Val] {
+	return func(yield func(ref.Val) bool) {
+		all, ok := v.(traits.Iterable)
+		if !ok {
+			return
+		}
+		for it := all.Iterator(); it.HasNext() == types.True; {
+			if !yield(it.Next()) {
+				return
+			}
+		}
+	}
 }
 
 func formatting(args []ref.Val) float64 {
 	return perByte*length(args[0]) + perByte*contents(args[1], maxCallCost/perByte)
 }
 
-// contents returns how long all texts in a value are, and something for each other value, or most if that is less.
+// contents returns the length of all texts in a value plus the number of values, but not more than
+// most.
 func contents(v ref.Val, most float64) float64 {
 	total := 1 + length(v)
-	switch v := v.(type) {
-	case traits.Lister:
-		for it := v.Iterator(); it.HasNext() == types.True && total < most; {
-			total += contents(it.Next(), most-total)
+	m, isMap := v.(traits.Mapper)
+	for inside := range each(v) {
+		if isMap {
+			total += length(inside)
+			inside = m.Get(inside)
 		}
-	case traits.Mapper:
-		for it := v.Iterator(); it.HasNext() == types.True && total < most; {
-			key := it.Next()
-			total += length(key) + contents(v.Get(key), most-total)
+		if total += contents(inside, most-total); total >= most {
+			break
 		}
 	}
 	return min(total, most)
@@ -130,18 +144,19 @@ func flattening(args []ref.Val) float64 {
 }
 
 func leaves(v ref.Val, depth, most float64) float64 {
-	list, ok := v.(traits.Lister)
-	if !ok || depth <= 0 {
+	if _, ok := v.(traits.Lister); !ok || depth <= 0 {
 		return 1
 	}
 	total := 0.0
-	for it := list.Iterator(); it.HasNext() == types.True && total < most; {
-		total += leaves(it.Next(), depth-1, most-total)
+	for element := range each(v) {
+		if total += leaves(element, depth-1, most-total); total >= most {
+			break
+		}
 	}
 	return total
 }
 
-// pairing counts the comparisons of each element of a list with each of another one.
+// pairing counts the comparisons of each element of a list with each of another.
 func pairing(args []ref.Val) float64 {
 	first, firstWeight := elements(args[0])
 	second, secondWeight := elements(args[1])
@@ -149,13 +164,9 @@ func pairing(args []ref.Val) float64 {
 }
 
 func elements(v ref.Val) (count, weight float64) {
-	list, ok := v.(traits.Lister)
-	if !ok {
-		return 0, 0
-	}
-	for it := list.Iterator(); it.HasNext() == types.True; {
+	for element := range each(v) {
 		count++
-		switch it.Next().(type) {
+		switch element.(type) {
 		case traits.Lister, traits.Mapper:
 			weight += composite
 		default:
@@ -165,13 +176,15 @@ func elements(v ref.Val) (count, weight float64) {
 	return count, weight
 }
 
-// guardedName is what a heavy function is called where it is counted before it begins. No expression can spell it.
+// guardedName returns the name of the guarded version of a heavy function. No expression can spell
+// it.
 func guardedName(function string) string { return "@" + function }
 
-// guardedOverload stands before the names of its overloads, which share names with functions.
+// guardedOverload is the prefix of the overloads of guarded functions, which share names with
+// functions.
 const guardedOverload = "@overload_"
 
-// guardedFunctions declares the heavy functions of an environment again, each with the same overloads.
+// guardedFunctions declares a guarded version of each heavy function, with the same overloads.
 func guardedFunctions(base *cel.Env) ([]cel.EnvOption, error) {
 	var options []cel.EnvOption
 	for name, work := range heavyFunctions() {
@@ -199,7 +212,7 @@ func guardedFunctions(base *cel.Env) ([]cel.EnvOption, error) {
 	return options, nil
 }
 
-// guarded is the binding of an overload with so many arguments.
+// guarded returns the guarded binding of an overload with count arguments.
 func guarded(b *functions.Overload, count int, work work) cel.OverloadOpt {
 	refused := types.WrapErr(errCost)
 	call := func(args ...ref.Val) ref.Val {
@@ -224,7 +237,7 @@ func guarded(b *functions.Overload, count int, work work) cel.OverloadOpt {
 	}
 }
 
-// actualCost tells what calls have cost: the API server's numbers, or ours where those are less.
+// actualCost returns the cost of a call: the API server's number, or ours if that is higher.
 type actualCost struct {
 	library.CostEstimator
 
@@ -236,7 +249,7 @@ func (a *actualCost) CallCost(function, overload string, args []ref.Val, result 
 	name := strings.TrimPrefix(function, "@")
 	cost := a.CostEstimator.CallCost(name, strings.TrimPrefix(overload, guardedOverload), args, result)
 	if work := a.works[name]; work != nil {
-		units := 1 + uint64(max(0, min(work(args), maxCallCost))) // what is more was not begun
+		units := 1 + uint64(max(0, min(work(args), maxCallCost))) // a call that costs more has failed
 		if cost == nil || *cost < units {
 			return &units
 		}
@@ -244,7 +257,7 @@ func (a *actualCost) CallCost(function, overload string, args []ref.Val, result 
 	return cost
 }
 
-// matchingText is for a regular expression that is not written out.
+// matchingText is the work of a regular expression that is not a literal.
 func matchingText(args []ref.Val) float64 {
 	pattern, _ := args[1].(types.String)
 	if len(pattern) > maxPattern {
@@ -257,10 +270,11 @@ func matchingText(args []ref.Val) float64 {
 	return perStep * float64(n) * (length(args[0]) + float64(n))
 }
 
-// maxPattern bounds a regular expression that is not written out, in bytes.
+// maxPattern bounds a regular expression that is not a literal, in bytes.
 const maxPattern = 1 << 10
 
-// steps returns how many states a regular expression has, which is how many steps each character of a text may take.
+// steps returns the number of states of a regular expression: each character of a text may take
+// that many steps.
 func steps(pattern string) (int, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

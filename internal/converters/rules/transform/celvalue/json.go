@@ -13,12 +13,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// ErrTooLarge says that a result has more bytes than are allowed.
+// ErrTooLarge is returned for a result that has more bytes than allowed.
 var ErrTooLarge = errors.New("the result is too large")
 
-// AppendJSON appends the JSON of a value to dst, with at most limit bytes, and the names of an object that an expression
-// made in order. Objects and arrays that were handed on are their text as it came. A member that is optional.none() is
-// left out. It fails for what JSON cannot say: bytes, timestamps and other types, infinity, keys that are no strings.
+// AppendJSON appends the JSON of a value to dst, with at most limit bytes. Objects and arrays from
+// the source keep their text; those that an expression made have their names in order, without
+// members that are optional.none(). AppendJSON fails for values that JSON does not have: bytes,
+// timestamps and other types, infinity, keys that are not strings.
 func AppendJSON(dst []byte, v ref.Val, limit int) ([]byte, error) {
 	w := writer{text: dst, limit: len(dst) + limit}
 	err := w.value(v)
@@ -40,7 +41,7 @@ func (w *writer) value(v ref.Val) error {
 		w.text = strconv.AppendUint(w.text, uint64(v), 10)
 	case types.Double:
 		if math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) {
-			return errors.New("a number that is infinite, or none, has no JSON")
+			return errors.New("an infinite number or NaN has no JSON")
 		}
 		w.text = jsondoc.AppendFloat(w.text, float64(v))
 	case types.Bool:
@@ -49,16 +50,13 @@ func (w *writer) value(v ref.Val) error {
 		w.text = append(w.text, "null"...)
 	case *types.Optional:
 		if !v.HasValue() {
-			return errors.New("optional.none() stands where there has to be a value")
+			return errors.New("optional.none() where a value is required")
 		}
 		return w.value(v.GetValue())
-	case *Object:
-		if v.hide == hideNothing {
-			return w.raw(v.text)
-		}
-		return w.mapper(v)
+	case *object:
+		w.text = append(w.text, v.text...)
 	case *list:
-		return w.raw(v.text)
+		w.text = append(w.text, v.text...)
 	case traits.Mapper:
 		return w.mapper(v)
 	case traits.Lister:
@@ -78,33 +76,23 @@ func (w *writer) check() error {
 	return nil
 }
 
-func (w *writer) raw(text []byte) error {
-	if len(w.text)+len(text) > w.limit {
-		return ErrTooLarge
-	}
-	w.text = append(w.text, text...)
-	return nil
-}
-
 func (w *writer) mapper(m traits.Mapper) error {
 	if size := m.Size(); types.IsError(size) {
 		return size.(*types.Err)
 	}
 	w.text = append(w.text, '{')
-	first := true
 	for _, key := range sortedKeys(m) {
 		name, ok := key.(types.String)
 		if !ok {
-			return errors.New("a map whose keys are no strings has no JSON")
+			return errors.New("a map whose keys are not strings has no JSON")
 		}
 		value := m.Get(key)
 		if o, ok := value.(*types.Optional); ok && !o.HasValue() {
 			continue
 		}
-		if !first {
+		if w.text[len(w.text)-1] != '{' {
 			w.text = append(w.text, ',')
 		}
-		first = false
 		w.text = append(AppendString(w.text, string(name)), ':')
 		if err := w.value(value); err != nil {
 			return err
@@ -116,9 +104,8 @@ func (w *writer) mapper(m traits.Mapper) error {
 
 func (w *writer) lister(l traits.Lister) error {
 	w.text = append(w.text, '[')
-	first := true
-	for it := l.Iterator(); it.HasNext() == types.True; first = false {
-		if !first {
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		if w.text[len(w.text)-1] != '[' {
 			w.text = append(w.text, ',')
 		}
 		if err := w.value(it.Next()); err != nil {
@@ -129,5 +116,5 @@ func (w *writer) lister(l traits.Lister) error {
 	return w.check()
 }
 
-// AppendString appends a JSON string. What is not UTF-8 becomes U+FFFD.
+// AppendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }

@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A list is a JSON array as a list of CEL. Looked into, it is a list of cel-go's own, with elements that are text.
+// A list is a JSON array as a list of CEL. Once read, it is a list of cel-go's own, whose elements
+// are still text.
 type list struct {
 	text  []byte
 	items *crdschema.Node
@@ -21,7 +22,8 @@ type list struct {
 
 var _ traits.Lister = (*list)(nil)
 
-// look lists the elements. Text that is no array cannot come from a document; it is an empty list with an error.
+// look lists the elements. Text that is not an array, which a document cannot have, gives an empty
+// list with an error.
 func (l *list) look() traits.Lister {
 	if l.all != nil {
 		return l.all

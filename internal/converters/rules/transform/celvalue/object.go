@@ -1,6 +1,7 @@
 package celvalue
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,54 +15,32 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// An Object is a JSON object as a map of CEL. Names that are no CEL identifiers are found by the spelling that Kubernetes
-// gives them (`a__dash__b`), if the schema has them. It iterates in the order of the names, whatever that of the text is.
-type Object struct {
+// An object is a JSON object as a map of CEL. A name that is not a CEL identifier can also be spelt
+// as Kubernetes escapes it (`a__dash__b`) if the schema has it. Objects iterate in the order of the
+// names, whatever the order of the text.
+type object struct {
 	text    []byte
 	node    *crdschema.Node
-	hide    hiding
 	looked  bool
 	err     *types.Err
-	names   []byte // of all entries, one behind the other
+	names   []byte // of all entries, one after the other
 	entries []entry
 }
 
 var (
-	_ traits.Mapper   = (*Object)(nil)
-	_ traits.Foldable = (*Object)(nil)
+	_ traits.Mapper   = (*object)(nil)
+	_ traits.Foldable = (*object)(nil)
 )
 
-// An entry is a member: its value stays text until it is asked for.
+// An entry is a member, whose value stays text until it is read.
 type entry struct {
 	name  jsondoc.Span // in names
 	at    jsondoc.Span // in the text
 	value ref.Val
 }
 
-// hiding says what is hidden inside an object.
-type hiding int
-
-const (
-	hideNothing hiding = iota
-	hideOwn            // of annotations, those of webhookd
-	hideInMetadata
-	hideInRoot
-)
-
-// These start the names of annotations that are webhookd's own: what it keeps of other versions is not for expressions.
-const ownPrefix, ownStatusPrefix = "conversion.webhookd.io/", "status.conversion.webhookd.io/"
-
-// Root returns a whole object of a version, whose schema is node, without the annotations in which webhookd keeps what
-// other versions say. Text must be one valid JSON object.
-func Root(text []byte, node *crdschema.Node) *Object {
-	return &Object{text: text, node: node, hide: hideInRoot}
-}
-
-// Metadata is Root for the metadata of an object alone, and its place.
-func Metadata(text []byte, node *crdschema.Node) ref.Val { return newValue(text, node, hideInMetadata) }
-
-// look lists the members; of a name that is there twice, the last one.
-func (o *Object) look() *types.Err {
+// look lists the members. When two share a name, the last one wins.
+func (o *object) look() *types.Err {
 	if o.looked {
 		return o.err
 	}
@@ -77,14 +56,14 @@ func (o *Object) look() *types.Err {
 	return o.err
 }
 
-func (o *Object) list() error {
+func (o *object) list() error {
 	s, err := jsondoc.NewScanner(o.text, jsondoc.MaxDepth)
 	if err != nil {
 		return err
 	}
 	return s.Members(func(name []byte) error {
 		at, err := s.Skip()
-		if err == nil && !o.hides(name, s.Text(at)) {
+		if err == nil {
 			start := len(o.names)
 			o.names = append(o.names, name...)
 			if o.entries == nil {
@@ -100,27 +79,10 @@ func span(start, end int) jsondoc.Span {
 	return jsondoc.Span{Start: uint32(start), End: uint32(end)} //nolint:gosec // within a text of less than 2 GiB
 }
 
-// hides reports whether a member is none to expressions. Annotations that are all hidden are no annotations.
-func (o *Object) hides(name, text []byte) bool {
-	switch o.hide {
-	case hideOwn:
-		return strings.HasPrefix(string(name), ownPrefix) || strings.HasPrefix(string(name), ownStatusPrefix)
-	case hideNothing, hideInRoot:
-	case hideInMetadata:
-		if string(name) != "annotations" || text[0] != '{' {
-			return false
-		}
-		all := &Object{text: text}
-		visible := &Object{text: text, hide: hideOwn}
-		return all.look() == nil && visible.look() == nil && len(all.entries) > 0 && len(visible.entries) == 0
-	}
-	return false
-}
+func (e *entry) nameIn(o *object) []byte { return o.names[e.name.Start:e.name.End] }
 
-func (e *entry) nameIn(o *Object) []byte { return o.names[e.name.Start:e.name.End] }
-
-// find returns the value of a name as it is spelt, or nil.
-func (o *Object) find(name string) ref.Val {
+// find returns the value of the member with exactly that name, or nil.
+func (o *object) find(name string) ref.Val {
 	for i := range o.entries {
 		e := &o.entries[i]
 		if string(e.nameIn(o)) == name {
@@ -130,27 +92,19 @@ func (o *Object) find(name string) ref.Val {
 	return nil
 }
 
-func (o *Object) valueOf(e *entry) ref.Val {
+func (o *object) valueOf(e *entry) ref.Val {
 	if e.value == nil {
-		name := string(e.nameIn(o))
-		hide := hideNothing
-		if o.hide == hideInRoot && name == "metadata" || o.hide == hideInMetadata && name == "annotations" {
-			hide = o.hide - 1
+		node := o.node.Values()
+		if o.node.Kind() != crdschema.Map {
+			node = o.node.Property(string(e.nameIn(o)))
 		}
-		e.value = newValue(o.text[e.at.Start:e.at.End], o.nodeOf(name), hide)
+		e.value = New(o.text[e.at.Start:e.at.End], node)
 	}
 	return e.value
 }
 
-func (o *Object) nodeOf(name string) *crdschema.Node {
-	if o.node.Kind() == crdschema.Map {
-		return o.node.Values()
-	}
-	return o.node.Property(name)
-}
-
 // Find implements traits.Mapper.
-func (o *Object) Find(key ref.Val) (ref.Val, bool) {
+func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(key), false
@@ -167,8 +121,8 @@ func (o *Object) Find(key ref.Val) (ref.Val, bool) {
 	return v, v != nil
 }
 
-// FieldName returns the property of an object that a name in an expression means: itself, or what it stands for in the
-// spelling of Kubernetes.
+// FieldName returns the property that a name in an expression means: itself, or the name that
+// Kubernetes escapes so.
 func FieldName(node *crdschema.Node, name string) (string, bool) {
 	if node.Property(name) != nil {
 		return name, true
@@ -178,7 +132,7 @@ func FieldName(node *crdschema.Node, name string) (string, bool) {
 }
 
 // Get implements traits.Indexer.
-func (o *Object) Get(key ref.Val) ref.Val {
+func (o *object) Get(key ref.Val) ref.Val {
 	v, found := o.Find(key)
 	if !found {
 		return types.ValOrErr(v, "no such key")
@@ -187,7 +141,7 @@ func (o *Object) Get(key ref.Val) ref.Val {
 }
 
 // Contains implements traits.Container.
-func (o *Object) Contains(key ref.Val) ref.Val {
+func (o *object) Contains(key ref.Val) ref.Val {
 	v, found := o.Find(key)
 	if v != nil && types.IsUnknownOrError(v) {
 		return v
@@ -196,7 +150,7 @@ func (o *Object) Contains(key ref.Val) ref.Val {
 }
 
 // Size implements traits.Sizer.
-func (o *Object) Size() ref.Val {
+func (o *object) Size() ref.Val {
 	if err := o.look(); err != nil {
 		return err
 	}
@@ -204,40 +158,37 @@ func (o *Object) Size() ref.Val {
 }
 
 // Iterator implements traits.Iterable.
-func (o *Object) Iterator() traits.Iterator {
-	_ = o.look() // an object that cannot be read is empty here; Size and Find say so
+func (o *object) Iterator() traits.Iterator {
+	_ = o.look() // an object that cannot be read is empty here; Size and Find return the error
 	keys := make([]ref.Val, len(o.entries))
-	for i, at := range o.sorted() {
-		keys[i] = types.String(o.entries[at].nameIn(o))
+	for i, e := range o.sorted() {
+		keys[i] = types.String(e.nameIn(o))
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, keys).Iterator()
 }
 
 // Fold implements traits.Foldable.
-func (o *Object) Fold(f traits.Folder) {
+func (o *object) Fold(f traits.Folder) {
 	_ = o.look()
-	for _, at := range o.sorted() {
-		e := &o.entries[at]
+	for _, e := range o.sorted() {
 		if !f.FoldEntry(types.String(e.nameIn(o)), o.valueOf(e)) {
 			return
 		}
 	}
 }
 
-// sorted returns the entries' indices in the order of their names.
-func (o *Object) sorted() []int {
-	order := make([]int, len(o.entries))
+// sorted returns the entries in the order of their names.
+func (o *object) sorted() []*entry {
+	order := make([]*entry, len(o.entries))
 	for i := range order {
-		order[i] = i
+		order[i] = &o.entries[i]
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return strings.Compare(string(o.entries[a].nameIn(o)), string(o.entries[b].nameIn(o)))
-	})
+	slices.SortFunc(order, func(a, b *entry) int { return bytes.Compare(a.nameIn(o), b.nameIn(o)) })
 	return order
 }
 
 // Equal implements ref.Val.
-func (o *Object) Equal(other ref.Val) ref.Val {
+func (o *object) Equal(other ref.Val) ref.Val {
 	m, ok := other.(traits.Mapper)
 	if !ok {
 		return types.False
@@ -248,8 +199,8 @@ func (o *Object) Equal(other ref.Val) ref.Val {
 	return o.eager().Equal(m)
 }
 
-// eager returns a map with all members. Cel-go's own does what is rarely asked for.
-func (o *Object) eager() traits.Mapper {
+// eager returns all members as a map of cel-go's own, for methods that are rarely called.
+func (o *object) eager() traits.Mapper {
 	all := make(map[ref.Val]ref.Val, len(o.entries))
 	if o.look() == nil {
 		for i := range o.entries {
@@ -260,7 +211,7 @@ func (o *Object) eager() traits.Mapper {
 }
 
 // ConvertToNative implements ref.Val.
-func (o *Object) ConvertToNative(t reflect.Type) (any, error) {
+func (o *object) ConvertToNative(t reflect.Type) (any, error) {
 	if err := o.look(); err != nil {
 		return nil, err
 	}
@@ -268,7 +219,7 @@ func (o *Object) ConvertToNative(t reflect.Type) (any, error) {
 }
 
 // ConvertToType implements ref.Val.
-func (o *Object) ConvertToType(t ref.Type) ref.Val {
+func (o *object) ConvertToType(t ref.Type) ref.Val {
 	switch t {
 	case types.MapType:
 		return o
@@ -279,7 +230,7 @@ func (o *Object) ConvertToType(t ref.Type) ref.Val {
 }
 
 // Type implements ref.Val.
-func (o *Object) Type() ref.Type { return types.MapType }
+func (o *object) Type() ref.Type { return types.MapType }
 
 // Value implements ref.Val: it returns a Go map of all members.
-func (o *Object) Value() any { return o.eager().Value() }
+func (o *object) Value() any { return o.eager().Value() }

@@ -8,17 +8,18 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// Ordered returns v, and a map that iterates in the order of its keys where v is a map that does not: cel-go's own maps
-// iterate as Go's do, each time in another order, and a conversion gives the same bytes every time.
+// Ordered returns v, or a map that iterates in the order of its keys if v is one of cel-go's own
+// maps. Those iterate in random order as Go's do, and a conversion must give the same bytes every
+// time.
 func Ordered(v ref.Val) ref.Val {
 	m, ok := v.(traits.Mapper)
-	if _, ours := v.(*Object); ours || !ok {
+	if _, ours := v.(*object); ours || !ok {
 		return v
 	}
 	return ordered{m}
 }
 
-// ordered must not be a traits.Foldable, which cel-go would prefer to the iterator.
+// ordered must not implement traits.Foldable, which cel-go would prefer to the iterator.
 type ordered struct{ traits.Mapper }
 
 // Iterator implements traits.Iterable.
@@ -26,7 +27,7 @@ func (m ordered) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, sortedKeys(m.Mapper)).Iterator()
 }
 
-// sortedKeys returns the keys of a map: bools, numbers, strings, each in their order.
+// sortedKeys returns the keys of a map in order: bools, then numbers, then strings.
 func sortedKeys(m traits.Mapper) []ref.Val {
 	var keys []ref.Val
 	for it := m.Iterator(); it.HasNext() == types.True; {

@@ -1,3 +1,11 @@
+// Package celvalue lets CEL read JSON text, and writes the results of CEL as JSON.
+//
+// An object or array stays text until an expression looks inside. Then its members are listed, one
+// level deep, and stay text themselves. So an expression that reads one field decodes that field
+// alone. Integers are int64, exactly. A value that an expression hands on without a look keeps its
+// text to the byte.
+//
+// Values are for one goroutine, as looking inside changes them.
 package celvalue
 
 import (
@@ -11,18 +19,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// New returns the CEL value of text, which must be one valid JSON value, typed by its place in a schema: a number is a
-// double where the schema says number, and else an int if it is one. A nil node says nothing. The text must not change
-// while the value is in use.
-func New(text []byte, node *crdschema.Node) ref.Val { return newValue(text, node, 0) }
-
-func newValue(text []byte, node *crdschema.Node, hide hiding) ref.Val {
+// New returns the CEL value of text, which must be one valid JSON value. Its type follows the
+// schema, which may be nil: a number is a double if the schema says number, else an int if it is
+// one. The text must not change while the value is in use.
+func New(text []byte, node *crdschema.Node) ref.Val {
 	if len(text) == 0 {
 		return types.NewErr("no JSON")
 	}
 	switch text[0] {
 	case '{':
-		return &Object{text: text, node: node, hide: hide}
+		return &object{text: text, node: node}
 	case '[':
 		return &list{text: text, items: node.Items()}
 	case '"':
@@ -37,8 +43,8 @@ func newValue(text []byte, node *crdschema.Node, hide hiding) ref.Val {
 	return number(string(text), node.Kind())
 }
 
-// number returns a double where the schema has numbers, so that expressions that were checked with doubles get them. For
-// other places, what is too big for an int is a uint if it fits, or a double.
+// number returns a double if the schema says number, since the expression was type-checked so.
+// Otherwise, an integer that does not fit an int is a uint if it fits that, else a double.
 func number(text string, kind crdschema.Kind) ref.Val {
 	if kind != crdschema.Number {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -52,7 +58,7 @@ func number(text string, kind crdschema.Kind) ref.Val {
 	if err != nil {
 		return types.NewErr("number out of range")
 	}
-	if kind == crdschema.Integer && f == math.Trunc(f) && math.Abs(f) <= 1<<53 { // 3.0 and 1e3 are integers, too
+	if kind == crdschema.Integer && f == math.Trunc(f) && math.Abs(f) <= 1<<53 { // such as 3.0 or 1e3
 		return types.Int(f)
 	}
 	return types.Double(f)

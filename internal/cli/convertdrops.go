@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// A dropTeller tells what rules lose of objects on purpose. What is compiled in does not say what it loses.
+type dropTeller struct {
+	set       *ruleset.Set
+	converter *offline
+	known     map[schema.GroupKind][]check.Direction
+}
+
+// tell says it of an object that was converted: where, and the reason that the rule gives, never what was there.
+func (t *dropTeller) tell(ctx context.Context, p *program, name string, before []byte, to string) error {
+	_, gvk, err := manifest.ParseObject(before)
+	if err != nil {
+		return err
+	}
+	kind := t.converter.registry.Lookup(gvk.GroupKind())
+	directions := t.directions(gvk.GroupKind())
+	if kind == nil || len(directions) == 0 {
+		return nil
+	}
+	for _, version := range []string{kind.Hub, to} { // a conversion between others is one to the hub, and another one from there
+		if version == gvk.Version {
+			continue
+		}
+		lost, err := dropsOf(directions, before, direction{gvk.Version, version})
+		if err != nil {
+			return err
+		}
+		for _, line := range lost {
+			p.tell("%s: %s -> %s: dropped %s", name, gvk.Version, version, line)
+		}
+		if version == to {
+			break
+		}
+		there := *t.converter
+		there.group, there.version = "", version
+		if before, err = there.object(ctx, before, gvk); err != nil {
+			return err
+		}
+		gvk.Version = version
+	}
+	return nil
+}
+
+// directions returns what becomes of the fields of a kind that has rules.
+func (t *dropTeller) directions(gk schema.GroupKind) []check.Direction {
+	if known, ok := t.known[gk]; ok {
+		return known
+	}
+	var directions []check.Direction
+	if k := t.set.BoundKind(gk); k != nil {
+		directions = check.Explain(k)
+	}
+	if t.known == nil {
+		t.known = make(map[schema.GroupKind][]check.Direction)
+	}
+	t.known[gk] = directions
+	return directions
+}
+
+// dropsOf returns a line for each place that an object has and a step of its conversion drops.
+func dropsOf(directions []check.Direction, object []byte, step direction) ([]string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, d := range directions {
+		if d.From != step.from || d.To != step.to {
+			continue
+		}
+		outer := "" // what is in it goes with it
+		for _, a := range d.Atoms {
+			if a.Class != check.Dropped || outer != "" && isBelow(a.Path, outer) {
+				continue
+			}
+			outer = a.Path
+			path, err := syntax.ParsePath(a.Path)
+			if err != nil {
+				continue // in a text with a codec, which is no place of the object
+			}
+			line := a.Path
+			switch n := places(value, path.Segments); {
+			case n == 0:
+				continue
+			case n > 1:
+				line += " in " + count(n, "place")
+			}
+			lines = append(lines, line+": "+strings.Join(strings.Fields(a.Reason), " "))
+		}
+	}
+	return lines, nil
+}
+
+// isBelow reports whether a path is another one, or leads into it.
+func isBelow(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}
+
+// places counts the places of a value that a path of rules names.
+func places(value any, path []syntax.Segment) int {
+	if len(path) == 0 {
+		return 1
+	}
+	segment, n := path[0], 0
+	members, _ := value.(map[string]any)
+	elements, _ := value.([]any)
+	switch segment.Kind {
+	case syntax.Field:
+		if member, ok := members[segment.Name]; ok {
+			n = places(member, path[1:])
+		}
+	case syntax.Values, syntax.KeyedValues:
+		for _, member := range members {
+			n += places(member, path[1:])
+		}
+	case syntax.Elements, syntax.KeyedElements:
+		for _, element := range elements {
+			n += places(element, path[1:])
+		}
+	case syntax.Pick:
+		for _, element := range elements {
+			if fields, ok := element.(map[string]any); ok && fields[segment.Name] == any(segment.Value) {
+				n += places(element, path[1:])
+			}
+		}
+	case syntax.First:
+		if len(elements) > 0 {
+			n = places(elements[0], path[1:])
+		}
+	}
+	return n
+}

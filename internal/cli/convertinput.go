@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// stdinName stands for stdin where a file is named.
+const stdinName = "-"
+
+// readInputs reads what --filename names, in order, and reports every file that cannot be read.
+func (p *program) readInputs(names []string) ([]manifest.File, error) {
+	var inputs []manifest.File
+	var problems []error
+	add := func(name string, text []byte, err error) {
+		var in manifest.File
+		if err == nil {
+			in, err = manifest.ParseFile(name, text)
+		}
+		if err != nil {
+			problems = append(problems, err)
+			return
+		}
+		inputs = append(inputs, in)
+	}
+	for _, name := range names {
+		from := ruleset.Origin{What: "objects", Remedy: "give their file or folder with --filename"}
+		if name == stdinName {
+			text, err := p.readStdin(from)
+			add("stdin", text, err)
+			continue
+		}
+		files, err := filesOf(name)
+		if err != nil {
+			problems = append(problems, usage(from.Unread(name, err), ""))
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file) //nolint:gosec // the user's own files
+			add(file, text, from.Unread(name, err))
+		}
+	}
+	return inputs, errors.Join(problems...)
+}
+
+// filesOf returns name, or the files in and below it if it is a folder. Folders whose name begins with
+// a dot are left out: in a mounted ConfigMap they hold the files once more.
+func filesOf(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	files, err := yamlFiles(name)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no .yaml, .yml or .json file in or below this folder: %s", name)
+	}
+	return files, err
+}
+
+// yamlFiles returns the YAML and JSON files in and below a folder, see filesOf.
+func yamlFiles(name string) ([]string, error) {
+	var files []string
+	root := filepath.Clean(name) + string(filepath.Separator) // of a link: what it leads to
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && file != root && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !entry.IsDir() && manifest.FormatOf(file) != "":
+			files = append(files, filepath.Clean(file))
+		}
+		return nil
+	})
+	return files, err
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// An offline converts objects one by one, each as a review of its own, so that they go through the
+// very checks of the server.
+type offline struct {
+	registry       *converters.Registry
+	reviewer       *review.Reviewer
+	group, version string // of --to
+}
+
+func newOffline(p *program, registry *converters.Registry) *offline {
+	reviewer := review.NewReviewer(
+		func() *converters.Registry { return registry },
+		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { p.tellPanic(r) }})
+	return &offline{registry: registry, reviewer: reviewer}
+}
+
+// input converts all documents of a file and reports each that fails.
+func (c *offline) input(ctx context.Context, in manifest.File) (manifest.File, error) {
+	result := manifest.File{Name: in.Name, Format: in.Format}
+	var problems []error
+	for i, document := range in.Documents {
+		converted, err := c.document(ctx, document)
+		for _, problem := range split(err) {
+			problems = append(problems, fmt.Errorf("%s: %w", in.Describe(i), problem))
+		}
+		result.Documents = append(result.Documents, converted)
+	}
+	return result, errors.Join(problems...)
+}
+
+// split returns the errors that were joined in err.
+func split(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// document converts an object, or each object of a List.
+func (c *offline) document(ctx context.Context, text []byte) ([]byte, error) {
+	object, gvk, err := manifest.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	if c.isList(gvk) {
+		return c.list(ctx, object, gvk)
+	}
+	return c.object(ctx, text, gvk)
+}
+
+// isList reports whether the object is a v1 List, as kubectl makes them, or the list of a kind that is
+// registered. Any other object may have items of its own.
+func (c *offline) isList(gvk schema.GroupVersionKind) bool {
+	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "List"}) {
+		return true
+	}
+	kind, isList := strings.CutSuffix(gvk.Kind, "List")
+	return isList && c.registry.Lookup(gvk.GroupKind()) == nil &&
+		c.registry.Lookup(schema.GroupKind{Group: gvk.Group, Kind: kind}) != nil
+}
+
+// list converts the items of a List and puts them back in their place.
+func (c *offline) list(ctx context.Context, list *jsondoc.Object, gvk schema.GroupVersionKind) ([]byte, error) {
+	node, err := list.Get("items")
+	if err != nil {
+		return nil, err
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(node.Text(), &items); err != nil {
+		return nil, errors.New("a List without a list of items: .items")
+	}
+	var problems []error
+	for i, item := range items {
+		converted, err := c.item(ctx, item)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("items[%d]: %w", i, err))
+			continue
+		}
+		items[i] = converted
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if gvk.Group != "" {
+		target := schema.GroupVersion{Group: gvk.Group, Version: c.version}
+		if err := list.Set(jsondoc.StringValue(target.String()), "apiVersion"); err != nil {
+			return nil, err
+		}
+	}
+	joined := []byte("[")
+	for i, item := range items {
+		if i > 0 {
+			joined = append(joined, ',')
+		}
+		joined = append(joined, item...)
+	}
+	value, err := jsondoc.RawValue(append(joined, ']'))
+	if err != nil {
+		return nil, err
+	}
+	if err := list.Set(value, "items"); err != nil {
+		return nil, err
+	}
+	return list.Text(), nil
+}
+
+func (c *offline) item(ctx context.Context, text []byte) ([]byte, error) {
+	_, gvk, err := manifest.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	return c.object(ctx, text, gvk)
+}
+
+// object converts one object.
+func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	group := c.group
+	if group == "" {
+		group = gvk.Group
+	}
+	kind := c.registry.Lookup(gvk.GroupKind())
+	switch {
+	case kind == nil:
+		err := fmt.Errorf("no converter for this kind, webhookd has %s: %s", c.kinds(), gvk.GroupKind())
+		return nil, hintError{err, hintKind(gvk)}
+	case group != gvk.Group:
+		return nil, fmt.Errorf("group of the object differs from that of --to, which may be the version alone: %s", gvk.GroupKind())
+	case !kind.Has(c.version):
+		return nil, fmt.Errorf("no converter to version %s, use one of %s: %s", c.version, strings.Join(kind.Versions, ", "), kind.Name())
+	}
+	body := []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"convert","desiredAPIVersion":`)
+	body = append(body, jsondoc.StringValue(group+"/"+c.version).Text()...)
+	body = append(append(append(body, `,"objects":[`...), text...), `]}}`...)
+	answer, err := c.reviewer.Review(ctx, nil, body)
+	if err != nil {
+		return nil, err
+	}
+	return converted(answer)
+}
+
+// hintKind says what to do with an object of a kind without a converter.
+func hintKind(gvk schema.GroupVersionKind) string {
+	switch {
+	case gvk.Kind == manifest.KindCRD:
+		return "this is a CRD, not an object of its kind: CRDs are given with --crd"
+	case gvk.GroupVersion().String() == syntax.APIVersion:
+		return "these are rules, not an object: rules are given with --rules"
+	}
+	return "rules for other kinds are given with --rules and --crd"
+}
+
+// converted takes the object out of the answer to a review of one.
+func converted(answer []byte) ([]byte, error) {
+	var decoded struct {
+		Response struct {
+			ConvertedObjects []json.RawMessage `json:"convertedObjects"`
+			Result           struct {
+				Message string `json:"message"`
+			} `json:"result"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(answer, &decoded); err != nil {
+		return nil, fmt.Errorf("cannot read the own answer: %w", err)
+	}
+	if len(decoded.Response.ConvertedObjects) != 1 {
+		return nil, errors.New(strings.TrimPrefix(decoded.Response.Result.Message, "objects[0] "))
+	}
+	return decoded.Response.ConvertedObjects[0], nil
+}
+
+func (c *offline) kinds() string {
+	kinds := c.registry.Kinds()
+	names := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		names = append(names, kind.Name())
+	}
+	return strings.Join(names, ", ")
+}

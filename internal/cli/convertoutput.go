@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/yamljson"
+)
+
+// render writes all documents of all files as one stream.
+func render(files []manifest.File, format string) ([]byte, error) {
+	var out bytes.Buffer
+	for i := range files {
+		for _, document := range files[i].Documents {
+			if format == manifest.FormatYAML && out.Len() > 0 {
+				out.WriteString("---\n")
+			}
+			if err := renderDocument(&out, document, format); err != nil {
+				return nil, fmt.Errorf("%s: %w", files[i].Name, err)
+			}
+		}
+	}
+	return out.Bytes(), nil
+}
+
+func renderDocument(out *bytes.Buffer, document []byte, format string) error {
+	if format == manifest.FormatYAML {
+		text, err := yamljson.FromJSON(document)
+		out.Write(text)
+		return err
+	}
+	err := json.Indent(out, document, "", "  ")
+	out.WriteByte('\n')
+	return err
+}
+
+// diffs writes what changes in each file. Both sides are written out anew, so that only what the
+// conversion did is shown, and no difference of layout.
+func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
+	var out bytes.Buffer
+	for i := range before {
+		format := o.output
+		if format == "" {
+			format = before[i].Format
+		}
+		old, err := render(before[i:i+1], format)
+		if err != nil {
+			return nil, err
+		}
+		converted, err := render(after[i:i+1], format)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(diff.Diff(before[i].Name, old, before[i].Name+" ("+o.outcome()+")", converted))
+	}
+	return out.Bytes(), nil
+}
+
+// outcome says what became of the objects.
+func (o *convertOptions) outcome() string {
+	switch {
+	case o.to == "":
+		return "stripped"
+	case o.strip:
+		return o.to + ", stripped"
+	}
+	return o.to
+}

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+type statusOptions struct {
+	targetFlags
+
+	api    apiFlags
+	ruled  ruleFlags
+	files  []string
+	names  []string
+	output string
+	all    bool
+}
+
+func newCRDStatusCommand(p *program) *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [-f FILE] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crd PATH]",
+		Short: "Tell what CRDs point at, and what is wrong with it",
+		Long: `Tell for each CRD what converts it, whom its caBundle trusts and until when, and whether all its versions have a converter,
+served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
+
+With -f it works offline. Without, it reads the API server of the cluster that it runs in, or that of --api-server. In a
+cluster, or with --address, it also connects: does caBundle verify what is served for NAME.NAMESPACE.svc, and are test
+reviews of all pairs of versions answered? The converters are those of this build and of --rules, whose schemas --crd
+names; where webhookd itself has answered, it knows best.
+
+With --rules and --crd, give the files that webhookd has: the schemas of each CRD are compared with webhookd's copy of it,
+and what only one of them has is named, version by version. A copy that is too old costs no field, but no rule is about
+what it lacks. Descriptions and validations do not count. The digest of these files is printed, too: a replica that serves
+the same has it in its metric webhookd_rules_info.
+
+With --service, CRDs that point at something else are shown and not judged. The exit code is 1 if anything is wrong.
+
+RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
+resourceNames [the CRDs].`,
+		Example: `  kubectl get crds -o yaml | webhookd crd status -f - --service webhookd/webhookd
+  webhookd crd status -f crd.yaml --rules rules.yaml --crd crd.yaml
+  webhookd crd status --service webhookd/webhookd --api-server http://127.0.0.1:8001 --address 127.0.0.1:9443`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdStatus(cmd.Context(), &o) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default what the API server says)")
+	o.addService(flags, "judge the CRDs that point at this Service")
+	o.addAddress(flags)
+	o.ruled.add(flags)
+	flags.Lookup("crd").Usage = "`file` or folder of CRDs with the schemas for --rules, which are compared as well; may be given more than once (default the folders of the rules)"
+	flags.StringArrayVar(&o.names, "name", nil, "this CRD only, as `PLURAL.GROUP`; may be given more than once")
+	flags.BoolVar(&o.all, "all", false, "show CRDs with one version and no webhook as well")
+	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
+	offer(cmd, "output", "text", "json")
+	o.api.add(flags)
+	return cmd
+}
+
+func (o *statusOptions) check() (crdwire.StatusOptions, error) {
+	s := crdwire.StatusOptions{Address: o.address, Dial: o.address != "", Now: time.Now()}
+	var serviceErr, outputErr error
+	if o.service != "" {
+		if s.Service, serviceErr = crdwire.ParseService(o.service); serviceErr != nil {
+			serviceErr = fmt.Errorf("--service: %w", serviceErr)
+		}
+	}
+	if o.output != "text" && o.output != "json" {
+		outputErr = badOutput(o.output, "text", "json")
+	}
+	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
+		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
+	}
+	return s, errors.Join(serviceErr, outputErr, o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
+}
+
+func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
+	s, err := o.check()
+	if err != nil {
+		return usage(err, "")
+	}
+	set, err := p.ruleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	registry, err := set.Registry()
+	if err != nil {
+		return err
+	}
+	//nolint:contextcheck // crdschema gives a context to what does not use it
+	s.Compare = func(crd *crdwire.CRD) (string, []string) { return compareWithCopy(set, crd) }
+	s.Versions = func(gk schema.GroupKind) []string {
+		if kind := registry.Lookup(gk); kind != nil {
+			return kind.Versions
+		}
+		return nil
+	}
+	crds, inCluster, err := p.statusCRDs(ctx, o, func(name string) bool { return copyOf(set, name) != nil })
+	if err != nil {
+		return err
+	}
+	s.Dial = s.Dial || inCluster
+	report := statusReport{CRDs: []crdwire.Status{}}
+	if len(o.ruled.rules) > 0 {
+		report.RulesDigest = set.Ruled().Digest()
+	}
+	for _, crd := range crds {
+		if len(o.names) > 0 && !slices.Contains(o.names, crd.Name) {
+			continue
+		}
+		if !o.all && !crdwire.Concerns(crd) {
+			report.LeftOut++
+			continue
+		}
+		status := crdwire.Inspect(ctx, crd, s)
+		report.Findings += len(status.Findings)
+		report.CRDs = append(report.CRDs, status)
+	}
+	if err := p.writeStatus(&report, o.output); err != nil {
+		return fmt.Errorf("cannot write the status: %w", err)
+	}
+	if report.Findings > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// statusCRDs returns the CRDs of the files, or of the API server, those with the schemas that are asked for.
+func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
+	if len(o.files) > 0 {
+		crds, err = p.fileCRDs(ctx, o.files)
+		return crds, false, err
+	}
+	api, inCluster, err := o.api.client(p, "give files of CRDs with --filename, or ")
+	if err != nil {
+		return nil, false, err
+	}
+	defer api.Close()
+	crds, missing, err := crdwire.ReadAllWith(ctx, api, o.names, schemas)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
+	}
+	return crds, inCluster, err
+}
+
+func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD, error) {
+	files, err := p.read(ctx, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --filename"}, paths)
+	if err != nil {
+		return nil, usage(err, "")
+	}
+	var problems []error
+	var crds []*crdwire.CRD
+	for _, f := range files {
+		found, err := crdwire.Parse(f.Text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
+		}
+		crds = append(crds, found...)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if len(crds) == 0 {
+		return nil, fmt.Errorf("no CustomResourceDefinition of apiextensions.k8s.io/v1 here: %s", strings.Join(paths, ", "))
+	}
+	return crds, nil
+}
+
+type statusReport struct {
+	CRDs     []crdwire.Status `json:"crds"`
+	LeftOut  int              `json:"leftOut"` // with one version and no webhook
+	Findings int              `json:"findings"`
+	// RulesDigest identifies the rules and CRDs that were given, as the server's metric does; empty without rules.
+	RulesDigest string `json:"rulesDigest,omitempty"`
+}
+
+func (p *program) writeStatus(r *statusReport, output string) error {
+	if output == "json" {
+		e := json.NewEncoder(p.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	var out strings.Builder
+	for i := range r.CRDs {
+		writeCRDStatus(&out, &r.CRDs[i])
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(&out, "%s with one version and no webhook\n", count(r.LeftOut, "CRD"))
+	}
+	if r.RulesDigest != "" {
+		fmt.Fprintf(&out, "rules and CRDs have the digest %s; replicas that serve them have it in webhookd_rules_info\n", r.RulesDigest)
+	}
+	_, err := io.WriteString(p.stdout, out.String())
+	return err
+}
+
+func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(out, "%s (%s)\n", s.Name, s.Kind)
+	switch {
+	case s.Service != "":
+		line("converted by", "Service %s", s.Service)
+	case s.URL != "":
+		line("converted by", "%s", s.URL)
+	default:
+		line("converted by", "nobody: strategy %s", s.Strategy)
+	}
+	if len(s.ReviewVersions) > 0 {
+		line("reviews", "%s", strings.Join(s.ReviewVersions, ", "))
+	}
+	for _, cert := range s.CABundle {
+		line("trusts", "%s until %s", cert.Subject, cert.NotAfter.Format(time.RFC3339))
+	}
+	versions := make([]string, len(s.Versions))
+	for i, v := range s.Versions {
+		versions[i] = v.Name + versionNotes(&v)
+	}
+	line("versions", "%s", strings.Join(versions, ", "))
+	if s.Copy != "" {
+		line("compared", "with %s", s.Copy)
+	}
+	if s.Served != nil && len(s.Served.Chain) > 0 {
+		cert := s.Served.Chain[0]
+		line("serves", "%s until %s for %s%s", cert.Subject, cert.NotAfter.Format(time.RFC3339), s.Served.ServerName, servedNotes(s.Served))
+	}
+	if s.Elsewhere {
+		line("not judged", "it points elsewhere")
+	}
+	for _, finding := range s.Findings {
+		line("WRONG", "%s", finding)
+	}
+}
+
+func versionNotes(v *crdwire.Version) string {
+	var notes []string
+	if !v.Served {
+		notes = append(notes, "not served")
+	}
+	if v.Storage {
+		notes = append(notes, "storage")
+	} else if v.Stored {
+		notes = append(notes, "objects may be stored in it")
+	}
+	if v.Convertible != nil && !*v.Convertible {
+		notes = append(notes, "no converter")
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, ", ") + ")"
+}
+
+func servedNotes(s *crdwire.Served) string {
+	switch {
+	case s.Convertible:
+		return ", verified; test reviews succeed"
+	case s.Verified:
+		return ", verified"
+	}
+	return ", NOT verified"
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+const formatTable = "table"
+
+func newExplainCommand(p *program) *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json]",
+		Short: "Print what rules make of every field",
+		Long: `Print, for each version and direction, what becomes of every field: whether it is copied, mapped by a rule, preserved
+in an annotation, or dropped. A list, a map or an optional object is in the table twice or more: whether it is there
+(presence), and what is in it.
+
+Behind the tables are the units of more than one place: which places of both versions belong together, and why. An edit of
+one of them is an edit of all: what was kept of the others is out of date then. has(PLACE) is whether there is a value
+there, whatever it is.
+
+Rules need not be complete: what nothing covers is unmapped.`,
+		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
+  webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return p.explain(cmd.Context(), &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.add(flags)
+	flags.StringVar(&o.version, "version", "", "the directions to and from this `version` only (default all)")
+	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
+	offer(cmd, "output", formatTable, manifest.FormatJSON)
+	return cmd
+}
+
+// explainOptions are the flags of explain.
+type explainOptions struct {
+	ruled           ruleFlags
+	version, output string
+}
+
+func (o *explainOptions) check() error {
+	var problems []error
+	if len(o.ruled.rules) == 0 {
+		problems = append(problems, errors.New("nothing to explain: give a file or a folder of Conversions with --rules"))
+	}
+	problems = append(problems, o.ruled.check())
+	if o.output != formatTable && o.output != manifest.FormatJSON {
+		problems = append(problems, badOutput(o.output, formatTable, manifest.FormatJSON))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return usage(err, "")
+	}
+	return nil
+}
+
+// An explained direction is what becomes of the fields of a version in another one.
+type explained struct {
+	CRD   string          `json:"crd"`
+	From  string          `json:"from"`
+	To    string          `json:"to"`
+	Atoms []explainedAtom `json:"atoms"`
+}
+
+type explainedAtom struct {
+	Path   string `json:"path"`
+	Kind   string `json:"kind"`
+	Class  string `json:"class"`
+	To     string `json:"to,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func (p *program) explain(ctx context.Context, o *explainOptions) error {
+	set, err := p.looseRuleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	directions := explainAll(set, o.version)
+	if len(directions) == 0 {
+		if o.version != "" {
+			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "there is "+strings.Join(versionsOf(set), ", "))
+		}
+		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
+	}
+	units := explainUnits(set, o.version)
+	if o.output == manifest.FormatJSON {
+		e := json.NewEncoder(p.stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{"directions": directions, "units": units})
+	}
+	if err := writeTables(p.stdout, directions); err != nil {
+		return err
+	}
+	return writeUnits(p.stdout, units, true)
+}
+
+// versionsOf returns the versions that rules are about, each once.
+func versionsOf(set *ruleset.Set) []string {
+	var names []string
+	for _, c := range set.Conversions {
+		names = append(names, c.Hub)
+		for _, v := range c.Versions {
+			names = append(names, v.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// explainAll explains all conversions, or the directions of one version.
+func explainAll(set *ruleset.Set, version string) []explained {
+	all := []explained{}
+	for _, k := range set.Bound.Kinds {
+		for _, d := range check.Explain(k) {
+			if version != "" && version != d.From && version != d.To {
+				continue
+			}
+			e := explained{CRD: k.CRD.Name, From: d.From, To: d.To, Atoms: make([]explainedAtom, 0, len(d.Atoms))}
+			for _, a := range d.Atoms {
+				e.Atoms = append(e.Atoms, explainedAtom{a.Path, string(a.Kind), string(a.Class), a.To, a.Rule, a.Reason})
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func writeTables(w io.Writer, directions []explained) error {
+	for i, d := range directions {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(w, "%s %s -> %s: %s\n", d.CRD, d.From, d.To, d.summary()); err != nil {
+			return err
+		}
+		var text strings.Builder
+		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "PLACE\tWHAT\tCLASS\tTO\tBY")
+		for _, a := range d.Atoms {
+			by := strings.TrimPrefix(a.Rule+": "+a.Reason, ": ")
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", a.Path, a.Kind, a.Class, a.To, strings.TrimSuffix(by, ": "))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		for line := range strings.Lines(text.String()) {
+			if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// summary counts the classes.
+func (e *explained) summary() string {
+	counts := make(map[string]int)
+	for _, a := range e.Atoms {
+		counts[a.Class]++
+	}
+	var parts []string
+	for _, class := range []check.Class{check.Copied, check.Mapped, check.Preserved, check.Dropped, check.Unmapped} {
+		if n := counts[string(class)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

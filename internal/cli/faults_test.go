@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/serve"
+)
+
+const emptyReview = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"example.com/v1","objects":[]}}`
+
+// insecureClient is for tests in which the certificate does not matter.
+func insecureClient(t *testing.T) *http.Client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+func postReview(t *testing.T, client *http.Client, addr, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+addr+"/crdconvert", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	w, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if _, err := io.Copy(io.Discard, w.Body); err != nil || w.StatusCode != http.StatusOK {
+		t.Fatalf("answer %d: %v", w.StatusCode, err)
+	}
+}
+
+var servingLine = regexp.MustCompile(`"msg":"serving","listen":"([^"]+)".*"adminListen":"([^"]+)"`)
+
+// A jam is a stream that lets nobody through once a text is to pass.
+type jam struct {
+	from      string
+	jammed    atomic.Bool
+	once      sync.Once
+	addresses chan []string
+	release   chan struct{}
+}
+
+func (j *jam) Write(p []byte) (int, error) {
+	if found := servingLine.FindStringSubmatch(string(p)); found != nil {
+		j.once.Do(func() { j.addresses <- found[1:] })
+	}
+	if strings.Contains(string(p), j.from) {
+		j.jammed.Store(true)
+	}
+	if j.jammed.Load() {
+		<-j.release
+	}
+	return len(p), nil
+}
+
+// R9: the log is full to the brim, and reviews are answered.
+func TestABlockedLogHoldsUpNoRequest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "review failed"}
+	t.Cleanup(func() { close(log.release) })
+	codes := make(chan int, 1)
+	go func() {
+		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}
+		codes <- Run(ctx, "", exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
+	}()
+	addresses := <-log.addresses
+	client := insecureClient(t)
+
+	// Each makes a line of 1 KiB.
+	name := strings.Repeat("n", 240)
+	objects := strings.Repeat(`{"apiVersion":"example.com/v1beta1","kind":"K","metadata":{"name":"`+name+`"}},`, 5)
+	failing := strings.Replace(emptyReview, "[]", "["+strings.TrimSuffix(objects, ",")+"]", 1)
+	const reviews = 5000 // more than the queue of the log holds
+	for range reviews {
+		postReview(t, client, addresses[0], failing)
+	}
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addresses[1]+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	scraped, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^webhookd_log_lines_dropped_total [1-9]`).Match(scraped) {
+		t.Error("no dropped lines are counted")
+	}
+
+	cancel()
+	start := time.Now()
+	if code := <-codes; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if took := time.Since(start); took > 6*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+}
+
+// Whoever read the log has gone: writing to it would raise SIGPIPE.
+func TestABrokenLogEndsNothing(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("webhookd") // testscript.Main has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, //nolint:gosec // the program under test
+		"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var address string
+	for lines := bufio.NewScanner(stderr); address == "" && lines.Scan(); {
+		if found := servingLine.FindStringSubmatch(lines.Text()); found != nil {
+			address = found[1]
+		}
+	}
+	if err := stderr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	client := insecureClient(t)
+	for range 5 {
+		postReview(t, client, address, emptyReview)
+		<-time.After(2 * serve.LogDelay) // so that each line is written on its own
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// I24: more connections than descriptors. The server neither ends nor stays deaf.
+func TestRunningOutOfDescriptorsPasses(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("webhookd") // testscript.Main has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	const descriptors = "64"
+	log := &logBuffer{changed: make(chan struct{})}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n "$0" && exec "$@"`, descriptors, //nolint:gosec // the program under test
+		path, "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--header-timeout=30s")
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := log.wait(t, servingLine.String())[1]
+
+	conns := make([]net.Conn, 100)
+	for i := range conns {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address) // the kernel takes those that the server cannot
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		conns[i] = c
+	}
+	log.wait(t, `"msg":"http: Accept error: .*too many open files`)
+	for _, c := range conns {
+		c.Close()
+	}
+	start := time.Now()
+	postReview(t, insecureClient(t), address, emptyReview)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the answer took %s, want at most the second between two accepts", took)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// Nobody reads stderr any more, and the end has something to say: it ends all the same.
+func TestABlockedLogHoldsUpNoEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "draining"}
+	t.Cleanup(func() { close(log.release) })
+	codes := make(chan int, 1)
+	go func() {
+		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--shutdown-timeout=1s"}
+		codes <- Run(ctx, "", exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
+	}()
+	addresses := <-log.addresses
+
+	// A body that never comes is cut, which is an error. Its request is in progress as soon as the body is asked for.
+	conn, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const head = "POST /crdconvert HTTP/1.1\r\nHost: webhookd\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+		t.Fatalf("answer %q: %v", line, err)
+	}
+	cancel()
+	select {
+	case code := <-codes:
+		if code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(patience):
+		t.Error("does not end")
+	}
+}

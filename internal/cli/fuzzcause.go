@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// A cause is what the rules of a kind tell of it: what is worth trying, what they lose on purpose, and which of them has to
+// do with a place. That of a kind that is compiled in is empty.
+type cause struct {
+	conversion *syntax.Conversion
+	directions []check.Direction
+	hints      map[string]roundtrip.Hints
+	drops      []roundtrip.Drop
+}
+
+func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
+	k := set.BoundKind(gk)
+	if k == nil {
+		return &cause{}
+	}
+	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k)}
+}
+
+// rule says what the rules do with the place at which a law does not hold: the nearest place above it that they tell of.
+func (c *cause) rule(v *roundtrip.ViolationError) string {
+	if c.conversion == nil || v.Path == "" {
+		return ""
+	}
+	version, other := v.At, v.From
+	if version == other {
+		other = v.To
+	}
+	if version != c.conversion.Hub {
+		other = c.conversion.Hub
+	}
+	path := anyElement(v.Path)
+	var best check.Atom
+	for _, d := range c.directions {
+		if d.From != version || d.To != other {
+			continue
+		}
+		for _, a := range d.Atoms {
+			if above(a.Path, path) && (len(a.Path) > len(best.Path) || len(a.Path) == len(best.Path) && best.Rule == "") {
+				best = a
+			}
+		}
+	}
+	return c.describe(&best, version, other)
+}
+
+// describe says what becomes of an atom of a version in another one, and where the rule is.
+func (c *cause) describe(a *check.Atom, from, to string) string {
+	switch {
+	case a.Path == "":
+		return "none names the place"
+	case a.Rule == "":
+		return fmt.Sprintf("none, %s %s is %s to %s", from, a.Path, a.Class, to)
+	}
+	text := fmt.Sprintf("%s, %s %s is %s", a.Rule, from, a.Path, a.Class)
+	if a.To != "" {
+		text += fmt.Sprintf(" to %s %s", to, a.To)
+	}
+	spoke := from
+	if from == c.conversion.Hub {
+		spoke = to
+	}
+	for _, r := range c.rules(spoke) {
+		if r.String() == a.Rule {
+			return r.Pos.String() + ": " + text
+		}
+	}
+	return text
+}
+
+func (c *cause) rules(version string) []*syntax.Rule {
+	var rules []*syntax.Rule
+	if v := c.conversion.Version(version); v != nil {
+		rules = append(rules, v.Rules...)
+	}
+	for _, set := range c.conversion.RuleSets {
+		rules = append(rules, set.Rules...)
+	}
+	return rules
+}
+
+// anyElement writes [] for each index of a path of an object.
+func anyElement(path string) string {
+	return regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]`).ReplaceAllStringFunc(path, func(s string) string {
+		if s[1] == '"' {
+			return s
+		}
+		return "[]"
+	})
+}
+
+// above reports whether a path of rules names a place of an object, or one that the place is in.
+func above(rule, place string) bool {
+	r, err := syntax.ParsePath(rule)
+	if err != nil {
+		return false
+	}
+	p, err := syntax.ParsePath(place)
+	if err != nil || len(r.Segments) > len(p.Segments) {
+		return false
+	}
+	for i, s := range r.Segments {
+		at := p.Segments[i]
+		switch s.Kind {
+		case syntax.Field:
+			if at.Kind != syntax.Field || at.Name != s.Name {
+				return false
+			}
+		case syntax.Values, syntax.KeyedValues:
+			if at.Kind != syntax.Field {
+				return false
+			}
+		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
+			if at.Kind != syntax.Elements {
+				return false
+			}
+		}
+	}
+	return true
+}

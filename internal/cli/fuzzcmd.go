@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// defaultObjects is how many objects of each version fuzz makes.
+const defaultObjects = 2000
+
+func newFuzzCommand(p *program) *cobra.Command {
+	var o fuzzOptions
+	cmd := &cobra.Command{
+		Use:   "fuzz [--rules PATH] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Short: "Hold conversions to the laws on random objects",
+		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: there and back gives the
+same object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects go back
+as they are, and as the API server stores them: with the defaults of the schema.
+
+Some objects also take a walk: they are edited at all versions, while the API server stores one version and later another.
+No version may hide an edit. Every object is also converted with forged annotations, which must not break the result.
+
+This is done for each kind that has a CRD and either rules or a compiled-in converter. Objects are made of what the schemas
+allow and of what the rules mention, such as the separators of templates.
+
+If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, the object, the steps of
+the walk, what differs, and the rule that is involved; the exit code is 1. The same seed makes the same objects.`,
+		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
+  webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
+  webhookd fuzz --crd crds/ -n 20000 --seed 7`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.set(cmd.Flags())
+			if err := o.check(); err != nil {
+				return err
+			}
+			return p.fuzz(cmd.Context(), &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.add(flags)
+	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects of each version, 0 for as many as there is time for")
+	flags.DurationVar(&o.time, "for", 0, "how long to go on at most, such as 30s, all kinds together; without --objects, how long (default no limit)")
+	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default by chance)")
+	flags.StringVar(&o.kind, "kind", "", "this kind only, as `KIND.GROUP` (default all)")
+	return cmd
+}
+
+// fuzzOptions are the flags of fuzz.
+type fuzzOptions struct {
+	ruled ruleFlags
+	count uint64
+	time  time.Duration
+	seed  uint64
+	kind  string
+}
+
+// set fills in what was not given.
+func (o *fuzzOptions) set(flags *pflag.FlagSet) {
+	if o.time > 0 && !flags.Changed("objects") {
+		o.count = 0
+	}
+	if !flags.Changed("seed") {
+		o.seed = uint64(rand.Uint32()) //nolint:gosec // choices that can be repeated
+	}
+}
+
+// check reports all that is wrong with the flags.
+func (o *fuzzOptions) check() error {
+	var problems []error
+	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
+		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
+	}
+	problems = append(problems, o.ruled.check())
+	if o.time < 0 {
+		problems = append(problems, errors.New("no time to go on for: give a duration such as 30s: --for"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return usage(err, "")
+	}
+	return nil
+}
+
+// fuzz goes through all kinds, and ends early when it is interrupted.
+func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
+	set, err := p.ruleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	kinds, err := fuzzedKinds(set, o.kind)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	failed := false
+	for _, kind := range kinds {
+		violated, err := p.fuzzKind(ctx, set, kind, o, o.time/time.Duration(len(kinds)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", kind.Name(), err)
+		}
+		failed = failed || violated
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// fuzzedKinds returns the kinds with a converter and a CRD.
+func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
+	registry, err := set.Registry()
+	if err != nil {
+		return nil, err
+	}
+	var kinds []*converters.Kind
+	var names []string
+	for _, kind := range registry.Kinds() {
+		if set.CRD(kind.GroupKind) == nil {
+			continue
+		}
+		names = append(names, kind.Name())
+		if only == "" || kind.Name() == only {
+			kinds = append(kinds, kind)
+		}
+	}
+	switch {
+	case len(kinds) > 0:
+		return kinds, nil
+	case len(names) == 0:
+		return nil, usage(errors.New("nothing to convert: no CRD has rules or a converter that is compiled in"), "name rules with --rules")
+	}
+	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
+	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)
+}
+
+// fuzzKind holds one kind to the laws and reports whether one is violated.
+func (p *program) fuzzKind(
+	ctx context.Context, set *ruleset.Set, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
+) (bool, error) {
+	cause := findCause(set, kind.GroupKind)
+	progress := newProgress(p.stderr, kind.Name())
+	suite := roundtrip.Suite{
+		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true,
+		Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
+	}
+	limited := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	stats, err := suite.Fuzz(limited, o.count)
+	progress.clear()
+	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {
+		return true, p.tellViolation(o, kind, cause, violation)
+	}
+	if err != nil && limited.Err() == nil {
+		return false, err
+	}
+	switch {
+	case stats.Objects > 0:
+	case ctx.Err() == nil && limited.Err() != nil:
+		return false, errors.New("no object was done in time, give it more with --for")
+	case limited.Err() == nil:
+		return false, errors.New("no valid object could be made from the schemas")
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them, %s, %s and %s (seed %d)\n", kind.Name(),
+		count(stats.Objects, "object"), count(stats.Fragments, "fragment"), count(stats.Edits, "edit"), count(stats.Walks, "walk"),
+		count(stats.Forgeries, "forged object"), o.seed)
+	if ctx.Err() != nil {
+		return false, errors.Join(err, errors.New("interrupted"))
+	}
+	return false, err
+}

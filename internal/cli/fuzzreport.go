@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve"
+	"github.com/crdconvert/webhookd/internal/yamljson"
+)
+
+// tellViolation prints a law that does not hold.
+func (p *program) tellViolation(o *fuzzOptions, kind *converters.Kind, c *cause, v *roundtrip.ViolationError) error {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
+	if v.Path == "" {
+		fmt.Fprintf(&out, "problem: %s\n", v.Problem)
+	} else {
+		fmt.Fprintf(&out, "differs: %s\n", v.Path)
+		fmt.Fprintf(&out, "  should be: %s\n  is:        %s\n", orAbsent(v.Was), orAbsent(v.Is))
+		if _, steps, ok := strings.Cut(v.Problem, " differs: "); ok {
+			fmt.Fprintf(&out, "steps: %s\n", steps)
+		}
+	}
+	if rule := c.rule(v); rule != "" {
+		fmt.Fprintf(&out, "rule: %s\n", rule)
+	}
+	if v.Walk != nil {
+		out.WriteString("walk:\n")
+		for _, line := range v.Walk.Lines() {
+			fmt.Fprintf(&out, "  %s\n", line)
+		}
+	}
+	text, err := yamljson.FromJSON(v.Object)
+	if err != nil {
+		text = append(bytes.Clone(v.Object), '\n')
+	}
+	out.WriteString("object:\n")
+	for line := range strings.Lines(string(text)) {
+		out.WriteString("  " + line)
+	}
+	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again(kind, v))
+	_, err = p.stdout.Write(out.Bytes())
+	return err
+}
+
+func orAbsent(text string) string {
+	if text == "" {
+		return "absent"
+	}
+	return text
+}
+
+// again is the command that finds the violation once more.
+func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) string {
+	words := []string{"webhookd", "fuzz"}
+	for _, path := range o.ruled.rules {
+		words = append(words, "--rules", serve.ShellWord(path))
+	}
+	for _, path := range o.ruled.crds {
+		words = append(words, "--crd", serve.ShellWord(path))
+	}
+	return strings.Join(append(words, "--kind", kind.Name(), "--seed", fmt.Sprint(v.Seed), "-n", fmt.Sprint(v.Index+1)), " ")
+}
+
+// progressPause is the least time between two changes of the line.
+const progressPause = 100 * time.Millisecond
+
+// A progress is a line that is written over and over. It is for a terminal only.
+type progress struct {
+	out   io.Writer // nil: no terminal
+	name  string
+	begin time.Time
+	last  time.Time
+	shown bool
+}
+
+func newProgress(out io.Writer, name string) *progress {
+	p := &progress{name: name, begin: time.Now()}
+	if file, ok := out.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.out = out
+		}
+	}
+	return p
+}
+
+func (p *progress) show(s roundtrip.Stats) {
+	now := time.Now()
+	if p.out == nil || now.Sub(p.last) < progressPause {
+		return
+	}
+	p.last, p.shown = now, true
+	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
+		count(s.Edits, "edit"), count(s.Walks, "walk"), now.Sub(p.begin).Round(time.Second))
+}
+
+// clear takes the line away, for the result to be in its place.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+func TestProgressIsForTerminals(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for _, out := range []interface{ Write([]byte) (int, error) }{file, &bytes.Buffer{}} {
+		p := newProgress(out, "Widget.example.com")
+		p.show(roundtrip.Stats{Objects: 1})
+		if p.clear(); p.shown {
+			t.Errorf("%T: a line was written", out)
+		}
+	}
+}
+
+func TestProgressIsOneLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := &progress{out: &out, name: "Widget.example.com", begin: time.Now()}
+	p.show(roundtrip.Stats{Objects: 1, Fragments: 2, Edits: 3, Walks: 4})
+	p.show(roundtrip.Stats{Objects: 2}) // too early
+	p.clear()
+	want := "\rWidget.example.com: 1 object, 2 fragments, 3 edits, 4 walks, 0s\x1b[K\r\x1b[K"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestViolation holds what is printed of a law that does not hold: rules are lossless, so that there is none to be found.
+func TestViolation(t *testing.T) {
+	t.Parallel()
+	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Findings) > 0 {
+		t.Fatal(set.Findings)
+	}
+	cause := findCause(&set, set.Kinds[0].GroupKind)
+	var out bytes.Buffer
+	p := &program{stdout: &out}
+	o := &fuzzOptions{ruled: ruleFlags{rules: []string{"my rules.yaml"}, crds: []string{"crd.yaml"}}}
+	v := &roundtrip.ViolationError{
+		Law: "L1 round trip", From: "v1beta1", To: "v1", Problem: `.spec.steps[3].image differs: there {"a":1}`,
+		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Walk: &roundtrip.Walk{
+			Object: []byte(`{"apiVersion":"example.com/v1beta1"}`), Storage: "v1", Steps: []roundtrip.Step{
+				{Storage: "v1beta1"}, {Version: "v1", Changes: []roundtrip.Change{{Path: []any{"spec", "steps", 3, "picture"}, Remove: true}}},
+			},
+		},
+		Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,
+	}
+	if err := p.tellViolation(o, &set.Kinds[0], cause, v); err != nil {
+		t.Fatal(err)
+	}
+	want := `Widget.example.com: law L1 round trip does not hold, v1beta1 -> v1
+differs: .spec.steps[3].image
+  should be: "x"
+  is:        absent
+steps: there {"a":1}
+rule: rules.yaml:9:7: rule 1, v1beta1 .spec.steps[].image is mapped to v1 .spec.steps[].picture
+walk:
+  create at v1beta1, stored at v1
+  store at v1beta1
+  edit at v1: no .spec.steps[3].picture
+object:
+  kind: Widget
+  spec:
+    steps: []
+seed: 7
+again: webhookd fuzz --rules 'my rules.yaml' --crd crd.yaml --kind Widget.example.com --seed 7 -n 42
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+const violatedRules = `apiVersion: conversion.webhookd.io/v1alpha1
+kind: Conversion
+metadata: {name: widgets.example.com}
+spec:
+  hub: v1
+  versions:
+  - name: v1beta1
+    rules:
+    - {field: ".spec.steps[].image", hub: ".spec.steps[].picture"}
+`
+
+const violatedCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: false
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {steps: {type: array, items: {type: object, properties: {image: {type: string}}}}}
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {steps: {type: array, items: {type: object, properties: {picture: {type: string}}}}}
+`

@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+const (
+	crontabs     = "crontabs.example.com"
+	crontabsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + crontabs
+	secretPath   = "/api/v1/namespaces/webhookd/secrets/webhookd-tls" //nolint:gosec // a path
+	crontabsCRD  = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + crontabs + `"},
+		"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},"conversion":{"strategy":"None"},
+		"versions":[{"name":"v1beta1","served":true,"storage":false},{"name":"v1","served":true,"storage":true}]},
+		"status":{"storedVersions":["v1"]}}`
+)
+
+// A cluster is an API server for a test, and the flags for it.
+type cluster struct {
+	*kubeapitest.Server
+
+	flags []string
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	s := kubeapitest.New(t)
+	c := s.Config()
+	return &cluster{s, []string{"--api-server", c.Server, "--api-token-file", c.TokenFile, "--api-ca-file", c.CAFile}}
+}
+
+func (c *cluster) run(t *testing.T, args ...string) result {
+	t.Helper()
+	return runWith(t, nil, strings.NewReader(""), slices.Concat(args, c.flags)...)
+}
+
+// startServing serves from a folder, and returns the address.
+func startServing(t *testing.T, dir string) string {
+	t.Helper()
+	log := &logBuffer{changed: make(chan struct{})}
+	ended := make(chan int, 1)
+	ctx := t.Context() // ends before the cleanups
+	go func() {
+		ended <- Run(ctx, "", exampleKinds(), []string{"serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
+	}()
+	t.Cleanup(func() { <-ended })
+	return log.wait(t, `"msg":"serving","listen":"([^"]+)"`)[1]
+}
+
+// mount writes a Secret as the kubelet mounts it.
+func (c *cluster) mount(t *testing.T, dir string) {
+	t.Helper()
+	var secret struct {
+		Data map[string][]byte `json:"data"`
+	}
+	if !c.Get(t, secretPath, &secret) {
+		t.Fatal("no Secret")
+	}
+	tlstest.WriteSecretDir(t, dir, secret.Data)
+}
+
+// TestFromNothingToAWiredCRD goes the way of the chart without cert-manager: a certificate, a server, a CRD that points at it,
+// and no way to leave.
+func TestFromNothingToAWiredCRD(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
+	ensure := strings.Fields("certs ensure --secret webhookd/webhookd-tls --service webhookd/webhookd --crd " + crontabs)
+	if got := c.run(t, ensure...); got.Code != 0 || !strings.Contains(got.Stderr, "issued a leaf") || got.Stdout != "" {
+		t.Fatalf("%+v", got)
+	}
+	dir := filepath.Join(t.TempDir(), "tls")
+	c.mount(t, dir)
+	address := startServing(t, dir)
+	caFile := filepath.Join(dir, "ca.crt")
+	service := []string{"--service", "webhookd/webhookd"}
+
+	status := slices.Concat([]string{"crd", "status", "--name", crontabs, "--address", address}, service)
+	if got := c.run(t, status...); got.Code != 1 || !strings.Contains(got.Stdout, "WRONG        nothing is converted") {
+		t.Errorf("%+v", got)
+	}
+	apply := slices.Concat([]string{"crd", "apply", "--crd", crontabs, "--ca-file", caFile, "--address", address, "--timeout", "20s"}, service)
+	if got := c.run(t, apply...); got.Code != 0 || !strings.Contains(got.Stderr, "webhookd: crontabs.example.com: converted by Service webhookd/webhookd\n") {
+		t.Fatalf("%+v", got)
+	}
+	if got := c.run(t, status...); got.Code != 0 || !strings.Contains(got.Stdout, "for webhookd.webhookd.svc, verified; test reviews succeed") {
+		t.Errorf("%+v", got)
+	}
+	if got := c.run(t, append(status, "-o", "json")...); got.Code != 0 || !strings.Contains(got.Stdout, `"findings": 0`) {
+		t.Errorf("%+v", got)
+	}
+
+	review := slices.Concat([]string{"review", "--ca-file", caFile, "--address", address}, service)
+	for _, probe := range []string{"CronTab.example.com/v1beta1:v1", "empty"} {
+		if got := runWith(t, nil, strings.NewReader(""), append(review, "--probe", probe)...); got.Code != 0 || !strings.Contains(got.Stderr, "answered by Service webhookd/webhookd") {
+			t.Errorf("%+v", got)
+		}
+	}
+	if got := runWith(t, nil, strings.NewReader(""), append(review, "--probe", "Nothing.example.com/v1:v2")...); got.Code != 1 || !strings.Contains(got.Stderr, "review failed: ") {
+		t.Errorf("%+v", got)
+	}
+	if got := runWith(t, nil, strings.NewReader(""), slices.Concat(review, []string{"-f", sampleReview, "-f", sampleReview})...); got.Code != 0 ||
+		strings.Count(got.Stdout, `"status":"Success"`) != 2 {
+		t.Errorf("%+v", got)
+	}
+	body, err := os.Open(sampleReview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close() //nolint:errcheck // nothing was written
+	if got := runWith(t, nil, body, review...); got.Code != 0 || !strings.Contains(got.Stdout, `"status":"Success"`) || got.Stderr != "" {
+		t.Errorf("%+v", got)
+	}
+
+	if got := c.run(t, slices.Concat([]string{"crd", "release", "--crd", crontabs}, service)...); got.Code != 1 || !strings.Contains(got.Stderr, "kubectl delete crd "+crontabs) {
+		t.Errorf("%+v", got)
+	}
+	if got := c.run(t, "crd", "release", "--service", "webhookd/other"); got.Code != 0 || !strings.Contains(got.Stderr, "no CRD needs it") {
+		t.Errorf("%+v", got)
+	}
+
+	// A version that is served no more may still be named by managedFields; one that is gone is not converted to.
+	var crd struct {
+		Spec map[string]any `json:"spec"`
+	}
+	c.Get(t, crontabsPath, &crd)
+	conversion, err := json.Marshal(crd.Spec["conversion"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for versions, want := range map[string]result{
+		`{"name":"v1beta1"},{"name":"v1","served":true,"storage":true}`: {Code: 1, Stderr: "webhookd: crontabs.example.com is converted by Service webhookd/webhookd: without it, its objects " +
+			"whose managedFields name a version of spec.versions that is neither served nor stored could not be applied: v1beta1\n"},
+		`{"name":"v1","served":true,"storage":true}`: {Code: 0, Stderr: "webhookd: no CRD needs it\n"},
+	} {
+		left := newCluster(t)
+		left.Put(t, crontabsPath, "kubectl", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crontabs+`"},
+			"spec":{"group":"example.com","names":{"plural":"crontabs","kind":"CronTab"},"conversion":`+string(conversion)+`,"versions":[`+versions+`]},
+			"status":{"storedVersions":["v1"]}}`)
+		if got := left.run(t, slices.Concat([]string{"crd", "release"}, service)...); got.Code != want.Code || !strings.HasPrefix(got.Stderr, want.Stderr) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+
+	// The CA is replaced: both are trusted at once, and the server goes on with the old one.
+	if got := c.run(t, slices.Concat(ensure, []string{"--rotate-ca"})...); got.Code != 0 || !strings.Contains(got.Stderr, "made the next CA") {
+		t.Errorf("%+v", got)
+	}
+	got := c.run(t, status...)
+	if trusted := regexp.MustCompile(`(?m)^ {2}trusts `).FindAllString(got.Stdout, -1); got.Code != 0 || len(trusted) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A Job that is told nothing else takes the API server and the token of its pod.
+func TestOutsideOfACluster(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"crd", "release", "--service", "a/b"},
+		{"certs", "ensure", "--secret", "a/b", "--service", "a/b"},
+	} {
+		want := result{2, "", "webhookd: not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set\n" +
+			"hint: outside of one, name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001\n"}
+		if got := runWith(t, nil, strings.NewReader(""), args...); got != want {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	got := runWith(t, []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443"}, strings.NewReader(""), "crd", "status")
+	if got.Code != 2 || !strings.Contains(got.Stderr, "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestInClusterUsage(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, ca.PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"crd", []string{"no command given"}},
+		{"crd aply", []string{`unknown command "aply" of webhookd crd`, "did you mean webhookd crd apply?"}},
+		{"certs", []string{"no command given"}},
+		{"crd wire", []string{"nothing to wire", "no Service: give that of webhookd with --service NAMESPACE/NAME"}},
+		{"crd wire -f - --service a", []string{`--service: not a Service, write NAMESPACE/NAME: "a"`}},
+		{"crd wire -f - --service a/b --port 0 --path x", []string{"--port 0", `--path "x"`}},
+		{"crd wire -f - --service a/b --url https://a", []string{"give --service or --url"}},
+		{"crd wire -f - --url http://a", []string{"--url: not a URL that the API server calls"}},
+		{"crd wire -f - --service a/b --review-versions v2", []string{`write v1 or v1beta1, each once: --review-versions "v2"`}},
+		{"crd wire -f nowhere --service a/b", []string{"cannot read CRDs: no such file or directory, give their file with --filename: nowhere"}},
+		{"crd wire -f - --service a/b --ca-file nowhere", []string{"cannot read the CAs: no such file or directory, give their file with --ca-file: nowhere"}},
+		{"crd apply", []string{"no CRD: name it", "no Service", "no CA: give the file"}},
+		{"crd apply --crd x --service a/b --timeout 0s --ca-file " + file, []string{`--crd "x"`, "no time to wait"}},
+		{"crd release", []string{"nothing to look for"}},
+		{"crd status -o xml --service a", []string{"unknown output format", "--service: not a Service"}},
+		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
+		{"crd status -f nowhere", []string{"cannot read CRDs: no such file or directory, give their file or folder with --filename: nowhere"}},
+		{"certs ensure", []string{"no Secret", "no Service"}},
+		{"certs ensure --secret a --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "too short for others", "--timeout 1h0m0s"}},
+		{"review --probe empty", []string{"of no use without a webhookd that runs, give --server or --service: --probe\n"}},
+		{"review --address 127.0.0.1:1 --ca-file x", []string{"give --server or --service: --address, --ca-file\n"}},
+		{"review --server https://a --port 1", []string{"of no use with --server, whose URL has it: --port\n"}},
+		{"review --service a/b --address 127.0.0.1", []string{`write HOST:PORT such as 127.0.0.1:9443: --address "127.0.0.1"`}},
+		{"crd wire -f - --url https://a --path /b", []string{"of no use with --url, which has it: --path\n"}},
+		{"crd status -f - --name x --address a:", []string{`--name "x"`, `--address "a:"`}},
+		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
+		{"crd status --name a.b --api-server https://a --api-ca-file nowhere", []string{"cannot read the CAs of the API server: no such file or directory, give their file with --api-ca-file: nowhere"}},
+		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, give its file with --filename: nowhere"}},
+		{"review --rules nowhere --crd neither", []string{
+			"cannot read rules: no such file or directory, give their file or folder with --rules: nowhere",
+			"cannot read CRDs: no such file or directory, give their file or folder with --crd: neither",
+		}},
+		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
+		{"review --server https://a --service a/b", []string{"give --server or --service"}},
+		{"crd apply --crd a.b --service a/b --api-server ftp://a --ca-file " + file, []string{"not the URL of an API server"}},
+	} {
+		got := runWith(t, nil, strings.NewReader(""), strings.Fields(tt.args)...)
+		if got.Code != 2 || got.Stdout != "" {
+			t.Errorf("%s: %+v", tt.args, got)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(got.Stderr, want) {
+				t.Errorf("%s: not said: %s\n%s", tt.args, want, got.Stderr)
+			}
+		}
+	}
+}
+
+func TestWireKeepsABundleThatKubectlPrints(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "a")
+	text := strings.Replace(crontabsCRD, `{"strategy":"None"}`, `{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"a","name":"b"},"caBundle":"`+
+		base64.StdEncoding.EncodeToString(ca.PEM)+`"}}}`, 1)
+	got := runWith(t, nil, strings.NewReader(text), "crd", "wire", "-f", "-", "--service", "a/b")
+	if got.Code != 0 || !strings.Contains(got.Stdout, base64.StdEncoding.EncodeToString(ca.PEM)) || got.Stderr != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAWaitThatIsOver(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
+	ca := tlstest.NewCA(t, "a")
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, ca.PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	got := c.run(t, "crd", "apply", "--crd", crontabs, "--service", "a/b", "--ca-file", file, "--address", "127.0.0.1:1", "--timeout", "300ms")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "no CRD was changed: no good answer within ") || time.Since(start) > 15*time.Second {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A Secret that is mounted may be filled only when the Job runs.
+func TestTheCAFileIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	apply := []string{"crd", "apply", "--crd", crontabs, "--service", "a/b", "--ca-file", file, "--address", "127.0.0.1:1", "--timeout"}
+	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: waiting: cannot read the CAs: no such file or directory, give their file with --ca-file: "+file) {
+		t.Errorf("%+v", got)
+	}
+	if err := os.WriteFile(file, tlstest.NewCA(t, "a").PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.Contains(got.Stderr, "no CRD was changed") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every link of a page to another file of the repository leads to one, and to a heading that it has.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	count := 0
+	for _, page := range pagesOf(t, "../..") {
+		for _, m := range link.FindAllStringSubmatch(withoutCode(read(t, page)), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue // elsewhere
+			}
+			count++
+			to := page
+			if target != "" {
+				to = filepath.Join(filepath.Dir(page), filepath.FromSlash(target))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: no such file: %s", page, m[1])
+			} else if anchor != "" && strings.HasSuffix(to, ".md") && !hasHeading(read(t, to), anchor) {
+				t.Errorf("%s: no such heading: %s", page, m[1])
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("only %d links were found", count)
+	}
+}
+
+func pagesOf(t *testing.T, root string) []string {
+	t.Helper()
+	var pages []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			pages = append(pages, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// withoutCode leaves out what stands in fences and in backquotes.
+func withoutCode(text string) string {
+	text = regexp.MustCompile("(?s)\n *```.*?\n *```").ReplaceAllString(text, "")
+	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "`")
+}
+
+// hasHeading reports whether a page has the heading of an anchor, which GitHub makes of its letters, digits and blanks.
+func hasHeading(text, anchor string) bool {
+	drop := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	for line := range strings.Lines(text) {
+		heading, isHeading := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
+		if isHeading && strings.HasPrefix(line, "#") &&
+			strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}

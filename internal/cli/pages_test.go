@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tutorial is followed as a reader does: its files are written, its commands run, and their output is what it shows. With
+// -update the output is written again.
+//
+//nolint:paralleltest // it works in a folder of its own
+func TestTutorialIsTrue(t *testing.T) {
+	file, err := filepath.Abs("../../docs/tutorials/first-conversion.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if commands := followFile(t, file, "webhookd"); commands < 7 {
+		t.Errorf("%d commands, the page is not read as it is written", commands)
+	}
+}
+
+// The READMEs of the examples show what the commands print, and so does -update, but for shell pipes and for fuzz, which takes
+// long; the tests of the rules hold the examples to the laws.
+//
+//nolint:paralleltest // it works in the repository's folder
+func TestExamplesShowWhatIsPrinted(t *testing.T) {
+	t.Chdir("../..")
+	files, err := filepath.Glob("examples/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, file := range files {
+		commands += followFile(t, file, "bin/webhookd")
+	}
+	if commands < 40 {
+		t.Errorf("%d commands, the pages are not read as they are written", commands)
+	}
+}
+
+// followFile returns how many commands the page has.
+func followFile(t *testing.T, file, program string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page{program: program, run: program == "webhookd"}
+	got := p.follow(t, string(text))
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s does not show what happens, see -update (-page +got):\n%s", file, diff)
+	}
+	return p.commands
+}
+
+// A page is Markdown with files and commands.
+type page struct {
+	program  string // how the page calls webhookd
+	run      bool   // whether what takes long is run as well, and files are written
+	commands int
+}
+
+// follow returns the text with what its commands print.
+func (p *page) follow(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "\n```")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		block, after, closed := strings.Cut(rest, "\n```\n")
+		if !closed {
+			t.Fatalf("a block without an end:\n%s", rest)
+		}
+		kind, content, _ := strings.Cut(block, "\n")
+		switch name, isFile := strings.CutPrefix(content, "# "); {
+		case kind == "console":
+			content = p.runAll(t, content)
+		case kind == "yaml" && isFile && p.run:
+			name, _, _ = strings.Cut(name, "\n")
+			writeExample(t, name, content+"\n")
+		}
+		out.WriteString("\n```" + kind + "\n" + content + "\n```\n")
+		text = after
+	}
+}
+
+func writeExample(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runAll runs the lines that begin with a dollar sign, and keeps the others below those that it leaves out.
+func (p *page) runAll(t *testing.T, block string) string {
+	t.Helper()
+	var out bytes.Buffer
+	keep := true
+	for line := range strings.Lines(block + "\n") {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		if !isCommand {
+			if keep {
+				out.WriteString(line)
+			}
+			continue
+		}
+		out.WriteString(line)
+		args, isOurs := strings.CutPrefix(command, p.program+" ")
+		if keep = !isOurs || strings.Contains(args, "|") || !p.run && strings.HasPrefix(args, "fuzz "); keep {
+			continue
+		}
+		p.commands++
+		Run(t.Context(), "", exampleKinds(), strings.Fields(args), nil, strings.NewReader(""), &out, &out)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

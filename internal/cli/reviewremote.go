@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// remoteFlags make review ask a webhookd that runs.
+type remoteFlags struct {
+	targetFlags
+
+	server        string
+	files, probes []string
+}
+
+func (f *remoteFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.server, "server", "", "post the review to a running webhookd at this `URL`, such as https://localhost:9443/crdconvert")
+	f.addService(flags, "post the review to this Service as the API server does")
+	f.addPort(flags)
+	f.addAddress(flags)
+	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this `file` instead of stdin; may be given more than once")
+	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one of no objects;\nmay be given more than once")
+}
+
+// check reports flags that are of no use without a server, or with the one that is given.
+func (f *remoteFlags) check(flags *pflag.FlagSet) error {
+	switch {
+	case !f.given():
+		return noUse(flags, "without a webhookd that runs, give --server or --service",
+			"port", "path", "address", "ca-file", "filename", "probe")
+	case f.service == "":
+		return noUse(flags, "with --server, whose URL has it", "port", "path")
+	}
+	return nil
+}
+
+func (f *remoteFlags) given() bool { return f.server != "" || f.service != "" }
+
+// endpoint reads the flags, and reports all that is wrong with them.
+func (f *remoteFlags) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
+	var target crdwire.Target
+	var targetErr error
+	switch {
+	case f.server != "" && f.service != "":
+		targetErr = errors.New("both a URL and a Service: give --server or --service")
+	case f.service != "":
+		target, targetErr = f.target()
+	default:
+		if target, targetErr = crdwire.ParseURL(f.server); targetErr != nil {
+			targetErr = fmt.Errorf("--server: %w", targetErr)
+		} else if u, err := url.Parse(f.server); err == nil && u.Path == "" {
+			target.URL += crdwire.DefaultPath
+		}
+	}
+	bundle, bundleErr := f.bundle()
+	problems := append(make([]error, 0, 3+len(f.probes)), targetErr, bundleErr, checkAddress(f.address))
+	probes := make([]crdwire.Probe, 0, len(f.probes))
+	for _, text := range f.probes {
+		probe, err := crdwire.ParseProbe(text)
+		if err != nil {
+			err = fmt.Errorf("--probe: %w", err)
+		}
+		problems, probes = append(problems, err), append(probes, probe)
+	}
+	return &crdwire.Endpoint{Target: target, Bundle: bundle, Address: f.address}, probes, errors.Join(problems...)
+}
+
+// reviewRemotely posts stdin, or test reviews, to a webhookd that runs.
+func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
+	endpoint, probes, err := f.endpoint()
+	if err != nil {
+		return usage(err, "")
+	}
+	if len(probes)+len(f.files) == 0 {
+		body, err := io.ReadAll(p.stdin)
+		if err != nil {
+			return fmt.Errorf("cannot read the review: %w: stdin", err)
+		}
+		return p.postReview(ctx, endpoint, body)
+	}
+	for _, name := range f.files {
+		body, err := os.ReadFile(name) //nolint:gosec // the user's own file
+		if err != nil {
+			return usage(ruleset.Origin{What: "the review", Remedy: "give its file with --filename"}.Unread(name, err), "")
+		}
+		if err := p.postReview(ctx, endpoint, body); err != nil {
+			return fmt.Errorf("%w: %s", err, name)
+		}
+	}
+	for i := range probes {
+		if err := probes[i].Try(ctx, endpoint, "v1"); err != nil {
+			return err
+		}
+		p.tell("answered by %s: %s", endpoint.Target, &probes[i])
+	}
+	return nil
+}
+
+// postReview writes the answer to stdout, and checks it as the API server does.
+func (p *program) postReview(ctx context.Context, endpoint *crdwire.Endpoint, body []byte) error {
+	var review struct {
+		Request struct {
+			UID     string            `json:"uid"`
+			Desired string            `json:"desiredAPIVersion"`
+			Objects []json.RawMessage `json:"objects"`
+		} `json:"request"`
+	}
+	_ = json.Unmarshal(body, &review) // the server says what is wrong with it
+	answer, err := endpoint.Post(ctx, body)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, endpoint.Target)
+	}
+	if _, err := p.stdout.Write(answer); err != nil {
+		return fmt.Errorf("cannot write the answer: %w", err)
+	}
+	objects, err := crdwire.CheckAnswer(answer, review.Request.UID)
+	if err != nil {
+		return err
+	}
+	if len(objects) != len(review.Request.Objects) {
+		return fmt.Errorf("answer has %d objects, not %d", len(objects), len(review.Request.Objects))
+	}
+	for i, text := range objects {
+		var object struct {
+			APIVersion string `json:"apiVersion"`
+		}
+		if err := json.Unmarshal(text, &object); err != nil || object.APIVersion != review.Request.Desired {
+			return fmt.Errorf("answer with an object at another version than was asked for: objects[%d]", i)
+		}
+	}
+	return nil
+}

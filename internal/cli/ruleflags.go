@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// ruleFlags name the rules that a verb works with, beside what is compiled in.
+type ruleFlags struct {
+	rules, crds []string
+	arguments   bool // the rules are named without --rules
+}
+
+// add adds the flags, which are the same for all verbs that work offline.
+func (f *ruleFlags) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.rules, "rules", nil, "`path` of a file or folder of Conversions, - for stdin; may be given more than once")
+	f.addCRDs(flags, " (default the folders of the rules)")
+}
+
+// addCRDs adds --crd, of which --crds, as serve has it, is another name.
+func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
+		if given == "crds" {
+			given = "crd"
+		}
+		return pflag.NormalizedName(given)
+	})
+	flags.StringArrayVar(&f.crds, "crd", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
+}
+
+// check reports what is wrong with the flags; others are the files that the verb reads besides.
+func (f *ruleFlags) check(others ...string) error {
+	var problems []error
+	if len(f.rules) > 0 && len(f.crdPaths()) == 0 {
+		problems = append(problems, errors.New("rules need the CRDs that they are about: give their file or folder with --crd"))
+	}
+	return errors.Join(append(problems, f.checkStdin(others...))...)
+}
+
+// checkStdin reports whether stdin, which has an end, is to be read more than once.
+func (f *ruleFlags) checkStdin(others ...string) error {
+	reads := 0
+	for _, path := range slices.Concat(f.rules, f.crds, others) {
+		if path == stdinName {
+			reads++
+		}
+	}
+	if reads > 1 {
+		return errors.New("stdin is wanted for several things, name files for all but one: -")
+	}
+	return nil
+}
+
+// crdPaths returns where the CRDs are: where it was not said, in the folders of the rules. What is not there may have been
+// meant for one; reading it will tell.
+func (f *ruleFlags) crdPaths() []string {
+	if len(f.crds) > 0 {
+		return f.crds
+	}
+	return slices.DeleteFunc(slices.Clone(f.rules), func(path string) bool {
+		info, err := os.Stat(path)
+		return path == stdinName || err == nil && !info.IsDir()
+	})
+}
+
+// texts reads the files. One that cannot be read makes the command line wrong.
+func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles []ruleset.File, err error) {
+	from := ruleset.Origin{What: "rules", Remedy: "give their file or folder with --rules"}
+	if f.arguments {
+		from.Remedy = "give their file or folder"
+	}
+	ruleFiles, rulesErr := p.read(ctx, from, f.rules)
+	var crdErr error
+	if len(f.crds) > 0 { // otherwise they are among what was read
+		crdFiles, crdErr = p.read(ctx, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --crd"}, f.crds)
+	} else {
+		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
+	}
+	if err := errors.Join(rulesErr, crdErr); err != nil {
+		return nil, nil, usage(err, "")
+	}
+	return ruleFiles, crdFiles, nil
+}
+
+// read is readTexts, to which - is stdin: of any length, as all CRDs of a cluster may be.
+func (p *program) read(ctx context.Context, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
+	var files []ruleset.File
+	var problems []error
+	for _, path := range paths {
+		if path == stdinName {
+			text, err := p.readStdin(from)
+			files, problems = append(files, ruleset.File{Name: "stdin", Text: text}), append(problems, err)
+			continue
+		}
+		found, err := ruleset.Read(ctx, ruleset.ReaderForVerbs(), from, path)
+		files, problems = append(files, found...), append(problems, err)
+	}
+	return once(files), errors.Join(problems...)
+}
+
+// readStdin reads all of it, and calls it so in errors, whatever the file is called.
+func (p *program) readStdin(from ruleset.Origin) ([]byte, error) {
+	text, err := io.ReadAll(p.stdin)
+	return text, from.Unread("stdin", ruleset.Renamed(err, "stdin"))
+}
+
+// once leaves out files that come again, such as one of a folder that is named besides. What was named is no file of a
+// folder.
+func once(files []ruleset.File) []ruleset.File {
+	first := make(map[string]int, len(files))
+	kept := make([]ruleset.File, 0, len(files))
+	for _, f := range files {
+		name := filepath.Clean(f.Name)
+		i, again := first[name]
+		if !again {
+			first[name] = len(kept)
+			kept = append(kept, f)
+			continue
+		}
+		kept[i].InFolder = kept[i].InFolder && f.InFolder
+	}
+	return kept
+}
+
+// registry returns what is compiled in and what the rules make.
+func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Registry, error) {
+	set, err := p.ruleSet(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return set.Registry()
+}
+
+// ruleSet loads rules to convert with. Where they cannot be used, all findings are written to stderr; where only the
+// checker is not content with them, that is said.
+func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
+	set, err := p.looseRuleSet(ctx, f)
+	if err == nil && len(set.Findings) > 0 {
+		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", count(len(set.Findings), "finding"))
+	}
+	return set, err
+}
+
+// looseRuleSet is ruleSet without a word about rules that can be used.
+func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
+	ruleFiles, crdFiles, err := p.texts(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	set, err := p.compiled.Load(ctx, ruleFiles, crdFiles)
+	switch {
+	case err != nil:
+		return nil, err
+	case set.Broken > 0:
+		if err := set.Render(p.stderr, finding.Text); err != nil {
+			return nil, err
+		}
+		p.tellNoCRD(f, &set)
+		return nil, hintError{
+			fmt.Errorf("rules cannot be used: %s above", count(len(set.Findings), "finding")),
+			"fix them, or see webhookd check --help",
+		}
+	case len(f.rules) > 0 && len(set.Conversions) == 0:
+		return nil, noConversion(f.rules)
+	}
+	p.tellNoCRD(f, &set)
+	return &set, nil
+}
+
+// namesOf lists files as errors call them.
+func namesOf(paths []string) string {
+	names := slices.Clone(paths)
+	for i, name := range names {
+		if name == stdinName {
+			names[i] = "stdin"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func noConversion(paths []string) error {
+	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), "webhookd suggest writes one to begin with")
+}
+
+// tellNoCRD says that no CRD was found where rules need one.
+func (p *program) tellNoCRD(f *ruleFlags, set *ruleset.Set) {
+	if set.LacksCRD() && len(set.CRDs) == 0 {
+		p.tell("no CRD in any file: %s", namesOf(f.crdPaths()))
+	}
+}

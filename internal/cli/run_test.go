@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// result is what a run of the program leaves behind.
+type result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+func runWith(t *testing.T, environ []string, stdin io.Reader, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := Run(t.Context(), "", exampleKinds(), args, environ, stdin, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func TestWhatGoesWrongIsTold(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		args    []string
+		environ []string
+		stdin   string
+		want    result
+	}{
+		{"no command", nil, nil, "", result{2, "", "webhookd: no command given\nhint: webhookd --help lists the commands\n"}},
+		{"misspelt command", []string{"sevre"}, nil, "", result{2, "", "webhookd: unknown command \"sevre\"\nhint: did you mean webhookd serve?\n"}},
+		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: unknown command \"conv\"\nhint: did you mean webhookd convert?\n"}},
+		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: unknown command \"fly\"\nhint: webhookd --help lists the commands\n"}},
+		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
+		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
+		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
+		{"argument", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: review takes no arguments, only flags: \"x.json\"\nhint: webhookd review reads stdin\n"}},
+		{"argument that is a file of rules", []string{"explain", "x.yaml"}, nil, "", result{2, "", "webhookd: explain takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
+		{"argument that is a file of CRDs", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: suggest takes no arguments, only flags: \"x.yaml\"\nhint: name files with --crd\n"}},
+		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
+		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
+		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
+		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
+		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir (default): no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set self-signed (default)\n"}},
+		{"all problems of the configuration", []string{"serve", "--queue-wait=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
+			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
+			"webhookd: queue-wait (flag --queue-wait): too large: write at most 10s\n"}},
+		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): cannot be read: no such file or directory, write the file or leave config out: nowhere.yaml\n"}},
+		{"unknown variable", []string{"config", "-o", "xml"}, []string{"WEBHOOKD_LISTN=:1"}, "", result{2, "", "" +
+			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
+			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
+		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: unknown output format \"xml\": write text or json\n"}},
+		{"nothing to convert", []string{"convert"}, nil, "", result{2, "", "" +
+			"webhookd: nothing to convert: give a file, a folder or - with --filename\n" +
+			"webhookd: no version to convert to: give one with --to, such as v1\n"}},
+		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
+			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
+			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
+		{"no path", []string{"check", "x.yaml", "--crd", ""}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder: x.yaml\nwebhookd: cannot read CRDs: no such file or directory, give their file or folder with --crd: \"\"\n"}},
+		{"stdin twice", []string{"check", "-", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
+		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crd", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
+		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crd", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
+		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects: stdin\n"}},
+		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read objects: no such file or directory, give their file or folder with --filename: nowhere.yaml\n"}},
+		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in or below this folder: testdata/fuzz\n"}},
+		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
+		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := runWith(t, tt.environ, strings.NewReader(tt.stdin), tt.args...)
+			if tt.want.Stderr == "" {
+				if got.Stderr == "" {
+					t.Error("nothing is told")
+				}
+				got.Stderr = ""
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEveryLineToAPersonHasTheVoice(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"x"}, {"serve", "--x"}, {"serve", "--tls-dir", "nowhere"}, {"convert", "--to", "/"}} {
+		got := runWith(t, nil, strings.NewReader(""), args...)
+		for line := range strings.Lines(got.Stderr) {
+			text, ok := strings.CutPrefix(line, "webhookd: ")
+			if !ok {
+				text, ok = strings.CutPrefix(line, "hint: ")
+			}
+			if !ok || strings.HasSuffix(text, ".\n") || strings.ToLower(text[:1]) != text[:1] {
+				t.Errorf("%q says %q", args, line)
+			}
+		}
+	}
+}
+
+// serve ends when its context does, and well.
+func TestServeEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	codes := make(chan int)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader := newLineReader(&stderr, "\"msg\":\"serving\"")
+	go func() {
+		codes <- Run(ctx, "", exampleKinds(), []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}, nil, strings.NewReader(""), io.Discard, reader)
+	}()
+	select {
+	case <-reader.found:
+	case <-time.After(20 * time.Second):
+		t.Fatal("does not serve")
+	}
+	cancel()
+	if code := <-codes; code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
+// Stdin that cannot be read is called so by all verbs, with what was to be read.
+func TestStdinThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, args, want string }{
+		{"convert", "convert -f - --to v1", "cannot read objects: is a directory, give their file or folder with --filename: stdin"},
+		{"check", "check - --crd testdata/fuzz", "cannot read rules: is a directory, give their file or folder: stdin"},
+		{"suggest", "suggest --crd -", "cannot read CRDs: is a directory, give their file or folder with --crd: stdin"},
+		{"review", "review", "cannot read the review: is a directory, pipe a ConversionReview into it: stdin"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			stdin := iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR})
+			var stderr bytes.Buffer
+			code := Run(t.Context(), "", exampleKinds(), strings.Fields(test.args), nil, stdin, io.Discard, &stderr)
+			if code == exitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
+				t.Errorf("%d, %s", code, stderr.String())
+			}
+		})
+	}
+}

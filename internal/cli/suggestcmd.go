@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+func newSuggestCommand(p *program) *cobra.Command {
+	var o suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest --crd PATH [--hub VERSION] [--name PLURAL.GROUP]",
+		Short: "Write a Conversion file to begin with",
+		Long: `Compare the schemas of a CRD's versions, and write a Conversion file to begin with. Fields that are the same in both
+versions need no rule and are left out. What is likely the same under another name, in another place or of another
+type is a rule in a comment, with the reason: remove the # where the guess is right. For the rest, which is listed, the
+file has unmapped: Preserve, which keeps values in an annotation.
+
+Of several CRDs, those with more than one version are written, each as a document, or that of --name alone.`,
+		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
+  webhookd suggest --crd crds/ --name crontabs.example.com --hub v1
+  kubectl get crd crontabs.example.com -o yaml | webhookd suggest --crd -
+  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.ruled.crds) == 0 {
+				return usage(errors.New("no schemas to compare: give the file or folder of the CRD with --crd"), "")
+			}
+			return p.suggest(cmd.Context(), &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.addCRDs(flags, "")
+	flags.StringVar(&o.hub, "hub", "", "the `version` that all others are related to (default the one that is stored)")
+	flags.StringVar(&o.name, "name", "", "this CRD only, as `PLURAL.GROUP` (default all with more than one version)")
+	return cmd
+}
+
+// suggestOptions are the flags of suggest.
+type suggestOptions struct {
+	ruled     ruleFlags
+	hub, name string
+}
+
+func (p *program) suggest(ctx context.Context, o *suggestOptions) error {
+	_, crdFiles, err := p.texts(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	set := ruleset.Set{CRDFiles: crdFiles}
+	if set.CRDs, set.Findings = ruleset.ParseCRDs(ctx, crdFiles); len(set.Findings) > 0 {
+		if err := set.Render(p.stderr, "text"); err != nil {
+			return err
+		}
+		return fmt.Errorf("CRDs cannot be used: %s above", count(len(set.Findings), "finding"))
+	}
+	crds, err := o.choose(set.CRDs)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, 0, len(crds))
+	for _, crd := range crds {
+		hub := o.hub
+		if hub == "" {
+			hub = suggest.HubOf(crd)
+		}
+		text, err := suggest.Conversion(crd, hub)
+		if err != nil {
+			return usage(fmt.Errorf("%w: --hub", err), "")
+		}
+		texts = append(texts, string(text))
+	}
+	_, err = fmt.Fprint(p.stdout, strings.Join(texts, "---\n"))
+	return err
+}
+
+// choose returns the CRDs to write Conversions for.
+func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error) {
+	var chosen []*crdschema.CRD
+	names := make([]string, 0, len(crds))
+	for _, crd := range crds {
+		names = append(names, crd.Name)
+		if crd.Name == o.name || o.name == "" && len(crd.Versions) > 1 {
+			chosen = append(chosen, crd)
+		}
+	}
+	switch {
+	case len(crds) == 0:
+		hint := "give the file whose kind is " + manifest.KindCRD + " with --crd"
+		return nil, usage(fmt.Errorf("no CRD in any file: %s", namesOf(o.ruled.crds)), hint)
+	case len(chosen) > 0:
+		return chosen, nil
+	case o.name == "":
+		return nil, fmt.Errorf("nothing to convert, these have one version only: %s", strings.Join(names, ", "))
+	}
+	slices.Sort(names)
+	hint := didyoumean.Hint(o.name, names, "there is "+strings.Join(names, ", "))
+	return nil, usage(fmt.Errorf("no such CRD: --name %s", o.name), hint)
+}

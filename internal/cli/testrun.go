@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/manifest"
+)
+
+// run checks the rules of the suite and runs all cases. An error is none of theirs.
+func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
+	s.out, s.verbose = p, o.verbose
+	set, err := p.compiled.Load(ctx, s.rules, s.crds)
+	if err != nil {
+		return err
+	}
+	s.set = &set
+	registry, err := set.Registry()
+	if err != nil {
+		return err
+	}
+	s.converter = newOffline(p, registry)
+	if len(set.Errors()) > 0 {
+		if err := set.Render(p.stdout, finding.Text); err != nil {
+			return err
+		}
+		s.ruleProblem = set.Broken > 0
+		s.fail("%s in the rules and CRDs", count(len(set.Errors()), "finding"))
+	}
+	s.collect(o.update)
+	s.tally.cases = len(s.cases)
+	for _, c := range s.cases {
+		kind := s.kindOf(c)
+		if kind == nil {
+			continue
+		}
+		if o.update {
+			s.update(ctx, c, kind)
+		}
+		s.hold(ctx, c, kind)
+	}
+	return s.sum(o.update)
+}
+
+// sum is the last line of a suite.
+func (s *testSuite) sum(update bool) error {
+	result := "ok  "
+	if s.tally.failures > 0 {
+		result = "FAIL"
+	}
+	text := fmt.Sprintf("%s %s: %s, %s", result, s.dir, count(s.tally.cases, "case"), count(s.tally.conversions, "conversion"))
+	if s.tally.failures > 0 {
+		text += ", " + count(s.tally.failures, "failure")
+	}
+	if update {
+		text += fmt.Sprintf(", %s written", count(s.tally.written, "file"))
+	}
+	_, err := fmt.Fprintln(s.out.stdout, text)
+	return err
+}
+
+// fail tells of one thing that is not as it should be.
+func (s *testSuite) fail(format string, args ...any) {
+	s.tally.failures++
+	fmt.Fprintf(s.out.stdout, "FAIL %s: %s\n", s.dir, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+}
+
+func (s *testSuite) pass(format string, args ...any) {
+	if s.verbose {
+		fmt.Fprintf(s.out.stdout, "ok   %s: %s\n", s.dir, fmt.Sprintf(format, args...))
+	}
+}
+
+// kindOf returns the kind of a case, or nil if it cannot be converted, which is told.
+func (s *testSuite) kindOf(c *testCase) *converters.Kind {
+	versions := slices.Sorted(maps.Keys(c.versions))
+	if len(versions) == 0 {
+		return nil // which sound has told
+	}
+	f := c.versions[versions[0]]
+	kind, crd := s.converter.registry.Lookup(f.gvk.GroupKind()), s.set.CRD(f.gvk.GroupKind())
+	switch {
+	case kind != nil && crd != nil && kind.Has(f.gvk.Version):
+		return kind
+	case s.ruleProblem: // is the reason
+	case kind == nil:
+		s.fail("%s: no rules and no converter for this kind, there is %s: %s", f.name, s.converter.kinds(), f.gvk.GroupKind())
+	case crd == nil:
+		s.fail("%s: the CRD of this kind is missing: %s", f.name, kind.Name())
+	default:
+		s.fail("%s: no version %s, it has %s: %s", f.name, f.gvk.Version, strings.Join(kind.Versions, ", "), kind.Name())
+	}
+	return nil
+}
+
+// hold runs one case.
+func (s *testSuite) hold(ctx context.Context, c *testCase, kind *converters.Kind) {
+	for _, version := range slices.Sorted(maps.Keys(c.versions)) {
+		for _, problem := range s.storable(c.versions[version]) {
+			s.fail("%s: %s", c.versions[version].name, problem)
+		}
+	}
+	for _, from := range kind.Versions {
+		if c.versions[from] == nil {
+			continue
+		}
+		for _, to := range kind.Versions {
+			if from != to {
+				s.there(ctx, c, from, to)
+			}
+		}
+	}
+}
+
+// there converts an object, compares it with what it should be, and converts it back.
+func (s *testSuite) there(ctx context.Context, c *testCase, from, to string) {
+	source, name := c.versions[from], fmt.Sprintf("%s: %s -> %s", c.name, from, to)
+	result, ok := s.convert(ctx, name, source.document, to)
+	if !ok {
+		return
+	}
+	expected := c.oneWay[direction{from, to}]
+	if expected == nil {
+		expected = c.versions[to]
+	}
+	if expected != nil && !s.same(name, expected, result, false) {
+		s.hintDrops(c, direction{from, to})
+		return // the way back would fail for the same reason
+	}
+	name += " -> " + from
+	back, ok := s.convert(ctx, name, result, from)
+	if !ok {
+		return
+	}
+	if expected = c.oneWay[direction{to, from}]; expected == nil {
+		expected = source
+	}
+	if s.same(name, expected, back, hasKept(source.document)) {
+		s.pass("%s", name)
+		return
+	}
+	s.hintDrops(c, direction{to, from})
+}
+
+// stored returns two objects of the version of a file as the API server stores them, if it adds defaults to either.
+func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
+	crd := s.set.CRD(f.gvk.GroupKind())
+	if crd == nil || crd.Version(f.gvk.Version) == nil {
+		return a, b
+	}
+	version := crd.Version(f.gvk.Version)
+	storedA, changedA, errA := version.Stored(a)
+	storedB, changedB, errB := version.Stored(b)
+	if errA != nil || errB != nil || !changedA && !changedB {
+		return a, b
+	}
+	return encoded(storedA), encoded(storedB)
+}
+
+// encoded writes the numbers of an object as the API server does.
+func encoded(document []byte) []byte {
+	var object map[string]any
+	if err := utiljson.Unmarshal(document, &object); err != nil {
+		return document
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return document
+	}
+	return text
+}
+
+func (s *testSuite) convert(ctx context.Context, name string, document []byte, to string) ([]byte, bool) {
+	s.tally.conversions++
+	result, err := s.converted(ctx, document, to)
+	if err != nil {
+		s.fail("%s: cannot be converted: %v", name, err)
+	}
+	return result, err == nil
+}
+
+func (s *testSuite) converted(ctx context.Context, document []byte, to string) ([]byte, error) {
+	_, gvk, err := manifest.ParseObject(document)
+	if err != nil {
+		return nil, err
+	}
+	s.converter.version = to
+	return s.converter.object(ctx, document, gvk)
+}
+
+// same compares a result with a file as the API server stores them, with defaults, and tells the difference. A visible
+// comparison leaves the annotations out that keep values.
+func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
+	want := expected.document
+	if visible {
+		var err error
+		if want, err = withoutKept(want); err == nil {
+			result, err = withoutKept(result)
+		}
+		if err != nil {
+			s.fail("%s: %v", name, err)
+			return false
+		}
+	}
+	want, result = s.stored(expected, want, result)
+	was, wasErr := canonical(want)
+	is, isErr := canonical(result)
+	if wasErr != nil || isErr != nil {
+		s.fail("%s: cannot be compared: %v, %v", name, wasErr, isErr)
+		return false
+	}
+	if bytes.Equal(was, is) {
+		return true
+	}
+	text := diff.Diff(expected.name, was, name, is)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff A B": A and B follow
+	s.fail("%s is not %s\n%s", name, s.short(expected.name), text)
+	return false
+}
+
+// update writes the files of a case anew.
+func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Kind) {
+	source := c.source(kind.Versions)
+	if source == nil {
+		return
+	}
+	from := source.gvk.Version
+	for _, to := range kind.Versions {
+		if to == from || c.oneWay[direction{from, to}] != nil {
+			continue
+		}
+		target := c.versions[to]
+		if target == nil {
+			target = &caseFile{name: c.path + "." + to + filepath.Ext(source.name), format: source.format}
+		}
+		if s.write(ctx, target, source.document, to) {
+			c.versions[to] = target
+		}
+	}
+	for d, target := range c.oneWay {
+		document, ok := s.origin(ctx, c, d)
+		if !ok || !s.write(ctx, target, document, d.to) {
+			delete(c.oneWay, d)
+		}
+	}
+}
+
+// origin is what a file from one version to another is made from: the file of the one version, or, where there is none,
+// what that of the other version becomes there.
+func (s *testSuite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
+	if f := c.versions[d.from]; f != nil {
+		return f.document, true
+	}
+	f := c.versions[d.to]
+	if f == nil {
+		return nil, false // which sound has told
+	}
+	document, err := s.converted(ctx, f.document, d.from)
+	return document, err == nil // which hold tells
+}
+
+// write converts a document, and writes the file if that makes it another one.
+func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte, to string) bool {
+	result, err := s.converted(ctx, document, to)
+	if err != nil {
+		return target.document != nil // hold tells it
+	}
+	if target.document != nil {
+		if same, err := canonicalEqual(target.document, result); err == nil && same {
+			return true
+		}
+	}
+	text, err := target.text(result)
+	if err == nil {
+		err = os.WriteFile(target.name, text, 0o644) //nolint:gosec // a file for people, beside others of theirs
+	}
+	if err != nil {
+		s.fail("%s: %v", target.name, err)
+		return false
+	}
+	s.tally.written++
+	target.document = result
+	_, target.gvk, err = manifest.ParseObject(result)
+	return err == nil
+}
+
+// fieldPath writes a field as paths do.
+func fieldPath(name string) string { return jsondoc.FormatPath(name) }

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// A testSuite is a folder with cases, and what converts them.
+type testSuite struct {
+	dir         string
+	rules, crds []ruleset.File
+	files       []ruleset.File // of cases
+	out         *program
+	verbose     bool
+
+	set         *ruleset.Set
+	ruleProblem bool // some kinds cannot be converted, which is told
+	converter   *offline
+	cases       []*testCase
+	tally       tally
+}
+
+// namedFiles are those of --rules and --crd, which belong to every suite.
+type namedFiles struct {
+	given       bool // either flag was
+	rules, crds []ruleset.File
+}
+
+// named reads them, once, since stdin may be among them.
+func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
+	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
+	ruleFiles, crdFiles, err := p.texts(ctx, f)
+	named.rules, named.crds = ruleset.FilesOfRules(ruleFiles), crdFiles
+	if err == nil && len(f.rules) > 0 && len(named.rules) == 0 {
+		err = noConversion(f.rules)
+	}
+	return named, err
+}
+
+// findSuites returns the suites in and below a folder.
+func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return nil, placeOfCases().Unread(dir, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("not a folder, name the one that the cases are in: %s", dir)
+	case named.given:
+		suite, err := readSuite(dir)
+		if err != nil {
+			return nil, err
+		}
+		suite.rules = once(append(suite.rules, named.rules...))
+		suite.crds = once(append(suite.crds, named.crds...))
+		return []*testSuite{suite}, nil
+	}
+	all, err := readSuite(dir)
+	suites := all.split()
+	if err == nil && len(suites) == 0 {
+		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crd: %s", dir)
+	}
+	return suites, err
+}
+
+func placeOfCases() ruleset.Origin {
+	return ruleset.Origin{What: "cases", Remedy: "name the folder that they are in"}
+}
+
+// split returns a suite for each folder with a Conversion or a CRD, but for folders below such a folder.
+func (s *testSuite) split() []*testSuite {
+	folders := make([]string, 0, len(s.rules)+len(s.crds))
+	for _, f := range slices.Concat(s.rules, s.crds) {
+		folders = append(folders, filepath.Dir(f.Name))
+	}
+	slices.Sort(folders)
+	var suites []*testSuite
+	for _, dir := range slices.Compact(folders) {
+		if slices.ContainsFunc(suites, func(above *testSuite) bool { return isIn(dir, above.dir) }) {
+			continue
+		}
+		in := func(files []ruleset.File) []ruleset.File {
+			return slices.DeleteFunc(slices.Clone(files), func(f ruleset.File) bool { return !isIn(f.Name, dir) })
+		}
+		suites = append(suites, &testSuite{dir: dir, rules: in(s.rules), crds: in(s.crds), files: in(s.files)})
+	}
+	// Suites refer to a folder of CRDs alone; it is not one itself.
+	return slices.DeleteFunc(suites, func(s *testSuite) bool { return len(s.rules)+len(s.files) == 0 })
+}
+
+// isIn reports whether a path is in or below a folder.
+func isIn(path, dir string) bool {
+	relative, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// readSuite reads the files in and below a folder.
+func readSuite(dir string) (*testSuite, error) {
+	s := &testSuite{dir: filepath.Clean(dir)}
+	names, err := yamlFiles(dir)
+	if err != nil {
+		return s, err
+	}
+	problems := make([]error, 0, len(names))
+	for _, name := range names {
+		if strings.HasPrefix(filepath.Base(name), ".") {
+			continue
+		}
+		text, err := ruleset.ReadBounded(name, name)
+		problems = append(problems, err)
+		file := ruleset.File{Name: name, Text: text, InFolder: true}
+		switch roleOf(file) {
+		case roleRules:
+			s.rules = append(s.rules, file)
+		case roleCRDs:
+			s.crds = append(s.crds, file)
+		case roleBoth:
+			s.rules, s.crds = append(s.rules, file), append(s.crds, file)
+		case roleCase:
+			s.files = append(s.files, file)
+		}
+	}
+	return s, errors.Join(problems...)
+}
+
+// A role is what a file of a suite is there for.
+type role int
+
+const (
+	roleCase role = iota
+	roleRules
+	roleCRDs
+	roleBoth
+)
+
+// versionName is how the last part of the name of a case's file begins.
+var versionName = regexp.MustCompile(`\.v\d[a-z0-9]*(-to-[a-z0-9-]+)?\.[a-z]+$`)
+
+// roleOf tells it by the kinds of the documents. A file that cannot be read is one of rules, for the parser of rules to say
+// why, unless it has the name of a case.
+func roleOf(f ruleset.File) role {
+	in, err := manifest.ParseFile(f.Name, f.Text)
+	if err != nil {
+		if versionName.MatchString(f.Name) {
+			return roleCase
+		}
+		return roleRules
+	}
+	hasRules, hasCRDs := false, false
+	for _, document := range in.Documents {
+		_, gvk, err := manifest.ParseObject(document)
+		hasCRDs = hasCRDs || err == nil && gvk.Kind == manifest.KindCRD
+		hasRules = hasRules || err == nil && ruleset.MayBeConversion(document)
+	}
+	switch {
+	case hasRules && hasCRDs:
+		return roleBoth
+	case hasRules:
+		return roleRules
+	case hasCRDs:
+		return roleCRDs
+	}
+	return roleCase
+}

@@ -1,0 +1,182 @@
+package keep
+
+import (
+	"context"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// lookEvery is how often a deadline looks at its context, in values.
+const lookEvery = 256
+
+// A deadline looks at the context of a call now and then, since each look takes a lock. All who
+// work on parts of one object share it.
+type deadline struct {
+	ctx  context.Context //nolint:containedctx // lives as long as one call
+	done int             // values since the last look
+}
+
+// newDeadline returns a deadline that looks at its context at once.
+func newDeadline(ctx context.Context) *deadline { return &deadline{ctx, lookEvery} }
+
+// passed counts more values. If it is time for a look, it returns the error of the context.
+func (d *deadline) passed(values int) error {
+	if d.done += values; d.done < lookEvery {
+		return nil
+	}
+	d.done = 0
+	return d.ctx.Err()
+}
+
+// A walker goes through an object, for a differ or a restorer. Paths start at the root of the
+// object, or anew at an element of a list without keys.
+type walker struct {
+	deadline     *deadline
+	memo         *memo
+	otherVersion string // as annotations name it
+	object       *jsondoc.Node
+	path         Path
+	scopes       []*jsondoc.Node // the values on the path, from its start to its end; nil for none
+	err          error           // the first error, which ends the walk
+}
+
+func newWalker(ctx context.Context, obj *jsondoc.Object, l *Layout) walker {
+	w := walker{deadline: newDeadline(ctx), memo: &memo{}, otherVersion: label(l.OtherVersion), object: obj.Node}
+	return w.startingAt(obj.Node)
+}
+
+// startingAt returns a walker for a value at which paths start anew.
+func (w *walker) startingAt(n *jsondoc.Node) walker {
+	const usual = 4 // levels
+	sub := *w
+	sub.path, sub.scopes, sub.err = nil, append(make([]*jsondoc.Node, 0, usual), n), nil
+	return sub
+}
+
+func (w *walker) note(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// stopped counts one value more, and reports whether the walk has ended.
+func (w *walker) stopped() bool {
+	if w.err == nil {
+		w.err = w.deadline.passed(1)
+	}
+	return w.err != nil
+}
+
+// elements returns the elements of a list.
+func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
+	all, err := list.Elements()
+	w.note(err)
+	return all
+}
+
+// push goes on to a part of the value, and pop back.
+func (w *walker) push(s Step, part *jsondoc.Node) {
+	w.path, w.scopes = append(w.path, s), append(w.scopes, part)
+}
+
+func (w *walker) pop() { w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1] }
+
+// base returns the digest of what the unit of a place shows, "" for nothing; n is the value at the
+// place itself. Unless filled, what the schemas fill in counts as nothing. Places that the unit has
+// got since the value was kept count only if they show something, so that rules may grow.
+func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) string {
+	var all digests
+	if n != nil && (filled || !c.filled(n)) {
+		all.add(mixed(digest(n)))
+	}
+	for i := range c.unit.places(true) {
+		m, own := &c.unit.own[i], w.path[c.unitScope:]
+		switch {
+		case m.FromRoot:
+			w.addMember(&all, m, w.object, m.PresenceOnly, filled)
+		case !m.Path.within(own):
+			w.addMember(&all, m, w.scopes[c.unitScope], m.PresenceOnly || own.within(m.Path), filled)
+		}
+	}
+	return all.String()
+}
+
+// shown returns the digest of what the other version itself shows of the unit of a place: it may
+// show what the way back does not give. Without a unit that matters only for whether there is
+// something at the place. Within a place of a unit it is not known which part of the counterpart
+// belongs to the part.
+func (w *walker) shown(c cursor, presence, filled bool) string {
+	switch {
+	case c.unit == nil && presence && c.peer != nil && c.known && !c.oneSided():
+		if !filled && !c.otherGiven && fills(c.other, c.peer) {
+			return ""
+		}
+		return digestText(c.peer)
+	case c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil:
+		return ""
+	}
+	var all digests
+	for i := range c.unit.other {
+		m := &c.unit.other[i]
+		from := c.unitPeer
+		if m.FromRoot {
+			from = c.root
+		}
+		w.addMember(&all, m, from, m.PresenceOnly, filled)
+	}
+	return all.String()
+}
+
+func (w *walker) addMember(all *digests, m *Member, from *jsondoc.Node, presence, filled bool) {
+	n, err := w.memo.at(from, m)
+	w.note(err)
+	switch {
+	case n == nil || !filled && fills(m.Schema, n):
+	case presence:
+		all.add(mixed(m.sum))
+	case m.tags:
+		sum, err := digestMembers(n, IsOwn)
+		w.note(err)
+		all.add(mixed(m.sum ^ mixed(sum)))
+	default:
+		all.add(mixed(m.sum ^ mixed(w.memo.digest(n))))
+	}
+}
+
+// digests adds up digests in any order.
+type digests struct {
+	sum uint64
+	any bool
+}
+
+func (d *digests) add(sum uint64) { d.sum, d.any = d.sum+sum, true }
+
+// String returns the digest of all, "" for none.
+func (d *digests) String() string {
+	if !d.any {
+		return ""
+	}
+	return digestString(d.sum)
+}
+
+// orElse adds a second digest to a first one, if it is another.
+func orElse(first, second string) string {
+	if first == second {
+		return first
+	}
+	return first + "/" + second
+}
+
+// isOneOf reports whether a digest is one of those that slashes separate.
+func isOneOf(digest, all string) bool {
+	first, second, two := strings.Cut(all, "/")
+	return digest == first || two && digest == second
+}
+
+func versioned(version, digest string) string {
+	if digest == "" {
+		return ""
+	}
+	return version + ":" + digest
+}

@@ -1,0 +1,201 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
+)
+
+const remedies = "add a rule, `drop: reason`, or `unmapped: Preserve`"
+
+// lost handles a place without a counterpart.
+func (w *walker) lost(v visit) {
+	if w.Version.Unmapped == syntax.Preserve {
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
+		return
+	}
+	w.all(v, outcome{class: Unmapped, alone: true})
+	place, target := v.binding.Text(w.src, v.path), w.Names[w.dst]
+	if !w.isNew(place) {
+		return
+	}
+	if n := leaves(v.src.Node); n > 1 {
+		target += fmt.Sprintf(" (%d leaves below)", n)
+	}
+	keep := fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), syntax.Quoted(place))
+	switch last := lastOf(v.path); {
+	case last.Kind == syntax.Elements:
+		w.say("other-elements", keep, "elements of %s that no rule picks: no place in %s: %s",
+			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, remedies)
+	case last.Kind == syntax.Values:
+		w.say("other-entries", keep, "entries of %s that no rule names: no place in %s: %s",
+			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, remedies)
+	case v.blocked != nil:
+		w.say("place-is-taken", "", "%s: %s has something else for the field of that name in %s: %s", place, v.blocked, target, remedies)
+	default:
+		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s: %s", place, target, remedies)
+	}
+}
+
+// isNew reports whether a finding about a place is the first one.
+func (d *direction) isNew(place string) bool {
+	first := !d.mismatch[place]
+	d.mismatch[place] = true
+	return first
+}
+
+func lastOf(path []syntax.Segment) syntax.Segment {
+	if len(path) == 0 {
+		return syntax.Segment{}
+	}
+	return path[len(path)-1]
+}
+
+// leaves counts the places below a node that have values.
+func leaves(n *crdschema.Node) int {
+	switch n.Kind() {
+	case crdschema.Array:
+		return leaves(n.Items())
+	case crdschema.Map:
+		return leaves(n.Values())
+	case crdschema.Object, crdschema.Any:
+		count := 0
+		for _, name := range n.Properties() {
+			count += leaves(n.Property(name))
+		}
+		return max(count, 1)
+	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
+	}
+	return 1
+}
+
+// suggest proposes where a field without a counterpart was moved or renamed to: a field of the same
+// kind in the object that would have it, if nothing else is mapped to that field.
+func (w *walker) suggest(v visit) string {
+	last := lastOf(v.path)
+	if last.Kind != syntax.Field {
+		return ""
+	}
+	parent := v.dstPath
+	if len(parent) > 0 {
+		parent = parent[:len(parent)-1]
+	}
+	near, ok := didyoumean.Nearest(last.Name, w.free(v, parent)[v.src.Node.Kind()])
+	if !ok {
+		return ""
+	}
+	found := v.binding.Text(w.dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
+	var paths [2]string
+	paths[w.src], paths[w.dst] = v.binding.Text(w.src, v.path), found
+	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.Names[w.dst],
+		syntax.Quoted(paths[binding.OfSpoke]), syntax.Quoted(paths[binding.OfHub]))
+}
+
+// A freeKey is an object of the target, and one of the source.
+type freeKey struct {
+	binding *binding.Binding
+	parent  string
+	from    *crdschema.Node
+}
+
+// free returns the fields of an object of the target that nothing is mapped to, by their kinds.
+func (w *walker) free(v visit, parent []syntax.Segment) map[crdschema.Kind][]string {
+	from := v.binding.Base[w.src].Walk(v.path[:len(v.path)-1]).Node
+	key := freeKey{v.binding, syntax.Path{Segments: parent}.String(), from}
+	if names, known := w.unused[key]; known {
+		return names
+	}
+	at := v.binding.Base[w.dst].Walk(parent)
+	names := map[crdschema.Kind][]string{}
+	for _, name := range at.Node.Properties() {
+		path := append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: name})
+		if v.binding.Owner(w.dst, path) == nil && from.Property(name) == nil {
+			kind := at.Node.Property(name).Kind()
+			names[kind] = append(names[kind], name)
+		}
+	}
+	w.unused[key] = names
+	return names
+}
+
+// misfit handles a place whose counterpart does not take all of its values.
+func (w *walker) misfit(v visit) {
+	problem, hint := w.clash(v)
+	if problem == "" {
+		w.all(v, w.handedOn(v)) // null at most, which is kept without a rule
+		return
+	}
+	o := outcome{class: Unmapped, via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath)}
+	if w.Version.Unmapped == syntax.Preserve {
+		o.class, o.reason = Preserved, "unmapped: Preserve"
+	}
+	w.all(v, o)
+	related := transform.Related(v.src.Node, v.dst.Node)
+	if o.class == Preserved || !w.isNew(v.binding.Text(w.src, v.path)) || v.via != nil && v.direct && !related {
+		return // in the last case, compiling the rule has reported it
+	}
+	code := "types-differ"
+	if related {
+		code = "values-do-not-fit"
+	}
+	if v.via == nil {
+		w.say(code, hint, "%s, or `unmapped: Preserve`", problem)
+		return
+	}
+	w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s, or `unmapped: Preserve`", v.via, problem)
+}
+
+// clash says which values of a place its counterpart does not take, or nothing if that is only
+// null.
+func (w *walker) clash(v visit) (problem, hint string) {
+	src, dst := v.src.Node, v.dst.Node
+	from, to := v.binding.Text(w.src, v.path), v.binding.Text(w.dst, v.dstPath)
+	target := w.Names[w.dst]
+	if to != from {
+		target += " (" + to + ")"
+	}
+	if !transform.Related(src, dst) {
+		return fmt.Sprintf("%s is %s, but %s in %s: add a rule with codec, template or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+	}
+	missing := slices.DeleteFunc(slices.Clone(src.Enum()), func(value string) bool {
+		return value == "null" || transform.Admits(dst, []byte(value))
+	})
+	switch {
+	case len(missing) > 0:
+		if near, ok := didyoumean.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
+			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
+		}
+		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values",
+			from, finding.Few(unquoted(missing), maxValues), target), hint
+	case len(src.Enum()) > 0:
+		return "", ""
+	case len(dst.Enum()) > 0:
+		_, noun, _ := strings.Cut(src.Kind().String(), " ") // without its article
+		return fmt.Sprintf("%s is any %s, but one of %s in %s: add a rule with values",
+			from, noun, finding.Few(unquoted(dst.Enum()), maxValues), target), ""
+	case src.Kind() == crdschema.Map || src.Kind() == crdschema.Object:
+		return fmt.Sprintf("%s is %s, but %s in %s: add a rule", from, src.Kind(), dst.Kind(), target), ""
+	case src.Kind() != dst.Kind():
+		return fmt.Sprintf("%s may be %s, but is %s in %s: add a rule with codec or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+	}
+	return "", ""
+}
+
+// maxValues bounds how many values of an enum a message lists.
+const maxValues = 8
+
+// unquoted returns JSON texts, strings without their quotes.
+func unquoted(values []string) []string {
+	texts := make([]string, 0, len(values))
+	for _, value := range values {
+		texts = append(texts, strings.Trim(value, `"`))
+	}
+	return texts
+}

@@ -1,0 +1,145 @@
+package jsondoc
+
+import (
+	"bytes"
+	"hash/maphash"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// What a string stands for is read part by part, so that a long one is compared, hashed and measured without a copy. A
+// literal here is validated, and has no quotes around it.
+
+// firstPart returns the first part of what a literal stands for, and the rest of the literal. An escape is written to room.
+func firstPart(literal []byte, room *[utf8.UTFMax]byte) (part, rest []byte) {
+	switch i := bytes.IndexByte(literal, '\\'); {
+	case i < 0:
+		return literal, nil
+	case i > 0:
+		return literal[:i], literal[i:]
+	}
+	r, size := escapeOf(literal)
+	return utf8.AppendRune(room[:0], r), literal[size:]
+}
+
+// escapeOf returns what the escape stands for that a literal starts with, and its size.
+func escapeOf(literal []byte) (r rune, size int) {
+	switch c := literal[1]; c {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r = hexRune(literal[2:])
+		if utf16.IsSurrogate(r) {
+			return utf16.DecodeRune(r, hexRune(literal[8:])), 12
+		}
+		return r, 6
+	default:
+		return rune(c), 2
+	}
+}
+
+// hexRune returns the code unit whose four hexadecimal digits a text starts with.
+func hexRune(text []byte) rune {
+	unit, _ := strconv.ParseUint(string(text[:4]), 16, 16)
+	return rune(unit)
+}
+
+// isText reports whether a literal stands for text.
+func isText[T string | []byte](literal []byte, text T) bool {
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return string(literal) == string(text)
+	}
+	var room [utf8.UTFMax]byte
+	for part := []byte(nil); len(literal) > 0; {
+		part, literal = firstPart(literal, &room)
+		if len(part) > len(text) || string(part) != string(text[:len(part)]) {
+			return false
+		}
+		text = text[len(part):]
+	}
+	return len(text) == 0
+}
+
+// longer reports whether a literal stands for more than so many bytes.
+func longer(literal []byte, most int) bool { return len(literal) > most && sizeOf(literal) > most }
+
+// sizeOf returns how many bytes a literal stands for.
+func sizeOf(literal []byte) (size int) {
+	var room [utf8.UTFMax]byte
+	for part := []byte(nil); len(literal) > 0; size += len(part) {
+		part, literal = firstPart(literal, &room)
+	}
+	return size
+}
+
+// hashOf hashes what a literal stands for.
+func hashOf(seed maphash.Seed, literal []byte) uint64 {
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return maphash.Bytes(seed, literal)
+	}
+	var h maphash.Hash
+	var room [utf8.UTFMax]byte
+	h.SetSeed(seed)
+	for part := []byte(nil); len(literal) > 0; {
+		part, literal = firstPart(literal, &room)
+		_, _ = h.Write(part)
+	}
+	return h.Sum64()
+}
+
+// unescaped returns what a literal stands for.
+func unescaped(literal []byte) []byte {
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return literal
+	}
+	var room [utf8.UTFMax]byte
+	text := make([]byte, 0, len(literal))
+	for part := []byte(nil); len(literal) > 0; {
+		part, literal = firstPart(literal, &room)
+		text = append(text, part...)
+	}
+	return text
+}
+
+// Unquote returns what a validated string literal stands for.
+func Unquote(literal []byte) string {
+	literal = literal[1 : len(literal)-1]
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return string(literal)
+	}
+	var text strings.Builder
+	text.Grow(len(literal))
+	_ = writeText(&text, literal) // never fails
+	return text.String()
+}
+
+// WriteUnquoted writes what a validated string literal stands for, without a copy of it.
+func WriteUnquoted(w io.Writer, literal []byte) error { return writeText(w, literal[1:len(literal)-1]) }
+
+func writeText(w io.Writer, literal []byte) error {
+	var room [utf8.UTFMax]byte
+	for part := []byte(nil); len(literal) > 0; {
+		part, literal = firstPart(literal, &room)
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UnquotedLen returns how many bytes a validated string literal stands for.
+func UnquotedLen(literal []byte) int { return sizeOf(literal[1 : len(literal)-1]) }
+
+// LongerThan reports whether a validated string literal stands for a text of more than so many bytes.
+func LongerThan(literal []byte, most int) bool { return longer(literal[1:len(literal)-1], most) }

@@ -1,0 +1,170 @@
+package ruleset
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// A volume changes while it is read: the kubelet points ..data at the new files and takes the old ones away.
+func TestAFolderIsReadWhole(t *testing.T) {
+	t.Parallel()
+	names := []string{"a.yaml", "b.yaml", "c.yaml"}
+	volume := func(text string) map[string][]byte {
+		files := map[string][]byte{}
+		for _, name := range names {
+			files[name] = []byte(text)
+		}
+		return files
+	}
+	for name, tt := range map[string]struct {
+		swaps []func(t *testing.T, dir, generation string) // the first one during the first reading, and so on
+		want  map[string]string
+		fails string
+	}{
+		"nothing changes": {want: map[string]string{"a.yaml": "old", "b.yaml": "old", "c.yaml": "old"}},
+		"half of the old files are gone": {
+			swaps: []func(*testing.T, string, string){func(t *testing.T, dir, _ string) {
+				t.Helper()
+				halfGone(t, dir, volume("new"))
+			}},
+			want: map[string]string{"a.yaml": "new", "b.yaml": "new", "c.yaml": "new"},
+		},
+		"the old folder is gone": {
+			swaps: []func(*testing.T, string, string){func(t *testing.T, dir, _ string) {
+				t.Helper()
+				tlstest.SwapSecretDir(t, dir, volume("new"))
+			}},
+			want: map[string]string{"a.yaml": "new", "b.yaml": "new", "c.yaml": "new"},
+		},
+		"a file is gone for good": {
+			swaps: []func(*testing.T, string, string){func(t *testing.T, dir, _ string) {
+				t.Helper()
+				tlstest.SwapSecretDir(t, dir, map[string][]byte{"c.yaml": []byte("new")})
+			}},
+			want: map[string]string{"c.yaml": "new"},
+		},
+		"a file cannot be read": {
+			swaps: []func(*testing.T, string, string){func(t *testing.T, _, generation string) {
+				t.Helper()
+				if err := os.Remove(filepath.Join(generation, "b.yaml")); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink("nowhere", filepath.Join(generation, "b.yaml")); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			want:  map[string]string{"a.yaml": "old", "c.yaml": "old"},
+			fails: "cannot read rules: no such file or directory, fix the link or remove it: DIR/b.yaml",
+		},
+		"it changes each time": {
+			swaps: slices.Repeat([]func(*testing.T, string, string){func(t *testing.T, dir, _ string) {
+				t.Helper()
+				tlstest.SwapSecretDir(t, dir, volume("new"))
+			}}, 5),
+			want:  map[string]string{},
+			fails: "folder has changed 5 times while it was read: DIR",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			tlstest.WriteSecretDir(t, dir, volume("old"))
+			reads := 0
+			files, err := readWhole(t.Context(), ReaderForVerbs(), dir, func(generation string) ([]File, error) {
+				if reads < len(tt.swaps) {
+					tt.swaps[reads](t, dir, generation)
+				}
+				reads++
+				return readFolder(t.Context(), ReaderForVerbs(), generation, dir)
+			})
+			got := map[string]string{}
+			for _, f := range files {
+				got[strings.TrimPrefix(f.Name, dir+"/")] = string(f.Text)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			text := ""
+			if err != nil {
+				text = strings.ReplaceAll(Origin{What: "rules", Remedy: "there are none"}.Unread(dir, err).Error(), dir, "DIR")
+			}
+			if diff := cmp.Diff(tt.fails, text); diff != "" {
+				t.Errorf("error: %s", diff)
+			}
+		})
+	}
+}
+
+// halfGone is the volume in the middle of a swap: the link leads to the new files, and the first of the old ones are gone.
+func halfGone(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	link := filepath.Join(dir, "..data")
+	old, err := os.Readlink(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(dir, "..kept")
+	if err := os.Rename(filepath.Join(dir, old), kept); err != nil {
+		t.Fatal(err)
+	}
+	tlstest.SwapSecretDir(t, dir, files)
+	if err := os.Rename(kept, filepath.Join(dir, old)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files))[1:] {
+		if err := os.Remove(filepath.Join(dir, old, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever is read while the volume is swapped again and again has all files, of one generation.
+func TestFilesAreOfOneGeneration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := func(text string) map[string][]byte {
+		all := map[string][]byte{}
+		for name := range strings.FieldsSeq("a b c d e f g h") {
+			all[name+".yaml"] = []byte(text)
+		}
+		return all
+	}
+	generations := []map[string][]byte{files("even"), files("odd")}
+	tlstest.WriteSecretDir(t, dir, generations[0])
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := range 1000 {
+			tlstest.SwapSecretDir(t, dir, generations[i%2])
+		}
+	}()
+	defer func() { <-ended }()
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		read, err := readPath(t.Context(), ReaderForVerbs(), dir)
+		if err != nil {
+			continue
+		}
+		if len(read) != len(generations[0]) {
+			t.Fatalf("read %d of %d files", len(read), len(generations[0]))
+		}
+		for _, f := range read {
+			if !bytes.Equal(f.Text, read[0].Text) {
+				t.Fatal("files of two generations")
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+// Package rulesettest has Conversions and CRDs for tests of packages that read them.
+package rulesettest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Conversion is a Conversion; a field that is not in the CRD is a finding.
+func Conversion(kind, field string) string {
+	return fmt.Sprintf(`apiVersion: conversion.webhookd.io/v1alpha1
+kind: Conversion
+metadata: {name: %ss.example.com}
+spec:
+  hub: v1
+  versions:
+  - {name: v1beta1, unmapped: Preserve, rules: [{field: .spec.%s, hub: .spec.size}]}
+`, strings.ToLower(kind), field)
+}
+
+// CRD is the CRD of a kind that Conversion converts.
+func CRD(kind string) string {
+	lower := strings.ToLower(kind)
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[1]ss.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: %[1]ss, singular: %[1]s, kind: %[2]s, listKind: %[2]sList}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {width: {type: integer}}}}}}
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
+`, lower, kind)
+}
+
+// WithNewField is a CRD in which v1 has a field more, which the other version lacks and no rule names.
+func WithNewField(crd string) string {
+	return strings.Replace(crd, "{size: {type: integer}", "{size: {type: integer}, colour: {type: string}", 1)
+}

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdwire"
+)
+
+// announce says what is served and where, once the listeners are there.
+func (s *service) announce() {
+	admin := ""
+	if addr := s.server.AdminAddr(); addr != nil {
+		admin = addr.String()
+	}
+	c := s.Loaded.Config
+	s.logger.Info("serving",
+		zap.String("listen", s.server.Addr().String()),
+		zap.String("path", c.Path),
+		zap.String("adminListen", admin),
+		zap.Array("kinds", kinds(s.rules.registry().Kinds())),
+		zap.String("rulesDigest", s.rules.digest()),
+		zap.String("version", s.Build.Version),
+		zap.String("revision", s.Build.Revision),
+		zap.String("goVersion", s.Build.GoVersion),
+		zap.String("config", s.Loaded.File),
+		zap.Int64("memoryLimit", s.memory),
+		zap.Int64("requestBytesInFlightLimit", s.server.Stats().BytesLimit))
+	if c.SelfSigned {
+		_, _ = s.Log.Write([]byte(s.curlLine()))
+	}
+}
+
+// curlLine is a command that works as it is pasted into a shell in the same folder.
+func (s *service) curlLine() string {
+	host := listenHost(s.Loaded.Config.Listen)
+	if host == "" {
+		host = "localhost"
+	}
+	_, port, err := net.SplitHostPort(s.server.Addr().String())
+	if err != nil {
+		port = "9443"
+	}
+	url := "https://" + net.JoinHostPort(host, port) + s.Loaded.Config.Path
+	trust := "--insecure"
+	if s.source.caFile != "" {
+		trust = "--cacert " + ShellWord(s.source.caFile)
+	}
+	if len(s.rules.registry().Kinds()) == 0 {
+		return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; no kind is converted, name rules with --rules and --crds\n", url)
+	}
+	return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; try, in another terminal:\n"+
+		"curl %s --data %s -H 'Content-Type: application/json' %s\n", url, trust, s.sample(), ShellWord(url))
+}
+
+// sample is a review to try, of the first kind there is, as a word of the shell.
+func (s *service) sample() string {
+	kind := s.rules.registry().Kinds()[0]
+	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
+	probe := crdwire.Probe{Kind: kind.GroupKind, From: []string{kind.Versions[spoke]}, To: kind.Hub}
+	return ShellWord(string(probe.Review("v1")))
+}
+
+// kinds writes the kinds of a registry with their versions.
+type kinds []*converters.Kind
+
+// MarshalLogArray implements zapcore.ArrayMarshaler.
+func (k kinds) MarshalLogArray(enc zapcore.ArrayEncoder) error {
+	for _, kind := range k {
+		err := enc.AppendObject(zapcore.ObjectMarshalerFunc(func(enc zapcore.ObjectEncoder) error {
+			enc.AddString("kind", kind.Name())
+			enc.AddString("hub", kind.Hub)
+			zap.Strings("versions", kind.Versions).AddTo(enc)
+			return nil
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ShellWord quotes text for a POSIX shell where that is necessary.
+func ShellWord(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/:._-", r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

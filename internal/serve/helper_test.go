@@ -1,0 +1,25 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+// exampleKinds are the kinds and functions of examples/customserver.
+func exampleKinds() ruleset.Compiled {
+	return ruleset.Compiled{Kinds: gokinds.Kinds(), Functions: gokinds.Functions()}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,123 @@
+package serve
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/crdconvert/webhookd/internal/metrics"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/tlsreload"
+)
+
+// A reviewLogger is a reviewLog, or the reviewQueue before it.
+type reviewLogger interface {
+	reviewDone(ctx context.Context, r review.Result)
+	panicked(ctx context.Context, p review.Panic)
+	stuck(kind string, more int)
+	costLimited(pair review.Pair, objects int)
+}
+
+// reviewHooks tell the metrics and the log of each review.
+func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
+	counted := m.Review()
+	return review.Hooks{
+		ReviewDone: func(ctx context.Context, r review.Result) {
+			counted.ReviewDone(ctx, r)
+			logged.reviewDone(ctx, r)
+		},
+		ObjectsDone: func(o review.Objects) {
+			counted.ObjectsDone(o)
+			if o.CostLimited > 0 {
+				logged.costLimited(o.Pair, o.CostLimited)
+			}
+		},
+		GuardRefused: counted.GuardRefused,
+		Panicked: func(ctx context.Context, p review.Panic) {
+			counted.Panicked(ctx, p)
+			logged.panicked(ctx, p)
+		},
+		Stuck: func(kind string, more int) {
+			counted.Stuck(kind, more)
+			logged.stuck(kind, more)
+		},
+		Reserve: server.Reserve,
+		Hold:    server.Hold,
+	}
+}
+
+// tlsHooks tell the metrics and the log of the certificate.
+func tlsHooks(m *metrics.Metrics, logger *zap.Logger) tlsreload.Hooks {
+	counted := m.TLS()
+	return tlsreload.Hooks{
+		Reloaded: func(e tlsreload.Event) {
+			counted.Reloaded(e)
+			logger.Info("certificate loaded", certificate(e)...)
+		},
+		ClientCAReloaded: func(certificates int) {
+			counted.ClientCAReloaded(certificates)
+			logger.Info("client CA loaded", zap.Int("certificates", certificates))
+		},
+		Waiting: func(e tlsreload.Event) {
+			logger.Warn("certificate on disk is not valid yet, it is served from its notBefore on", certificate(e)...)
+		},
+		Failed: func(err error) {
+			counted.Failed(err)
+			logger.Error("certificate on disk cannot be used, the last good one is kept", zap.String("error", err.Error()))
+		},
+		Recovered: func() {
+			counted.Recovered()
+			logger.Info("certificate on disk can be used again")
+		},
+		WatchFailed: func(err error) {
+			counted.WatchFailed(err)
+			logger.Warn("certificate folder cannot be watched, changes are found by polling", zap.String("error", err.Error()))
+		},
+		WatchRestored: func() {
+			counted.WatchRestored()
+			logger.Info("certificate folder is watched again")
+		},
+	}
+}
+
+func certificate(e tlsreload.Event) []zap.Field {
+	fields := []zap.Field{
+		zap.Time("notBefore", e.NotBefore),
+		zap.Time("notAfter", e.NotAfter),
+		zap.String("fingerprint", e.Fingerprint),
+	}
+	if e.Generation != "" {
+		fields = append(fields, zap.String("generation", e.Generation))
+	}
+	return fields
+}
+
+// serverHooks tell the metrics and the log what the listeners do. A client can make any number of
+// requests that are refused, so those are counted only, but for the debug level.
+func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
+	counted := m.Server()
+	return server.Hooks{
+		Shed: func(reason string) {
+			counted.Shed(reason)
+			logger.Debug("request shed", zap.String("reason", reason))
+		},
+		Rejected: func(code int) {
+			counted.Rejected(code)
+			logger.Debug("request rejected", zap.Int("code", code))
+		},
+		CutOff: counted.CutOff,
+		Panicked: func(valueType string, stack []byte) {
+			counted.Panicked(valueType, stack)
+			logger.Error("handler panicked", zap.String("panic", valueType), zap.ByteString("stack", stack))
+		},
+		HandshakeFailed: func(reason, text string) {
+			counted.HandshakeFailed(reason, text)
+			logger.Debug("TLS handshake failed", zap.String("reason", reason), zap.String("error", text))
+		},
+		Draining: func() {
+			counted.Draining()
+			logger.Info("draining")
+		},
+	}
+}

@@ -1,0 +1,117 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// slowReview is how long a review takes at least that has a line though it did not fail. WebhookdAPIServerConversionsSlow has
+// the same limit.
+const slowReview = time.Second
+
+// A reviewLog writes lines of reviews: one for each that is wanted, and a summary of all. Its fields are reused.
+type reviewLog struct {
+	logger *zap.Logger
+	wanted atomic.Pointer[config.LogReviews]
+	totals reviewTotals
+	fields sync.Pool
+}
+
+func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
+	l := &reviewLog{logger: logger}
+	l.want(wanted)
+	l.fields.New = func() any { return new([10]zapcore.Field) }
+	return l
+}
+
+// want sets which reviews have a line from now on.
+func (l *reviewLog) want(wanted config.LogReviews) { l.wanted.Store(&wanted) }
+
+// take counts a review for the summary, and reports whether it has a line.
+func (l *reviewLog) take(r *review.Result) bool {
+	wanted := *l.wanted.Load()
+	if wanted == config.LogNoReviews {
+		return false
+	}
+	l.totals.add(r)
+	level, _ := outcome(r)
+	if wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
+		return false
+	}
+	return l.logger.Core().Enabled(level)
+}
+
+// outcome returns the level and the message of a review's line.
+func outcome(r *review.Result) (zapcore.Level, string) {
+	switch {
+	case r.Rejected != nil:
+		return zapcore.WarnLevel, "body rejected"
+	case r.Message != "":
+		return zapcore.WarnLevel, "review failed"
+	}
+	return zapcore.InfoLevel, "review done"
+}
+
+func (l *reviewLog) reviewDone(_ context.Context, r review.Result) {
+	if l.take(&r) {
+		l.write(&r)
+	}
+}
+
+func (l *reviewLog) write(r *review.Result) {
+	level, message := outcome(r)
+	entry := l.logger.Check(level, message)
+	if entry == nil {
+		return
+	}
+	if !r.At.IsZero() {
+		entry.Time = r.At
+	}
+	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
+	fields := all[:0]
+	fields = append(fields, zap.String("uid", r.UID))
+	if r.Pair != (review.Pair{}) {
+		fields = append(fields, zap.String("kind", r.Pair.Kind), zap.String("from", r.Pair.From), zap.String("to", r.Pair.To))
+	}
+	fields = append(fields,
+		zap.Int("objects", r.Objects), zap.Int("failed", r.Failed),
+		zap.Int("bytesIn", r.BytesIn), zap.Int("bytesOut", r.BytesOut),
+		zap.Int64("durationMicros", r.Duration.Microseconds()))
+	switch {
+	case r.Rejected != nil:
+		fields = append(fields, zap.String("error", r.Rejected.Error()))
+	case r.Message != "":
+		fields = append(fields, zap.String("error", r.Message))
+	}
+	entry.Write(fields...)
+	clear(all[:]) // lets go of the strings
+	l.fields.Put(all)
+}
+
+func (l *reviewLog) panicked(_ context.Context, p review.Panic) {
+	l.logger.Error("converter panicked",
+		zap.String("uid", p.UID),
+		zap.String("kind", p.Pair.Kind), zap.String("from", p.Pair.From), zap.String("to", p.Pair.To),
+		zap.String("panic", p.Type), zap.String("stack", p.Stack))
+}
+
+func (l *reviewLog) stuck(kind string, more int) {
+	if more > 0 {
+		l.logger.Error("converter does not return, its review was answered without it", zap.String("kind", kind))
+		return
+	}
+	l.logger.Warn("converter has returned long after its deadline", zap.String("kind", kind))
+}
+
+func (l *reviewLog) costLimited(pair review.Pair, objects int) {
+	l.logger.Warn("expression reached its cost limit, make it cheaper or what it reads smaller",
+		zap.String("kind", pair.Kind), zap.String("from", pair.From), zap.String("to", pair.To), zap.Int("objects", objects))
+}

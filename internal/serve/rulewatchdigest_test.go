@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+
+	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+)
+
+// A replica that keeps the last good rules has another digest than one that starts with what is on disk, and the same one again
+// once the rules are fixed.
+func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	good := map[string][]byte{"w.yaml": []byte(rulesettest.Conversion("Widget", "width")), "g.yaml": []byte(rulesettest.Conversion("Gadget", "width"))}
+	bad := map[string][]byte{"w.yaml": good["w.yaml"], "g.yaml": []byte(strings.Replace(string(good["g.yaml"]), "field:", "feild:", 1))}
+	tlstest.WriteSecretDir(t, c.Rules, good)
+	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(rulesettest.CRD("Widget")), "g.yaml": []byte(rulesettest.CRD("Gadget"))})
+	old := opened(t, c)
+	first := old.digest()
+	if fresh := opened(t, c).digest(); fresh != first {
+		t.Errorf("a second replica has %s, want %s", fresh, first)
+	}
+	tlstest.SwapSecretDir(t, c.Rules, bad)
+	old.look(t.Context())
+	if fresh := opened(t, c).digest(); old.digest() != first || fresh == first {
+		t.Errorf("with bad rules on disk: %s, and a fresh replica has %s", old.digest(), fresh)
+	}
+	good["w.yaml"] = []byte(strings.Replace(rulesettest.Conversion("Widget", "width"), " unmapped: Preserve,", "", 1))
+	tlstest.SwapSecretDir(t, c.Rules, good)
+	lines := logged(t, zap.InfoLevel, func(logger *zap.Logger) {
+		old.logger = logger
+		old.look(t.Context())
+	})
+	fresh := opened(t, c)
+	if old.digest() == first || old.digest() != fresh.digest() {
+		t.Errorf("with new rules: %s, and a fresh replica has %s", old.digest(), fresh.digest())
+	}
+	if diff := cmp.Diff(any(old.digest()), lines[0]["rulesDigest"]); diff != "" {
+		t.Errorf("the log: %s", diff)
+	}
+	if w := opened(t, config.Config{}); w.digest() != "" {
+		t.Errorf("digest %s without rules", w.digest())
+	}
+}

@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/metrics"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/server"
+)
+
+// Options say what to serve.
+type Options struct {
+	Loaded   config.Loaded
+	Text     []byte // of the configuration file
+	Environ  []string
+	Build    metrics.Build
+	Compiled ruleset.Compiled
+	Log      *LogWriter
+	Again    <-chan os.Signal // a value has files read at once
+}
+
+// Run wires the server and serves until ctx ends. An error that ends it is not logged.
+func Run(ctx context.Context, o Options) error {
+	s, err := newService(ctx, o)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // before there is anything to drain
+		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel))).Info("stopped")
+		return nil
+	case err != nil:
+		return err
+	}
+	defer s.source.discard()
+	return s.run(ctx)
+}
+
+// A service is everything that serves, wired.
+type service struct {
+	Options
+
+	memory  int64 // limit of the runtime, or 0
+	logger  *zap.Logger
+	reviews *reviewQueue // before the logger
+	rules   *ruleWatch
+	source  *certificateSource
+	server  *server.Server
+	watch   *configWatch
+}
+
+func newService(ctx context.Context, o Options) (*service, error) {
+	c := o.Loaded.Config
+	level := zap.NewAtomicLevelAt(zapLevel(c.LogLevel))
+	logger := newLogger(o.Log, level)
+	for _, w := range o.Loaded.Warnings {
+		logger.Warn("configuration: " + w)
+	}
+	setGCPercent(o.Environ)
+	memory := setMemoryLimit(memoryLimit(c.MemoryLimit, o.Environ, os.DirFS("/")))
+
+	m := metrics.New(o.Build)
+	m.WatchLog(o.Log.Dropped)
+	rules, err := openRules(ctx, c, o.Compiled, logger, m)
+	if err != nil {
+		return nil, err
+	}
+	source, err := openSource(ctx, c, tlsHooks(m, logger))
+	if err != nil {
+		return nil, err
+	}
+	reviews := newReviewQueue(newReviewLog(logger, c.LogReviews), o.Log)
+	hooks := reviewHooks(m, reviews)
+	hooks.UnknownFields = rules.unknownFields
+	m.WatchCRDs(rules.outdated)
+	opts := serverOptions(c)
+	opts.Webhook = review.NewHandler(review.NewReviewer(rules.registry, hooks))
+	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
+	opts.ExpectedCertificate = source.Expected
+	opts.Checks = checks(rules, source.Source)
+	opts.Metrics = m.Handler()
+	opts.Hooks = serverHooks(m, logger)
+	opts.ErrorLog = errorLog(logger)
+	srv, err := server.New(opts)
+	if err != nil {
+		source.discard()
+		return nil, err
+	}
+	m.WatchServer(srv.Stats)
+	return &service{
+		Options: o, memory: memory, logger: logger, reviews: reviews, rules: rules, source: source, server: srv,
+		watch: &configWatch{
+			loaded: o.Loaded, text: o.Text, level: level, want: reviews.log.want, logger: logger, reloaded: m.ConfigReloaded,
+		},
+	}, nil
+}
+
+// run serves until ctx ends. The certificate, the rules and the configuration are followed to the end of the
+// drain.
+func (s *service) run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.source.Run(background); err != nil {
+			s.logger.Error("certificate is not followed", zap.String("error", err.Error()))
+		}
+	})
+	wg.Go(func() { s.watch.run(background) })
+	wg.Go(func() { s.rules.run(background) })
+	wg.Go(func() { s.reviews.log.run(background) })
+	wg.Go(func() { s.reloadOnSignal(background) })
+	wg.Go(func() {
+		select {
+		case <-s.server.Listening():
+			s.announce()
+		case <-background.Done():
+		}
+	})
+	err := s.server.Run(ctx)
+	stop()
+	wg.Wait()
+	if err == nil {
+		s.reviews.drain() // so that the last line is the last
+		s.reviews.log.summarize()
+		s.logger.Info("stopped")
+	}
+	return err
+}

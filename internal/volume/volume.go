@@ -1,0 +1,108 @@
+// Package volume reads the folder of a mounted ConfigMap or Secret, which changes while it is read.
+//
+// The kubelet changes such a folder in one step: it writes a new folder inside it, points the link
+// ..data at that with a rename, and removes the old one (Kubernetes
+// pkg/volume/util/atomic_writer.go). The visible files are links through ..data. So a reader that
+// wants files that belong together finds out once which folder is the current [Generation], and
+// takes all of them from there. A plain folder, without the link, is its own only generation.
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	dataLink = "..data"
+	// maxSwaps is how often Read reads a folder that changes. The kubelet swaps about once a
+	// minute, so two swaps in a row are not its own.
+	maxSwaps = 5
+)
+
+// A Generation is the folder that holds the files of a volume at one time. Two are equal if they
+// are the same folder.
+type Generation struct {
+	Name string // what ..data says; empty for a plain folder
+	Path string // of the folder
+}
+
+// Current returns the generation that dir holds now. It reads the link and does not follow it, so
+// its error, an *fs.PathError, is about the link itself: a plain folder, and one that does not
+// exist, has none.
+func Current(dir string) (Generation, error) {
+	target, err := os.Readlink(filepath.Join(dir, dataLink))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Generation{Path: dir}, nil
+	case err != nil:
+		return Generation{}, err
+	case filepath.IsAbs(target):
+		return Generation{Name: target, Path: target}, nil
+	}
+	return Generation{Name: target, Path: filepath.Join(dir, target)}, nil
+}
+
+// Files are those of one generation. They do not become those of the next one when ..data moves on,
+// but they disappear one by one when the kubelet removes the folder.
+type Files struct {
+	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file, which a FIFO would
+	// block.
+	FS      fs.FS
+	ModTime time.Time // of the folder: when the kubelet wrote the generation
+	root    *os.Root  // nil for a plain folder
+}
+
+// Open opens the folder; the caller closes it. Links in a plain folder may lead anywhere, those in
+// a volume may not lead out of it.
+func (g Generation) Open() (*Files, error) {
+	if g.Name == "" {
+		info, err := os.Stat(g.Path)
+		if err != nil {
+			return nil, err
+		}
+		return &Files{FS: os.DirFS(g.Path), ModTime: info.ModTime()}, nil
+	}
+	root, err := os.OpenRoot(g.Path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return &Files{FS: root.FS(), ModTime: info.ModTime(), root: root}, nil
+}
+
+// Close closes the folder.
+func (f *Files) Close() {
+	if f.root != nil {
+		_ = f.root.Close() // it was only read: nothing can be lost
+	}
+}
+
+// Read returns what read makes of the current generation of dir, and calls it again if the
+// generation was another one afterwards: what read saw, errors included, may then be part of a
+// folder that was being removed. current is [Current] of dir, or a caller's own wrapper of it.
+func Read[T any](dir string, current func() (Generation, error), read func(Generation) (T, error)) (T, error) {
+	var none T
+	before, err := current()
+	if err != nil {
+		return none, err
+	}
+	for range maxSwaps {
+		result, failed := read(before)
+		after, err := current()
+		if err != nil {
+			return none, err
+		}
+		if after == before {
+			return result, failed
+		}
+		before = after
+	}
+	return none, fmt.Errorf("folder has changed %d times while it was read: %s", maxSwaps, dir)
+}
