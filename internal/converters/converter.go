@@ -116,7 +116,8 @@ func (k *Kind) last(ctx context.Context, obj *jsondoc.Object, from, to string) e
 	return err
 }
 
-// Interruptible reports whether a conversion returns soon after the deadline of its context. It is false for kinds in Go.
+// Interruptible reports whether a conversion returns soon after the deadline of its context. It is
+// false for kinds in Go.
 func (k *Kind) Interruptible() bool {
 	c, ok := k.Converter.(Interruptible)
 	return ok && c.Interruptible()

@@ -15,7 +15,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// parse returns the object that text is.
+// parse parses text as an object.
 func parse(t *testing.T, text string) *jsondoc.Object {
 	t.Helper()
 	obj, err := jsondoc.ParseObject([]byte(text))
@@ -25,7 +25,7 @@ func parse(t *testing.T, text string) *jsondoc.Object {
 	return obj
 }
 
-// steps records which conversions it is asked for, and which apiVersion the object has then.
+// steps records the requested conversions and the apiVersion of the object.
 type steps struct {
 	taken []string
 	fails string
@@ -124,7 +124,7 @@ func TestRegistryReportsAllProblems(t *testing.T) {
 		`hub "" is not one of the versions, add it to Versions: `,
 		`hub "v9" is not one of the versions, add it to Versions: Odd.g`,
 		`version "v1" is listed twice, remove one: Odd.g`,
-		`version "V2" is no DNS label, write it as in the CRD: Odd.g`,
+		`version "V2" is not a DNS label, write it as in the CRD: Odd.g`,
 	}
 	if diff := cmp.Diff(strings.Join(want, "\n"), err.Error()); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)

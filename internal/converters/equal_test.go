@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sameObject compares as JSON, with number literals as text; metadata without anything in it is as good as none.
+// sameObject compares objects as JSON, with the text of number literals. Empty metadata is like
+// none.
 func sameObject(t *testing.T, a, b string) bool {
 	t.Helper()
 	return cmp.Equal(decodeLiteral(t, a), decodeLiteral(t, b))

@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A message names what is in the schema of some version, and no key of a map.
+// An error names only fields in the schema of some version, and no map keys.
 func TestErrorsNameNoKeysOfMaps(t *testing.T) {
 	t.Parallel()
 	old := converters.SchemaOf[struct {

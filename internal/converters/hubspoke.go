@@ -53,29 +53,19 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 // that only one of the types would take for its own. Conversion fails only if the object does not
 // fit the Go type.
 func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
-	c := hubSpoke[H]{hub: hub, spokes: make(map[string]Spoke[H], len(spokes)), schema: SchemaOf[H]()}
+	schemas := map[string]*crdschema.Node{hub: SchemaOf[H]()}
 	versions := append(make([]string, 0, 1+len(spokes)), hub)
-	schemas := map[string]*crdschema.Node{hub: c.schema}
+	steps := make(map[direction]textFunc, 2*len(spokes))
 	for _, s := range spokes {
-		c.spokes[s.version], schemas[s.version] = s, s.schema
-		versions = append(versions, s.version)
+		schemas[s.version], versions = s.schema, append(versions, s.version)
+		steps[direction{s.version, hub}], steps[direction{hub, s.version}] = s.toHub, s.fromHub
 	}
-	return Lossless(Kind{GroupKind: gk, Hub: hub, Versions: versions, Schemas: schemas, Converter: c})
-}
-
-type hubSpoke[H any] struct {
-	hub    string
-	schema *crdschema.Node
-	spokes map[string]Spoke[H]
-}
-
-// Convert implements Converter.
-func (c hubSpoke[H]) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	if s, found := c.spokes[from]; found && to == c.hub {
-		return s.toHub(ctx, obj, s.schema, c.schema)
+	convert := func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
+		step := steps[direction{from, to}]
+		if step == nil {
+			return &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
+		}
+		return step(ctx, obj, schemas[from], schemas[to])
 	}
-	if s, found := c.spokes[to]; found && from == c.hub {
-		return s.fromHub(ctx, obj, c.schema, s.schema)
-	}
-	return &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
+	return Lossless(Kind{GroupKind: gk, Hub: hub, Versions: versions, Schemas: schemas, Converter: Func(convert)})
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The spoke's Go types are as many are: with and without omitempty, pointers, types that write their own JSON, embedding.
+// The spoke's Go types are typical: fields with and without omitempty, pointers, types with their
+// own JSON, embedding.
 type spoke struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -94,8 +95,8 @@ func typedKind(toHub func(context.Context, *spoke, *hub) error) converters.Kind 
 	return converters.HubSpoke(schema.GroupKind{Group: "g", Kind: "K"}, "v2", converters.NewSpoke("v1", toHub, fromHub))
 }
 
-// Each object goes to the hub and back. What it is there is text for text, without what is kept: the names of the annotations and
-// their texts.
+// Each object goes to the hub and back. The test compares its text at the hub without kept values,
+// and the names and texts of their annotations.
 func TestHubSpokeKeepsWhatTheTypesDoNotSay(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -141,7 +142,7 @@ func TestHubSpokeKeepsWhatTheTypesDoNotSay(t *testing.T) {
 			kept: map[string]string{"v1.spec.mixed": `{"value":""}`},
 		},
 		{
-			name: "a field that the other version has not", in: `{"spec":{"dropped":"x"}}`, there: `{"spec":{}}`,
+			name: "a field that the other version lacks", in: `{"spec":{"dropped":"x"}}`, there: `{"spec":{}}`,
 			kept: map[string]string{"v1.spec.dropped": `{"value":"x"}`},
 		},
 		{
@@ -214,8 +215,8 @@ func convert(t *testing.T, kind converters.Kind, object, from, to string) string
 	return string(obj.Text())
 }
 
-// withoutKept returns the text of an object that was converted to v2 without what is kept in it of v1, and that by the names of the
-// annotations, without digests.
+// withoutKept splits an object that was converted to v2 into its text without the kept values of
+// v1, and these by the names of their annotations, without digests.
 func withoutKept(t *testing.T, object string) (text string, kept map[string]string) {
 	t.Helper()
 	digests := regexp.MustCompile(`"(base|was|alike)":"[^"]*"`)
@@ -240,18 +241,19 @@ func withoutKept(t *testing.T, object string) (text string, kept map[string]stri
 	return strings.Replace(string(obj.Text()), `,"metadata":{}`, "", 1), kept
 }
 
-// What was kept does not hide an edit; what does not fit the Go type is not restored, nor does it make the object fail.
+// A kept value never hides an edit. One that does not fit the Go type is not restored, and the
+// object does not fail.
 func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, spec, kept, want string }{
-		{name: "nobody has edited", spec: `{"name":"a"}`, kept: `"v1.spec.old":"{\"value\":\"\"}"`, want: `{"name":"a","old":""}`},
+		{name: "no edit", spec: `{"name":"a"}`, kept: `"v1.spec.old":"{\"value\":\"\"}"`, want: `{"name":"a","old":""}`},
 		{name: "the field has a value", spec: `{"new":"x"}`, kept: `"v1.spec.old":"{\"value\":\"\"}"`, want: `{"old":"x"}`},
 		{name: "a number is another", spec: `{"share":1}`, kept: `"v1.spec.ratio":"{\"value\":2,\"base\":\"x\"}"`, want: `{"ratio":1}`},
 		{name: "an object that is gone", spec: `{}`, kept: `"v1.spec.oldBox.x":"{\"value\":1,\"in\":2}"`, want: `{}`},
 		{name: "an unknown field", spec: `{"x":2}`, kept: `"v1.spec.x":"{\"value\":1}"`, want: `{"x":2}`},
 		{name: "of another type", spec: `{}`, kept: `"v1.spec.old":"{\"value\":1}","v1.spec.oldList":"{\"value\":[{\"name\":{}}]}"`, want: `{}`},
 		{
-			name: "which only the type's own decoder tells", spec: `{"new":"x"}`,
+			name: "an error of the type's own decoder", spec: `{"new":"x"}`,
 			kept: `"v1.spec.memory":"{\"value\":\"none\"}"`, want: `{"old":"x"}`,
 		},
 		{name: "what conversions do not change", spec: `{}`, kept: `"v1.metadata.finalizers":"{\"value\":[]}"`, want: `{}`},
@@ -267,8 +269,8 @@ func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	}
 }
 
-// A field that no Go type knows is noted. If the API server removes it from the other version, it comes back; if it does not, that
-// version's own value counts, and nothing is left behind.
+// A field that no Go type knows is noted. If the API server prunes it from the other version, it
+// returns. If not, that version's value wins, and no annotation is left.
 func TestHubSpokeUnknownFields(t *testing.T) {
 	t.Parallel()
 	kind := typedKind(toHub)
@@ -282,7 +284,7 @@ func TestHubSpokeUnknownFields(t *testing.T) {
 	for now, want := range map[string]string{
 		`"x":1,`: `{"spec":{"x":1,"old":"y"}}`,
 		`"x":2,`: `{"spec":{"x":2,"old":"y"}}`,
-		``:       `{"spec":{"x":1,"old":"y"}}`, // and it is kept that the hub shows none
+		``:       `{"spec":{"x":1,"old":"y"}}`, // the hub has none, and the annotation says so
 	} {
 		back := convert(t, kind, strings.Replace(there, `"x":1,`, now, 1), "v2", "v1")
 		if seen, _ := withoutKept(t, back); !sameObject(t, seen, want) || now != "" && !sameObject(t, back, want) {
@@ -429,6 +431,6 @@ func TestHubSpokeKnowsItsVersions(t *testing.T) {
 	}
 	twice := converters.HubSpoke(kind.GroupKind, "v2", converters.NewSpoke("v1", toHub, fromHub), converters.NewSpoke("v1", toHub, fromHub))
 	if _, err := converters.NewRegistry(twice); err == nil {
-		t.Error("a spoke that is there twice is no error")
+		t.Error("a duplicate spoke is not an error")
 	}
 }

@@ -20,14 +20,15 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
-// decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they fit.
+// decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they
+// fit.
 func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into) }
 
 // render encodes v, which a converter set at path.
 func render(v any, path string) (jsondoc.Value, error) {
 	text, err := encode(v)
 	if err != nil {
-		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set what JSON cannot say, fix the converter", Path: path}
+		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set a value that JSON cannot represent, fix the converter", Path: path}
 	}
 	return jsondoc.RawValue(text)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// joining returns a kind whose first is all of v1, and first and second are one text in v2, as long as they have no dash.
+// joining returns a kind whose first is all of v1, and whose first and second are one text in v2 if
+// they have no dash.
 func joining(units ...converters.Unit) converters.Kind {
 	return converters.Lossless(converters.Kind{
 		GroupKind: schema.GroupKind{Group: "g", Kind: "K"}, Hub: "v2", Versions: []string{"v1", "v2"},
@@ -73,7 +74,7 @@ func TestLosslessKeepsWhatDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// Values of a unit return together or not at all; others stand alone. Units add up.
+// The values of a unit return together or not at all; other values return alone. Units add up.
 func TestLosslessUnits(t *testing.T) {
 	t.Parallel()
 	for want, kind := range map[string]converters.Kind{
@@ -99,7 +100,8 @@ func TestLosslessLaws(t *testing.T) {
 	}
 }
 
-// The conversion's own annotations go, however their names are spelt; those of other versions, and texts that nobody can read, stay.
+// The conversion's own annotations are removed, in any spelling. Those of other versions and
+// unreadable ones stay.
 func TestLosslessTakesItsAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, annotations, want string }{
@@ -125,7 +127,8 @@ func TestLosslessTakesItsAnnotations(t *testing.T) {
 	}
 }
 
-// The way back sees an object of the version that it comes from; what is exact has none.
+// The reverse conversion sees an object of the other version. After an exact conversion there is
+// none.
 func TestLosslessTriesTheWayBack(t *testing.T) {
 	t.Parallel()
 	var taken []string

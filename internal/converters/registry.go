@@ -45,7 +45,6 @@ func (r *Registry) Kinds() []*Kind {
 	return slices.SortedFunc(maps.Values(r.kinds), func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
-// problems returns the errors in the kind's declaration.
 func (k *Kind) problems() []error {
 	var problems []error
 	report := func(format string, args ...any) {
@@ -65,7 +64,7 @@ func (k *Kind) problems() []error {
 	}
 	for i, v := range k.Versions {
 		if len(validation.IsDNS1035Label(v)) > 0 {
-			report("version %q is no DNS label, write it as in the CRD", v)
+			report("version %q is not a DNS label, write it as in the CRD", v)
 		}
 		if slices.Contains(k.Versions[:i], v) {
 			report("version %q is listed twice, remove one", v)

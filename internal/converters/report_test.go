@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A converter notes whether anybody asked or not, and what is asked for one object is not told of the next.
+// A converter may note whether or not there is a Report. A Report is for one object.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	noting := func(ctx context.Context) {
@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What is kept is measured as the API server measures it: names and values, decoded.
+// Kept values are measured as the API server does: names and values, decoded.
 func TestReportMeasures(t *testing.T) {
 	t.Parallel()
 	const unknown = `"example.com/a":"x\"\\\u00e4\ud83d\ude00\n"`
@@ -99,7 +99,7 @@ func TestReportMeasures(t *testing.T) {
 	}
 }
 
-// An object that a conversion did not touch is not looked at, and one that it did costs nothing to measure.
+// Measuring ignores an object with untouched metadata, and allocates nothing for others.
 func TestMeasuringAllocatesNothing(t *testing.T) {
 	obj := annotated(t, `{"conversion.webhookd.io/v1.spec.a":"{\"value\":\"`+strings.Repeat(`\\n`, 1000)+`\"}"}`)
 	var r converters.Report
@@ -116,7 +116,7 @@ func TestMeasuringAllocatesNothing(t *testing.T) {
 	}
 }
 
-// annotated returns an object that a conversion has given these annotations.
+// annotated returns an object to which a conversion has added these annotations.
 func annotated(t *testing.T, annotations string) *jsondoc.Object {
 	t.Helper()
 	obj := parse(t, `{"metadata":{"name":"a"}}`)

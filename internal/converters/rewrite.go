@@ -1,6 +1,7 @@
 package converters
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"reflect"
@@ -15,8 +16,8 @@ import (
 // the same in both keeps its text.
 //
 // The text may have more than was: unknown fields, and nulls and zero values that the source's Go
-// type drops. These stay if source and target know them alike. The schemas tell; they are nil if
-// was has all that the text has.
+// type drops. These stay if the schemas of source and target have them alike. The schemas are nil
+// if was has all that the text has.
 type rewriter struct{ source, target *crdschema.Node }
 
 // value changes n from was to now.
@@ -181,5 +182,43 @@ func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 	if inPlace {
 		return nil
 	}
-	return replaceElements(n, texts)
+	v, err := jsondoc.RawValue(slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'}))
+	if err == nil {
+		n.Replace(v)
+	}
+	return err
+}
+
+// matchElements returns, for each element of now, the index of an equal element of old, or -1. Each
+// element is matched once, preferably with the one at its own index.
+func matchElements(old, now []any) (from []int, used []bool) {
+	from, used = make([]int, len(now)), make([]bool, len(old))
+	left := 0
+	for i := range now {
+		if from[i] = -1; i < len(old) && reflect.DeepEqual(old[i], now[i]) {
+			from[i], used[i] = i, true
+		} else {
+			left++
+		}
+	}
+	if left == 0 {
+		return from, used
+	}
+	free := make(map[string][]int)
+	for j := range old {
+		if text, err := encode(old[j]); err == nil && !used[j] {
+			free[string(text)] = append(free[string(text)], j)
+		}
+	}
+	for i := range now {
+		if from[i] >= 0 {
+			continue
+		}
+		text, err := encode(now[i])
+		if js := free[string(text)]; err == nil && len(js) > 0 {
+			from[i], free[string(text)] = js[0], js[1:]
+			used[js[0]] = true
+		}
+	}
+	return from, used
 }

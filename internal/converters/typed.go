@@ -102,7 +102,7 @@ func typeError(text []byte, into any) error {
 func treeOf(v metav1.Object) (map[string]any, error) {
 	text, err := encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("converter set what JSON cannot say, fix the converter: %T", v)
+		return nil, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", v)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -153,7 +153,7 @@ func TestFromUnstructuredFails(t *testing.T) {
 			u.Object = nil
 			return nil
 		}},
-		{name: "not a number", in: `{"spec":{"a":1}}`, want: "converter set what JSON cannot say, fix the converter: .spec.a", change: func(u *unstructured.Unstructured) error {
+		{name: "not a number", in: `{"spec":{"a":1}}`, want: "converter set a value that JSON cannot represent, fix the converter: .spec.a", change: func(u *unstructured.Unstructured) error {
 			return unstructured.SetNestedField(u.Object, math.NaN(), "spec", "a")
 		}},
 	} {

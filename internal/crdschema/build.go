@@ -33,6 +33,10 @@ func build(s *schema.Structural) *Node {
 	if s.Items != nil {
 		n.items = build(s.Items)
 	}
+	n.prunes = n.kind == Object && !n.PreservesUnknown() || n.values.Prunes() || n.items.Prunes()
+	for _, property := range n.properties {
+		n.prunes = n.prunes || property.Prunes()
+	}
 	if s.Default.Object != nil {
 		n.fallback = jsonText(s.Default.Object)
 	}

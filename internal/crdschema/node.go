@@ -47,6 +47,7 @@ type Node struct {
 	enumOnce   sync.Once
 	enumKeys   map[string]bool // of the enum, made by the first EnumHas
 	fallback   string          // the default as JSON, or ""
+	prunes     bool
 }
 
 // Kind returns what values the place holds.
@@ -164,6 +165,9 @@ func (n *Node) Format() string {
 // PreservesUnknown reports whether the API server keeps fields of the object that the schema does
 // not name.
 func (n *Node) PreservesUnknown() bool { return n != nil && n.schema.XPreserveUnknownFields }
+
+// Prunes reports whether the API server may remove fields from values of the place, at any depth.
+func (n *Node) Prunes() bool { return n != nil && n.prunes }
 
 // Embedded reports whether the value is a whole object with apiVersion, kind and metadata
 // (x-kubernetes-embedded-resource).

@@ -52,6 +52,27 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+func TestPrunes(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]bool{
+		"{type: string}": false,
+		"{type: object}": true,
+		"{type: object, properties: {a: {type: string}}}":                                             true,
+		"{x-kubernetes-preserve-unknown-fields: true}":                                                false,
+		"{type: array, items: {type: string}}":                                                        false,
+		"{type: array, items: {type: object}}":                                                        true,
+		"{type: object, additionalProperties: true}":                                                  false,
+		"{type: object, additionalProperties: {type: string}}":                                        false,
+		"{type: object, additionalProperties: {type: array, items: {type: object}}}":                  true,
+		"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}": false,
+		"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object}}}": true,
+	} {
+		if got := parse(t, "a: "+schema).Root.Property("a").Prunes(); got != want {
+			t.Errorf("%s prunes %t, want %t", schema, got, want)
+		}
+	}
+}
+
 func TestNode(t *testing.T) {
 	t.Parallel()
 	root := parse(t, `

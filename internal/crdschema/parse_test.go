@@ -159,7 +159,7 @@ func TestProblems(t *testing.T) {
 			"deep nesting", crd("spec: {type: object, default: {a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}"),
 			`f.yaml:16: nested deeper than 300 levels, make it flatter`,
 		},
-		{"an alias in itself", crd("spec: &a {x: *a}"), `f.yaml:16: alias within what it stands for, write it out: *a`},
+		{"an alias in itself", crd("spec: &a {x: *a}"), `f.yaml:16: alias within itself, write it out: *a`},
 		{
 			"a mistyped field", crd("spec: {typ: object}"),
 			"f.yaml:16: not a CustomResourceDefinition: unknown field \"" + v1schema + ".properties.spec.typ\"\n" +

@@ -25,7 +25,7 @@ func bodies() []body {
 	}
 }
 
-// BenchmarkScan validates whole requests, beside the libraries that could do the same.
+// BenchmarkScan validates whole requests, with jsondoc and with other libraries.
 func BenchmarkScan(b *testing.B) {
 	for _, body := range bodies() {
 		scanners := []struct {
@@ -76,7 +76,7 @@ func outlineObjects(d *jsondoc.Document, text []byte, outlines []jsondoc.Outline
 	})
 }
 
-// BenchmarkOutline is the scan that a review gets: where every object stands, and repeated names.
+// BenchmarkOutline scans a review for the positions of all objects and for duplicate names.
 func BenchmarkOutline(b *testing.B) {
 	for _, body := range bodies() {
 		b.Run(body.name, func(b *testing.B) {
@@ -94,7 +94,8 @@ func BenchmarkOutline(b *testing.B) {
 	}
 }
 
-// BenchmarkEdit opens each object of a review and makes the edits of a small converter: a version, one field into two.
+// BenchmarkEdit opens each object of a review and makes the edits of a small converter: the
+// version, and one field split into two.
 func BenchmarkEdit(b *testing.B) {
 	host, port, version := jsondoc.StringValue("host.example.com"), jsondoc.StringValue("8080"), jsondoc.StringValue(reviewtest.To)
 	for _, body := range bodies() {
@@ -124,7 +125,7 @@ func BenchmarkEdit(b *testing.B) {
 				if out.Len() < len(body.text)/2 {
 					b.Fatal("the output is too short")
 				}
-				outlines, err = outlineObjects(&d, body.text, outlines[:0]) // as the edits of 2 GiB are too many
+				outlines, err = outlineObjects(&d, body.text, outlines[:0]) // so that edits do not reach 2 GiB
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -133,7 +134,7 @@ func BenchmarkEdit(b *testing.B) {
 	}
 }
 
-// BenchmarkOutput writes reviews out, each object of them edited.
+// BenchmarkOutput writes reviews with an edit in each object.
 func BenchmarkOutput(b *testing.B) {
 	version := jsondoc.StringValue(reviewtest.To)
 	for _, body := range bodies() {

@@ -2,8 +2,8 @@ package jsondoc
 
 import "bytes"
 
-// Original returns the object as the document has it, whatever was edited since it was opened: one more object, which
-// lives as long, and whose edits are its own. It costs no scan.
+// Original returns the object as the document has it, without the edits since Open. It costs no
+// scan. Its edits are its own, and it lives as long as o.
 func (o *Object) Original() *Object {
 	d := o.doc
 	root := d.node(Node{at: piece{Span: d.opened.Span}})
@@ -11,9 +11,9 @@ func (o *Object) Original() *Object {
 	return &Object{root}
 }
 
-// Copy returns the object as it stands now: one more object, which lives as long, and whose edits are its own. It is what
-// ParseObject returns for the text, and untouched as that is, without a scan. It is nil where the text might be one that
-// ParseObject refuses, because an edit has nested it too deep, or has two members of one name.
+// Copy returns the object with its edits so far, untouched as from ParseObject but without a scan.
+// Edits of the copy are its own, and it lives as long as o. Copy returns nil if ParseObject might
+// refuse the text, because edits have nested it too deep or it has a duplicate name.
 func (o *Object) Copy() *Object {
 	if o.look() != nil {
 		return nil
@@ -25,8 +25,8 @@ func (o *Object) Copy() *Object {
 	return &Object{root}
 }
 
-// copyOf copies a node at a depth, and what is below it as far as it was edited or looked into, so that the copy need not be scanned
-// again (BenchmarkKinds in converters/rules).
+// copyOf copies a node and everything below it that was edited or read, so that the copy needs no
+// new scan (BenchmarkKinds in converters/rules).
 func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 	c := d.node(Node{parent: parent, at: n.at, changed: n.changed, copied: n.changed})
 	if !n.changed && parent != nil {
@@ -57,8 +57,8 @@ func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 	return c
 }
 
-// mayBeDeep reports whether a value at a depth may have levels that ParseObject refuses. It need not: only levels are counted
-// that there are at the most.
+// mayBeDeep reports whether a value at a depth may have more levels than ParseObject allows. It
+// overestimates them.
 func (d *Document) mayBeDeep(at piece, depth int) bool {
 	text := d.bytes(at)
 	if depth+len(text)/2 <= MaxDepth { // a level takes two bytes

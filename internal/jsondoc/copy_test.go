@@ -12,7 +12,7 @@ import (
 
 const copied = `{"metadata":{"labels":{"a":"b"},"name":"x"}, "spec" : {"a":1,"b":{"c":[1,2]},"d":{}} ,"e":0}`
 
-// edits change an object in each way that there is.
+// edits change an object in every possible way.
 func edits() []edit {
 	return []edit{
 		set(`2`, "spec", "a"), set(`"new"`, "spec", "n"), remove("spec", "d"), move("spec b", "b"), set(`{"z":[]}`, "metadata", "labels", "l"),
@@ -80,7 +80,7 @@ func TestACopyIsTheObjectAsItStands(t *testing.T) {
 	}
 }
 
-// sameTree compares two values, and whether they are said to be touched, part by part.
+// sameTree compares two values part by part, including whether they are untouched.
 func sameTree(t *testing.T, a, b *jsondoc.Node) {
 	t.Helper()
 	if !bytes.Equal(a.Text(), b.Text()) || a.Untouched() != b.Untouched() || a.Path() != b.Path() {
@@ -96,7 +96,7 @@ func sameTree(t *testing.T, a, b *jsondoc.Node) {
 	}
 }
 
-// A copy stands for the text: what cannot be read again has none.
+// A copy has the members of the text; a text that cannot be parsed has no copy.
 func TestACopyOfAnObjectThatWasReplacedHasItsMembers(t *testing.T) {
 	t.Parallel()
 	o := parse(t, copied)
@@ -151,6 +151,6 @@ func TestSameText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.SameText(c) {
-		t.Error("a text is there that nobody has put together")
+		t.Error("SameText has made the text of an edited value")
 	}
 }

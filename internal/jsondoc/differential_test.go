@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestDifferential holds the scanner against three libraries on random texts, half of them valid. By default it is short;
-// for a long run with its progress:
+// TestDifferential holds the scanner against three libraries on random texts, half of them valid.
+// By default it is short; for a long run with its progress:
 //
 //	JSONDOC_EXECUTIONS=100000000 go test -run TestDifferential -v -timeout 0 ./internal/jsondoc
 //
@@ -66,7 +66,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// texts makes random texts: a value by the grammar, then a few changes to it in half of the cases.
+// texts makes random texts: a value by the grammar, changed a little in half of the cases.
 type texts struct {
 	*rand.Rand
 	text, before []byte
@@ -74,7 +74,7 @@ type texts struct {
 
 func newTexts(seed uint64) *texts { return &texts{Rand: rand.New(rand.NewPCG(seed, 8259))} } //nolint:gosec // a test
 
-// next returns a text that is good until the next call.
+// next returns a text that is valid until the next call.
 func (r *texts) next() []byte {
 	r.text, r.before = r.before[:0], r.text
 	r.space()
@@ -145,7 +145,8 @@ func (r *texts) number() {
 	r.add("", "", "", ".0", ".10", ".5e3", "e0", "E+07", "e-1", "e400")
 }
 
-// length is that of a string in units: short ones mostly, some that are longer than what the scanner looks at in one step.
+// length is the length of a string in units: mostly short, sometimes longer than one step of the
+// scanner.
 func (r *texts) length() int {
 	if r.IntN(8) == 0 {
 		return r.IntN(200)
@@ -168,7 +169,7 @@ func (r *texts) string(units int) {
 	r.add(`"`)
 }
 
-// change damages the text, or gives it another shape.
+// change damages the text, or gives it another form.
 func (r *texts) change() {
 	if len(r.text) == 0 {
 		r.add("{", "[", `"`, "0", " ")
@@ -178,35 +179,36 @@ func (r *texts) change() {
 	switch r.IntN(8) {
 	case 0: // another byte
 		r.text[i] = byte(r.IntN(256))
-	case 1: // a byte that JSON has use for
+	case 1: // a byte of JSON syntax
 		const alphabet = "{}[]:,\"\\0123456789+-.eEtrufalsn \n\t\r\x00\x1f\x7f\x80\xc0\xed\xef\xf4\xff/bxX"
 		r.text[i] = alphabet[r.IntN(len(alphabet))]
-	case 2: // without some
+	case 2: // some removed
 		end := min(len(r.text), i+1+r.IntN(4))
 		r.text = append(r.text[:i], r.text[end:]...)
 	case 3: // cut off
 		r.text = r.text[:i]
-	case 4: // with some more
+	case 4: // some added
 		tail := string(r.text[i:])
 		r.text = r.text[:i]
 		r.add(",", ":", "[", "]", "{", "}", `"`, `\`, `\u`, `\ud800`, `\udc00\udc00`, "0", "-", ".", "e", "nul", "true", "NaN",
 			"Infinity", "\x00", "\ufeff", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "//", "/**/", "'", "+1", "0x1")
 		r.text = append(r.text, tail...)
-	case 5: // with a piece twice
+	case 5: // a part twice
 		piece := string(r.text[i:min(len(r.text), i+1+r.IntN(16))])
 		tail := string(r.text[i:])
 		r.text = append(append(r.text[:i], piece...), tail...)
-	case 6: // with the end of the text before
+	case 6: // the end before the start
 		if len(r.before) > 0 {
 			r.text = append(r.text[:i], r.before[r.IntN(len(r.before)):]...)
 		}
-	case 7: // two bytes for each other
+	case 7: // two bytes swapped
 		j := r.IntN(len(r.text))
 		r.text[i], r.text[j] = r.text[j], r.text[i]
 	}
 }
 
-// TestDifferentialEdits runs random programs of edits on random texts (see FuzzEdit). JSONDOC_EDITS sets how many.
+// TestDifferentialEdits runs random programs of edits on random texts (see FuzzEdit). JSONDOC_EDITS
+// sets how many.
 func TestDifferentialEdits(t *testing.T) {
 	t.Parallel()
 	executions, seed := number(t, "JSONDOC_EDITS", 5_000), number(t, "JSONDOC_SEED", 1)

@@ -5,51 +5,51 @@ import (
 	"slices"
 )
 
-// A Document holds the text of one request and what is added to it: the texts that edits bring, and the nodes of the
-// object that is open. Reset readies it for the next text, so that a steady load allocates little.
+// A Document holds the text of one request, the texts of edits, and the nodes of the open object.
+// Reset prepares it for the next text, so that a steady load allocates little.
 type Document struct {
-	// Reserve, where it is set, is asked before the outlines, or the names of one object, take more memory than those of an
-	// ordinary text of this size: so many bytes more, until the next Reset. Its error is that of the call which needs the memory.
+	// Reserve, if set, is asked for more bytes before the outlines, or the names of one object,
+	// take more memory than for an ordinary text of this size. The memory is needed until the next
+	// Reset. An error fails the call that needs it.
 	Reserve func(bytes int64) error
 
 	text, added []byte
-	fields      []field // of outlines, and for a moment of the node that is looked into
-	nested      []field // of the members of outlines that are called nested
-	nodes       []Node  // the last chunk of them
+	fields      []field // of outlines
+	nested      []field // of the nested members of outlines
+	nodes       []Node  // their last chunk
 	members     []member
 	object      Object
 	opened      Outline // of the object
 	inventory   inventory
-	inside      Scanner // of the node that is looked into
+	inside      Scanner // of the node that is being read
 	whole       Scanner // of the text
 	room        int     // for fields, before Reserve is asked
 	indexes     map[*Node]*index
-	obscured    bool // as of a scanner: some string of an object that was outlined, or before it
+	obscured    bool // as of Scanner, for all objects so far
 }
 
 const (
-	maxFields = 1 << 20 // bounds the members of all outlines together, and so the memory that tiny objects cost
+	maxFields = 1 << 20 // limits the members of all outlines together, and so the memory for tiny objects
 	nodeChunk = 64
-	// What a document or an output keeps for its next text at the most: bytes of edits, members of outlines or pieces,
-	// members of the open object.
+	// Limits of what a document or an output keeps for its next text: bytes of edits, members of
+	// outlines or pieces, members of the open object.
 	keepAdded, keepFields, keepMembers = 1 << 20, 1 << 15, 1 << 10
-	fieldSize                          = 28 // bytes that a field takes
+	fieldSize                          = 28 // bytes
 )
 
-// A piece is a stretch of a document's text or, when added, of the texts that edits brought.
+// A piece is a part of a document's text or, if added, of the texts of edits.
 type piece struct {
 	Span
 	added bool
 }
 
-// A field says where a member stands: from start, the brace or comma before it, to end, the brace or comma behind.
+// A field has the positions of a member, from the brace or comma before it to the one behind.
 type field struct {
 	name                        Span
 	start, value, valueEnd, end uint32
 	escaped                     bool // the name has escapes
 }
 
-// is reports whether a field whose name is a literal has a name.
 func (f *field) is(literal []byte, name string) bool {
 	if f.escaped {
 		return isText(literal, name)
@@ -57,16 +57,16 @@ func (f *field) is(literal []byte, name string) bool {
 	return string(literal) == name
 }
 
-// An Outline says where an object of a document stands, and where its members do.
+// An Outline has the positions of an object in a document and of its members.
 type Outline struct {
 	Span
 	fields Span
-	nested Span   // fields of the member called nested
-	inside uint32 // where that stands
+	nested Span   // fields of the nested member
+	inside uint32 // position of the nested member
 }
 
-// Reset makes text, which must not change while the document is in use, the document's text, and forgets all that was
-// made from the one before: outlines, objects, nodes, values and outputs.
+// Reset sets the text of the document, and drops everything made from the previous one: outlines,
+// objects, nodes, values and outputs. The text must not change while the document is in use.
 func (d *Document) Reset(text []byte) {
 	d.text, d.object, d.inside.text, d.whole.text = text, Object{}, nil, nil
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
@@ -79,19 +79,19 @@ func (d *Document) Reset(text []byte) {
 	d.inventory.empty()
 }
 
-// dropNodes lets go of the nodes of the open object, and of those that they hold on to.
+// dropNodes drops the nodes of the open object, and what they refer to.
 func (d *Document) dropNodes() {
 	clear(d.nodes)
 	clear(d.members)
 	d.nodes, d.members = d.nodes[:0], d.members[:0]
 }
 
-// ordinary returns how many members an ordinary text of this size has at the most: one in a hundred bytes. Fields of as many take less
-// than half of its size.
+// ordinary returns the most members of an ordinary text of this size, in which a member takes a
+// hundred bytes. Their fields take less than half the size of the text.
 func (d *Document) ordinary() int { return 2<<10 + len(d.text)/64 }
 
-// Scanner returns the document's scanner, at the start of its text: NewScanner, but with the memory of the last one. It is
-// good until the next call and the next Reset.
+// Scanner is NewScanner for the document's text, with the memory of the previous one. The result is
+// valid until the next call or Reset.
 func (d *Document) Scanner(maxDepth int) (*Scanner, error) {
 	names := emptied(d.whole.names, keepFields)
 	s, err := NewScanner(d.text, maxDepth)
@@ -99,7 +99,7 @@ func (d *Document) Scanner(maxDepth int) (*Scanner, error) {
 	return &d.whole, err
 }
 
-// emptied returns the list without elements, and without its memory if that is for many more than keep.
+// emptied empties a list. It drops the memory of a list that is much larger than keep.
 func emptied[T any](list []T, keep int) []T {
 	if cap(list) > 2*keep {
 		return nil
@@ -107,8 +107,8 @@ func emptied[T any](list []T, keep int) []T {
 	return list[:0]
 }
 
-// Outline reads the object at the place of s, which must be a scanner over the document's text, and remembers where its
-// members stand. A repeated name is an error, in the object and in its member called nested.
+// Outline reads the object at s, a scanner over the document's text. It fails for a duplicate name
+// in the object or in its member nested.
 func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 	o := Outline{Span: span(s.pos, s.pos), fields: span(len(d.fields), len(d.fields))}
 	err := d.outline(s, &d.fields, func(name []byte) error {
@@ -127,12 +127,12 @@ func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
 	return o, err
 }
 
-// outline adds to fields those of the object at the place of s; skip moves s over a value.
+// outline adds to fields those of the object at s; skip moves s over a value.
 func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) error) error {
 	start := offset(s.pos)
 	return s.Members(func(name []byte) error {
 		f := field{name: s.nameAt, start: start, value: offset(s.pos)}
-		f.escaped = len(name) != int(f.name.End-f.name.Start) // every escape is longer than what it stands for
+		f.escaped = len(name) != int(f.name.End-f.name.Start) // an escape is longer than its character
 		err := skip(name)
 		f.valueEnd, f.end = offset(s.pos), offset(s.space(s.pos))
 		start = f.end
@@ -146,7 +146,7 @@ func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) e
 	})
 }
 
-// makeRoom asks before there are so many more members of the open object than there is room for.
+// makeRoom reserves memory for more members of the open object.
 func (d *Document) makeRoom(more int) error {
 	for len(d.fields)+len(d.nested)+len(d.members)+more > d.room {
 		if err := d.reserve(); err != nil {
@@ -167,35 +167,36 @@ func (d *Document) reserve() error {
 	return nil
 }
 
-// Open returns the object that o outlines, and ends the life of the one that was open before and of its nodes.
+// Open returns the object of an outline, and ends the life of the previously open one.
 func (d *Document) Open(o Outline) *Object {
 	d.dropNodes()
 	d.opened = o
 	d.inventory.empty()
-	clear(d.indexes) // of nodes that are used again
+	clear(d.indexes) // nodes are reused
 	d.object.Node = d.node(Node{at: piece{Span: o.Span}})
 	d.object.list(d.fields[o.fields.Start:o.fields.End])
 	return &d.object
 }
 
-// Text returns a stretch of the document's own text.
+// Text returns part of the document's text.
 func (d *Document) Text(at Span) []byte { return d.bytes(piece{Span: at}) }
 
-// Value returns a value of the document's own text, which must be one valid JSON value.
+// Value returns part of the document's text as a value. It must be one valid JSON value.
 func (d *Document) Value(at Span) Value { return Value{doc: d, at: piece{Span: at}} }
 
-// Member returns where the value of a member of an outlined object stands in the text, and whether there is one.
+// Member returns the position of a member's value in an outlined object, and whether it has the
+// member.
 func (d *Document) Member(o Outline, name string) (Span, bool) {
 	return d.find(d.fields[o.fields.Start:o.fields.End], name)
 }
 
-// Nested returns where the value of a member of the member called nested stands, of an outlined object.
+// Nested is Member for the nested member of the object.
 func (d *Document) Nested(o Outline, name string) (Span, bool) {
 	return d.find(d.nested[o.nested.Start:o.nested.End], name)
 }
 
-// EachNested calls visit for each member of the member called nested, of an outlined object, with the literal of its name,
-// without quotes, and the place of its value, until it returns false.
+// EachNested calls visit for each member of the nested member, with the literal of its name,
+// without quotes, and the position of its value, until visit returns false.
 func (d *Document) EachNested(o Outline, visit func(name []byte, at Span) bool) {
 	for i := o.nested.Start; i < o.nested.End; i++ {
 		if f := &d.nested[i]; !visit(d.Text(f.name), Span{f.value, f.valueEnd}) {
@@ -213,7 +214,7 @@ func (d *Document) find(fields []field, name string) (Span, bool) {
 	return Span{}, false
 }
 
-// node keeps n in a place that stays: a full chunk is left to those who point into it.
+// node stores n at an address that stays valid: full chunks are never moved.
 func (d *Document) node(n Node) *Node {
 	if len(d.nodes) == cap(d.nodes) {
 		d.nodes = make([]Node, 0, nodeChunk)
@@ -223,8 +224,8 @@ func (d *Document) node(n Node) *Node {
 	return &d.nodes[len(d.nodes)-1]
 }
 
-// bytes returns the text of a piece. Behind the end of a text, where its memory goes on, are the texts of others: a piece
-// that leads there panics.
+// bytes returns the text of a piece. It panics for a piece beyond the end of the text, where the
+// memory may hold other texts.
 func (d *Document) bytes(p piece) []byte {
 	text := d.text
 	if p.added {
@@ -233,7 +234,8 @@ func (d *Document) bytes(p piece) []byte {
 	return slices.Clip(text)[p.Start:p.End:p.End]
 }
 
-// add adds text that an edit brings. Edits of 2 GiB are a converter gone wild: its object fails by a panic.
+// add adds the text of an edit. 2 GiB of edits are a bug of the converter, whose object fails by a
+// panic.
 func (d *Document) add(text []byte) piece {
 	start := len(d.added)
 	if len(text) > math.MaxInt32-start {
@@ -243,7 +245,7 @@ func (d *Document) add(text []byte) piece {
 	return piece{span(start, len(d.added)), true}
 }
 
-// place returns where v stands in this document, and adds its text if it is from elsewhere.
+// place returns the position of v in this document, and adds its text if it is from elsewhere.
 func (d *Document) place(v Value) piece {
 	if v.doc == d {
 		return v.at

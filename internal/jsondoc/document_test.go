@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// outline reads a text that is one array of objects.
+// outline reads a text that is an array of objects.
 func outline(d *jsondoc.Document, text []byte) ([]jsondoc.Outline, error) {
 	d.Reset(text)
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
@@ -76,7 +76,7 @@ func TestOutlineErrors(t *testing.T) {
 		{"metadata twice in escapes", `[{"metadata":{},"metad\u0061ta":{}}]`, "duplicate name: byte 16"},
 		{"repeated in spec", `[{"spec":{"a":1,"a":2}}]`, ""},
 		{"repeated in labels", `[{"metadata":{"labels":{"a":1,"a":2}}}]`, ""},
-		{"metadata is no object", `[{"metadata":[1]},{"metadata":null}]`, ""},
+		{"metadata is not an object", `[{"metadata":[1]},{"metadata":null}]`, ""},
 		{"unclosed", `[{"a":1`, "unexpected end of the text: byte 7"},
 		{"invalid in a value", `[{"a":[01]}]`, "unexpected character: byte 8"},
 		{"invalid in metadata", `[{"metadata":{"a":tru}}]`, "invalid literal: byte 18"},
@@ -102,7 +102,7 @@ func firstLine(err error) string {
 	return first
 }
 
-// TestDocumentReuse converts different texts one after the other in one document.
+// TestDocumentReuse converts different texts in one document.
 func TestDocumentReuse(t *testing.T) {
 	t.Parallel()
 	var d jsondoc.Document
@@ -129,7 +129,8 @@ func TestDocumentReuse(t *testing.T) {
 	}
 }
 
-// TestObjectsDoNotShareRoom adds more members to two objects than each has room for, in a document that has room.
+// TestObjectsDoNotShareRoom adds more members to two objects than each has room for, in a document
+// with room.
 func TestObjectsDoNotShareRoom(t *testing.T) {
 	t.Parallel()
 	var d jsondoc.Document
@@ -160,7 +161,8 @@ func TestObjectsDoNotShareRoom(t *testing.T) {
 	}
 }
 
-// TestLooksAreNotCounted opens one object, with a thousand members in it, more often than members of outlines are allowed.
+// TestLooksAreNotCounted opens an object with a thousand members more often than the limit for
+// members of outlines.
 func TestLooksAreNotCounted(t *testing.T) {
 	t.Parallel()
 	members := make([]string, 1000)
@@ -179,7 +181,7 @@ func TestLooksAreNotCounted(t *testing.T) {
 	}
 }
 
-// TestResetLetsGo sees to it that a document keeps neither the text before nor much of the memory that it took.
+// TestResetLetsGo checks that a document keeps neither the previous text nor much of its memory.
 func TestResetLetsGo(t *testing.T) {
 	for _, members := range []int{300, 60_000} {
 		var d jsondoc.Document
@@ -213,7 +215,7 @@ func TestResetLetsGo(t *testing.T) {
 	}
 }
 
-// useUp makes d and out hold as much as they can, and returns the start of their text.
+// useUp fills d and out to their limits, and returns the start of their text.
 func useUp(t *testing.T, d *jsondoc.Document, out *jsondoc.Output, members int) *byte {
 	t.Helper()
 	text := []byte("[" + strings.Repeat(`{"a":1},`, members) + `{"m":{`)
@@ -233,15 +235,15 @@ func useUp(t *testing.T, d *jsondoc.Document, out *jsondoc.Output, members int) 
 		}
 		out.Put(obj.Node)
 	}
-	d.Open(outlines[0]) // which leaves nodes and members of the object before behind its own
+	d.Open(outlines[0]) // leaves the previous object's nodes and members in memory
 	return &text[0]
 }
 
-// TestStaleOutput holds that an output which outlives its document's text never shows what stands behind the text that came
-// after it: there are the texts of others.
+// TestStaleOutput checks that an output that is older than its document's text never shows memory
+// behind that text, where other texts are.
 func TestStaleOutput(t *testing.T) {
 	t.Parallel()
-	const others = `"an object of somebody else"`
+	const others = `"an object of another user"`
 	tests := map[string]func(d *jsondoc.Document, out *jsondoc.Output){
 		"of the text": func(d *jsondoc.Document, out *jsondoc.Output) {
 			body := []byte(`[` + others + `]`)
@@ -271,7 +273,8 @@ func TestStaleOutput(t *testing.T) {
 	}
 }
 
-// TestAllocations bounds what a small conversion in a document that is in use allocates, beside the values it sets.
+// TestAllocations limits what a small conversion allocates in a reused document, without the values
+// it sets.
 func TestAllocations(t *testing.T) {
 	text := reviewtest.Object(0, 4300)
 	host, port := jsondoc.StringValue("h"), jsondoc.StringValue("8080")

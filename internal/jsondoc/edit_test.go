@@ -63,7 +63,7 @@ func replace(value string, path ...string) edit {
 	}
 }
 
-// look makes the object list what is in a value and edits nothing.
+// look reads a value and edits nothing.
 func look(path ...string) edit {
 	return func(t *testing.T, o *jsondoc.Object) error {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestUntouchedTextStays(t *testing.T) {
 		{"nulls", `{"a":null,"b":[null,null],"c":{"d":null}}`},
 		{"escapes", `"\u003ca href=\u0022\/x\u0022\u003e \u00e9 é \ud83d\ude00 😀 \u2028 \b\f\n\r\t\\"`},
 		{"escaped names", `{"\u0061pp":1,"a\/b":2,"":3}`},
-		{"repeated names that nobody looks at", `{"a":{"x":1,"x":2}}`},
+		{"duplicate names that are not read", `{"a":{"x":1,"x":2}}`},
 		{"deep", strings.Repeat(`[{"a":`, 200) + "0" + strings.Repeat("}]", 200)},
 	}
 	for _, test := range tests {
@@ -165,7 +165,7 @@ func TestEdits(t *testing.T) {
 		{"remove the first between white space", "{ \"a\" : 1 ,\n \"b\" : 2 }", []edit{remove("a")}, "{\n \"b\" : 2 }"},
 		{"remove deep", abc, []edit{remove("b", "c")}, `{"a":1,"b":{"d":[3,{"e":4}]},"f":null}`},
 		{"remove the last deep one", `{"a":{"b":1}}`, []edit{remove("a", "b")}, `{"a":{}}`},
-		{"remove what is not there", abc, []edit{remove("x"), remove("b", "x"), remove("a", "x"), remove("f", "x"), remove("b", "d", "e")}, abc},
+		{"remove an absent value", abc, []edit{remove("x"), remove("b", "x"), remove("a", "x"), remove("f", "x"), remove("b", "d", "e")}, abc},
 		{"remove and set again", abc, []edit{remove("a"), set("9", "a")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"a":9}`},
 		{"remove all and set again", `{"a":1,"b":2}`, []edit{remove("b"), remove("a"), set("9", "a"), set("8", "c")}, `{"a":9,"c":8}`},
 		{"set and remove", abc, []edit{set("9", "x"), remove("x")}, abc},
@@ -179,7 +179,7 @@ func TestEdits(t *testing.T) {
 		{"move up", abc, []edit{move("b d", "d")}, `{"a":1,"b":{"c":2},"f":null,"d":[3,{"e":4}]}`},
 		{"move into what it was", abc, []edit{move("a", "a b c")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"a":{"b":{"c":1}}}`},
 		{"move over its parent", abc, []edit{move("b c", "b")}, `{"a":1,"b":2,"f":null}`},
-		{"move what is not there", abc, []edit{move("x", "y"), move("a x", "y")}, abc},
+		{"move an absent value", abc, []edit{move("x", "y"), move("a x", "y")}, abc},
 		{"move an edited value", abc, []edit{set("9", "b", "c"), move("b", "x")}, `{"a":1,"f":null,"x":{"c":9,"d":[3,{"e":4}]}}`},
 		{"edit a moved value", abc, []edit{move("b", "x"), set("9", "x", "c")}, `{"a":1,"f":null,"x":{"c":9,"d":[3,{"e":4}]}}`},
 		{"move there and back", abc, []edit{move("b", "x"), move("x", "b")}, `{"a":1,"f":null,"b":{"c":2,"d":[3,{"e":4}]}}`},
@@ -231,7 +231,7 @@ func TestEditsThatFail(t *testing.T) {
 		{"set under an array", set("1", "a", "0"), "is an array, not an object: .a"},
 		{"set below a repeated name", set("1", "o", "x", "y", "z"), "is a number, not an object: .o.x.y"},
 		{"remove the object itself", remove(), "cannot be removed: ."},
-		{"set a name that is no text", set("1", "o", "\xff"), "cannot have a member whose name is not UTF-8: .o"},
+		{"set a name that is not UTF-8", set("1", "o", "\xff"), "cannot have a member whose name is not UTF-8: .o"},
 		{"set under nothing", func(t *testing.T, o *jsondoc.Object) error {
 			t.Helper()
 			return get(t, o, "absent").SetMember("x", jsondoc.IntValue(1))
@@ -307,7 +307,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestNodesThatAreGone edits nodes whose place in the object was removed or replaced: the object must not change.
+// TestNodesThatAreGone edits nodes that were removed or replaced, which must not change the object.
 func TestNodesThatAreGone(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func(t *testing.T, n *jsondoc.Node){
@@ -355,7 +355,7 @@ func TestNodesThatAreGone(t *testing.T) {
 	}
 }
 
-// TestNodeOfAValueThatIsGone edits what was removed from a value that was then replaced.
+// TestNodeOfAValueThatIsGone edits a node that was removed from a value that was then replaced.
 func TestNodeOfAValueThatIsGone(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"a":{"b":{"c":1},"d":{"e":1}}}`)
@@ -371,7 +371,7 @@ func TestNodeOfAValueThatIsGone(t *testing.T) {
 	}
 }
 
-// TestValueIsOfItsTime takes values from nodes that are edited afterwards.
+// TestValueIsOfItsTime takes values from nodes that are edited later.
 func TestValueIsOfItsTime(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"a":{"b": 1 ,"c":{}}}`)
@@ -420,7 +420,7 @@ func TestUntouched(t *testing.T) {
 		{"a member set to what it was", set(`"x"`, "m", "name"), map[string]bool{"m": false, "m name": false}},
 		{"a member removed", remove("m", "labels", "a"), map[string]bool{"m": false, "m labels": false, "m name": true}},
 		{"a member added", set("1", "m", "x"), map[string]bool{"m": false, "m x": false, "m labels": true}},
-		// Members of a value that was set are not the object's own, though nobody edited them.
+		// The members of a value that was set are not the object's own, even without an edit.
 		{"the whole replaced", set(`{"name":"z","labels":{"a":"b"}}`, "m"), map[string]bool{"m": false, "m name": false, "m labels a": false}},
 		{"a subtree moved here", move("s", "m"), map[string]bool{"m": false, "m t": false}},
 		{"absent", remove("m"), map[string]bool{"m": false, "s": true}},
@@ -463,10 +463,10 @@ func TestGet(t *testing.T) {
 		{"below null", []string{"n", "y"}, "", jsondoc.Invalid, "", ""},
 		{"below a string", []string{"s", "y"}, "", jsondoc.Invalid, "", ""},
 		{"below an array", []string{"o", "", "a.b", "0"}, "", jsondoc.Invalid, "", ""},
-		{"name that is no text", []string{"\xff"}, "", jsondoc.Invalid, "", ""},
+		{"name that is not UTF-8", []string{"\xff"}, "", jsondoc.Invalid, "", ""},
 		{"object with a repeated name", []string{"dup"}, `{"x":1,"x":2}`, jsondoc.Map, "", ""},
 		{"repeated name", []string{"dup", "x"}, "2", jsondoc.Number, "", ""},
-		{"beside a repeated name", []string{"dup", "y", "z"}, "", jsondoc.Invalid, "", ""},
+		{"next to a duplicate name", []string{"dup", "y", "z"}, "", jsondoc.Invalid, "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -546,7 +546,7 @@ func TestAddMember(t *testing.T) {
 		{"into an empty object", `{"o":{ }}`, "b", true, false, `{"o":{"b":true}}`},
 		{"one that is there stays", `{"o":{"b": 1}}`, "b", false, false, `{"o":{"b": 1}}`},
 		{"one that is there under an escaped name", `{"o":{"\u0062": 1}}`, "b", false, false, `{"o":{"\u0062": 1}}`},
-		{"beside two of one name", `{"o":{"b":1,"b":2}}`, "c", true, false, `{"o":{"b":2,"c":true}}`},
+		{"next to a duplicate name", `{"o":{"b":1,"b":2}}`, "c", true, false, `{"o":{"b":2,"c":true}}`},
 		{"two of one name stay", `{"o":{"b":1,"b":2}}`, "b", false, false, `{"o":{"b":1,"b":2}}`},
 		{"no object", `{"o":[]}`, "b", true, true, `{"o":[]}`},
 	} {

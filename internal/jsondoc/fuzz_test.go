@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// FuzzScan holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: what it accepts, and where it says that
-// names and values stand.
+// FuzzScan compares the scanner with encoding/json, jsontext and sigs.k8s.io/json: the texts it
+// accepts, and the positions of names and values.
 func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		accepted, disagreement := verdict(text)
@@ -31,7 +31,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzMembers holds the reading of one level of an object against jsontext: names, values, and which texts repeat a name.
+// FuzzMembers compares reading one level of an object with jsontext: names, values and duplicate
+// names.
 func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		want, repeated, err := membersOf(text)
@@ -73,7 +74,7 @@ type rawMember struct {
 	value jsontext.Value
 }
 
-// membersOf reads the object that text is, one level deep, with jsontext.
+// membersOf reads one level of an object with jsontext.
 func membersOf(text []byte) (members []rawMember, repeated bool, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), allowDuplicates())
 	if d.PeekKind() != '{' {
@@ -106,8 +107,8 @@ func membersOf(text []byte) (members []rawMember, repeated bool, err error) {
 	return members, repeated, nil
 }
 
-// FuzzEdit applies a program of edits to a text and to the map that the text decodes to. Both must give the same, and what
-// the program did not name must stay as it was, byte for byte.
+// FuzzEdit applies a program of edits to a text and to the decoded map. Both must give the same,
+// and everything the program did not name must stay byte for byte.
 func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, program []byte) {
 		if disagreement := runProgram(text, program); disagreement != "" {
@@ -116,10 +117,10 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// runProgram returns what went wrong, or nothing.
+// runProgram returns an error message, or "".
 func runProgram(text, program []byte) string {
 	if len(text) > 1<<12 || len(program) > 1<<10 || !jsontext.Value(text).IsValid() || scan(text, jsondoc.MaxDepth) != nil {
-		return "" // repeated names in it: the model has none
+		return "" // duplicate names, which the model lacks
 	}
 	o, err := jsondoc.ParseObject(text)
 	if err != nil {
@@ -159,7 +160,7 @@ func decode(text []byte) any {
 	return v
 }
 
-// A model is a decoded object, and a program whose bytes choose the edits and the paths that they edit.
+// A model is a decoded object and a program, whose bytes choose edits and their paths.
 type model struct {
 	root    any
 	program []byte
@@ -177,7 +178,7 @@ func (m *model) choose(n int) int {
 	return int(b) % n
 }
 
-// path walks down from the root, mostly along what is there.
+// path walks down from the root, mostly along existing members.
 func (m *model) path() []string {
 	var path []string
 	at := m.root
@@ -211,7 +212,7 @@ func (m *model) value() (jsondoc.Value, any) {
 	return v, decode([]byte(text))
 }
 
-// step does one edit to both and returns what differs at once.
+// step makes one edit in both, and returns a difference.
 func (m *model) step(o *jsondoc.Object) string {
 	switch m.choose(8) {
 	case 0, 1: // set
@@ -250,7 +251,7 @@ func (m *model) step(o *jsondoc.Object) string {
 		return m.both("Replace", path, nil, m.set(plain, path))
 	case 5: // an element of an array
 		return m.element(o)
-	case 6: // keep a value, or put the one that is kept somewhere
+	case 6: // keep a value, or set the kept one
 		path := m.path()
 		if m.keptAs != nil {
 			return m.both("Set of a kept value", path, o.Set(m.kept, path...), m.set(m.keptAs, path))
@@ -366,7 +367,7 @@ func clone(value any) any {
 	return value
 }
 
-// sameBytes compares what stands at the paths that the program did not touch, and the order of names.
+// sameBytes compares the values at untouched paths, and the order of names.
 func (m *model) sameBytes(path []string, before, after []byte) string {
 	isPrefix := func(a, b []string) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
 	if !slices.ContainsFunc(m.touched, func(touched []string) bool { return isPrefix(path, touched) }) {
@@ -380,7 +381,7 @@ func (m *model) sameBytes(path []string, before, after []byte) string {
 	}
 	was, _, err := membersOf(before)
 	if err != nil {
-		return "" // no object: something was set through a null
+		return "" // not an object: something was set through a null
 	}
 	is, _, err := membersOf(after)
 	if err != nil {
@@ -404,7 +405,7 @@ func (m *model) sameBytes(path []string, before, after []byte) string {
 	return ""
 }
 
-// FuzzString takes any text into a document as a string and as a name, and out again.
+// FuzzString puts any text into a document as a string and as a name, and reads it back.
 func FuzzString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		valid := strings.ToValidUTF8(text, "\ufffd")

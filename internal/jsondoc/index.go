@@ -1,23 +1,21 @@
 package jsondoc
 
-import "strings"
-
-// An index finds members of a large object by their names, so that as many lookups as there are members take time in proportion to
-// them (BenchmarkBigMap in converters/rules).
+// An index finds members of a large object by name, so that the time for all lookups is linear
+// (BenchmarkBigMap in converters/rules).
 type index struct {
-	next   int // where the member of the next lookup mostly is
-	misses int // lookups of other members
+	next   int // where the next lookup is likely to find its member
+	misses int // lookups that found it elsewhere
 	at     map[string]int
 }
 
 const (
-	// manyMembers is how many members an object has that is searched from its first member on each time.
+	// manyMembers is the largest number of members that are searched without an index.
 	manyMembers = 64
-	// fewMisses is how many lookups out of turn cost as much as a map of the names does.
+	// fewMisses is how many misses cost as much as a map of the names.
 	fewMisses = 16
 )
 
-// lookup returns where the member of a name is in a large object, or -1.
+// lookup returns the index of the member of a large object, or -1.
 func (n *Node) lookup(name string) int {
 	x := n.doc.indexes[n]
 	if x == nil {
@@ -50,17 +48,7 @@ func (n *Node) lookup(name string) int {
 	return i
 }
 
-// indexed tells the index of a member that was added behind the others.
-func (n *Node) indexed(name string) {
-	if len(n.members) <= manyMembers {
-		return
-	}
-	if x := n.doc.indexes[n]; x != nil && x.at != nil {
-		x.at[strings.Clone(name)] = len(n.members) - 1 // or else all names would be allocated
-	}
-}
-
-// forget drops the index, before the members are no longer where it says.
+// forget drops the index, before members move.
 func (n *Node) forget() {
 	if len(n.members) > manyMembers {
 		delete(n.doc.indexes, n)

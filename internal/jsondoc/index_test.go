@@ -10,7 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// manyOf returns the text of an object with members of these names.
+// manyOf returns the text of an object with these names.
 func manyOf(names []string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -27,8 +27,8 @@ func manyNames(n int) []string {
 	return names
 }
 
-// A large object has what was put into it, in whatever order it is looked through, between edits of all kinds, beside other large
-// objects of the document.
+// A large object has all members that were set, in whatever order they are looked up, between edits
+// of all kinds, while the document has other large objects.
 func TestMembersOfLargeObjectsAreFound(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
@@ -108,7 +108,7 @@ func TestMembersOfLargeObjectsAreFound(t *testing.T) {
 	}
 }
 
-// Nodes are used again for the next object of a document.
+// A document reuses nodes for its next object.
 func TestMembersOfTheNextLargeObjectAreItsOwn(t *testing.T) {
 	t.Parallel()
 	names := manyNames(100)

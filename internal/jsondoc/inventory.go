@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// An inventory says where the members of arrays and objects of the text stand. The first look into a value lists all that are in it:
-// else a text were read once for each level above it, and again for each copy of the object (BenchmarkKinds in converters/rules).
+// An inventory has the positions of all members of arrays and objects of the text. The first look
+// into a value lists everything in it. Otherwise a text would be read once for each level above it,
+// and again for each copy of the object (BenchmarkKinds in converters/rules).
 type inventory struct {
-	lists  []listing // by where they start
-	fields []field   // of them all
-	open   []field   // of those that are being read
-	full   bool      // what is not there is read when somebody looks into it
+	lists  []listing // by start
+	fields []field   // of all lists
+	open   []field   // of lists that are being read
+	full   bool      // further values are read on demand
 }
 
 // A listing has the fields of one array or object.
 type listing struct {
 	start  uint32
-	known  bool // or there are too many, or two of one name: those who look into it read it themselves
+	known  bool // false if it has too many fields or a duplicate name: Node.scan reads it
 	fields Span
 }
 
@@ -26,7 +27,7 @@ func (v *inventory) empty() {
 	v.open = emptied(v.open, keepFields)
 }
 
-// find returns the listing of the array or object at a place, or nil.
+// find returns the listing that starts at a position, or nil.
 func (v *inventory) find(start uint32) *listing {
 	i, found := slices.BinarySearchFunc(v.lists, start, func(l listing, start uint32) int { return cmp.Compare(l.start, start) })
 	if !found {
@@ -35,7 +36,7 @@ func (v *inventory) find(start uint32) *listing {
 	return &v.lists[i]
 }
 
-// fieldsAt returns the fields of the array or object at a place, if they are listed.
+// fieldsAt returns the fields of an array or object, and whether they are listed.
 func (d *Document) fieldsAt(at piece) (fields []field, known bool) {
 	if at.added {
 		return nil, false
@@ -52,7 +53,8 @@ func (d *Document) fieldsAt(at piece) (fields []field, known bool) {
 	return v.fields[l.fields.Start:l.fields.End], true
 }
 
-// takeInventory lists the members of an array or object at a place of the text, which is known to be JSON, and of all that are in it.
+// takeInventory lists the members of the array or object at start and of all values in it. The text
+// is known to be valid.
 func (d *Document) takeInventory(start uint32) {
 	v := &d.inventory
 	first := len(v.lists)
@@ -63,7 +65,7 @@ func (d *Document) takeInventory(start uint32) {
 	}
 }
 
-// listAt adds the array or object at a place, and returns the place behind it.
+// listAt lists the array or object at a position, and returns the position behind it.
 func (d *Document) listAt(s *Scanner, at int) int {
 	v := &d.inventory
 	slot, first, seen := len(v.lists), len(v.open), nameSet{before: len(s.names)}

@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Whether a value is listed at the first look or too large for that: what is in it is the same for those who go through its nodes, and
-// for those who go through values.
+// Reading a value by nodes or by values gives the same, whether or not the inventory has room for
+// it.
 func TestAllOfAValueIsThere(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 5000)
@@ -91,7 +91,7 @@ func decodedAs(t *testing.T, v jsondoc.Value, object map[string]any, list []any)
 	}
 }
 
-// A repeated name counts where it stands, and changes nothing around it.
+// A duplicate name counts where it is, and changes nothing around it.
 func TestARepeatedNameCountsWhereItIs(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"spec":{"a":{"b":{"x":1,"x":2},"c":{"y":1}},"d":[{"z":1,"z":2},{"e":1}]}}`)
@@ -107,7 +107,7 @@ func TestARepeatedNameCountsWhereItIs(t *testing.T) {
 	}
 }
 
-// A visit that returns false is the last one.
+// The visit ends when it returns false.
 func TestEachOfAValueStops(t *testing.T) {
 	t.Parallel()
 	for _, v := range []jsondoc.Value{parse(t, `{"a":1,"b":2}`).Value(), raw(t, `[1,2]`), raw(t, `{"a":1,"b":2}`)} {
@@ -126,7 +126,7 @@ func TestEachOfAValueStops(t *testing.T) {
 	})
 }
 
-// An element that is left of a list has no name either.
+// An element that stays in a list has no name.
 func TestAFilteredListHasNoMembers(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"l":[1,2,3]}`)

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// What a string stands for is read part by part, so that a long one is compared, hashed and measured without a copy. A
-// literal here is validated, and has no quotes around it.
+// A string is decoded part by part, so that a long one is compared, hashed and measured without a
+// copy. A literal here is validated and has no quotes around it.
 
-// firstPart returns the first part of what a literal stands for, and the rest of the literal. An escape is written to room.
+// firstPart decodes the first part of a literal and returns the rest. It decodes escapes into room.
 func firstPart(literal []byte, room *[utf8.UTFMax]byte) (part, rest []byte) {
 	switch i := bytes.IndexByte(literal, '\\'); {
 	case i < 0:
@@ -25,7 +25,7 @@ func firstPart(literal []byte, room *[utf8.UTFMax]byte) (part, rest []byte) {
 	return utf8.AppendRune(room[:0], r), literal[size:]
 }
 
-// escapeOf returns what the escape stands for that a literal starts with, and its size.
+// escapeOf decodes the escape at the start of a literal, and returns its size.
 func escapeOf(literal []byte) (r rune, size int) {
 	switch c := literal[1]; c {
 	case 'b':
@@ -49,13 +49,12 @@ func escapeOf(literal []byte) (r rune, size int) {
 	}
 }
 
-// hexRune returns the code unit whose four hexadecimal digits a text starts with.
 func hexRune(text []byte) rune {
 	unit, _ := strconv.ParseUint(string(text[:4]), 16, 16)
 	return rune(unit)
 }
 
-// isText reports whether a literal stands for text.
+// isText reports whether a literal decodes to text.
 func isText[T string | []byte](literal []byte, text T) bool {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return string(literal) == string(text)
@@ -71,10 +70,9 @@ func isText[T string | []byte](literal []byte, text T) bool {
 	return len(text) == 0
 }
 
-// longer reports whether a literal stands for more than so many bytes.
 func longer(literal []byte, most int) bool { return len(literal) > most && sizeOf(literal) > most }
 
-// sizeOf returns how many bytes a literal stands for.
+// sizeOf returns the size of a decoded literal.
 func sizeOf(literal []byte) (size int) {
 	var room [utf8.UTFMax]byte
 	for part := []byte(nil); len(literal) > 0; size += len(part) {
@@ -83,7 +81,6 @@ func sizeOf(literal []byte) (size int) {
 	return size
 }
 
-// hashOf hashes what a literal stands for.
 func hashOf(seed maphash.Seed, literal []byte) uint64 {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return maphash.Bytes(seed, literal)
@@ -98,7 +95,6 @@ func hashOf(seed maphash.Seed, literal []byte) uint64 {
 	return h.Sum64()
 }
 
-// unescaped returns what a literal stands for.
 func unescaped(literal []byte) []byte {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return literal
@@ -112,7 +108,7 @@ func unescaped(literal []byte) []byte {
 	return text
 }
 
-// Unquote returns what a validated string literal stands for.
+// Unquote decodes a validated string literal.
 func Unquote(literal []byte) string {
 	literal = literal[1 : len(literal)-1]
 	if bytes.IndexByte(literal, '\\') < 0 {
@@ -124,7 +120,7 @@ func Unquote(literal []byte) string {
 	return text.String()
 }
 
-// WriteUnquoted writes what a validated string literal stands for, without a copy of it.
+// WriteUnquoted decodes a validated string literal into w, without a copy.
 func WriteUnquoted(w io.Writer, literal []byte) error { return writeText(w, literal[1:len(literal)-1]) }
 
 func writeText(w io.Writer, literal []byte) error {
@@ -138,8 +134,8 @@ func writeText(w io.Writer, literal []byte) error {
 	return nil
 }
 
-// UnquotedLen returns how many bytes a validated string literal stands for.
+// UnquotedLen returns the size in bytes of a decoded string literal.
 func UnquotedLen(literal []byte) int { return sizeOf(literal[1 : len(literal)-1]) }
 
-// LongerThan reports whether a validated string literal stands for a text of more than so many bytes.
+// LongerThan reports whether a validated string literal decodes to more than most bytes.
 func LongerThan(literal []byte, most int) bool { return longer(literal[1:len(literal)-1], most) }

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// stringParts are what strings are made of: plain text and every escape.
+// stringParts are the parts of strings: plain text and every escape.
 func stringParts() []string {
 	return []string{
 		"a", "bc", "ü", "€", "😀", "\x7f", `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`,
@@ -19,7 +19,7 @@ func stringParts() []string {
 	}
 }
 
-// literals are strings of pieces: each alone, and long ones at random.
+// literals are the single parts, and long random strings of them.
 func literals() []string {
 	all := stringParts()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts each time
@@ -33,7 +33,7 @@ func literals() []string {
 	return append(all, "")
 }
 
-// A string stands for what encoding/json says, whether it is read as a whole or part by part.
+// A string decodes as encoding/json does it, as a whole or part by part.
 func TestWhatAStringStandsFor(t *testing.T) {
 	t.Parallel()
 	for _, literal := range literals() {
@@ -43,7 +43,7 @@ func TestWhatAStringStandsFor(t *testing.T) {
 			t.Fatalf("%s: %v", quoted, err)
 		}
 		if got := jsondoc.Unquote(quoted); got != want {
-			t.Errorf("%s stands for %q, want %q", quoted, got, want)
+			t.Errorf("%s decodes to %q, want %q", quoted, got, want)
 		}
 		var written bytes.Buffer
 		if err := jsondoc.WriteUnquoted(&written, quoted); err != nil || written.String() != want {
@@ -55,7 +55,7 @@ func TestWhatAStringStandsFor(t *testing.T) {
 	}
 }
 
-// A member is found by its name, however that is spelt.
+// A member is found by its name in any spelling.
 func TestNamesInEscapesAreFound(t *testing.T) {
 	t.Parallel()
 	for i, literal := range literals() {
@@ -75,7 +75,8 @@ func TestNamesInEscapesAreFound(t *testing.T) {
 	}
 }
 
-// A limit of names counts what they stand for, in all objects that are read and in none that is skipped.
+// The limit of names applies to decoded names, in all objects that are read and in none that is
+// skipped.
 func TestLimitOfNames(t *testing.T) {
 	t.Parallel()
 	name := func(letter string) string { return strings.Repeat(letter, 10) }
@@ -111,7 +112,7 @@ func TestLimitOfNames(t *testing.T) {
 	}
 }
 
-// What compares names does not copy them.
+// Comparing names does not copy them.
 func TestLongNamesAreNotCopied(t *testing.T) {
 	const long = 1 << 20
 	for name, text := range map[string]string{

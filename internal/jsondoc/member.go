@@ -2,34 +2,34 @@ package jsondoc
 
 import "unicode/utf8"
 
-// A member is a member of an object, or an element of an array, which has no name. Its text is head, value, tail; head
-// starts with the comma before the member, or with the brace. It is small, and gets a node only when somebody asks for one:
-// most members are only passed by (BenchmarkConvert in converters/rules).
+// A member is a member of an object, or an element of an array, which has no name. Its text is
+// head, value and tail; head starts with the comma or brace before the member. It is small, and
+// gets a node only on demand, since most members are only passed by (BenchmarkConvert in
+// converters/rules).
 type member struct {
 	name, head Span
-	at         Span   // of the value, as long as it has no node
-	end        uint32 // of the tail, which starts where the value ends: a member that was added has none
-	headAdded  bool   // name and head are not of the document's own text
+	at         Span   // of the value, until it has a node
+	end        uint32 // of the tail behind the value, which a new member lacks
+	headAdded  bool   // name and head are text of an edit
 	escaped    bool   // the name has escapes
-	added      bool   // the value is not of the document's own text
+	added      bool   // the value is text of an edit
 	moved      bool   // as of a node
 	value      *Node
 }
 
-// behind returns a span of a text as one of a text that it starts at base of.
+// behind moves a span of a part that starts at base.
 func (s Span) behind(base uint32) Span { return Span{base + s.Start, base + s.End} }
 
-// leave ends that edits of the value are edits of the object.
+// leave detaches the value's node: its edits are no longer edits of the object.
 func (m *member) leave() {
 	if m.value != nil {
 		m.value.parent = nil
 	}
 }
 
-// piece returns where the value stands, as long as it has no node.
+// piece returns the value's piece, until it has a node.
 func (m *member) piece() piece { return piece{m.at, m.added} }
 
-// tail returns where the text behind the value stands.
 func (m *member) tail() piece { return piece{Span{m.at.End, m.end}, m.headAdded} }
 
 func (m *member) nameIn(d *Document) []byte {
@@ -48,10 +48,9 @@ func isNamed[T string | []byte](m *member, d *Document, name T) bool {
 	return int(m.name.End-m.name.Start) == len(name) && string(d.bytes(piece{m.name, m.headAdded})) == string(name)
 }
 
-// nameOf returns the name of a member.
 func (n *Node) nameOf(i int) []byte { return n.members[i].nameIn(n.doc) }
 
-// member returns the node of a member.
+// member returns the node of a member, and creates it if necessary.
 func (n *Node) member(i int) *Node {
 	m := &n.members[i]
 	if m.value == nil {
@@ -60,16 +59,16 @@ func (n *Node) member(i int) *Node {
 	return m.value
 }
 
-// A Member is a member of an object or an element of an array that Filter has come to.
+// A Member is a member of an object, or an element of an array, in Filter.
 type Member struct {
 	of *Node
 	i  int
 }
 
-// Node returns the value, to be looked into or edited.
+// Node returns the value for reading and editing.
 func (m Member) Node() *Node { return m.of.member(m.i) }
 
-// Value returns the value as it stands now: Node().Value(), but without a node.
+// Value is Node().Value() without a node.
 func (m Member) Value() Value {
 	if e := &m.of.members[m.i]; e.value == nil {
 		return Value{doc: m.of.doc, at: e.piece()}
@@ -77,14 +76,14 @@ func (m Member) Value() Value {
 	return m.Node().Value()
 }
 
-// A Name is the name of a member, ready to be added to objects. The zero Name is none.
+// A Name is a member's name that is encoded once, to be added to many objects.
 type Name struct {
 	text string
-	head []byte // the comma, the name as JSON, the colon; nil if it is not UTF-8
+	head []byte // comma, JSON name, colon; nil if not UTF-8
 	bit  nameBits
 }
 
-// NameOf returns a name.
+// NameOf encodes a name.
 func NameOf(name string) Name { return Name{name, appendHead(nil, name), bitOf(name)} }
 
 func appendHead(dst []byte, name string) []byte {
@@ -94,7 +93,7 @@ func appendHead(dst []byte, name string) []byte {
 	return append(AppendString(append(dst, ','), name), ':')
 }
 
-// nameBits has a bit for each of some names: where that of a name is missing, the name is none of them.
+// nameBits is a Bloom filter of names: without its bit, a name is not in the set.
 type nameBits uint64
 
 func bitOf[T string | []byte](name T) nameBits {

@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// A Node is one value inside an open object: a stretch of text until somebody looks into it, a list of members after
-// that. It is good until the document opens its next object; edits of a node that was removed, or that is inside a value
-// that was replaced, go nowhere. The nil *Node stands for an absent value: it can be read, and has no members.
+// A Node is one value in an open object. It is text until it is read, and then a list of members.
+// It is valid until the document opens its next object. Edits of a node that was removed, or that
+// is in a replaced value, have no effect. The nil *Node is an absent value, which can be read and
+// has no members.
 type Node struct {
 	doc     *Document
 	parent  *Node
-	members []member // of an array or object that was looked into, else nil
-	names   nameBits // of the members, and maybe of some that there were
+	members []member // nil until an array or object is read
+	names   nameBits // of the members, and maybe of removed ones
 	at      piece
-	changed bool // a value below differs from the text at
-	copied  bool // that was so already when the node was copied
-	moved   bool // at is not where the object's own text has the value
+	changed bool // a value below differs from the text
+	copied  bool // the node was changed before it was copied
+	moved   bool // at is not the value's place in the object's own text
 }
 
-// Kind tells what the value is; that of nil is Invalid.
+// Kind returns the kind of the value, Invalid for nil.
 func (n *Node) Kind() Kind {
 	if n == nil {
 		return Invalid
@@ -29,7 +30,7 @@ func (n *Node) Kind() Kind {
 	return kindOf(n.doc.bytes(n.at)[0])
 }
 
-// Str returns the decoded string, and whether the value is one.
+// Str returns the decoded string, and whether the value is a string.
 func (n *Node) Str() (string, bool) {
 	if n.Kind() != String {
 		return "", false
@@ -37,7 +38,8 @@ func (n *Node) Str() (string, bool) {
 	return Unquote(n.doc.bytes(n.at)), true
 }
 
-// Text returns the JSON as it stands now; nil has none. It must not be changed, and not be kept beyond the conversion.
+// Text returns the JSON with all edits, nil for nil. Callers must not change it or keep it beyond
+// the conversion.
 func (n *Node) Text() []byte {
 	if n == nil {
 		return nil
@@ -45,8 +47,7 @@ func (n *Node) Text() []byte {
 	return n.Value().Text()
 }
 
-// Value returns the value as it stands now, to be put elsewhere; later edits of the node do not change it. That of nil is
-// null.
+// Value returns the value with its edits so far, null for nil.
 func (n *Node) Value() Value {
 	switch {
 	case n == nil:
@@ -59,16 +60,17 @@ func (n *Node) Value() Value {
 	return Value{doc: n.doc, at: n.doc.add(out.AppendTo(nil))}
 }
 
-// Untouched reports, without comparing, whether the value is the one that the object came with and was not edited.
+// Untouched reports whether the value is at its original place and was not edited, without
+// comparing.
 func (n *Node) Untouched() bool { return n != nil && !n.moved && (!n.changed || n.copied) }
 
-// SameText reports whether two values have the same text, as far as that is there: it is not put together for one that was
-// edited inside, which is said to be different.
+// SameText reports whether two values have the same text. A value that was edited inside has no
+// text yet, so it differs.
 func (n *Node) SameText(other *Node) bool {
 	return n != nil && other != nil && !n.changed && !other.changed && bytes.Equal(n.doc.bytes(n.at), other.doc.bytes(other.at))
 }
 
-// Replace sets the whole value of a node, which must not be nil.
+// Replace sets the value of a node, which must not be nil.
 func (n *Node) Replace(v Value) {
 	for i := range n.members {
 		n.members[i].leave()
@@ -78,8 +80,8 @@ func (n *Node) Replace(v Value) {
 	n.parent.touch()
 }
 
-// Member returns the value of the object's member name, or nil if it has none or the value is no object. Of members of one
-// name, the last one counts, here and below. It fails if the object has more members than are looked at.
+// Member returns a member's value, or nil if there is none or n is not an object. The last member
+// of a name counts, here and below. Member fails if the object has too many members.
 func (n *Node) Member(name string) (*Node, error) {
 	i, err := n.find(name, bitOf(name))
 	if i < 0 {
@@ -88,8 +90,8 @@ func (n *Node) Member(name string) (*Node, error) {
 	return n.member(i), nil
 }
 
-// SetMember sets the object's member name; a new one goes behind the others. It fails if the value is no object, or as Member
-// does, or if the name is not UTF-8.
+// SetMember sets a member's value; a new member goes behind the others. It fails if n is not an
+// object, if the name is not UTF-8, or as Member does.
 func (n *Node) SetMember(name string, v Value) error {
 	i, err := n.find(name, bitOf(name))
 	if err != nil {
@@ -103,8 +105,8 @@ func (n *Node) SetMember(name string, v Value) error {
 	return n.add(Name{name, appendHead(short[:0], name), bitOf(name)}, v)
 }
 
-// AddMember is SetMember for a member that must be new: it reports whether it was, and changes nothing where it was not
-// (BenchmarkConvert in converters/rules).
+// AddMember adds a member if it is new, and reports whether it was (BenchmarkConvert in
+// converters/rules).
 func (n *Node) AddMember(name Name, v Value) (bool, error) {
 	if i, err := n.find(name.text, name.bit); err != nil || i >= 0 {
 		return false, err
@@ -112,8 +114,8 @@ func (n *Node) AddMember(name Name, v Value) (bool, error) {
 	return true, n.add(name, v)
 }
 
-// AppendMember is SetMember for a member that the caller knows to be new, without a look at the others: it is what keeps the
-// edits of a large map linear (BenchmarkBigMap in converters/rules).
+// AppendMember adds a member that the caller knows to be new. Without a lookup, edits of a large
+// map take linear time (BenchmarkBigMap in converters/rules).
 func (n *Node) AppendMember(name string, v Value) error {
 	if err := n.look(); err != nil {
 		return err
@@ -121,14 +123,13 @@ func (n *Node) AppendMember(name string, v Value) error {
 	return n.add(NameOf(name), v)
 }
 
-// shortValue bounds in bytes what is copied to stand behind a new name: so the texts of new members are one piece, and one
-// copy less each when they are put out (BenchmarkConvert in converters/rules).
+// shortValue limits in bytes the values that are copied behind a new name. Names and values of new
+// members are then one piece of the output (BenchmarkConvert in converters/rules).
 const shortValue = 64
 
-// add is SetMember for a name that the object does not have.
 func (n *Node) add(name Name, v Value) error {
 	switch {
-	case n == nil || n.names == 0 && n.Kind() != Map: // only an object has names
+	case n == nil || n.names == 0 && n.Kind() != Map: // only objects have names
 		return &PathError{"is " + n.Kind().String() + ", not an object", n.Path()}
 	case name.head == nil:
 		return &PathError{"cannot have a member whose name is not UTF-8", n.Path()}
@@ -138,16 +139,18 @@ func (n *Node) add(name Name, v Value) error {
 		at = n.doc.add(n.doc.bytes(at))
 	}
 	n.members = append(n.members, member{})
-	m := &n.members[len(n.members)-1] // filled in place, which is faster than a copy
+	m := &n.members[len(n.members)-1] // faster than a copy
 	m.name, m.escaped = Span{head.Start + 2, head.End - 2}, len(name.head) != len(name.text)+len(`,"":`)
 	m.head, m.headAdded, m.at, m.added, m.moved, m.end = head.Span, true, at.Span, at.added, true, at.End
 	n.names |= name.bit
-	n.indexed(name.text)
+	if x := n.doc.indexes[n]; x != nil && x.at != nil {
+		x.at[strings.Clone(name.text)] = len(n.members) - 1 // without the clone all names would be allocated
+	}
 	n.touch()
 	return nil
 }
 
-// RemoveMember removes the object's member name, if it has one. It fails as Member does.
+// RemoveMember removes a member, if there is one. It fails as Member does.
 func (n *Node) RemoveMember(name string) error {
 	i, err := n.find(name, bitOf(name))
 	if i < 0 {
@@ -160,7 +163,7 @@ func (n *Node) RemoveMember(name string) error {
 	return nil
 }
 
-// Element returns the element of the array that stands at an index, or nil if it has none or the value is no array.
+// Element returns an element of the array, or nil if there is none or n is not an array.
 func (n *Node) Element(i int) (*Node, error) {
 	if n.Kind() != Array {
 		return nil, nil //nolint:nilnil // absent, as for Member
@@ -183,9 +186,9 @@ func (n *Node) Elements() ([]*Node, error) {
 	return list, nil
 }
 
-// Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it
-// returns false. It fails as Member does, and does nothing for other values. Visit may edit the values, but
-// not add or remove members of n.
+// Each calls visit for each member of an object, or each element of an array with no name, until it
+// returns false. For other values it does nothing. It fails as Member does. Visit may edit the
+// values, but not add or remove members of n.
 func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
@@ -198,8 +201,7 @@ func (n *Node) Each(visit func(name string, value *Node) bool) error {
 	return nil
 }
 
-// Len returns how many members the object has, or how many elements the array, and 0 for other values and for what [Node.Each] fails
-// for.
+// Len returns the number of members or elements, 0 for other values and where [Node.Each] fails.
 func (n *Node) Len() int {
 	if n.look() != nil {
 		return 0
@@ -207,9 +209,10 @@ func (n *Node) Len() int {
 	return n.count()
 }
 
-// Filter keeps those members of the object, or elements of the array, for which keep returns true: it is called for each, in
-// their order. The name, which an element does not have, and the member are good until keep returns. It fails as Member
-// does, and does nothing for other values. Keep may edit the values, but not add or remove members of n.
+// Filter calls keep for each member of an object or element of an array, and removes those for
+// which it returns false. For other values it does nothing. It fails as Member does. The name,
+// empty for elements, and the member are valid until keep returns. Keep may edit the values, but
+// not add or remove members of n.
 func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	if err := n.look(); err != nil || n == nil {
 		return err
@@ -229,13 +232,13 @@ func (n *Node) Filter(keep func(name []byte, m Member) bool) error {
 	}
 	if left < len(n.members) {
 		n.forget()
-		n.members, n.names = n.members[:left], n.names&names // none of an array
+		n.members, n.names = n.members[:left], n.names&names // an array has no names
 		n.touch()
 	}
 	return nil
 }
 
-// Path returns where the node stands in its object, as FormatPath writes it.
+// Path returns the path of the node in its object, as FormatPath writes it.
 func (n *Node) Path() string {
 	if n == nil || n.parent == nil {
 		return "."
@@ -248,14 +251,14 @@ func (n *Node) Path() string {
 			segment = formatSegment(string(n.parent.nameOf(i)))
 		}
 	}
-	return strings.TrimSuffix(n.parent.Path(), ".") + segment // of all paths, only the object's own ends in a dot
+	return strings.TrimSuffix(n.parent.Path(), ".") + segment // only the path of the object ends in a dot
 }
 
 func (n *Node) find(name string, bit nameBits) (int, error) {
 	if n == nil || n.members == nil && n.Kind() != Map {
 		return -1, nil
 	}
-	if err := n.look(); err != nil || n.names&bit == 0 { // as of all arrays
+	if err := n.look(); err != nil || n.names&bit == 0 { // arrays have no names
 		return -1, err
 	}
 	if len(n.members) > manyMembers {
@@ -264,7 +267,7 @@ func (n *Node) find(name string, bit nameBits) (int, error) {
 	return search(n, name), nil
 }
 
-// search goes through the members.
+// search returns the index of the member of a name, or -1.
 func search[T string | []byte](n *Node, name T) int {
 	for i := range n.members {
 		if isNamed(&n.members[i], n.doc, name) {
@@ -274,7 +277,7 @@ func search[T string | []byte](n *Node, name T) int {
 	return -1
 }
 
-// look lists the members of an array or object, one level deep, unless that was done before.
+// look lists the members of an array or object, unless they are listed already.
 func (n *Node) look() error {
 	if n == nil || n.members != nil {
 		return nil
@@ -311,7 +314,7 @@ func (n *Node) look() error {
 	return nil
 }
 
-// lastOfEach moves those members to the front that are the last of their name, and returns how many there are.
+// lastOfEach moves the last member of each name to the front, in order, and returns their number.
 func (d *Document) lastOfEach(members []member) int {
 	seen := make(map[string]bool, len(members))
 	at := len(members)
@@ -325,8 +328,9 @@ func (d *Document) lastOfEach(members []member) int {
 	return copy(members, members[at:])
 }
 
-// scan adds to the document's members those of n, whose text s is at the start of, and reports whether a name is repeated. It
-// is Scanner.Members and Elements for text that is known to be JSON (BenchmarkConvert in converters/rules).
+// scan adds the members of n, at the start of s, to the document's members, and reports whether
+// there is a duplicate name. It is Scanner.Members and Elements for valid JSON (BenchmarkConvert in
+// converters/rules).
 func (n *Node) scan(s *Scanner, object bool) (repeated bool, err error) {
 	d, base, seen := n.doc, n.at.Start, nameSet{}
 	most := maxFields - len(d.fields) + len(d.members)
@@ -361,7 +365,7 @@ func (n *Node) scan(s *Scanner, object bool) (repeated bool, err error) {
 	return seen.repeated, s.err
 }
 
-// outlined says that the text of n is that of the nested member of the outline of the open object.
+// outlined reports whether n is the nested member of the open object's outline.
 func (n *Node) outlined() bool {
 	if n == nil || n.changed || n.at.added {
 		return false
@@ -370,7 +374,6 @@ func (n *Node) outlined() bool {
 	return n.at.Start == o.inside && n.at.Start > o.Start
 }
 
-// list makes the members of n from fields.
 func (n *Node) list(fields []field) {
 	d, first := n.doc, len(n.doc.members)
 	for i := range fields {
@@ -380,14 +383,14 @@ func (n *Node) list(fields []field) {
 			headAdded: n.at.added, added: n.at.added, escaped: f.escaped, moved: n.moved,
 		}
 		d.members = append(d.members, m)
-		if f.name.End > 0 { // elements have none
+		if f.name.End > 0 { // not an element
 			n.names |= bitOf(m.nameIn(d))
 		}
 	}
 	n.listed(first)
 }
 
-// listed makes the document's members from the first on those of n, with some room for members to come.
+// listed gives n the document's members from first on, with some room for more.
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
 	d.members = append(d.members, make([]member, 4)...)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// An Object is the object of a document that is open: its root node, and reading and editing by paths of member names.
+// An Object is the root node of an open object, with methods to read and edit by paths of names.
 type Object struct{ *Node }
 
-// ParseObject returns the object that text is, in a document of its own. A repeated name is an error, in the object and in
-// its metadata.
+// ParseObject parses text into an object of its own document. It fails for a duplicate name in the
+// object or its metadata.
 func ParseObject(text []byte) (*Object, error) { return new(Document).Parse(text) }
 
-// Parse is ParseObject with the memory of the document, which forgets all that was made from it before, as Reset says.
+// Parse is ParseObject with the memory of the document, which is reset.
 func (d *Document) Parse(text []byte) (*Object, error) {
 	d.Reset(text)
 	s, err := d.Scanner(MaxDepth)
@@ -30,8 +30,8 @@ func (d *Document) Parse(text []byte) (*Object, error) {
 	return d.Open(o), nil
 }
 
-// Get returns the value at a path, or nil if a step of it is absent or no object; a null is a value. It fails if an object
-// on the way has more members than are looked at. No path at all is the object itself, here and in Set.
+// Get returns the value at a path, or nil if a step is absent or not an object; a null is a value.
+// It fails as Member does. The empty path is the object itself, here and in Set.
 func (o *Object) Get(path ...string) (*Node, error) {
 	n, err := o.Node, error(nil)
 	for _, name := range path {
@@ -42,8 +42,8 @@ func (o *Object) Get(path ...string) (*Node, error) {
 	return n, err
 }
 
-// NestedText returns the text that Get would find at two names, without a list of members where the outline tells it, and
-// whether letters or dots in it may be spelt as escapes.
+// NestedText returns the text at a path of two names, without reading a node if the outline has it,
+// and whether the text may escape letters or dots.
 func (o *Object) NestedText(nested, name string) (text []byte, obscured bool, err error) {
 	n, err := o.Member(nested)
 	if err == nil && n.outlined() && n.members == nil {
@@ -57,8 +57,8 @@ func (o *Object) NestedText(nested, name string) (text []byte, obscured bool, er
 	return n.Text(), o.doc.obscured || n != nil && (n.changed || n.at.added), err
 }
 
-// Set sets the value at a path and makes the objects on the way that are absent or null. It fails, and changes nothing, if
-// something else than an object is on the way.
+// Set sets the value at a path, and creates objects on the way that are absent or null. It fails
+// without a change if something on the way is not an object.
 func (o *Object) Set(v Value, path ...string) error {
 	n := o.Node
 	for i, name := range path {
@@ -80,8 +80,8 @@ func (o *Object) Set(v Value, path ...string) error {
 	return nil
 }
 
-// Remove removes the value at a path, if there is one. Objects that this leaves empty stay. It fails as Get does, and if
-// there is no path.
+// Remove removes the value at a path, if there is one. Empty objects stay. It fails for the empty
+// path, and as Get does.
 func (o *Object) Remove(path ...string) error {
 	if len(path) == 0 {
 		return &PathError{"cannot be removed", "."}
@@ -94,8 +94,8 @@ func (o *Object) Remove(path ...string) error {
 	return parent.RemoveMember(path[last])
 }
 
-// Move removes a value, sets it elsewhere without a look at its text, and reports whether there was one. If it can be
-// removed and not set, it is gone.
+// Move moves a value without reading its text, and reports whether there was one. If it cannot be
+// set after it was removed, it is lost.
 func (o *Object) Move(from, to []string) (bool, error) {
 	n, err := o.Get(from...)
 	if n == nil || slices.Equal(from, to) {
@@ -108,16 +108,16 @@ func (o *Object) Move(from, to []string) (bool, error) {
 	return true, o.Set(v, to...)
 }
 
-// A PathError says which path of an object could not be read or edited, and why.
+// A PathError names a path of an object that cannot be read or edited.
 type PathError struct {
-	Problem string // what is wrong at the path
-	Path    string // the place, as FormatPath writes it
+	Problem string // what is wrong there
+	Path    string // as FormatPath writes it
 }
 
 // Error implements error.
 func (e *PathError) Error() string { return e.Problem + ": " + e.Path }
 
-// FormatPath writes a path of member names as messages show it: .spec["a.b/c"].d; the object itself is a dot.
+// FormatPath writes a path of names for messages: .spec["a.b/c"].d, or a dot for the object.
 func FormatPath(path ...string) string {
 	if len(path) == 0 {
 		return "."

@@ -14,7 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// allowDuplicates makes jsontext accept what RFC 8259 does.
+// allowDuplicates makes jsontext accept all of RFC 8259.
 func allowDuplicates() jsontext.Options { return jsontext.AllowDuplicateNames(true) }
 
 // scan reads the whole text as one value.
@@ -29,8 +29,8 @@ func scan(text []byte, maxDepth int) error {
 	return s.End()
 }
 
-// verdict holds the scanner against encoding/json, jsontext and sigs.k8s.io/json: it must accept what all of them accept,
-// of valid UTF-8, up to its depth. What it returns is empty if they agree.
+// verdict compares the scanner with encoding/json, jsontext and sigs.k8s.io/json. It must accept
+// valid UTF-8 that all of them accept, up to its depth. The disagreement is empty if they agree.
 func verdict(text []byte) (accepted bool, disagreement string) {
 	err := scan(text, jsondoc.MaxDepth)
 	std, strict := json.Valid(text), jsontext.Value(text).IsValid(allowDuplicates())
@@ -45,7 +45,7 @@ func verdict(text []byte) (accepted bool, disagreement string) {
 	case err == nil && !strict:
 		return false, "accepted, and jsontext does not"
 	case err != nil && !errors.As(err, &syntax):
-		return false, fmt.Sprintf("error is no SyntaxError: %v", err)
+		return false, fmt.Sprintf("error is not a SyntaxError: %v", err)
 	case err != nil && (syntax.Offset < 0 || syntax.Offset > len(text)):
 		return false, fmt.Sprintf("offset is outside of the text: %v", err)
 	case err != nil && syntax.Problem == "nested too deep, an object may have 512 levels":
@@ -59,8 +59,8 @@ func verdict(text []byte) (accepted bool, disagreement string) {
 	return err == nil, ""
 }
 
-// sameWalk reads text, which is valid, through Members and Elements, and compares every name and every value with what
-// jsontext reads.
+// sameWalk reads valid text through Members and Elements, and compares every name and value with
+// jsontext.
 func sameWalk(text []byte) error {
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err != nil {
@@ -100,7 +100,7 @@ func walkValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
 	}
 }
 
-// walkMembers also sees to it that a repeated name is found, and only that.
+// walkMembers also checks that exactly the duplicate names are found.
 func walkMembers(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func walkMembers(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {
 	return err
 }
 
-// errRepeated says that a walk ended at a repeated name, as it should.
+// errRepeated says that a walk ended at a duplicate name, as it should.
 var errRepeated = errors.New("repeated name")
 
 func sameValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// An Output is a text put together from pieces of a document, each of which is copied once, when the text is written. The
-// document must not be reset before that.
+// An Output is a text put together from pieces of a document, which are copied only when it is
+// written. The document must not be reset before that.
 type Output struct {
 	doc    *Document
 	pieces []piece
 	size   int
 }
 
-// Reset empties the output and makes it one of pieces of d.
+// Reset empties the output for pieces of d.
 func (o *Output) Reset(d *Document) { o.doc, o.pieces, o.size = d, emptied(o.pieces, keepFields), 0 }
 
 // Len returns the size of the text in bytes.
 func (o *Output) Len() int { return o.size }
 
-// Put adds the text of a node, which must not be nil, as it stands now. What is untouched becomes one piece.
+// Put adds the text of a node, which must not be nil, with its edits. Untouched text is one piece.
 func (o *Output) Put(n *Node) {
 	if !n.changed {
 		o.put(n.at)
@@ -31,7 +31,7 @@ func (o *Output) Put(n *Node) {
 		m := &n.members[i]
 		head := piece{m.head, m.headAdded}
 		if i == 0 {
-			head.Start++ // the comma of one that was not always first; the brace is there already
+			head.Start++ // not the comma of a member that was not first, or the brace again
 		}
 		o.put(head)
 		if m.value == nil {
@@ -44,10 +44,10 @@ func (o *Output) Put(n *Node) {
 	o.put(piece{Span{end - 1, end}, added})
 }
 
-// PutSpan adds a stretch of the document's text.
+// PutSpan adds part of the document's text.
 func (o *Output) PutSpan(at Span) { o.put(piece{Span: at}) }
 
-// PutText adds text that is not of the document.
+// PutText adds a text that is not from the document.
 func (o *Output) PutText(text string) { o.put(o.doc.add([]byte(text))) }
 
 func (o *Output) put(p piece) {
@@ -68,7 +68,7 @@ func (o *Output) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// WriteTo writes the text to w piece by piece, so w should be a bufio.Writer of some tens of KiB.
+// WriteTo writes each piece to w, so w should be a bufio.Writer of some tens of KiB.
 func (o *Output) WriteTo(w io.Writer) (written int64, err error) {
 	for _, p := range o.pieces {
 		n, err := w.Write(o.doc.bytes(p))

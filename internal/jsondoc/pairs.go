@@ -2,9 +2,10 @@ package jsondoc
 
 import "bytes"
 
-// Pairs calls visit for each name that two objects have members of, or for each place that two arrays of one length have, in the order of a and then of what only b has, until visit
-// returns false; a value that is not there is nil, and either object may be nil. Pairs of the same text are left out, unless
-// all is set. It costs time in proportion to both objects. It fails as Member does.
+// Pairs calls visit for each name of two objects' members, or each index of two arrays of one
+// length, until visit returns false. The order is that of a, then that of b for members that only b
+// has. An absent value is nil, and either object may be nil. Unless all is set, pairs with the same
+// text are left out. Pairs takes linear time, and fails as Member does.
 func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error {
 	if err := a.look(); err != nil {
 		return err
@@ -42,7 +43,7 @@ func (n *Node) count() int {
 	return len(n.members)
 }
 
-// sameMember reports whether two members have the same text, as SameText does.
+// sameMember is SameText for two members.
 func (n *Node) sameMember(i int, other *Node, j int) bool {
 	a, b := &n.members[i], &other.members[j]
 	if a.value != nil && a.value.changed || b.value != nil && b.value.changed {
@@ -58,7 +59,7 @@ func (n *Node) textOf(m *member) []byte {
 	return n.doc.bytes(m.piece())
 }
 
-// near returns where the member of a name is, or -1. It is mostly the one at next.
+// near returns the index of the member of a name, most likely next, or -1.
 func (n *Node) near(next int, name []byte) int {
 	if next < n.count() && bytes.Equal(n.nameOf(next), name) {
 		return next

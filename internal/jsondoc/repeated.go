@@ -1,11 +1,11 @@
 package jsondoc
 
-// Of members of one name, the last one counts: below the top of an object and its metadata, where they are no error. So
-// kube-apiserver reads them (sigs.k8s.io/json), and so does whatever looks into an object here. An object keeps the others in
-// its text until an edit changes one of its members.
+// The last member of a name counts where duplicates are not an error, below the top of an object
+// and its metadata. Kube-apiserver (sigs.k8s.io/json) reads them so, and so does this package. The
+// others stay in the text until an edit changes a member of their object.
 
-// LastOfEach returns text, which must be one valid JSON value, without the members that do not count; the same text if there
-// are none.
+// LastOfEach returns valid JSON with only the last member of each name: text itself if it has no
+// duplicates.
 func LastOfEach(text []byte) []byte {
 	s, err := NewScanner(text, MaxDepth)
 	if err != nil || !IsRepeated(walk(&s)) {
@@ -21,7 +21,7 @@ func LastOfEach(text []byte) []byte {
 	return l.out
 }
 
-// walk goes through all objects of a text until a name is repeated.
+// walk fails at the first duplicate name.
 func walk(s *Scanner) error {
 	if opening := s.at(s.pos); opening == '{' || opening == '[' {
 		return s.each(opening, true, func([]byte) error { return walk(s) })
@@ -30,7 +30,7 @@ func walk(s *Scanner) error {
 	return err
 }
 
-// A laster copies the text of a scanner but for what does not count.
+// A laster copies text without the members that do not count.
 type laster struct {
 	s   *Scanner
 	out []byte
@@ -43,7 +43,7 @@ func (l *laster) value() error {
 		l.out = append(l.out, l.s.Text(at)...)
 		return err
 	}
-	// All members are copied first, and then those are taken out that do not count.
+	// Copy all members first, then drop those that do not count.
 	type copied struct {
 		name string
 		Span

@@ -11,10 +11,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// repeated is an object in which names below the top stand twice, one of them spelt otherwise.
+// repeated is an object with duplicate names below the top, one in another spelling.
 const repeated = `{"a":{"x":1, "y":[0] ,"\u0078":{"z":1,"z":2}, "w":0},"b":{"c":1,"c":2}}`
 
-// Whatever looks into an object, of members of one name it finds the last one.
+// All readers of an object find the last member of a name.
 func TestLastOfRepeatedNamesCounts(t *testing.T) {
 	t.Parallel()
 	o := parse(t, repeated)
@@ -58,7 +58,7 @@ func TestLastOfRepeatedNamesCounts(t *testing.T) {
 	}
 }
 
-// An edit of a member takes those that do not count away, from its object and no other.
+// An edit of a member removes duplicates from its object and no other.
 func TestEditsOfRepeatedNames(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -66,7 +66,7 @@ func TestEditsOfRepeatedNames(t *testing.T) {
 		want string
 	}{
 		"set":                          {set("9", "a", "x"), `{"a":{ "y":[0] ,"\u0078":9, "w":0},"b":{"c":1,"c":2}}`},
-		"set beside":                   {set("9", "a", "w"), `{"a":{ "y":[0] ,"\u0078":{"z":1,"z":2}, "w":9},"b":{"c":1,"c":2}}`},
+		"set next to it":               {set("9", "a", "w"), `{"a":{ "y":[0] ,"\u0078":{"z":1,"z":2}, "w":9},"b":{"c":1,"c":2}}`},
 		"set below":                    {set("9", "a", "x", "z"), `{"a":{ "y":[0] ,"\u0078":{"z":9}, "w":0},"b":{"c":1,"c":2}}`},
 		"add":                          {set("9", "a", "v"), `{"a":{ "y":[0] ,"\u0078":{"z":1,"z":2}, "w":0,"v":9},"b":{"c":1,"c":2}}`},
 		"remove":                       {remove("a", "x"), `{"a":{ "y":[0] , "w":0},"b":{"c":1,"c":2}}`},
@@ -90,7 +90,7 @@ func TestEditsOfRepeatedNames(t *testing.T) {
 	}
 }
 
-// LastOfEach leaves what kube-apiserver's parser reads of a text.
+// LastOfEach leaves what kube-apiserver's parser reads.
 func TestLastOfEach(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
@@ -121,7 +121,7 @@ func TestLastOfEach(t *testing.T) {
 	}
 }
 
-// An object that repeats names many times, on many levels, costs time in proportion to its size.
+// An object with many duplicate names on many levels takes linear time.
 func TestManyRepeatedNames(t *testing.T) {
 	t.Parallel()
 	const n = 100_000

@@ -10,14 +10,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// A document of ordinary objects asks for no memory; one of many members asks in time for more than the lists of them take.
+// A document of ordinary objects asks for no memory. One with many members asks in time for more
+// than their lists take.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")
 	tests := map[string]struct {
 		objects string // elements of an array
 		allowed int64
-		least   int64 // to be asked for
+		least   int64 // bytes asked for
 		most    int64
 		want    error
 	}{
@@ -65,7 +66,7 @@ func members(n int) string {
 	return b.String()[1:]
 }
 
-// The names of an object that nobody outlines take memory as well: they are compared with each other.
+// The names of an object without an outline take memory as well, since they are compared.
 func TestReserveForNames(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")
@@ -91,7 +92,7 @@ func TestReserveForNames(t *testing.T) {
 	}
 }
 
-// What an open object is looked into can ask as well, and gets the error.
+// Reading an open object may ask for memory too, and returns the error.
 func TestReserveInsideAnObject(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")

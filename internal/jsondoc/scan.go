@@ -9,56 +9,57 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is the deepest nesting of arrays and objects that one Kubernetes object may have; the object itself is the
-// first level. The API server's own decoder stops at 10000; real objects stay below 100.
+// MaxDepth is the most levels of arrays and objects in a Kubernetes object, which is the first
+// level. The API server's decoder stops at 10000; real objects stay below 100.
 const MaxDepth = 512
 
 const (
-	scanDepth    = 1024    // bounds the depth of any scan: a bit a level tells an object from an array
-	maxMembers   = 1 << 18 // bounds the members whose names are compared, and so the memory that they cost
-	fewMembers   = 32      // up to which names are compared with each other and not kept in a map
-	manyNames    = 4096    // in one object, from which on the memory that they take is asked for
-	nameSize     = 64      // bytes that a name in a map takes
+	scanDepth    = 1024    // limits any scan: Scanner.value has a bit for each level
+	maxMembers   = 1 << 18 // limits the names of an object that are compared, and so their memory
+	fewMembers   = 32      // up to here names are compared with each other, without a map
+	manyNames    = 4096    // from here on memory for names is reserved
+	nameSize     = 64      // bytes of a name in a map
 	repeatedName = "duplicate name"
 	tooDeep      = "nested too deep, an object may have 512 levels"
 )
 
-// A SyntaxError says where text stops being the JSON that this package accepts. It never quotes the text.
+// A SyntaxError says where text is not valid JSON, or is not accepted. It never quotes the text.
 type SyntaxError struct {
-	Offset  int    // the place of the problem, in bytes from the start of the text
+	Offset  int    // in bytes
 	Problem string // what is wrong there
 }
 
 // Error implements error.
 func (e *SyntaxError) Error() string { return e.Problem + ": byte " + strconv.Itoa(e.Offset) }
 
-// IsRepeated reports whether an error is that of a name which an object has twice.
+// IsRepeated reports whether an error is about a duplicate name.
 func IsRepeated(err error) bool {
 	syntax, ok := errors.AsType[*SyntaxError](err)
 	return ok && syntax.Problem == repeatedName
 }
 
-// A Span is a piece of a document: the bytes from Start up to, not including, End.
+// A Span is the part of a document from Start up to, not including, End.
 type Span struct{ Start, End uint32 }
 
-// A Scanner reads JSON text (RFC 8259) from front to back, validates it and says where its values stand. It does not
-// recurse, so hostile nesting costs no stack. Its first error stays.
+// A Scanner reads JSON text (RFC 8259) from front to back, validates it and reports the positions
+// of its values. It does not recurse, so hostile nesting costs no stack. Its first error stays.
 type Scanner struct {
 	text            []byte
 	pos             int
 	err             error
 	depth, maxDepth int
-	stops           uint64 // marks what ends a run of plain string bytes among the 64 bytes before stopsEnd
+	stops           uint64 // a bit for each of the 64 bytes before stopsEnd that ends a run of plain string bytes
 	stopsEnd        int
-	maxName         int                     // bytes of a name that Members and Outline read; 0: any
-	obscured        bool                    // some string has an escape for a letter or a dot, which need none
-	nameAt          Span                    // the member name that was read last, escapes and all
-	names           []Span                  // of the objects that Members has open, one behind the other
-	reserve         func(bytes int64) error // see Document; nil: nobody is asked
+	maxName         int                     // longest name in bytes that Members and Outline accept; 0: any
+	obscured        bool                    // some string escapes a letter or a dot needlessly
+	nameAt          Span                    // the last name, with its escapes
+	names           []Span                  // of the objects that Members has open
+	reserve         func(bytes int64) error // see Document; may be nil
 }
 
-// NewScanner returns a scanner at the start of text that allows maxDepth levels of nesting, at most 1024. It fails on
-// text that is not UTF-8 or has 2 GiB. The text must not change while anything made from it is in use.
+// NewScanner returns a scanner at the start of text that allows maxDepth levels, at most 1024. It
+// fails for text of 2 GiB or that is not UTF-8. The text must not change while anything made from
+// it is in use.
 func NewScanner(text []byte, maxDepth int) (Scanner, error) {
 	s := Scanner{text: text, maxDepth: min(maxDepth, scanDepth)}
 	if len(text) > math.MaxInt32 {
@@ -70,7 +71,7 @@ func NewScanner(text []byte, maxDepth int) (Scanner, error) {
 	return s, s.err
 }
 
-// Reset puts the scanner at the start of another text, as NewScanner does, and keeps its memory.
+// Reset is NewScanner with the memory of the scanner.
 func (s *Scanner) Reset(text []byte, maxDepth int) error {
 	names, err := s.names[:0], error(nil)
 	*s, err = NewScanner(text, maxDepth)
@@ -78,16 +79,16 @@ func (s *Scanner) Reset(text []byte, maxDepth int) error {
 	return err
 }
 
-// LimitNames makes a longer name than so many bytes an error, in the objects that Members and Outline read.
+// LimitNames sets the longest name in bytes that Members and Outline accept.
 func (s *Scanner) LimitNames(bytes int) { s.maxName = bytes }
 
 // Text returns the bytes of a span.
 func (s *Scanner) Text(at Span) []byte { return s.text[at.Start:at.End:at.End] }
 
-// Kind tells what the value at the scanner's place is, by its first byte.
+// Kind returns the kind of the value at the scanner, by its first byte.
 func (s *Scanner) Kind() Kind { return kindOf(s.at(s.pos)) }
 
-// Skip validates the value at the scanner's place, moves behind it and returns where it stands.
+// Skip validates the value at the scanner, moves behind it and returns its span.
 func (s *Scanner) Skip() (Span, error) {
 	start := s.pos
 	if s.pos = s.value(start); s.err != nil {
@@ -96,7 +97,7 @@ func (s *Scanner) Skip() (Span, error) {
 	return span(start, s.pos), nil
 }
 
-// End fails unless nothing but white space is left.
+// End fails unless only white space is left.
 func (s *Scanner) End() error {
 	if i := s.space(s.pos); i != len(s.text) {
 		s.fail(i, "data after the end of the document")
@@ -104,16 +105,16 @@ func (s *Scanner) End() error {
 	return s.err
 }
 
-// Members reads the object at the scanner's place and calls visit for each member with the scanner at its value, which
-// visit must move the scanner over. The unescaped name is good until visit returns. A repeated name is an error, which
-// IsRepeated tells.
+// Members reads the object at the scanner and calls visit for each member, with the scanner at its
+// value, which visit must move the scanner over. The decoded name is valid until visit returns. A
+// duplicate name is an error (see IsRepeated).
 func (s *Scanner) Members(visit func(name []byte) error) error { return s.each('{', true, visit) }
 
-// EveryMember is Members for an object whose names do not matter: of a repeated one, all members are visited.
+// EveryMember is Members with duplicate names, each of which is visited.
 func (s *Scanner) EveryMember(visit func(name []byte) error) error { return s.each('{', false, visit) }
 
-// Elements reads the array at the scanner's place and calls visit for each element with the scanner at it; visit must
-// move the scanner over it.
+// Elements reads the array at the scanner and calls visit for each element, which visit must move
+// the scanner over.
 func (s *Scanner) Elements(visit func() error) error {
 	return s.each('[', false, func([]byte) error { return visit() })
 }
@@ -124,7 +125,7 @@ func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error)
 	} else if s.depth++; s.depth > s.maxDepth {
 		s.fail(s.pos, tooDeep)
 	}
-	closing := opening + 2 // in ASCII, of braces and brackets alike
+	closing := opening + 2 // in ASCII
 	seen := nameSet{before: len(s.names)}
 	i := s.space(s.pos + 1)
 	for more := s.at(i) != closing; more && s.err == nil; {
@@ -158,11 +159,12 @@ func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error)
 	return s.err
 }
 
-// value validates the value at i and returns the place behind it. The kinds of the open containers are a bit stack: no
-// recursion for hostile nesting to exhaust (the class of CVE-2019-11253), and fast (BenchmarkScan).
+// value validates the value at i and returns the position behind it. The kinds of open containers
+// are a stack of bits. That is fast (BenchmarkScan), and there is no recursion to exhaust (the
+// class of CVE-2019-11253).
 func (s *Scanner) value(i int) int {
 	var objects [scanDepth / 64]uint64
-	open, object := 0, false // the containers that are open, and whether the innermost is an object
+	open, object := 0, false // the number of open containers, and whether the innermost is an object
 	for {
 		switch c := s.at(i); {
 		case c == '"':
@@ -213,7 +215,7 @@ func (s *Scanner) value(i int) int {
 	}
 }
 
-// fail keeps the first error, and returns the place that stands for none: no byte is there.
+// fail keeps the first error, and returns a position that has no byte.
 func (s *Scanner) fail(i int, problem string) int {
 	if s.err == nil {
 		s.err = &SyntaxError{i, problem}
@@ -228,18 +230,19 @@ func (s *Scanner) unexpected(i int) int {
 	return s.fail(i, "unexpected character")
 }
 
-// A nameSet finds a repeated name among the members of one object. The filter spares most comparisons of few names; the
-// hashes of many keep their comparing linear, without a copy of them.
+// A nameSet finds a duplicate name in one object. The filter avoids most comparisons of few names;
+// hashes of many names keep the time linear without copies.
 type nameSet struct {
-	before int // the names of the scanner that are of other objects
+	before int // the scanner's names of other objects
 	filter uint64
 	seed   maphash.Seed
-	many   map[uint64]int // by hash, which of the names
+	many   map[uint64]int // index of a name by hash
 
-	repeated bool // some name is
+	repeated bool // there is a duplicate
 }
 
-// add adds the name that s has read at i. It fails where there are too many, and for a repeated one if the set is strict.
+// add adds the name that s has read at i. It fails for too many names, and in strict mode for a
+// duplicate.
 func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
 	names := s.names[set.before:]
 	set.repeated = set.has(s, names, name) || set.repeated
@@ -248,7 +251,7 @@ func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
 		s.fail(i, repeatedName)
 	case len(names) == maxMembers:
 		s.fail(i, "too many members in one object")
-	case s.reserve != nil && len(names) >= manyNames && len(names)&(len(names)-1) == 0: // as many again, before they come
+	case s.reserve != nil && len(names) >= manyNames && len(names)&(len(names)-1) == 0: // before as many come again
 		if err := s.reserve(int64(len(names)) * nameSize); err != nil {
 			s.err = err
 		}
@@ -259,7 +262,7 @@ func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
 	return s.err == nil
 }
 
-// has reports whether a name is one of those before it, and notes it.
+// has reports whether names contain a name, and adds it to the filter.
 func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
 	is := func(at Span) bool { return isText(s.Text(at), name) }
 	if len(names) < fewMembers {
@@ -280,14 +283,16 @@ func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
 		set.many[hash] = len(names)
 		return false
 	}
-	return is(names[i]) || slices.ContainsFunc(names, is) // the latter of two names of one hash: never
+	return is(names[i]) || slices.ContainsFunc(names, is) // the second only if two names have one hash
 }
 
-// AllMembers reports whether text, which is JSON, is an object for each member of which fits is true; of a repeated name, the
-// last one counts. Name and value are good until fits returns, which may be called more than once for a member.
+// AllMembers reports whether text, which is valid JSON, is an object and fits is true of all
+// members. The last member of a name counts. Name and value are valid until fits returns. It may be
+// called more than once for a member.
 func AllMembers(text []byte, fits func(name, value []byte) bool) bool { return allOf(text, '{', fits) }
 
-// AllElements reports whether text, which is JSON, is an array for each element of which fits is true.
+// AllElements reports whether text, which is valid JSON, is an array and fits is true of all
+// elements.
 func AllElements(text []byte, fits func(value []byte) bool) bool {
 	return allOf(text, '[', func(_, value []byte) bool { return fits(value) })
 }

@@ -112,7 +112,7 @@ func TestScanRefuses(t *testing.T) {
 			if accepted, disagreement := verdict([]byte(test.text)); accepted || disagreement != "" {
 				t.Errorf("%.90q: the libraries accept it: %s", test.text, disagreement)
 			}
-			// The same inside an object, where Members and Outline do the reading.
+			// The same inside an object, which Members and Outline read.
 			for _, text := range []string{`{"a":[` + test.text, `{"metadata":{"a":[` + test.text} {
 				if _, err := jsondoc.ParseObject([]byte(text)); err == nil {
 					t.Errorf("%.90q: ParseObject accepts it", text)
@@ -210,7 +210,7 @@ func orNil(problem string) string {
 	return problem
 }
 
-// TestScanDepthIsCountedOn skips a value behind other levels.
+// TestScanDepthIsCountedOn skips a value below other levels.
 func TestScanDepthIsCountedOn(t *testing.T) {
 	t.Parallel()
 	for levels, want := range map[int]string{509: "", 510: "", 511: "nested too deep, an object may have 512 levels: byte 516"} {
@@ -226,7 +226,7 @@ func TestScanDepthIsCountedOn(t *testing.T) {
 	}
 }
 
-// descend reads a text through Members and Elements alone.
+// descend reads a text only through Members and Elements.
 func descend(text []byte, maxDepth int) error {
 	s, err := jsondoc.NewScanner(text, maxDepth)
 	if err != nil {
@@ -276,7 +276,7 @@ func TestScanOfHostileTextIsCheap(t *testing.T) {
 		}
 		took := time.Since(started)
 		runtime.ReadMemStats(&after)
-		if took > 20*time.Second { // it takes some milliseconds, and minutes if it is quadratic
+		if took > 20*time.Second { // it takes milliseconds, and minutes in quadratic time
 			t.Errorf("%s: took %v", name, took)
 		}
 		if grown := int64(after.StackInuse) - int64(before.StackInuse); grown > 8<<20 {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// at returns the byte at i, or 0 outside the text; a raw zero byte is no legal JSON, so the two need no telling apart.
+// at returns the byte at i, or 0 outside the text. A raw zero byte is not valid JSON, so both are
+// errors.
 func (s *Scanner) at(i int) byte {
 	if uint(i) < uint(len(s.text)) {
 		return s.text[i]
@@ -17,7 +18,7 @@ func (s *Scanner) at(i int) byte {
 	return 0
 }
 
-// space returns the first place at or behind i that is not white space.
+// space returns the first position from i on that is not white space.
 func (s *Scanner) space(i int) int {
 	for c := s.at(i); c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r'); c = s.at(i) {
 		i++
@@ -25,7 +26,7 @@ func (s *Scanner) space(i int) int {
 	return i
 }
 
-// name validates the member name at i and its colon, and returns where the member's value starts.
+// name validates the name at i and its colon, and returns the position of the value.
 func (s *Scanner) name(i int) int {
 	end := s.str(i)
 	s.nameAt = span(i+1, end-1)
@@ -38,7 +39,7 @@ func (s *Scanner) name(i int) int {
 	return s.space(end + 1)
 }
 
-// str validates the string that opens at i and returns the place behind its closing quote.
+// str validates the string at i and returns the position behind it.
 func (s *Scanner) str(i int) int {
 	if s.at(i) != '"' {
 		return s.unexpected(i)
@@ -58,7 +59,7 @@ func (s *Scanner) str(i int) int {
 		case '"':
 			return i + 1
 		case '\\':
-			if s.at(i+1) == '"' { // the escape that annotations are full of
+			if s.at(i+1) == '"' { // common in annotations
 				i += 2
 			} else if i = s.escape(i); i < 0 {
 				return i
@@ -69,8 +70,8 @@ func (s *Scanner) str(i int) int {
 	}
 }
 
-// findStops looks through the 64 bytes from i on, if there are so many. Strings are short: to look at all bytes of a block
-// at once, and then at the marks, is faster than to look at each string (BenchmarkScan).
+// findStops looks at the 64 bytes from i on at once, if there are as many. Strings are short, so
+// this is faster than looking at each string (BenchmarkScan).
 func (s *Scanner) findStops(i int) bool {
 	if i+64 > len(s.text) {
 		return false
@@ -82,8 +83,9 @@ func (s *Scanner) findStops(i int) bool {
 	return true
 }
 
-// stops returns a bit for each of the first eight bytes that ends a run of plain string bytes: quote, backslash, control
-// character. It takes them as one word and adds to each byte, so that the highest bit of a plain one is set.
+// stops returns a bit for each of the first eight bytes that ends a run of plain string bytes:
+// quote, backslash or control character. It adds to all bytes of a word at once, so that plain ones
+// get their highest bit.
 func stops(text []byte) uint64 {
 	const ones, low7 = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
 	word := binary.LittleEndian.Uint64(text)
@@ -92,7 +94,8 @@ func stops(text []byte) uint64 {
 	return (^plain &^ low7) * 0x0002040810204081 >> 56 // gathers the highest bit of each byte
 }
 
-// escape validates the escape sequence at i, which no lone surrogate may be, and returns the place behind it.
+// escape validates the escape at i, which must not be a lone surrogate, and returns the position
+// behind it.
 func (s *Scanner) escape(i int) int {
 	unit := s.codeUnit(i)
 	s.obscured = s.obscured || unit == '.' || 'a' <= unit|0x20 && unit|0x20 <= 'z'
@@ -107,7 +110,7 @@ func (s *Scanner) escape(i int) int {
 	return s.fail(i, "invalid escape in a string")
 }
 
-// codeUnit returns the UTF-16 code unit that the \uXXXX at i stands for, or -1 if there is none.
+// codeUnit returns the UTF-16 code unit of the \uXXXX at i, or -1.
 func (s *Scanner) codeUnit(i int) rune {
 	if i+6 > len(s.text) || string(s.text[i:i+2]) != `\u` {
 		return -1
@@ -119,7 +122,6 @@ func (s *Scanner) codeUnit(i int) rune {
 	return rune(unit)
 }
 
-// number validates the number at i and returns the place behind it.
 func (s *Scanner) number(i int) int {
 	if s.at(i) == '-' {
 		i++
@@ -141,7 +143,7 @@ func (s *Scanner) number(i int) int {
 	return i
 }
 
-// digits returns the place behind the digits at i, of which there must be one.
+// digits returns the position behind the digits at i, at least one.
 func (s *Scanner) digits(i int) int {
 	if !isDigit(s.at(i)) {
 		return s.fail(i, "invalid number")
@@ -154,7 +156,7 @@ func (s *Scanner) digits(i int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// literal validates the true, false or null at i and returns the place behind it.
+// literal validates the true, false or null at i and returns the position behind it.
 func (s *Scanner) literal(i int) int {
 	for _, word := range [...]string{"true", "null", "false"} {
 		if end := i + len(word); end <= len(s.text) && string(s.text[i:end]) == word {

@@ -10,7 +10,7 @@ import (
 // Kind is the type of a JSON value (RFC 8259, section 3).
 type Kind byte
 
-// The kinds of JSON values. Invalid is that of no value at all.
+// The kinds of JSON values. Invalid is the kind of an absent value.
 const (
 	Invalid Kind = 0
 	Null    Kind = 'n'
@@ -21,7 +21,7 @@ const (
 	Map     Kind = '{'
 )
 
-// String names the kind as messages show it.
+// String names the kind for messages.
 func (k Kind) String() string {
 	return map[Kind]string{
 		Invalid: "absent", Null: "null", Bool: "a boolean", Number: "a number", String: "a string", Array: "an array",
@@ -29,7 +29,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// kindOf tells the kind of the value that starts with a byte.
+// kindOf returns the kind of a value by its first byte.
 func kindOf(first byte) Kind {
 	switch first {
 	case 'n', 't', '"', '[', '{':
@@ -43,22 +43,23 @@ func kindOf(first byte) Kind {
 	return Invalid
 }
 
-// A Value is valid JSON text, ready to be put into an object. One taken from a node goes back into the same document
-// without a copy. The zero Value is null.
+// A Value is valid JSON text. A value from a node goes back into the same document without a copy.
+// The zero Value is null.
 type Value struct {
 	doc  *Document
 	at   piece
 	text []byte
 }
 
-// IntValue returns an integer, exact over all of int64.
+// IntValue returns an integer.
 func IntValue(i int64) Value { return Value{text: strconv.AppendInt(nil, i, 10)} }
 
-// StringValue returns a string; what is not UTF-8 in it becomes U+FFFD. Nothing is escaped that RFC 8259 does not demand.
+// StringValue returns a string. Bytes that are not UTF-8 become U+FFFD. It escapes only what RFC
+// 8259 demands.
 func StringValue(s string) Value { return Value{text: AppendString(make([]byte, 0, len(s)+2), s)} }
 
-// RawValue returns text, which must be one JSON value and must not change before the value is put into an object, as it is
-// but for white space around it.
+// RawValue returns text as a value, without surrounding white space. It must be one JSON value, and
+// must not change until the value is in an object.
 func RawValue(text []byte) (Value, error) {
 	s, err := NewScanner(text, MaxDepth)
 	if err != nil {
@@ -71,7 +72,8 @@ func RawValue(text []byte) (Value, error) {
 	return Value{text: s.Text(at)}, err
 }
 
-// Text returns the value's JSON. It must not be changed, and not be kept beyond the document's next Reset.
+// Text returns the value's JSON. Callers must not change it or keep it beyond the document's next
+// Reset.
 func (v Value) Text() []byte {
 	switch {
 	case v.doc != nil:
@@ -82,12 +84,12 @@ func (v Value) Text() []byte {
 	return v.text
 }
 
-// Kind tells what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return kindOf(v.Text()[0]) }
 
-// Each calls visit for the members of the object, or for the elements of the array with no name, in their order, until it returns
-// false; for other values it does nothing. It makes no nodes, and visits a name that is repeated each time: it is for a look
-// through all that is in a value (BenchmarkKinds in converters/rules). The name is good until visit returns.
+// Each calls visit for each member of an object, or each element of an array with no name, until it
+// returns false. For other values it does nothing. It visits every member of a duplicate name and
+// makes no nodes (BenchmarkKinds in converters/rules). The name is valid until visit returns.
 func (v Value) Each(visit func(name []byte, value Value) bool) {
 	kind := v.Kind()
 	if kind != Map && kind != Array {
@@ -120,7 +122,7 @@ func (v Value) Each(visit func(name []byte, value Value) bool) {
 
 var errStopped = errors.New("stopped")
 
-// part returns what a scanner of the value's text has read.
+// part returns the part of the value at a span of s.
 func (v Value) part(s *Scanner, at Span) Value {
 	if v.doc == nil {
 		return Value{text: s.Text(at)}
@@ -128,7 +130,7 @@ func (v Value) part(s *Scanner, at Span) Value {
 	return Value{doc: v.doc, at: piece{at.behind(v.at.Start), v.at.added}}
 }
 
-// AppendString appends s as a JSON string; what is not UTF-8 in it becomes U+FFFD.
+// AppendString appends s as StringValue does.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {

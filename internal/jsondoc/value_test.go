@@ -23,7 +23,7 @@ func TestValues(t *testing.T) {
 		{"empty string", jsondoc.StringValue(""), `""`},
 		{"string that needs escapes", jsondoc.StringValue("\"\\\x00\x1f\n"), `"\"\\\u0000\u001f\u000a"`},
 		{"string that needs none", jsondoc.StringValue("</a>&'\u007f\u2028é😀"), "\"</a>&'\u007f\u2028é😀\""},
-		{"string that is no UTF-8", jsondoc.StringValue("a\xff\xc3b"), "\"a\ufffd\ufffdb\""},
+		{"string that is not UTF-8", jsondoc.StringValue("a\xff\xc3b"), "\"a\ufffd\ufffdb\""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRawValue(t *testing.T) {
 	}
 }
 
-// TestDeepValues puts values into each other until they are deeper than what a scanner reads: an error, not a panic.
+// TestDeepValues nests values deeper than a scanner reads: an error, not a panic.
 func TestDeepValues(t *testing.T) {
 	t.Parallel()
 	o := parse(t, `{"a":{}}`)

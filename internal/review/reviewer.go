@@ -196,8 +196,9 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) boo
 		if i%lookEvery == lookEvery-1 {
 			gone = ctx.Err() != nil
 			if c.now.Sub(began) >= slice {
-				began = c.now
 				runtime.Gosched()
+				c.now = time.Now() // the others' time is neither this slice's nor the next object's
+				began = c.now
 			}
 		}
 		// The context would read the clock again for each object.

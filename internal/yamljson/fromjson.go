@@ -12,15 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What JSON can say and YAML can not.
+// Values that YAML cannot represent.
 var (
 	errTooLarge  = errors.New("a number is too large for YAML's readers, which would take it for a string")
 	errSurrogate = errors.New("a string holds half of a surrogate pair, which YAML has no spelling for")
 )
 
-// FromJSON returns the YAML of one JSON value, in the style of kubectl: keys in their order, numbers as
-// they are spelt, lists not indented, texts of several lines as blocks. Text that is no JSON is an
-// error.
+// FromJSON returns one JSON value as YAML in the style of kubectl: with the order of keys and the
+// spelling of numbers, lists not indented, and texts of several lines as blocks. It fails for text
+// that is not JSON.
 func FromJSON(text []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -47,7 +47,7 @@ func FromJSON(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// node reads the next value. Reading tokens keeps the order of keys.
+// node reads the next value token by token, which keeps the order of keys.
 func node(decoder *json.Decoder) (*yaml.Node, error) {
 	token, err := decoder.Token()
 	if err != nil {
@@ -86,7 +86,8 @@ func node(decoder *json.Decoder) (*yaml.Node, error) {
 // base60 is a number in YAML 1.1 (yaml.org/type/int.html), though not to kubectl.
 var base60 = regexp.MustCompile(`^[-+]?\d[0-9_]*(:[0-5]?\d)+(\.[0-9_]*)?$`)
 
-// numeral is a number to some reader of YAML, however large: the encoder quotes those only that fit an int64 or a float64.
+// numeral is a number to some YAML reader, however large. The encoder quotes only numbers that fit
+// an int64 or a float64.
 var numeral = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\.?\d[0-9_]*(\.[0-9_]*)?([eE][-+]?\d+)?)$`)
 
 func stringNode(s string) *yaml.Node {
@@ -101,7 +102,7 @@ func stringNode(s string) *yaml.Node {
 	return n
 }
 
-// replaced counts U+FFFD, which the decoder puts in place of half a surrogate pair.
+// replaced counts U+FFFD, with which the decoder replaces half a surrogate pair.
 func replaced(n *yaml.Node) int {
 	count := strings.Count(n.Value, "\uFFFD")
 	for _, child := range n.Content {
@@ -116,8 +117,8 @@ func replacedIn(text []byte) int {
 
 var replacementEscape = regexp.MustCompile(`\\u[fF]{3}[dD]`)
 
-// blockable reports whether a text of several lines comes back as it was from a block: with white
-// space at the ends of lines, or before the first one, it is hard to see and some parsers differ.
+// blockable reports whether a text of several lines is safe as a block. White space at the ends of
+// lines, or before the first one, is hard to see, and parsers differ.
 func blockable(s string) bool {
 	if strings.TrimLeft(s, " \n") != s || strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 		return false

@@ -13,12 +13,12 @@ type Member struct {
 	Key, Value *yaml.Node
 }
 
-// maxMerges bounds how deep mappings may be merged into each other, which also ends a circle.
+// maxMerges limits how deep mappings merge each other, and so also ends a cycle.
 const maxMerges = 32
 
-// Members returns the members of a mapping, or of what an alias of one stands for, in order. Those that a merge key (<<) brings
-// in stand where that stands; a key of the mapping's own wins over them, and an earlier merge over a later one. What is no
-// mapping has none. The error is an *Error.
+// Members returns the members of a mapping, or of the mapping of an alias, in order; other nodes
+// have none. Members from a merge key (<<) are at its place. The mapping's own keys win over them,
+// and earlier merges over later ones. The error is an *Error.
 func Members(n *yaml.Node) ([]Member, error) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -41,7 +41,7 @@ func membersOf(n *yaml.Node, merges int) ([]Member, error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if !isMerge(key) {
-			name, _ := keyName(key) // ownNames has seen it
+			name, _ := keyName(key) // ownNames has checked it
 			all = append(all, Member{name, key, value})
 			continue
 		}
@@ -59,7 +59,7 @@ func membersOf(n *yaml.Node, merges int) ([]Member, error) {
 	return all, nil
 }
 
-// ownNames returns the keys of a mapping but for merge keys, each of which may be there once.
+// ownNames returns the keys of a mapping, without merge keys, and fails for duplicates.
 func ownNames(n *yaml.Node) (map[string]*yaml.Node, error) {
 	own := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
@@ -83,7 +83,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Style == 0 && key.Value == "<<"
 }
 
-// mergedMembers returns what the value of a merge key brings in: a mapping, or a list of mappings.
+// mergedMembers returns the members from a merge key's value: a mapping or a list of mappings.
 func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 	if merges == maxMerges {
 		return nil, fail(value, "mappings are merged into each other too often, write them out: <<")
@@ -92,10 +92,10 @@ func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 	if target.Kind == yaml.AliasNode {
 		target = target.Alias
 	}
-	switch target.Kind {
-	case yaml.MappingNode:
+	if target.Kind == yaml.MappingNode {
 		return membersOf(target, merges+1)
-	case yaml.SequenceNode:
+	}
+	if target.Kind == yaml.SequenceNode {
 		var all []Member
 		for _, item := range target.Content {
 			members, err := mergedMembers(item, merges+1)
@@ -105,16 +105,15 @@ func mergedMembers(value *yaml.Node, merges int) ([]Member, error) {
 			all = append(all, members...)
 		}
 		return all, nil
-	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
 	}
 	return nil, fail(value, "not a mapping to merge, write one: <<")
 }
 
-// wholeNumber is an integer that comes back from an int64 as it was.
+// wholeNumber is an integer that fits an int64 and is spelt as JSON does.
 var wholeNumber = regexp.MustCompile(`^(0|-?[1-9]\d{0,17})$`)
 
-// keyName returns the key as JSON has it. kubectl makes strings of booleans and numbers; here only
-// whole numbers are taken, since the others would not be spelt as they were written.
+// keyName returns the key as JSON has it. kubectl turns booleans and numbers into strings; here
+// only whole numbers are accepted, since others would change their spelling.
 func keyName(key *yaml.Node) (string, error) {
 	if key.Kind == yaml.AliasNode {
 		key = key.Alias
@@ -122,14 +121,8 @@ func keyName(key *yaml.Node) (string, error) {
 	if key.Kind != yaml.ScalarNode {
 		return "", fail(key, "a key is not a word, write KEY: VALUE")
 	}
-	switch kindOf(key) {
-	case stringScalar:
+	if kind := kindOf(key); kind == stringScalar || kind == intScalar && wholeNumber.MatchString(key.Value) {
 		return key.Value, nil
-	case intScalar:
-		if wholeNumber.MatchString(key.Value) {
-			return key.Value, nil
-		}
-	case nullScalar, boolScalar, floatScalar, otherScalar:
 	}
 	return "", fail(key, "a key that may be taken for something else than a word, put it in quotes: %s", key.Value)
 }

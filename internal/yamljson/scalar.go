@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalarKind is what a scalar is to kubectl.
+// scalarKind is how kubectl reads a scalar.
 type scalarKind int
 
 const (
@@ -21,7 +21,7 @@ const (
 	floatScalar
 )
 
-// kindOf resolves a scalar. A date is a string, and an old boolean is one, as for kubectl.
+// kindOf resolves a scalar as kubectl does: dates are strings, old booleans are booleans.
 func kindOf(n *yaml.Node) scalarKind {
 	switch n.ShortTag() {
 	case "!!str":
@@ -45,7 +45,7 @@ func kindOf(n *yaml.Node) scalarKind {
 	return otherScalar
 }
 
-// oldBool is the reading of YAML 1.1 (yaml.org/type/bool.html) that newer parsers have left.
+// oldBool reads a boolean of YAML 1.1 (yaml.org/type/bool.html) that newer parsers dropped.
 func oldBool(text string) (value, ok bool) {
 	switch text {
 	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
@@ -90,8 +90,8 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
 func isJSONNumber(text string) bool { return jsonNumber.MatchString(text) }
 
-// number keeps what is a number in JSON as it is written, and spells the others of YAML: octal,
-// hexadecimal and binary ones, those with underscores, a plus, or a bare point.
+// number keeps the spelling of a JSON number, and converts YAML's others: octal, hexadecimal and
+// binary ones, and those with underscores, a plus or a bare point.
 func number(n *yaml.Node) ([]byte, error) {
 	if isJSONNumber(n.Value) {
 		return []byte(n.Value), nil

@@ -14,18 +14,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxExpansion bounds how many times larger than the YAML the JSON may get by aliases; below
-// minExpansion bytes anything goes.
+// maxExpansion limits the size of the JSON, which aliases expand, as a multiple of the YAML. Up to
+// minExpansion bytes are always allowed.
 const (
 	maxExpansion = 64
 	minExpansion = 8 << 20
 )
 
-// maxDepth is where the API server's decoder stops.
+// maxDepth is the limit of the API server's decoder.
 const maxDepth = 10000
 
-// ToJSON returns the JSON text of each document in a YAML stream, in one line each. Documents without
-// content are left out. On an error, which is an *Error, it also returns the documents before it.
+// ToJSON returns the JSON text of each document in a YAML stream, one line each, without empty
+// documents. On an error, which is an *Error, it also returns the documents before it.
 func ToJSON(text []byte) ([][]byte, error) {
 	var documents [][]byte
 	for document, err := range Documents(text) {
@@ -41,14 +41,15 @@ func ToJSON(text []byte) ([][]byte, error) {
 	return documents, nil
 }
 
-// A Document is one of a YAML stream, for those who need the lines of what stands in it.
+// A Document is one of a YAML stream, for callers that need line numbers.
 type Document struct {
 	Root *yaml.Node
 
 	limit int // of the JSON of a node
 }
 
-// Documents yields the documents of a YAML stream that have content. An error, which is an *Error, is the last.
+// Documents yields the documents of a YAML stream that have content. An error, an *Error, is the
+// last.
 func Documents(text []byte) iter.Seq2[Document, error] {
 	limit := max(minExpansion, maxExpansion*len(text))
 	return func(yield func(Document, error) bool) {
@@ -60,7 +61,7 @@ func Documents(text []byte) iter.Seq2[Document, error] {
 				return
 			case err != nil:
 				yield(Document{}, syntaxError(err))
-				return // the decoder does not find the next document
+				return // the decoder cannot find the next document
 			case len(root.Content) == 0 || empty(root.Content[0]):
 			case !yield(Document{root.Content[0], limit}, nil):
 				return
@@ -69,15 +70,15 @@ func Documents(text []byte) iter.Seq2[Document, error] {
 	}
 }
 
-// JSON returns the JSON text of a node of the document, in which mappings and lists may stand in each other so deep. The error
-// is an *Error.
+// JSON returns the JSON text of a node of the document, with at most depth levels of mappings and
+// lists. The error is an *Error.
 func (d Document) JSON(n *yaml.Node, depth int) ([]byte, error) {
 	w := &writer{limit: d.limit, depth: depth}
 	err := w.value(n)
 	return w.out, err
 }
 
-// syntaxError takes the line number out of what the parser says.
+// syntaxError extracts the line number from the parser's error.
 func syntaxError(err error) error {
 	problem := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -89,8 +90,7 @@ func syntaxError(err error) error {
 	return &Error{line, "not YAML: " + problem}
 }
 
-// empty reports whether a document has no content at all: comments only, or an empty one between
-// two lines of dashes.
+// empty reports whether a document has no content, only comments or nothing.
 func empty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == ""
 }
@@ -99,9 +99,9 @@ func empty(n *yaml.Node) bool {
 type writer struct {
 	out   []byte
 	limit int
-	depth int          // how deep mappings and lists may stand in each other
-	deep  int          // how deep the value at hand does
-	open  []*yaml.Node // the aliases that are being resolved
+	depth int          // limit of levels
+	deep  int          // level of the value at hand
+	open  []*yaml.Node // aliases that are being resolved
 }
 
 func fail(n *yaml.Node, format string, args ...any) error {
@@ -128,7 +128,7 @@ func (w *writer) value(n *yaml.Node) error {
 
 func (w *writer) alias(n *yaml.Node) error {
 	if slices.Contains(w.open, n.Alias) {
-		return fail(n, "alias within what it stands for, write it out: *%s", n.Value)
+		return fail(n, "alias within itself, write it out: *%s", n.Value)
 	}
 	w.open = append(w.open, n.Alias)
 	err := w.value(n.Alias)
@@ -184,7 +184,7 @@ func (w *writer) mapping(n *yaml.Node) error {
 	return nil
 }
 
-// checkTag refuses a tag that was written out, other than the one that the node has anyway.
+// checkTag refuses an explicit tag other than the node's own.
 func checkTag(n *yaml.Node, plain string) error {
 	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != plain {
 		return fail(n, "tags are not supported, remove it: %s", n.Tag)
@@ -192,7 +192,7 @@ func checkTag(n *yaml.Node, plain string) error {
 	return nil
 }
 
-// quote escapes only what JSON demands, and line ends in the short way.
+// quote escapes only what JSON demands, with short escapes for line ends.
 func quote(s string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

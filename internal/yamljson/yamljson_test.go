@@ -66,17 +66,17 @@ func TestToJSONRefuses(t *testing.T) {
 		{"boolean key", "on: 1", "line 1: a key that may be taken for something else than a word, put it in quotes: on"},
 		{"null key", "~: 1", "line 1: a key that may be taken for something else than a word, put it in quotes: ~"},
 		{"decimal key", "1.5: 1", "line 1: a key that may be taken for something else than a word, put it in quotes: 1.5"},
-		{"key that is no word", "? [a]\n: 1", "line 1: a key is not a word, write KEY: VALUE"},
+		{"key that is not a word", "? [a]\n: 1", "line 1: a key is not a word, write KEY: VALUE"},
 		{"infinity", "a: .inf", "line 1: a number that JSON cannot spell, write it in decimal digits or put it in quotes"},
 		{"not a number", "a: .nan", "line 1: a number that JSON cannot spell, write it in decimal digits or put it in quotes"},
 		{"too large a number", "a: 1e400", "line 1: a number too large for kubectl, which takes it for a string; put it in quotes"},
-		{"too large in hexadecimal", "a: 0xFFFFFFFFFFFFFFFFFF", ""}, // a text to every parser
+		{"too large in hexadecimal", "a: 0xFFFFFFFFFFFFFFFFFF", ""}, // a string to every parser
 		{"wrong tag", "a: !!int x", "line 1: not a number, write it in decimal digits"},
 		{"binary", "a: !!binary aGk=", "line 1: tags are not supported, remove it: !!binary"},
 		{"own tag", "a: !secret x", "line 1: tags are not supported, remove it: !secret"},
 		{"own tag of a mapping", "a: !secret {b: 1}", "line 1: tags are not supported, remove it: !secret"},
-		{"merge of no mapping", "a: {<<: 1}", "line 1: not a mapping to merge, write one: <<"},
-		{"alias within itself", "a: &x\n  b: *x", "line 2: alias within what it stands for, write it out: *x"},
+		{"merge of a number", "a: {<<: 1}", "line 1: not a mapping to merge, write one: <<"},
+		{"alias within itself", "a: &x\n  b: *x", "line 2: alias within itself, write it out: *x"},
 		{"merge within itself", "a: &x\n  <<: *x", "line 2: mappings are merged into each other too often, write them out: <<"},
 		{"unknown alias", "a: *x", "not YAML: unknown anchor 'x' referenced"},
 		{"syntax", "a: [1\nb: 2", "line 1: not YAML: did not find expected ',' or ']'"},
@@ -166,7 +166,7 @@ func TestFromJSONRefuses(t *testing.T) {
 	}
 }
 
-// canonical spells a JSON text one way, but leaves numbers and the order of keys.
+// canonical spells JSON in one way, but keeps numbers and the order of keys.
 func canonical(t *testing.T, text []byte) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -200,7 +200,7 @@ func canonical(t *testing.T, text []byte) string {
 	return b.String()
 }
 
-// What comes out of JSON goes back into the same, for us and for kubectl.
+// JSON converted to YAML and back is the same, for webhookd and for kubectl.
 func FuzzRoundTrip(f *testing.F) {
 	for _, seed := range []string{
 		`{"apiVersion":"example.com/v1","spec":{"a":1.10,"b":["x\ny","yes"," "],"":null}}`,
@@ -216,7 +216,7 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		yamlText, err := yamljson.FromJSON(text)
 		if err != nil {
-			return // it says what YAML cannot
+			return // YAML cannot represent it
 		}
 		again, err := yamljson.ToJSON(yamlText)
 		if err != nil {
@@ -242,7 +242,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// Whatever is read is JSON, and means what it means to kubectl.
+// Everything that is accepted becomes JSON, and means what it means to kubectl.
 func FuzzToJSON(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1\n---\nb: [yes, 0777, 1_0, .5]\n", "a: &x {p: 1}\nb: {<<: *x, q: 2}\n", "- 2026-01-02\n- 1:30\n- 0o7\n- 0x1f\n- !!str 1\n",
@@ -268,7 +268,8 @@ func FuzzToJSON(f *testing.F) {
 				t.Fatalf("not JSON: %s", d)
 			}
 		}
-		// kubectl's parser takes one document, and makes "! x" a string, which the newer one does not show.
+		// kubectl's parser reads one document, and reads "! x" as a string, unlike the newer
+		// parser.
 		if err != nil || len(documents) != 1 || bytes.ContainsAny(text, "!") ||
 			bytes.Contains(text, []byte("---")) || bytes.Contains(text, []byte("...")) {
 			return

@@ -10,64 +10,63 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Annotations with these prefixes belong to webhookd. What is kept of status has a prefix of its own, so that a policy can tell
-// who may write it.
+// Annotations with these prefixes belong to webhookd. Kept values of status have a prefix of their
+// own, so that a policy can tell who may write them.
 const (
 	Prefix       = "conversion.webhookd.io/"
 	StatusPrefix = "status." + Prefix
 )
 
-// IsOwn is true of the names of annotations and labels that belong to webhookd.
+// IsOwn reports whether the name of an annotation or label belongs to webhookd.
 func IsOwn(name string) bool {
 	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
 }
 
-// VersionOf returns the version that an annotation keeps values of, and whether it keeps any.
+// VersionOf returns the version whose values an annotation keeps, and whether it is webhookd's own.
 func VersionOf(name string) (version string, own bool) {
 	version, _, own = splitName(name)
 	return version, own
 }
 
-// splitName returns what the name of an annotation says behind its prefix: a version, and a path or a digest.
+// splitName splits the name of an annotation behind its prefix into a version and the rest: a path
+// or a digest.
 func splitName(name string) (version, rest string, own bool) {
 	version, rest, _ = strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
 	return version, rest, IsOwn(name)
 }
 
-// MayBeIn is true of all texts of annotations with names that belong to webhookd. It spares most objects the listing of theirs,
-// one of which is kubectl's copy of the object. Obscured says that letters or dots in the text may be spelt as escapes.
+// MayBeIn is true of any text of annotations with a name that belongs to webhookd. It spares most
+// objects a list of their annotations, one of which is kubectl's copy of the object. Obscured says
+// that the text may escape letters or dots.
 func MayBeIn(annotations []byte, obscured bool) bool {
 	return obscured || bytes.Contains(annotations, []byte("webhookd.io"))
 }
 
-// Versions are those of a conversion.
+// Versions are the versions of a conversion.
 type Versions struct {
 	From, To string
-	// All are the versions of the kind.
+	// All are all versions of the kind.
 	All []string
 }
 
-// Take removes from obj the annotations that belong to the conversion and returns what was kept of the version that obj is
-// converted to. Those of the version that it comes from go as well: they are made anew. Those of other versions stay, but for
-// those of versions that the kind has no more. An annotation that does not read as one of webhookd's stays. Memory is used to read
-// them.
-func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, error) {
+// Take removes from obj the annotations that belong to the conversion, and returns the entries of
+// the version that obj is converted to. It also removes annotations of the version that obj comes
+// from, which are made anew, and of versions that the kind no longer has. Other versions'
+// annotations stay, and so do annotations in an unknown format. Scratch is the memory of the
+// entries.
+func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
 	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
 	}
-	meta, err := obj.Member("metadata")
-	if err != nil {
-		return nil, err
-	}
-	annotations, err := meta.Member("annotations")
+	annotations, err := obj.Get("metadata", "annotations")
 	if err != nil || annotations.Kind() != jsondoc.Map {
 		return nil, err
 	}
 	var kept []*Entry
 	left := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		entries, goes := v.read(string(name), m, memory)
+		entries, goes := v.read(string(name), m, scratch)
 		kept = append(kept, entries...)
 		if !goes {
 			left++
@@ -75,13 +74,13 @@ func Take(obj *jsondoc.Object, v Versions, memory *jsondoc.Document) ([]*Entry, 
 		return !goes
 	})
 	if err == nil && left == 0 && !annotations.Untouched() {
-		err = meta.RemoveMember("annotations")
+		err = obj.Remove("metadata", "annotations")
 	}
 	return kept, err
 }
 
-// read returns what an annotation keeps for the conversion, and whether it goes.
-func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) (entries []*Entry, goes bool) {
+// read returns the entries of an annotation, and whether the annotation goes.
+func (v Versions) read(name string, m jsondoc.Member, scratch *jsondoc.Document) (entries []*Entry, goes bool) {
 	of, _, own := splitName(name)
 	if !own {
 		return nil, false
@@ -93,29 +92,29 @@ func (v Versions) read(name string, m jsondoc.Member, memory *jsondoc.Document) 
 	if len(text) == 0 || text[0] != '"' {
 		return nil, false
 	}
-	entries, ok := parseAnnotation(name, of, []byte(jsondoc.Unquote(text)), memory)
+	entries, ok := parseAnnotation(name, of, []byte(jsondoc.Unquote(text)), scratch)
 	if !ok || of != label(v.To) {
 		return nil, ok
 	}
 	return entries, true
 }
 
-// kubeVersion is what versions of Kubernetes look like whose age can be told.
+// kubeVersion matches versions with a known age.
 var kubeVersion = regexp.MustCompile(`^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$`)
 
-// Gone reports whether annotations of a version go: it was one of the kind, since it is older than all that there are. One that
-// is newer may be known to others.
+// Gone reports whether a version is older than all versions of the kind, so that its annotations
+// are leftovers. Others may know one that is newer.
 func (v Versions) Gone(of string) bool {
-	age, told := ageOf(of)
-	return told && len(v.All) > 0 && !slices.ContainsFunc(v.All, func(known string) bool {
-		other, told := ageOf(known)
-		return !told || slices.Compare(age[:], other[:]) >= 0
+	age, known := ageOf(of)
+	return known && len(v.All) > 0 && !slices.ContainsFunc(v.All, func(version string) bool {
+		other, known := ageOf(version)
+		return !known || slices.Compare(age[:], other[:]) >= 0
 	})
 }
 
-// ageOf returns what versions are ordered by: the major version, then alpha before beta before none, then the minor one. It is
-// not the priority of Kubernetes, by which v2alpha1 comes before v1.
-func ageOf(version string) (age [3]int, told bool) {
+// ageOf returns the age of a version: the major version, then alpha before beta before stable, then
+// the minor version. By Kubernetes' own priority v2alpha1 would be before v1.
+func ageOf(version string) (age [3]int, known bool) {
 	parts := kubeVersion.FindStringSubmatch(version)
 	if parts == nil {
 		return age, false
@@ -126,12 +125,12 @@ func ageOf(version string) (age [3]int, told bool) {
 	return [3]int{major, stage, minor}, err == nil && errMinor == nil
 }
 
-// parseAnnotation returns what an annotation keeps, and whether it is one of this format.
-func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]*Entry, bool) {
+// parseAnnotation returns the entries of an annotation, and whether it has this format.
+func parseAnnotation(name, of string, text []byte, scratch *jsondoc.Document) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return nil, false
 	}
-	o, err := memory.Parse(text)
+	o, err := scratch.Parse(text)
 	if err != nil {
 		return nil, false
 	}
@@ -150,8 +149,8 @@ func parseAnnotation(name, of string, text []byte, memory *jsondoc.Document) ([]
 	return []*Entry{e}, ok
 }
 
-// pathOf returns the path that an annotation is about: its name says it, or else its text does. It must be the name that webhookd
-// would give it.
+// pathOf returns the path of an annotation, from its name or else from its text. The name must be
+// the one that webhookd gives to that path.
 func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 	var path Path
 	said, err := o.Member("path")
@@ -171,16 +170,17 @@ func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 	return path, len(path) > 0 && named == name && simple == (said == nil)
 }
 
-// maxName bounds the name of an annotation behind its prefix (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
+// maxName limits the name behind the prefix
+// (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
 const maxName = 63
 
-// unplain is what may not stand in the name of an annotation.
+// unplain matches characters that are not allowed in the name of an annotation.
 var unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// digestMark stands before the digest of a path that the name does not say.
+// digestMark precedes the digest of a path that does not fit into the name.
 const digestMark = "--"
 
-// isPlain is true of the names of members that may stand in the name of an annotation.
+// isPlain reports whether a member's name may be part of an annotation's name.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -192,7 +192,7 @@ func isPlain(name string) bool {
 	return name != "" && !strings.Contains(name, digestMark)
 }
 
-// label returns what stands for a version in the name of an annotation: the version itself, unless it is too long for that.
+// label returns a version as annotations name it: as it is, or a digest if it is too long.
 func label(version string) string {
 	const longest = 24
 	if len(version) <= longest && isPlain(version) {
@@ -201,8 +201,8 @@ func label(version string) string {
 	return "version-" + digestString(hash(version))
 }
 
-// annotationName returns the name of the annotation of a path, and whether it says the path. If not, it has the beginning of the
-// path and a digest.
+// annotationName returns the name of the annotation of a path, and whether it has the whole path.
+// If not, it has the beginning of the path and a digest.
 func annotationName(label string, path Path) (name string, simple bool) {
 	prefix := Prefix
 	if len(path) > 0 && path[0].Name == "status" {
@@ -227,7 +227,7 @@ func annotationName(label string, path Path) (name string, simple bool) {
 		}
 	}
 	if name == label {
-		name += ".path" // or the version could not be told from the rest
+		name += ".path" // separates the version from the digest
 	}
 	return prefix + name + tail, false
 }

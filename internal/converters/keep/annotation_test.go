@@ -17,14 +17,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A maker makes random kept values, the odd ones rather than the usual ones.
+// A maker makes random kept values, with a preference for odd ones.
 type maker struct{ *rand.Rand }
 
 func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 7))} } //nolint:gosec // a seed
 
 func (m maker) pick(from ...string) string { return from[m.IntN(len(from))] }
 
-// version returns a name that the API server takes for a version: a DNS label.
+// version returns a name that the API server accepts as a version: a DNS label.
 func (m maker) version() string {
 	if m.IntN(3) == 0 {
 		return m.pick("v1", "v1beta1", "v2alpha10", "v1-2", "v1--x", "version-1", "a", strings.Repeat("v", 24), strings.Repeat("v", 25), strings.Repeat("v", 63))
@@ -38,7 +38,7 @@ func (m maker) version() string {
 	return string(name)
 }
 
-// name returns the name of a member: any text.
+// name returns any name of a member.
 func (m maker) name() string {
 	switch m.IntN(6) {
 	case 0:
@@ -93,7 +93,7 @@ func (m maker) value() []byte {
 
 func (m maker) digests() string { return m.pick("", "a", "3w5e11264sgsf", "a/b", "/b", "a/") }
 
-// entry returns a kept value for a path; depth is how many lists may be in lists.
+// entry returns an entry for a path with lists nested up to depth.
 func (m maker) entry(path Path, depth int) *Entry {
 	e := &Entry{path: path, base: m.digests(), shown: m.pick("", "v1:a", "v2:a/b", "v1:/b"), in: usualIn(path)}
 	if m.IntN(4) == 0 {
@@ -141,7 +141,8 @@ func (m maker) list(depth int) *listEntry {
 	return l
 }
 
-// entries returns n kept values, each of another path or kind, as the path of a list may have its order beside something else.
+// entries returns n entries with different paths or kinds; the path of a list may have an order and
+// something else.
 func (m maker) entries(n int) []*Entry {
 	seen := map[string]bool{}
 	var all []*Entry
@@ -168,8 +169,8 @@ func (m maker) entries(n int) []*Entry {
 	return all
 }
 
-// No name of an annotation is ever one that the API server refuses, as it would a whole list of objects for it, and no two paths or
-// versions share one.
+// The API server accepts the name of every annotation (otherwise it would refuse a whole list of
+// objects), and no two paths or versions share a name.
 func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 	t.Parallel()
 	paths := map[string]string{}
@@ -190,7 +191,7 @@ func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 		paths[name] = is
 		of, rest, found := strings.Cut(name[strings.IndexByte(name, '/')+1:], ".")
 		if !found || of != label(version) {
-			t.Fatalf("%s does not tell the version %s", name, version)
+			t.Fatalf("%s does not name the version %s", name, version)
 		}
 		if simple && !path.equal(Names(strings.Split(rest, ".")...)) {
 			t.Fatalf("%s does not say the path %s", name, path.appendJSON(nil))
@@ -204,7 +205,7 @@ func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 	}
 }
 
-// What Put writes, Take reads: values, what was absent, lists, orders, one by one and in groups.
+// Take reads what Put writes: values, absences, lists and orders, alone and in groups.
 func TestTakeReadsWhatPutWrites(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
@@ -226,7 +227,7 @@ func TestTakeReadsWhatPutWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		holdAnnotations(t, obj, n)
-		// It is what the API server hands out, in another order.
+		// As from the API server, in another order.
 		obj = parseTest(t, respelt(t, obj.Text()))
 		got, err := Take(obj, versions, &jsondoc.Document{})
 		if err != nil {
@@ -241,7 +242,7 @@ func TestTakeReadsWhatPutWrites(t *testing.T) {
 	}
 }
 
-// difference compares kept values, in whatever order.
+// difference compares entries in any order.
 func difference(want, got []*Entry) string {
 	byPlace := func(a, b *Entry) int { return strings.Compare(placeOf(a), placeOf(b)) }
 	want, got = slices.SortedFunc(slices.Values(want), byPlace), slices.SortedFunc(slices.Values(got), byPlace)
@@ -252,10 +253,10 @@ func difference(want, got []*Entry) string {
 		cmp.AllowUnexported(Entry{}, Step{}, listEntry{}, extra{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Entry{}, "twoSided"))
 }
 
-// placeOf returns what no two kept values of a version share.
+// placeOf returns a text that differs for all entries of a version.
 func placeOf(e *Entry) string { return fmt.Sprint(string(e.path.appendJSON(nil)), e.kind == isOrder) }
 
-// holdAnnotations fails for annotations that the API server refuses, or that are more than there may be for n values.
+// holdAnnotations fails for annotations that the API server refuses, and for too many for n values.
 func holdAnnotations(t *testing.T, obj *jsondoc.Object, n int) {
 	t.Helper()
 	annotations, err := obj.Get("metadata", "annotations")
@@ -265,7 +266,7 @@ func holdAnnotations(t *testing.T, obj *jsondoc.Object, n int) {
 	count, first := 0, map[string]bool{}
 	if err := annotations.Each(func(name string, value *jsondoc.Node) bool {
 		if value.Kind() != jsondoc.String || len(validation.IsQualifiedName(name)) > 0 {
-			t.Errorf("%s is no annotation: %s", name, value.Text())
+			t.Errorf("%s is not an annotation: %s", name, value.Text())
 		}
 		count++
 		first[strings.SplitAfterN(name, ".", 3)[0]] = true
@@ -273,12 +274,12 @@ func holdAnnotations(t *testing.T, obj *jsondoc.Object, n int) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if most := max(maxAnnotations, min(n, 200)) + 20; count > most { // the first steps of paths are never put together
+	if most := max(maxAnnotations, min(n, 200)) + 20; count > most { // first steps of paths are never grouped
 		t.Errorf("%d annotations for %d values", count, n)
 	}
 }
 
-// respelt writes an object as another encoder does.
+// respelt encodes an object as another encoder does.
 func respelt(t *testing.T, text []byte) string {
 	t.Helper()
 	var v any
@@ -303,8 +304,8 @@ func parseTest(tb testing.TB, text string) *jsondoc.Object {
 	return obj
 }
 
-// FuzzAnnotations reads annotations that anybody may write. Whatever they say, reading and restoring them does not panic and takes
-// time in proportion to their size, and what is read is written as it was, so that it is read the same again.
+// FuzzAnnotations reads annotations that anyone could write. Reading and restoring them must not
+// panic and must take linear time. Entries that were read must be written and read again unchanged.
 func FuzzAnnotations(f *testing.F) {
 	for seed := range uint64(40) {
 		m := newMaker(seed)
@@ -358,7 +359,7 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// nameOfText returns the name of an annotation that says its path itself, or "".
+// nameOfText returns the name of an annotation whose text has its path, or "".
 func nameOfText(text string) string {
 	o, err := jsondoc.ParseObject([]byte(text))
 	if err != nil {
@@ -372,10 +373,10 @@ func nameOfText(text string) string {
 	return named(path)
 }
 
-// restoredInto has lists and objects at the places that seeds are about.
+// restoredInto has lists and objects at the places of the seeds.
 const restoredInto = `{"spec":{"a":[{"name":"a"},{"name":"b"}],"b":{"c":[1,2,3]},"l":[{"x":1},{"x":2}]},"status":{},"metadata":{"labels":{}}}`
 
-// repeats reports whether two entries are for one place, of which one counts.
+// repeats reports whether two entries are for the same place.
 func repeats(kept []*Entry) bool {
 	seen := map[string]bool{}
 	return slices.ContainsFunc(kept, func(e *Entry) bool {
@@ -385,7 +386,7 @@ func repeats(kept []*Entry) bool {
 	})
 }
 
-// takeText takes one annotation of an object, and reports whether it went.
+// takeText takes one annotation of an object, and reports whether it was removed.
 func takeText(tb testing.TB, name, text string) (kept []*Entry, taken bool) {
 	tb.Helper()
 	obj := parseTest(tb, `{"metadata":{"annotations":{`+string(jsondoc.StringValue(name).Text())+`:`+string(jsondoc.StringValue(text).Text())+`}}}`)

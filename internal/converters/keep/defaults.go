@@ -5,12 +5,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Defaults are what the schema of a version fills in. Nil has none. They are immutable.
+// Defaults are the defaults of a version's schema. They are immutable. Nil has none.
 type Defaults struct {
-	text    string // what is added at the place
+	text    string // the default of the place
 	has     bool
-	null    bool // null is one of the values
-	matters bool // a rule reads what is added, or what an element of a list shows
+	null    bool // null is a valid value
+	matters bool // a rule reads the place, or it is in a list, whose elements are known by all that they show
 	members []namedDefaults
 	each    *Defaults // in the elements of a list, or the values of a map
 	in      jsondoc.Kind
@@ -21,14 +21,16 @@ type namedDefaults struct {
 	*Defaults
 }
 
-// Missing returns what the schema of the layout's version fills in at places that the other version has not, which is why it is not
-// kept: an object that is stored at the other version is shown without it otherwise, since the API server fills in defaults of the
-// version that it stores or is sent, and none of one that it asks a webhook for. It is nil if there is nothing.
+// Missing returns the defaults of the layout's version at places that the other version lacks, or
+// nil. They are not kept. An object that is stored at the other version would be shown without
+// them: the API server fills in defaults of the version that it stores or receives, but not of one
+// that it requests from a webhook.
 func (l *Layout) Missing() *Defaults {
 	return l.defaults(func(c cursor) bool { return c.oneSided() || c.place.dropped() })
 }
 
-// Defaults returns all that the API server adds to an object of the layout's version when it stores it or is sent it.
+// Defaults returns all that the API server fills in when it stores or receives the layout's
+// version.
 func (l *Layout) Defaults() *Defaults {
 	return l.defaults(func(cursor) bool { return true })
 }
@@ -47,7 +49,8 @@ func (l *Layout) defaults(counts func(cursor) bool) *Defaults {
 	return all.orNil()
 }
 
-// defaults returns those of a place and of what is in it, as far as they count; read says that it matters what is around it.
+// defaults returns the defaults at a place and below it that count. Read says that a rule reads
+// what is around it.
 func (c cursor) defaults(depth int, counts func(cursor) bool, read bool) *Defaults {
 	if c.schema == nil {
 		return nil
@@ -70,10 +73,10 @@ func (c cursor) defaults(depth int, counts func(cursor) bool, read bool) *Defaul
 	return d.orNil()
 }
 
-// moves says that a rule reads what is here.
+// moves reports whether a rule reads the place.
 func (c cursor) moves() bool { return c.place.moved() || c.hasUnit() }
 
-// anyName stands for the name of a value of a map.
+// anyName is the name of some value of a map.
 const anyName = "\x00"
 
 func (d *Defaults) put(name string, m *Defaults) {
@@ -89,8 +92,8 @@ func (d *Defaults) orNil() *Defaults {
 	return nil
 }
 
-// FillIn adds the defaults to an object that is whole: one that the API server has stored. Of a fragment, as server-side apply has
-// them, its owner would come to own what is added.
+// FillIn adds the defaults to an object that the API server has stored. It leaves fragments alone:
+// in server-side apply their manager would come to own the defaults.
 func (d *Defaults) FillIn(obj *jsondoc.Object) error {
 	if d == nil {
 		return nil
@@ -103,8 +106,8 @@ func (d *Defaults) FillIn(obj *jsondoc.Object) error {
 	return err
 }
 
-// Fill adds the defaults to any object. It reports whether something was added at a place that a rule reads, or in a list, whose elements
-// are known by all that they show.
+// Fill adds the defaults to any object. It reports whether it has added one that matters: a rule
+// reads it, or it is in a list, whose elements are known by all that they show.
 func (d *Defaults) Fill(obj *jsondoc.Object) (matters bool, err error) {
 	f := &filler{}
 	f.fill(obj.Node, d)
@@ -137,7 +140,7 @@ func (f *filler) fill(n *jsondoc.Node, d *Defaults) {
 	}
 }
 
-// member adds a member of an object, if it is not there, and what is in it.
+// member adds a missing member of an object, and the defaults in it.
 func (f *filler) member(n *jsondoc.Node, name string, d *Defaults) {
 	m, err := n.Member(name)
 	f.note(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Describe says what an annotation keeps: of which version, and a text for each value. One that keeps nothing has no texts. The
-// texts quote values and the keys of lists and maps, so they are for the owner of the object and for nobody else.
+// Describe returns the version of an annotation, and a line for each of its kept values, if it has
+// any. The lines quote values and keys, so they are only for the owner of the object.
 func Describe(name, text string) (version string, lines []string) {
 	version, own := VersionOf(name)
 	if !own {
@@ -24,7 +24,7 @@ func Describe(name, text string) (version string, lines []string) {
 	return version, describe("", kept)
 }
 
-// describe returns the texts of entries whose paths start behind another one.
+// describe returns the lines of entries whose paths start at another path.
 func describe(at string, kept []*Entry) []string {
 	var lines []string
 	for _, e := range kept {

@@ -7,14 +7,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Diff returns what has to be kept of x so that it comes back: g is what the way back gives for what x was converted to,
-// and so what will be seen at the version of x as long as nobody edits that. Both are objects of the layout's version, and are
-// only read. With unknown, fields that no schema knows are kept although they are there: they may be pruned on the way.
+// Diff returns the entries that bring x back: x was converted to y, and y converts back to g, both
+// as in the package comment. X and g are objects of the layout's version. Diff only reads the
+// objects. With unknown, it also keeps fields that no schema knows and that g has, as the API
+// server may prune them from y. Restored is what Restore returned in the same conversion, or nil.
 //
-// It costs time in proportion to both objects. Its error is that of the context, or of an object with more members than are looked at.
-//
-// Y is what x was converted to. Restored is what Restore has returned in the same conversion, if anything was kept of the other
-// version.
+// Diff takes time in proportion to x and g. It fails if the context is done, or for an object with
+// too many members.
 func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
 	if restored == nil {
 		restored = &Restored{}
@@ -27,16 +26,16 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	return d.entries, d.err
 }
 
-// A differ goes through two values of one version.
+// A differ compares two values of one version, x and g.
 type differ struct {
-	walker // of what the way back gives
+	walker // of g
 
 	unknown  bool
 	restored *Restored
-	// coarse says that what only x has is one entry, whatever is in it.
+	// coarse keeps what only x has as one entry, not leaf by leaf.
 	coarse  bool
 	within  int // how many lists without keys this is in
-	in      int // how much of the path has to be there for what is below to return
+	in      int // how many steps of the path have to be there for an entry below to return
 	entries []*Entry
 }
 
@@ -46,7 +45,8 @@ func (d *differ) diff(x, y *jsondoc.Object, l *Layout) {
 	d.members(x.Node, d.object, root, isHead)
 }
 
-// isHead is true of the members of an object that no conversion may change, or only a part of them.
+// isHead reports whether a conversion must not change a member of an object, or may change only
+// part of it.
 func isHead[T string | []byte](name T) bool {
 	return string(name) == "apiVersion" || string(name) == "kind" || string(name) == "metadata"
 }
@@ -57,7 +57,8 @@ func (d *differ) member(n *jsondoc.Node, name string) *jsondoc.Node {
 	return m
 }
 
-// metadata compares labels and annotations, but for those of webhookd. That there are none or an empty object is the same.
+// metadata compares labels and annotations, apart from webhookd's own. An empty object is like
+// none.
 func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 	for _, field := range []string{"labels", "annotations"} {
 		was, now := d.member(x, field), d.member(g, field)
@@ -72,7 +73,7 @@ func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 	}
 }
 
-// members compares the members of two objects, either of which may be nil, but for those that are left out.
+// members compares the members of two objects, either of which may be nil.
 func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) bool) {
 	d.note(jsondoc.Pairs(x, g, d.unknown, func(name string, a, b *jsondoc.Node) bool {
 		if leaveOut != nil && leaveOut(name) {
@@ -87,7 +88,7 @@ func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) boo
 	}))
 }
 
-// value compares a value of x with what the way back gives there; either may be nil, not both.
+// value compares two values, one of which may be nil.
 func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	switch {
 	case d.stopped() || c.place != nil && c.place.Dropped:
@@ -110,7 +111,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	}
 }
 
-// objects compares two objects. One that is an element of a list in the other version is compared as that.
+// objects compares two objects, as elements if the other version has this one in a list.
 func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	if c.place == nil || !c.place.Element {
 		d.both(c)
@@ -129,7 +130,7 @@ func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	}
 }
 
-// part compares two elements, at which paths start anew.
+// part compares two elements, where paths start anew.
 func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
 	sub := &differ{
 		walker: d.startingAt(g), unknown: d.unknown, restored: d.restored, coarse: d.coarse, within: d.within + 1,
@@ -143,24 +144,24 @@ func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
 	return sub.entries
 }
 
-// both notes that there is an object or a list at the path in x and on the way back.
+// both notes that x and g have an object or a list at the path.
 func (d *differ) both(c cursor) {
 	if c.required() && !c.missing() {
 		d.in = len(d.path)
 	}
 }
 
-// only keeps a value that the way back does not give: leaf by leaf, as server-side apply sees them.
+// only keeps a value that g lacks, leaf by leaf, as server-side apply sees them.
 func (d *differ) only(x *jsondoc.Node, c cursor) {
 	if c.oneSided() && c.filled(x) || d.gained(c) && c.filled(x) {
 		return // the schema fills it in again
 	}
 	before := len(d.entries)
 	switch {
-	case d.coarse && !c.hasDropped():
+	case d.coarse && !c.place.drops():
 		d.keep(&Entry{value: x.Text()}, nil, c)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
-		if d.members(x, nil, c, nil); len(d.entries) == before && !c.hasDropped() {
+		if d.members(x, nil, c, nil); len(d.entries) == before && !c.place.drops() {
 			d.keep(&Entry{value: []byte("{}")}, nil, c) // the schema fills in the rest
 		}
 	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):
@@ -169,14 +170,15 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 	}
 }
 
-// absent keeps that there was nothing where the way back gives g: all of it, so that an edit of a part is one of the whole.
+// absent keeps that x has nothing where g has a value. All of g is its base, so an edit of a part
+// is an edit of the whole.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	if !c.schemaFills(g) && !d.allGained(g, c) {
 		d.keep(&Entry{kind: isAbsent}, g, c)
 	}
 }
 
-// allGained is gained for all that is in what the way back gives.
+// allGained reports whether all leaves of g are gained.
 func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
 	if len(d.restored.gained) == 0 || d.gained(c) || g.Kind() != jsondoc.Map || d.isEmpty(g) {
 		return d.gained(c)
@@ -189,8 +191,8 @@ func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
 	return all
 }
 
-// gained reports whether the other version has got what is here, or what it shows of the unit, from what was kept of it, although
-// nothing was shown: rules have grown.
+// gained reports whether the other version has got this place, or its unit, from a kept value
+// although it showed nothing: the rules have grown.
 func (d *differ) gained(c cursor) bool {
 	if len(d.restored.gained) == 0 {
 		return false
@@ -206,7 +208,7 @@ func (d *differ) gained(c cursor) bool {
 	return false
 }
 
-// keep adds an entry for the path, with what its unit shows: g is what the way back gives at the path itself.
+// keep adds an entry for the path, with the digests of its unit.
 func (d *differ) keep(e *Entry, g *jsondoc.Node, c cursor) {
 	e.base, e.shown = d.base(g, c, true), versioned(d.otherVersion, d.shown(c, g == nil || e.kind == isAbsent, true))
 	d.add(e, c)
@@ -218,11 +220,11 @@ func (d *differ) add(e *Entry, c cursor) {
 	d.entries = append(d.entries, e)
 }
 
-// goesInto reports whether the parts of an object or a list have paths that are not too long.
+// goesInto reports whether the parts of a value have paths that are not too long.
 func (d *differ) goesInto(n *jsondoc.Node) bool {
 	most := maxSteps - 1
 	if n.Kind() == jsondoc.Array {
-		most-- // what is kept of an element are its parts
+		most-- // entries of an element are for its parts
 	}
 	return len(d.path) < most
 }

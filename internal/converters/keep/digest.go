@@ -7,8 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A digest is the same for values that are equal as JSON once the API server has read them: the order of names and the spelling
-// of strings and numbers do not count.
+// digest is the same for values that the API server reads as equal: the order of names and the
+// spelling of strings and numbers do not count.
 func digest(n *jsondoc.Node) uint64 {
 	switch n.Kind() {
 	case jsondoc.Map:
@@ -29,12 +29,12 @@ func digest(n *jsondoc.Node) uint64 {
 		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
 			return hash(text)
 		}
-	case jsondoc.Null, jsondoc.Bool, jsondoc.Invalid:
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
 	}
-	return hashed(offset64, n.Text()) // also of an object with more members than are looked at
+	return hashed(offset64, n.Text()) // also of an object with too many members
 }
 
-// digestMembers is the digest of an object, whatever the order, but for the members that are left out.
+// digestMembers is the digest of an object without some members.
 func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) {
 	sum := uint64(0)
 	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
@@ -51,14 +51,14 @@ func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
 
 func digestString(sum uint64) string { return strconv.FormatUint(sum, 36) }
 
-// The numbers of FNV-1a, which is written out here because package hash/fnv takes memory for each digest (BenchmarkKinds in
+// The constants of FNV-1a. Package hash/fnv would allocate for each digest (BenchmarkKinds in
 // converters/rules).
 const (
 	offset64 = 14695981039346656037
 	prime64  = 1099511628211
 )
 
-// hashed goes on with a hash by a text and its end.
+// hashed adds a text and its end to a hash.
 func hashed[T string | []byte](sum uint64, text T) uint64 {
 	for i := range len(text) {
 		sum = (sum ^ uint64(text[i])) * prime64
@@ -74,15 +74,15 @@ func hash(parts ...string) uint64 {
 	return sum
 }
 
-// mixed spreads the bits of a hash, so that sums of them differ (the finalizer of MurmurHash3).
+// mixed spreads the bits of a hash, so that sums of hashes differ (the finalizer of MurmurHash3).
 func mixed(sum uint64) uint64 {
 	sum = (sum ^ sum>>33) * 0xff51afd7ed558ccd
 	sum = (sum ^ sum>>33) * 0xc4ceb9fe1a85ec53
 	return sum ^ sum>>33
 }
 
-// same reports whether two values, or their absence, are equal as JSON: the order of names and the spelling of strings do not
-// count, that of numbers does.
+// same reports whether two values are equal as JSON, or both nil. The order of names and the
+// spelling of strings do not count; that of numbers does.
 func same(a, b *jsondoc.Node) bool {
 	switch {
 	case a == nil || b == nil:
@@ -106,7 +106,7 @@ func same(a, b *jsondoc.Node) bool {
 	return false
 }
 
-// memberOf returns what a schema has for a member of an object: a property, or the values of a map.
+// memberOf returns a schema's node for a member of an object: a property, or the values of a map.
 func memberOf(s *crdschema.Node, name string) *crdschema.Node {
 	if p := s.Property(name); p != nil {
 		return p
@@ -114,7 +114,7 @@ func memberOf(s *crdschema.Node, name string) *crdschema.Node {
 	return s.Values()
 }
 
-// memberNamed is memberOf for a name that is no string yet.
+// memberNamed is memberOf without a copy of the name.
 func memberNamed(s *crdschema.Node, name []byte) *crdschema.Node {
 	if p := s.PropertyNamed(name); p != nil {
 		return p

@@ -7,29 +7,30 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// An Entry is one kept value: what a version had at a path, where the way back does not give that.
+// An Entry is a kept value: what x has at a path where g has something else.
 type Entry struct {
 	path Path
 	kind entryKind
-	// value is the JSON of a value.
+	// value is the JSON of an isValue.
 	value []byte
-	// list is what was kept of the elements of a list without keys, order the keys of one that has some.
+	// list is what is kept of a list without keys. order has the keys of a list with keys.
 	list  *listEntry
 	order [][]Key
-	// lone are the places in the order of elements that the way back did not give.
+	// lone are the indexes in order of elements that g lacked.
 	lone []int
-	// base has digests of what the way back gave, "" for nothing: of what it gave at once, and after a slash of what it gave once the
-	// API server had filled in its defaults, where that is something else.
+	// base is the digest of g's unit, "" for nothing. If the API server's defaults change g, the
+	// digest after that follows a slash.
 	base string
-	// shown has digests of what the other version itself showed of the unit, like base, and that version before a colon.
+	// shown is the other version, a colon, and the digests of what that itself shows of the unit,
+	// as in base.
 	shown string
-	// in is how many steps of the path have to be there for the value to return; the others are made.
+	// in is how many steps of the path have to be there for the value to return. The rest is made.
 	in int
-	// twoSided says that the other version may have a counterpart. It is not in the annotation.
+	// twoSided says that the other version may have a counterpart. Annotations do not store it.
 	twoSided bool
 }
 
-// TwoSided reports whether of any of the entries the other version may show something.
+// TwoSided reports whether the other version may show something of any of the entries.
 func TwoSided(entries []*Entry) bool {
 	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.twoSided })
 }
@@ -43,11 +44,11 @@ const (
 	isOrder
 )
 
-// usualIn is what in is of most entries: all but the last step of the path.
+// usualIn is the value of in that annotations omit.
 func usualIn(path Path) int { return max(len(path)-1, 0) }
 
-// appendJSON appends the entry as an annotation has it, with its path if the name of the annotation does not say it: behind the
-// steps that are said elsewhere.
+// appendJSON appends the entry as annotations store it. With withPath it adds the path without its
+// first steps, as many as behind says.
 func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	switch e.kind {
 	case isValue:
@@ -81,8 +82,8 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	return append(dst, '}')
 }
 
-// parseEntry reads what appendJSON wrote, for a path that is said elsewhere, as a whole or its beginning. It reports whether it
-// is that and nothing else: what other versions of webhookd write passes. Within is how many lists without keys it is in.
+// parseEntry parses the JSON of appendJSON, and reports whether it is valid. The path is the whole
+// path or its beginning. Within is how many lists without keys the entry is in.
 func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, bool) {
 	e, kinds, in, said := &Entry{path: path}, 0, -1, whole
 	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
@@ -135,17 +136,17 @@ func parseInt(n *jsondoc.Node) (int, bool) {
 	return i, err == nil
 }
 
-// parseEntries reads a list of entries whose paths begin with a path.
+// parseEntries parses a list of entries whose paths begin with path.
 func parseEntries(n *jsondoc.Node, path Path, within int) ([]*Entry, bool) {
 	return parseArray(n, func(v *jsondoc.Node) (*Entry, bool) { return parseEntry(v, path, false, within) })
 }
 
-// appendEntries is the inverse of parseEntries.
 func appendEntries(dst []byte, all []*Entry, behind int) []byte {
 	return appendArray(dst, all, func(dst []byte, e *Entry) []byte { return e.appendJSON(dst, true, behind) })
 }
 
-// every reports whether a value is an object or an array, as kind says, and visit is true of all that is in it.
+// every reports whether n is an array or an object, as kind says, and visit is true of all its
+// parts.
 func every(n *jsondoc.Node, kind jsondoc.Kind, visit func(name string, v *jsondoc.Node) bool) bool {
 	all := n.Kind() == kind
 	err := n.Each(func(name string, v *jsondoc.Node) bool {

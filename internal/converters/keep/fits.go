@@ -7,14 +7,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// fits reports whether a value is of the types of the place, and one that the API server can read there. Bounds, patterns, enums
-// and rules do not count: they are the API server's, and this copy of the schema may be older than its. Nor do fields that the schema
-// does not name. A null that the API server removes by itself does not fit, but is no harm in an object that does.
+// fits reports whether a value has the types of the place, and whether the API server can read it
+// there. Bounds, patterns, enums and validation rules do not count: this copy of the schema may be
+// older than the API server's. Neither do fields that the schema lacks. A null that the API server
+// would remove does not fit by itself, but may be in an object that fits.
 func (c cursor) fits(text []byte) bool {
 	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text))
 }
 
-// isSound reports whether a value has no number beyond a float64, and at most some levels.
+// isSound reports whether all numbers are in range and the value has no more levels.
 func isSound(text []byte, levels int) bool {
 	scan, err := jsondoc.NewScanner(text, levels)
 	return err == nil && sound(&scan) == nil
@@ -68,7 +69,7 @@ func membersFit(s *crdschema.Node, text []byte) bool {
 	return jsondoc.AllMembers(text, func(name, value []byte) bool { return isNull(value) || ofType(memberNamed(s, name), value) })
 }
 
-// distinctFit reports whether no two elements of a list are the same to the API server.
+// distinctFit reports whether the elements of a list differ as far as the API server demands it.
 func distinctFit(s *crdschema.Node, text []byte) bool {
 	n, err := parsed(text)
 	return err == nil && areDistinct(s, n)
@@ -83,7 +84,7 @@ func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
 	return err == nil && all
 }
 
-// A distinct has the elements of a list of which the API server takes no two that are the same: a set, or one with keys.
+// A distinct finds duplicates in a list whose elements must differ: a set, or a list with keys.
 type distinct struct {
 	schema *crdschema.Node
 	seen   map[string]bool // nil for any other list
@@ -100,7 +101,6 @@ func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
 	return d
 }
 
-// add adds an element, and reports whether it is another one than those before.
 func (d *distinct) add(e *jsondoc.Node) bool {
 	if d.seen == nil {
 		return true
@@ -120,8 +120,8 @@ func (d *distinct) addText(text []byte) bool {
 	return err == nil && d.add(e)
 }
 
-// identity is what two elements have in common that are the same. The API server has filled in defaults of keys by then, and two
-// elements without a key are the same as well.
+// identity returns what is equal for duplicates. The API server has filled in defaults of keys by
+// then, and elements without a key are duplicates, too.
 func (d *distinct) identity(e *jsondoc.Node) string {
 	if d.schema.ListType() == "set" {
 		return digestText(e)

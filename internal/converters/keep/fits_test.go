@@ -43,7 +43,8 @@ func TestWhatFits(t *testing.T) {
 	}
 }
 
-// What is made of several kept values fits as a whole, and a list that the API server takes stays one.
+// A value made of several kept values fits as a whole, and a list stays one that the API server
+// accepts.
 func TestWhatIsMadeFits(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ spec, at, text, want string }{

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// A hostile annotation costs as much as its author can make it cost.
+// A hostile annotation is as expensive as its author can make it.
 type hostile struct {
 	what, name string
 	text       func(size int) string
-	into       func(size int) string // the spec that it is restored into; nil for {}
+	into       func(size int) string // the spec it is restored into; nil for {}
 }
 
-// repeated returns a text of about some size, made of pieces with a comma between them.
+// repeated returns a text of about the given size, made of pieces with commas between them.
 func repeated(size int, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -113,7 +113,7 @@ func hostileAnnotations() []hostile {
 		{"escapes", named(Names("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"path":["\u006d","\u006b%d"],"value":"`+strings.Repeat(`\u0061`, 20)+`"}`)) + `]}`
 		}, entries},
-		{"what is no JSON at its end", named(Names("spec")), func(size int) string {
+		{"invalid JSON at its end", named(Names("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"path":["k%d"],"value":1}`)) + `,`
 		}, nil},
 	}
@@ -121,8 +121,8 @@ func hostileAnnotations() []hostile {
 
 func same1(text string) func(int) string { return func(int) string { return text } }
 
-// What an annotation may cost is in proportion to its size, and to that of the object, whoever wrote it. Time is bounded by far more
-// than all of it takes, and by far less than anything in quadratic time would.
+// The cost of any annotation is linear in its size and in the size of the object. The limit on time
+// is far above what all of them take, and far below quadratic time.
 func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:paralleltest // it counts memory
 	for _, h := range hostileAnnotations() {
 		t.Run(h.what, func(t *testing.T) {

@@ -8,71 +8,76 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Layout says what is known of the places of a version, beside another version. It is immutable once it is in use, and so
-// safe for concurrent use.
+// A Layout says what is known of the places of a version in relation to another version. It is
+// immutable while in use, so it is safe for concurrent use.
 type Layout struct {
-	// Schema is that of the version, and Other that of the other version. Nil knows nothing: any value fits.
+	// Schema and Other are the schemas of the version and of the other version. Any value fits a
+	// nil schema.
 	Schema, Other *crdschema.Node
-	// OtherVersion is the name of the other version.
-	OtherVersion string
-	// Root has what the conversions between the two do, as far as it matters for what is kept; nil if nothing does.
+	OtherVersion  string
+	// Root has the places that matter to conversions between the two, or nil.
 	Root *Place
-	// Opaque says that the conversions are functions that nobody can look into: what is at a place that the other version does not
-	// have may be made of anything, and schemas may not know all that a version has.
+	// Opaque says that the conversions are unknown functions. A place that the other version lacks
+	// may be made of anything, and schemas may be incomplete.
 	Opaque bool
 }
 
-// A Place is what conversions do at a place of a version. Places at which that does not matter need none.
+// A Place says what conversions do at a place of a version. A place where that does not matter
+// needs none.
 type Place struct {
-	// Members are those of an object that have a place, Each is that of all others, of the values of a map, and of the
-	// elements of a list.
+	// Members are the places of an object's members. Each is that of all other members, of the
+	// values of a map and of the elements of a list.
 	Members map[string]*Place
 	Each    *Place
-	// Beside has more members, those of a rule set that is applied to the object. The paths of their units start there.
+	// Beside has the members of a rule set that applies to the object. The paths of their units
+	// start there.
 	Beside *Place
-	// Keys are the fields that tell the elements of a list apart, where the schema does not name them.
+	// Keys are the fields that identify elements of a list, if the schema names none.
 	Keys []string
-	// First says of a list that a rule picks its first element, which is then the same one whatever becomes of it. Element says of
-	// an object that it is such an element in the other version, where another one may come to be the first; Keys are those then.
+	// First says of a list that a rule picks its first element, which is the same one whatever
+	// happens to it. Element says of an object that it is such an element in the other version,
+	// where another element may become the first; Keys identify it.
 	First, Element bool
-	// Dropped says that what is here is lost on purpose.
+	// Dropped says that the value is lost on purpose.
 	Dropped bool
-	// OneSided says that the other version has no counterpart. Bridge says so of an object or list that is there for the other
-	// version because of something in it that rules make: without that it may still have other parts.
+	// OneSided says that the other version has no counterpart. Bridge says so of an object or list
+	// that the other version has only for something that rules make in it.
 	OneSided, Bridge bool
-	// Decided says that a condition or an expression decides whether the object or list is there: it is no bridge.
+	// Decided says that a condition or an expression decides whether the value is there, so it is
+	// no bridge.
 	Decided bool
-	// Unit are the places that belong together with this one. Their paths start at the next Scope above. Below are those of which
-	// some are in this place: where there is nothing here, whether there is belongs to them.
+	// Unit has the places that belong together with this one. Their paths start at the next Scope
+	// above. Below has the places that are in this one. If this one is missing, that is their
+	// concern.
 	Unit, Below *Unit
-	// Fallback is what a rule gives where the other version shows nothing, as JSON, or nil.
+	// Fallback is what a rule gives if the other version shows nothing, as JSON, or nil.
 	Fallback []byte
-	// Scope says that paths of units start here: the root, an element, or where a rule set is applied.
+	// Scope says that paths of units start here: at the root, an element or a rule set.
 	Scope bool
-	// Moved says that the counterpart is elsewhere, or computed. Other is its schema, or nil; Counterpart its path from where the
-	// next Scope above has its counterpart, or nil.
+	// Moved says that the counterpart is elsewhere or computed. Other is its schema, or nil.
+	// Counterpart is its path from the counterpart of the next Scope above, or nil.
 	Moved       bool
 	Other       *crdschema.Node
 	Counterpart Path
 }
 
-// A Unit are the places of both versions that belong together: an edit of one of them in the other version is one of all.
+// A Unit has the places of both versions that belong together: an edit of one is an edit of all.
 type Unit struct{ own, other []Member }
 
-// A Member is a place of a unit. Of one that is only looked at for being there the content does not count.
+// A Member is a place of a unit. With PresenceOnly its value does not matter.
 type Member struct {
 	Path         Path
 	PresenceOnly bool
-	FromRoot     bool // the path starts at the root of the object, wherever the unit is
-	// Schema is what the schema of its version has at the place, or nil if that does not matter.
+	FromRoot     bool // the path starts at the root, wherever the unit is
+	// Schema is the node of the version's schema at the place, or nil if that does not matter.
 	Schema *crdschema.Node
 
 	sum   uint64 // of the path
-	keyed bool   // it leads through the elements of a list
-	tags  bool   // it is the labels or the annotations as a whole
+	keyed bool   // it leads through elements of a list
+	tags  bool   // it is all labels or all annotations
 }
 
-// NewUnit returns the unit of some places.
+// NewUnit returns the unit of the places of the version and of the other version.
 func NewUnit(own, other []Member) *Unit {
 	for _, members := range [][]Member{own, other} {
 		for i := range members {
@@ -84,7 +89,7 @@ func NewUnit(own, other []Member) *Unit {
 	return &Unit{own: own, other: other}
 }
 
-// places are the unit's own, or those of the other version.
+// places returns the places of the version, or of the other version.
 func (u *Unit) places(own bool) []Member {
 	switch {
 	case u == nil:
@@ -95,7 +100,7 @@ func (u *Unit) places(own bool) []Member {
 	return u.other
 }
 
-// With returns a unit with the places of others as well. It is the unit itself where there are none.
+// With returns the unit with the places of others.
 func (u *Unit) With(others ...*Unit) *Unit {
 	if len(others) == 0 {
 		return u
@@ -111,7 +116,7 @@ func isTags(path Path) bool {
 	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "labels" || path[1].Name == "annotations")
 }
 
-// member returns the place of a member, and whether it is one of the rule set beside.
+// member returns the place of a member, and whether Beside has it.
 func (p *Place) member(name string) (m *Place, beside bool) {
 	if p == nil {
 		return nil, false
@@ -125,7 +130,7 @@ func (p *Place) member(name string) (m *Place, beside bool) {
 	return p.Each, false
 }
 
-// memberNamed returns the place of a member without a copy of its name (BenchmarkKinds in converters/rules).
+// memberNamed is member without a copy of the name (BenchmarkKinds in converters/rules).
 func (p *Place) memberNamed(name []byte) *Place {
 	if p == nil {
 		return nil
@@ -140,40 +145,41 @@ func (p *Place) each() *Place {
 	return p.Each
 }
 
-// A where is a place of an object as it is gone through: what its own and the other version's schema have there, and what
-// conversions do.
+// A cursor is a place of an object on a walk: its schemas in both versions, and what conversions do
+// there.
 type cursor struct {
 	place         *Place
 	schema, other *crdschema.Node
-	// known says that the schema has the place; without a schema there is nothing that it has not. anything says that the
-	// schema has no say about what is here.
+	// known says that the schema has the place, or that there is no schema. anything says that the
+	// schema allows anything there.
 	known, anything bool
 	// otherKnown is known for the other version.
 	otherKnown bool
-	// given says that this is an entry of a map, or an element, in the own and in the other version: no schema fills one in.
+	// given says that this is a value of a map or an element, which no schema fills in.
 	given, otherGiven bool
 	opaque            bool // as of the layout
-	// level is how many objects and lists of the object the place is in.
+	// level is how many objects and lists the place is in.
 	level int
 	// root is the object of the other version, or nil.
 	root *jsondoc.Node
-	// scope is where the paths of units start: the depth of the path there.
+	// scope is the depth of the path at which paths of units start.
 	scope int
 	unit  *Unit // of the nearest place above that has one
-	// unitAt is the depth of that place, unitScope that of where its paths start, and unitPeer the counterpart there.
+	// unitAt is the depth of that place, unitScope and unitPeer the scope and its counterpart
+	// there.
 	unitAt, unitScope int
 	unitPeer          *jsondoc.Node
-	// peer is the counterpart of what is here in the object of the other version, and scopePeer that of the scope; nil for none, and
-	// if it is not tracked.
+	// peer is the counterpart in the object of the other version, and scopePeer that of the scope.
+	// Both are nil if there is none, or if it is not tracked.
 	peer, scopePeer *jsondoc.Node
 	tracked         bool
 }
 
-// missing says that the other version has a place for what is here, and nothing in it, or that it may be elsewhere: what the way
-// back gives is there because of something else.
+// missing reports whether the other version has a place for the value and nothing in it. What g has
+// is there because of something else.
 func (c cursor) missing() bool { return c.tracked && c.peer == nil && (c.otherKnown || c.opaque) }
 
-// root is where an object starts, whose counterpart in the other version is given.
+// root returns the cursor of an object with its counterpart, or nil.
 func (l *Layout) root(peer *jsondoc.Object) cursor {
 	c := cursor{
 		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, otherKnown: true, opaque: l.Opaque,
@@ -184,7 +190,7 @@ func (l *Layout) root(peer *jsondoc.Object) cursor {
 	return c
 }
 
-// member goes on to a member of an object.
+// member moves to a member of an object.
 func (c cursor) member(name string, depth int) cursor {
 	place, beside := c.place.member(name)
 	if beside {
@@ -204,7 +210,7 @@ func (c cursor) member(name string, depth int) cursor {
 	return next.scoped(depth)
 }
 
-// element goes on to an element of a list. Its index is -1 if the counterpart is not at the same one.
+// element moves to an element of a list. Its index is -1 if the counterpart has another one.
 func (c cursor) element(depth, index int) cursor {
 	next := c.into(c.place.each(), depth)
 	next.schema = c.schema.Items()
@@ -221,7 +227,7 @@ func (c cursor) element(depth, index int) cursor {
 	return next.scoped(depth)
 }
 
-// scoped is the place with its counterpart, where paths of units may start.
+// scoped returns the cursor with its counterpart noted if paths of units start here.
 func (c cursor) scoped(depth int) cursor {
 	if c.place.scoped() {
 		if c.scopePeer = c.peer; c.unitAt == depth {
@@ -231,7 +237,8 @@ func (c cursor) scoped(depth int) cursor {
 	return c
 }
 
-// paired returns the index of an element if its counterpart has the same one, or -1: n elements have n counterparts.
+// paired returns the index of the counterpart of an element in a list of n, or -1 if not all have
+// one.
 func (c cursor) paired(index, n int) int {
 	if index < 0 || c.peer.Kind() != jsondoc.Array || c.peer.Len() != n {
 		return -1
@@ -262,7 +269,8 @@ func (c cursor) into(p *Place, depth int) cursor {
 
 func (p *Place) moved() bool { return p != nil && p.Moved }
 
-// below returns what a schema has for a member, whether it has one, and whether that may be anything.
+// below returns a schema's node for a member, whether it has one, and whether anything is allowed
+// there.
 func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, known, free bool) {
 	switch n = memberOf(s, name); {
 	case anything:
@@ -273,13 +281,13 @@ func below(s *crdschema.Node, name string, anything bool) (n *crdschema.Node, kn
 	return nil, s.PreservesUnknown(), s.PreservesUnknown()
 }
 
-// unknown says that neither version's schema has the place. The copies of the schemas are older than those of the cluster
-// then: the API server prunes such a field before anybody sees it.
+// unknown reports whether neither schema has the place. They must be older than the cluster's,
+// since the API server prunes unknown fields before webhookd sees them.
 func (c cursor) unknown() bool {
 	return !c.known && !c.otherKnown && !c.hasUnit()
 }
 
-// oneSided says that the other version has no place for what is here.
+// oneSided reports whether the other version has no place for the value.
 func (c cursor) oneSided() bool {
 	if c.place != nil && (c.place.OneSided || c.place.Moved || c.place.Unit != nil) {
 		return c.place.OneSided
@@ -287,18 +295,17 @@ func (c cursor) oneSided() bool {
 	return !c.otherKnown && c.unit == nil
 }
 
-// unbound says that no rule ties the place to the other version: a base was kept by rules that did, of which these know nothing.
+// unbound reports whether no rule binds the place to the other version, even if a rule did when its
+// value was kept.
 func (c cursor) unbound() bool { return c.oneSided() && c.unit == nil }
 
-// hasUnit says that the place itself is one of a unit.
+// hasUnit reports whether the place itself belongs to a unit.
 func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }
 
-// required says that what was in the place goes if the other version has the place no more.
+// required reports whether the contents go if the other version no longer has the place.
 func (c cursor) required() bool { return c.place == nil || !c.place.Bridge }
 
-// hasDropped says that something below is lost on purpose.
-func (c cursor) hasDropped() bool { return c.place.drops() }
-
+// drops reports whether something below is lost on purpose.
 func (p *Place) drops() bool {
 	if p == nil {
 		return false
@@ -311,7 +318,7 @@ func (p *Place) drops() bool {
 	return false
 }
 
-// keys returns the fields that tell the elements of a list here apart.
+// keys returns the fields that identify elements of the list.
 func (c cursor) keys() []string {
 	keys := c.schema.ListMapKeys()
 	switch {
@@ -327,17 +334,17 @@ func (c cursor) keys() []string {
 	return keys
 }
 
-// userNamed says that the names of the members here are data.
+// userNamed reports whether the names of members are user data.
 func (c cursor) userNamed(name string) bool {
 	return c.schema.Property(name) == nil && (c.place == nil || c.place.Members[name] == nil)
 }
 
-// filled reports whether a value is what the schema of either version fills in, or a rule.
+// filled reports whether either schema or a rule fills in the value.
 func (c cursor) filled(n *jsondoc.Node) bool {
 	return c.schemaFills(n) || !c.otherGiven && fills(c.other, n) || c.place != nil && c.place.Fallback != nil && isText(n, string(c.place.Fallback))
 }
 
-// schemaFills reports whether a value is what the version's own schema fills in.
+// schemaFills reports whether the version's own schema fills in the value.
 func (c cursor) schemaFills(n *jsondoc.Node) bool { return !c.given && fills(c.schema, n) }
 
 func fills(s *crdschema.Node, n *jsondoc.Node) bool {
@@ -345,19 +352,20 @@ func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	return has && isText(n, text)
 }
 
-// isText reports whether a value is the one that a JSON text is.
+// isText reports whether a value equals a JSON text.
 func isText(n *jsondoc.Node, text string) bool {
 	switch kind := n.Kind(); {
 	case kind == jsondoc.Invalid, (text[0] == '{' || text[0] == '[' || text[0] == '"') && kind != jsondoc.Kind(text[0]):
 		return false
-	case kind != jsondoc.Map && kind != jsondoc.Array && string(n.Text()) == text: // that of an edited object has to be made
+	case kind != jsondoc.Map && kind != jsondoc.Array && string(n.Text()) == text: // an edited object has no text yet
 		return true
 	}
 	v, err := parsed([]byte(text))
 	return err == nil && same(n, v)
 }
 
-// nothing is a place at which there is nothing on the way back: what would be put there makes what it is in.
+// nothing returns the cursor of a place where g has nothing: a value there would make what it is
+// in.
 func (c cursor) nothing(depth int) cursor {
 	if c.unit == nil && c.place != nil && c.place.Below != nil {
 		c.unit, c.unitAt, c.unitScope, c.unitPeer = c.place.Below, depth, c.scope, c.scopePeer

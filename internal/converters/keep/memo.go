@@ -2,13 +2,13 @@ package keep
 
 import "github.com/crdconvert/webhookd/internal/jsondoc"
 
-// A memo remembers what places of units hold. Of all that is kept below one place of a unit, each looks at the others of them,
-// which may be large (BenchmarkBigUnit in converters/rules). It is small: units are, too. Nobody edits the objects meanwhile,
-// or what they were before counts.
+// A memo remembers digests and places of units. All entries below one place of a unit look at the
+// unit's other places, which may be large (BenchmarkBigUnit in converters/rules). Units are small,
+// so the memo is. The objects must not be edited meanwhile.
 type memo struct {
 	sums  [memos]memoSum
 	found [memos]memoFound
-	sum   int // which is written next
+	sum   int // the next to replace
 	find  int
 }
 
@@ -25,10 +25,10 @@ type memoFound struct {
 	node *jsondoc.Node
 }
 
-// worth is how long a text is in bytes whose digest is remembered.
+// worth is how many bytes a string must have for its digest to be remembered.
 const worth = 64
 
-// digest is the function of this name.
+// digest is digest, remembered.
 func (m *memo) digest(n *jsondoc.Node) uint64 {
 	if kind := n.Kind(); kind != jsondoc.Map && kind != jsondoc.Array && (kind != jsondoc.String || len(n.Text()) < worth) {
 		return digest(n)
@@ -44,7 +44,7 @@ func (m *memo) digest(n *jsondoc.Node) uint64 {
 	return s.sum
 }
 
-// at returns what the path of a member of a unit leads to, or nil.
+// at returns the value at a place of a unit, or nil.
 func (m *memo) at(from *jsondoc.Node, of *Member) (*jsondoc.Node, error) {
 	switch {
 	case of.tags:
@@ -69,8 +69,8 @@ func (m *memo) at(from *jsondoc.Node, of *Member) (*jsondoc.Node, error) {
 	return n, err
 }
 
-// hasTags reports whether there is a label or an annotation that expressions see: they see no empty objects of these, and none of
-// webhookd's annotations.
+// hasTags reports whether there is a label or an annotation that expressions see. They see neither
+// webhookd's own nor an empty object.
 func hasTags(n *jsondoc.Node) bool {
 	has := false
 	return n.Kind() == jsondoc.Map && n.Filter(func(name []byte, _ jsondoc.Member) bool {

@@ -7,27 +7,27 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Step goes from a value to a part of it: to the member Name of an object, to the element of a list that has the Keys, or, in a
-// Unit, to the First element.
+// A Step leads from a value to a part of it: to the member Name of an object, to the element of a
+// list with the Keys, or, in a Unit, to the First element.
 type Step struct {
 	Name  string
 	Keys  []Key
 	First bool
-	// data says that the name is a user's, the key of a map: messages do not quote it.
+	// data says that the name is user data, the key of a map, which messages must not quote.
 	data bool
 }
 
-// A Key is a field that tells the elements of a list apart, and its value as canonical JSON.
+// A Key is a field that identifies elements of a list, and its value as canonical JSON.
 type Key struct{ Name, Value string }
 
-// A Path leads from the root of an object, or of an element, to a value.
+// A Path leads from the root of an object, or from an element, to a value.
 type Path []Step
 
-// maxSteps bounds the paths of what is kept: of what is deeper in an object the value that it is in is kept. Else many values
-// deep in an object had long paths each.
+// maxSteps limits the paths of entries. A value whose parts have longer paths is kept as a whole,
+// or many deep values would each have a long path.
 const maxSteps = 64
 
-// Names returns the path of members of objects.
+// Names returns the path of nested members.
 func Names(names ...string) Path {
 	path := make(Path, 0, len(names))
 	for _, name := range names {
@@ -42,10 +42,10 @@ func (s Step) equal(t Step) bool {
 
 func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, Step.equal) }
 
-// within reports whether the path leads to q, or to a part of it.
+// within reports whether the path leads to q or to a part of it.
 func (p Path) within(q Path) bool { return len(q) <= len(p) && p[:len(q)].equal(q) }
 
-// String writes the path for messages, which quote neither the keys of maps nor those of lists.
+// String formats the path for messages, without the keys of maps and lists.
 func (p Path) String() string {
 	if len(p) == 0 {
 		return "."
@@ -64,7 +64,7 @@ func (p Path) String() string {
 	return text.String()
 }
 
-// appendJSON appends the path as the array that an annotation has: a string for a member, an object for an element.
+// appendJSON appends the path as an array: a string for a member, an object for an element.
 func (p Path) appendJSON(dst []byte) []byte {
 	return appendArray(dst, p, func(dst []byte, s Step) []byte {
 		if s.Keys == nil {
@@ -84,7 +84,7 @@ func appendKeys(dst []byte, keys []Key) []byte {
 	return append(dst, '}')
 }
 
-// parsePath reads what appendJSON wrote, and reports whether it is that.
+// parsePath parses the JSON of appendJSON, and reports whether it is valid.
 func parsePath(n *jsondoc.Node) (Path, bool) {
 	path := Path{}
 	ok := every(n, jsondoc.Array, func(_ string, e *jsondoc.Node) (ok bool) {
@@ -98,7 +98,7 @@ func parsePath(n *jsondoc.Node) (Path, bool) {
 	return path, ok
 }
 
-// maxKeys bounds by how many fields the elements of a list are told apart: each element is looked at for each of them.
+// maxKeys limits the fields that identify elements, as each element is searched for each of them.
 const maxKeys = 16
 
 func parseKeys(n *jsondoc.Node) ([]Key, bool) {
@@ -127,7 +127,7 @@ func keyText(n *jsondoc.Node) (string, bool) {
 	return "", false
 }
 
-// keysOf returns the keys of an element by some fields, and whether it has them all.
+// keysOf returns the keys of an element, and whether it has all fields.
 func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
 	keys := make([]Key, 0, len(fields))
 	for _, field := range fields {
@@ -141,7 +141,7 @@ func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
 	return keys, true
 }
 
-// index is what two elements with the same keys have in common.
+// index returns the keys of an element as the key of a map.
 func index(keys []Key) string {
 	if len(keys) == 1 {
 		return keys[0].Value
@@ -149,7 +149,7 @@ func index(keys []Key) string {
 	return string(appendKeys(nil, keys))
 }
 
-// find returns the value at a path, or nil if there is none.
+// find returns the value at a path, or nil.
 func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
 	for _, s := range path {
 		var err error
@@ -168,7 +168,7 @@ func find(n *jsondoc.Node, path Path) (*jsondoc.Node, error) {
 	return n, nil
 }
 
-// elementOf returns the element of a list that has some keys, or nil.
+// elementOf returns the element of a list with some keys, or nil.
 func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
 	if n.Kind() != jsondoc.Array {
 		return nil, nil //nolint:nilnil // absent

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,23 +12,22 @@ import (
 )
 
 const (
-	// maxTotal bounds all annotations of an object together, in bytes of their names and values
+	// maxTotal limits all annotations of an object, in bytes of their names and values
 	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
 	maxTotal = 256 << 10
-	// maxAnnotations is how many annotations a version may have for an object before its values are grouped: server-side apply
-	// lists the owners of each in managedFields.
+	// maxAnnotations is how many annotations a version may have before they are grouped.
+	// Server-side apply lists the owners of each in managedFields.
 	maxAnnotations = 200
-	// maxNamed bounds how many paths a message names.
-	maxNamed = 5
+	maxNamed       = 5 // paths in a message
 )
 
-// Put keeps the entries of a version in the annotations of obj. It fails if all annotations together would have more than
-// the API server allows: a *TooLargeError.
+// Put writes the entries of a version into annotations of obj. It fails with a *TooLargeError if
+// all annotations are larger than the API server allows.
 func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	annotations, err := made(obj)
+	annotations, err := annotationsOf(obj)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*En
 	}
 	for _, g := range groups {
 		name, text := g.annotation(label(version))
-		// A name can be there only if somebody else wrote it, in a format that is not known.
+		// Only an annotation in an unknown format may have the name already.
 		if err := annotations.SetMember(name, jsondoc.StringValue(string(text))); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*En
 	return checkSize(annotations, version, entries)
 }
 
-// roughSize returns the size of annotations as they are spelt, which is not less than what the API server counts.
+// roughSize returns the size of annotations as they are spelt, at least what the API server counts.
 func roughSize(annotations *jsondoc.Node) (int, error) {
 	size := 0
 	err := annotations.Filter(func(name []byte, m jsondoc.Member) bool {
@@ -58,17 +58,14 @@ func roughSize(annotations *jsondoc.Node) (int, error) {
 	return size, err
 }
 
-// made returns the annotations of an object, which it makes if there are none.
-func made(obj *jsondoc.Object) (*jsondoc.Node, error) {
+// annotationsOf returns the annotations of an object, and creates them if there are none.
+func annotationsOf(obj *jsondoc.Object) (*jsondoc.Node, error) {
 	n, err := obj.Get("metadata", "annotations")
 	if err != nil || n.Kind() == jsondoc.Map {
 		return n, err
 	}
-	empty, err := jsondoc.RawValue([]byte("{}"))
-	if err == nil {
-		err = obj.Set(empty, "metadata", "annotations")
-	}
-	if err != nil {
+	empty, _ := jsondoc.RawValue([]byte("{}"))
+	if err := obj.Set(empty, "metadata", "annotations"); err != nil {
 		return nil, err
 	}
 	return obj.Get("metadata", "annotations")
@@ -95,34 +92,33 @@ func checkSize(annotations *jsondoc.Node, version string, entries []*Entry) erro
 	}}
 }
 
-// A TooLargeError says that what has to be kept does not fit into the annotations of the object, which of it takes the most room,
-// and at which version that can be made smaller.
+// A TooLargeError says that the entries do not fit into the annotations of the object, which paths
+// are largest, and at which version to make them smaller.
 type TooLargeError struct{ jsondoc.PathError }
 
-// largest returns the paths of the entries that take the most, those of one place once.
+// largest returns the paths of the largest entries.
 func largest(entries []*Entry) []string {
 	size := map[string]int{}
 	for _, e := range entries {
 		size[e.path.String()] += len(e.appendJSON(nil, true, 0))
 	}
-	paths := make([]string, 0, len(size))
-	for path := range size {
-		paths = append(paths, path)
-	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	paths := slices.SortedFunc(maps.Keys(size), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
+	})
 	return paths[:min(len(paths), maxNamed)]
 }
 
-// A group is what one annotation keeps: an entry, or all that are below a path.
+// A group is what one annotation keeps: an entry, or all entries below a path.
 type group struct {
 	path    Path
 	entries []*Entry
 }
 
-// grouped returns a group for each entry, or, where those are too many, for the longest beginnings of their paths that are few enough.
+// grouped returns a group for each entry. If these are too many, it groups by the first steps of
+// the paths, as many steps as give few enough groups.
 func grouped(entries []*Entry, d *deadline) ([]group, error) {
 	if len(entries) <= maxAnnotations {
-		// An order has the path of the list, of which more may be kept.
+		// An order has the same path as other entries of the list.
 		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.kind == isOrder }) {
 			return byPath(entries, maxSteps, len(entries), d)
 		}
@@ -150,7 +146,8 @@ func grouped(entries []*Entry, d *deadline) ([]group, error) {
 	return byPath(entries, least, len(entries), d)
 }
 
-// byPath groups entries by the first steps of their paths, or returns nil if that makes too many groups.
+// byPath groups entries by the first steps of their paths, or returns nil if that gives more than
+// most groups.
 func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 	var groups []group
 	var key []byte
@@ -178,7 +175,6 @@ func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 	return groups, nil
 }
 
-// annotation returns the name and the text of the annotation of a group.
 func (g *group) annotation(label string) (name string, text []byte) {
 	name, simple := annotationName(label, g.path)
 	if len(g.entries) == 1 {

@@ -10,23 +10,25 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Restored is what Restore has done, as far as Diff has to know in the same conversion.
+// Restored tells Diff what Restore has done in the same conversion.
 type Restored struct {
-	// gained are values that have returned where nothing was shown in their place, although the other version has one for them.
+	// gained are values that returned where nothing was shown, though the other version has a place
+	// for them.
 	gained map[*jsondoc.Node]bool
-	// survived are fields that no schema knows, and that came through all the same.
+	// survived are fields that no schema knows and that conversion has kept anyway.
 	survived map[string]bool
 }
 
-// survivor returns what a field has wherever it is moved to: its name and its value.
+// survivor identifies a field by its name and value, wherever it moves.
 func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name + " " + digestText(n) }
 
-// Restore puts kept values back into obj, which is what the conversion to the layout's version gives without them: those
-// whose base is what obj shows, and of lists those of the elements that are still there. All are judged before any is put
-// back. A value that does not fit the types of the schema, or a place where obj has something else, is left out.
+// Restore puts valid entries back into obj, the result of converting y to the layout's version. An
+// entry is valid if obj shows its base; one in a list, if its element is still there. All are
+// judged before any is put back. Restore leaves out values that do not fit the schema or whose
+// place has something else.
 //
-// Y is the object that is converted. It costs time in proportion to the object and to what was kept. Its error is that of the
-// context, or of an object with more members than are looked at.
+// It takes time in proportion to the object and the entries. It fails if the context is done, or
+// for an object with too many members.
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
 		walker: newWalker(ctx, obj, l),
@@ -41,32 +43,32 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 	return r.done, r.err
 }
 
-// A restorer puts kept values back.
+// A restorer judges entries and puts them back.
 type restorer struct {
 	walker // of the object
 
-	done  *Restored // nil: entries are not judged, but get what is shown as a second base
-	has   int       // how much of the path the object has
-	there int       // and of that, up to where the other version is known to have something
+	done  *Restored // nil: Stored, which only adds digests
+	has   int       // how many steps of the path the object has
+	there int       // of these, up to where the other version is known to have something
 }
 
-// A branch is a place of the object with what was kept of it and below it.
+// A branch is a place of the object with its entries and those below it.
 type branch struct {
 	step  Step
 	kids  []*branch
 	byKey map[string]*branch
 	entry *Entry // of the place itself
 	order *Entry // of the list at the place
-	tags  bool   // it is the labels or the annotations of the object
-	// What visit says.
+	tags  bool   // it is all labels or all annotations
+	// Set by visit.
 	valid   bool // the entry returns
-	inOrder bool // the list shows what it showed when its order was kept
-	listed  *listed
+	inOrder bool // the list has its order of when that was kept
+	matched *matchedList
 	node    *jsondoc.Node
 	cursor  cursor
 }
 
-// tree sorts entries by their places. Of two for one place the first counts.
+// tree sorts entries by their places. The first of two entries for one place wins.
 func tree(kept []*Entry) *branch {
 	root := &branch{}
 	for _, e := range kept {
@@ -84,7 +86,7 @@ func tree(kept []*Entry) *branch {
 	return root
 }
 
-// kid returns the branch of a step, which it makes.
+// kid returns the branch of a step, and creates it if necessary.
 func (b *branch) kid(s Step) *branch {
 	key := "." + s.Name
 	if s.Keys != nil {
@@ -101,8 +103,9 @@ func (b *branch) kid(s Step) *branch {
 	return kid
 }
 
-// restorable leaves of a member of the root what conversions may change: of metadata, labels and annotations that the API
-// server takes, and none of webhookd's own.
+// restorable removes from a branch of the root what conversions must not change. Of metadata it
+// leaves labels and annotations that the API server accepts and that are not webhookd's own. It
+// reports whether the branch stays.
 func (b *branch) restorable() bool {
 	if b.step.Name != "metadata" {
 		return b.step.Keys == nil && !isHead(b.step.Name)
@@ -118,8 +121,9 @@ func (b *branch) restorable() bool {
 	return true
 }
 
-// isTag reports whether a branch is a label or an annotation that the API server takes: it refuses a whole answer for one that
-// it does not (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, restoreObjectMeta).
+// isTag reports whether a branch is a valid label or annotation. The API server refuses a whole
+// answer for an invalid one (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion,
+// restoreObjectMeta).
 func (b *branch) isTag(isLabel bool) bool {
 	name := b.step.Name
 	if b.step.Keys != nil || b.entry == nil || len(b.kids) > 0 || IsOwn(name) {
@@ -139,16 +143,16 @@ func (b *branch) isTag(isLabel bool) bool {
 	return false
 }
 
-// Stored notes what the way back will give once the API server has pruned and defaulted the object at the other version, as it
-// does when it stores or is sent it: y is that object, and g what the way back gives for it. Entries are as Diff has returned them.
+// Stored adds digests to the entries of Diff: y is the object as the API server stores it, after
+// pruning and defaulting, and g is what y converts back to.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
 	r := &restorer{walker: newWalker(ctx, g, l)}
 	r.visit(tree(entries), g.Node, l.root(y))
 	return r.err
 }
 
-// visit goes to a place and what is below it: n is what the object has there, or nil. It decides which entries return, or notes
-// what they show.
+// visit goes through a branch, at the value n or nil. It decides which entries return, or adds
+// digests to them.
 func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	if b.node, b.cursor = n, c; r.stopped() {
 		return
@@ -157,7 +161,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		r.stored(b, n, c)
 	} else {
 		if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid && b.entry.kind == isList && n != nil {
-			b.listed = r.list(b.entry, n, c)
+			b.matched = r.list(b.entry, n, c)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 	}
@@ -167,7 +171,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	find := r.finder(n)
 	for _, kid := range b.kids {
 		if slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == kid.step.Name }) {
-			continue // it is what the element is known by
+			continue // the element is known by it
 		}
 		m, at, err := find.part(kid.step)
 		r.note(err)
@@ -193,11 +197,11 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	}
 }
 
-// A finder finds the parts of a value that steps lead to.
+// A finder finds the parts of a value by steps.
 type finder struct {
 	of     *jsondoc.Node
-	list   []*jsondoc.Node           // the elements of a list
-	byKeys map[string]map[string]int // by the fields of the keys: where each of them is
+	list   []*jsondoc.Node           // of a list
+	byKeys map[string]map[string]int // the index of each element, by its keys, by their fields
 }
 
 func (r *restorer) finder(n *jsondoc.Node) *finder {
@@ -228,7 +232,7 @@ func (f *finder) part(s Step) (part *jsondoc.Node, at int, err error) {
 	return f.list[i], i, nil
 }
 
-// maxKeySets bounds by how many sets of fields the elements of a list may be known. Ours has one.
+// maxKeySets limits the sets of key fields of a list. Annotations of webhookd use one.
 const maxKeySets = 4
 
 func fieldsOf(keys []Key) (fields []string, joined string) {
@@ -239,7 +243,7 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 	return fields, joined
 }
 
-// indexBy returns where the first element with each of the keys is.
+// indexBy returns the index of the first element with each of the keys.
 func indexBy(list []*jsondoc.Node, fields []string) map[string]int {
 	by := make(map[string]int, len(list))
 	for i, e := range list {
@@ -283,7 +287,7 @@ func lastKeys(path Path) []Key {
 	return path[len(path)-1].Keys
 }
 
-// isElement reports whether a value is one of an element with some keys, or only says that there is one.
+// isElement reports whether a value is an element with some keys, or only says that there is one.
 func isElement(value []byte, keys []Key) bool {
 	if string(value) == "{}" {
 		return true
@@ -292,8 +296,8 @@ func isElement(value []byte, keys []Key) bool {
 	return err == nil && hasKeys(n, keys)
 }
 
-// shows reports whether the object shows at the unit of an entry what it showed when that was kept. What only a schema has
-// filled in may be there or not.
+// shows reports whether the object shows the base of an entry, with or without values that a schema
+// fills in.
 func (r *restorer) shows(e *Entry, n *jsondoc.Node, c cursor) bool {
 	if n == nil {
 		c = c.nothing(len(r.path))
@@ -309,7 +313,7 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, c cursor) bool {
 	return isOneOf(r.shown(c, presence, true), was) || isOneOf(r.shown(c, presence, false), was)
 }
 
-// stored notes what is shown now as the second digests of what was kept of a place.
+// stored adds the digests of what is shown now.
 func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 	if b.order != nil {
 		b.order.base = orElse(b.order.base, r.orderBase(b.order, n))
@@ -338,7 +342,6 @@ func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 	}
 }
 
-// second notes what the unit of an entry shows now as its second digests.
 func (r *restorer) second(e *Entry, n *jsondoc.Node, c cursor) {
 	e.base = orElse(e.base, r.base(n, c, true))
 	now := r.shown(c, n == nil || e.kind == isAbsent, true)
@@ -347,7 +350,8 @@ func (r *restorer) second(e *Entry, n *jsondoc.Node, c cursor) {
 	}
 }
 
-// elementsAt returns the elements of a list, or the object that is one in the other version, and where each of them is.
+// elementsAt returns the elements of a list, or the object that is an element in the other version,
+// and their cursors.
 func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, at func(i int) cursor) {
 	if n.Kind() == jsondoc.Map {
 		return []*jsondoc.Node{n}, func(int) cursor { return c.alone() }
@@ -356,7 +360,7 @@ func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, 
 	return list, func(i int) cursor { return c.anElement(c.paired(i, len(list))) }
 }
 
-// parsed returns the value that a text is.
+// parsed parses any JSON value.
 func parsed(text []byte) (*jsondoc.Node, error) {
 	o, err := jsondoc.ParseObject(slices.Concat([]byte(`{"":`), text, []byte("}")))
 	if err != nil {
@@ -369,8 +373,8 @@ func (r *restorer) orderCounts(e *Entry, n *jsondoc.Node) bool {
 	return len(e.order) > 0 && r.there >= e.in && isOneOf(r.orderBase(e, n), e.base)
 }
 
-// orderBase returns the digest of the order in which a list shows the elements, but for those that were not shown: these may
-// have come to be.
+// orderBase returns the digest of the order of a list's elements, without lone ones: rules may show
+// these by now.
 func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) string {
 	fields, _ := fieldsOf(e.order[0])
 	lone := make(map[string]bool, len(e.lone))

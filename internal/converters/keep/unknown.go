@@ -5,19 +5,20 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Searcher looks for fields that no schema knows. It keeps its memory for the next search; one at a time may use it.
+// A Searcher finds fields that no schema knows. It reuses its memory, and is not safe for
+// concurrent use.
 type Searcher struct {
 	layout *Layout
-	schema *crdschema.Node // of the object or list that is looked at
-	path   [][]byte        // to that; nil for an element
+	schema *crdschema.Node // of the object or list at the path
+	path   [][]byte        // nil for an element
 	found  bool
-	// These are methods, made once for all searches (BenchmarkConvert in converters/rules).
+	// Method values, made once for all searches (BenchmarkConvert in converters/rules).
 	fields            func(name []byte, m jsondoc.Member) bool
 	members, elements func(name []byte, value jsondoc.Value) bool
 }
 
-// HasUnknown reports whether an object of the layout's version has fields that neither version's schema knows. The schemas are
-// older than those of the API server then, which would have removed them.
+// HasUnknown reports whether an object of the layout's version has fields that neither schema
+// knows. The schemas must be older than the API server's, which would have pruned the fields.
 func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
@@ -27,11 +28,11 @@ func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 	}
 	s.layout, s.schema, s.path, s.found = l, l.Schema, s.path[:0], false
 	_ = obj.Filter(s.fields)
-	clear(s.path[:cap(s.path)]) // of the text
+	clear(s.path[:cap(s.path)]) // drops the text
 	return s.found
 }
 
-// field looks at a field of the object, and keeps it. Metadata, which may be most of the object, is not looked at.
+// field skips metadata, which may be most of the object.
 func (s *Searcher) field(name []byte, m jsondoc.Member) bool {
 	if !s.found && !isHead(name) {
 		s.member(name, m.Value())
@@ -39,7 +40,6 @@ func (s *Searcher) field(name []byte, m jsondoc.Member) bool {
 	return true
 }
 
-// member looks at a member of an object.
 func (s *Searcher) member(name []byte, value jsondoc.Value) (goOn bool) {
 	if next := memberNamed(s.schema, name); next != nil {
 		s.value(name, value, next)
@@ -49,15 +49,14 @@ func (s *Searcher) member(name []byte, value jsondoc.Value) (goOn bool) {
 	return !s.found
 }
 
-// element looks at an element of a list.
 func (s *Searcher) element(_ []byte, value jsondoc.Value) (goOn bool) {
 	s.value(nil, value, s.schema.Items())
 	return !s.found
 }
 
-// value looks into an object or a list that the schema has more to say about.
+// value visits an object or a list that may have unknown fields. Others are not even scanned.
 func (s *Searcher) value(name []byte, value jsondoc.Value, n *crdschema.Node) {
-	if n.Scalar() || n.Values().Scalar() || n.Items().Scalar() {
+	if !n.Prunes() {
 		return
 	}
 	visit := s.members
@@ -73,7 +72,7 @@ func (s *Searcher) value(name []byte, value jsondoc.Value, n *crdschema.Node) {
 	s.schema, s.path = of, s.path[:len(s.path)-1]
 }
 
-// isElsewhere reports whether the other version has a member of the place, or a rule something to do with it.
+// isElsewhere reports whether the other version has the member, or a rule concerns it.
 func (s *Searcher) isElsewhere(name []byte) bool {
 	was, other, place := (*crdschema.Node)(nil), s.layout.Other, s.layout.Root
 	for _, step := range append(s.path, name) {

@@ -10,17 +10,16 @@ import (
 // lookEvery is how often a deadline looks at its context, in values.
 const lookEvery = 256
 
-// A deadline looks at the context of a call now and then, since each look takes a lock. All who
-// work on parts of one object share it.
+// A deadline looks at the context of a call now and then, since each look takes a lock. All walkers
+// through one object share it.
 type deadline struct {
 	ctx  context.Context //nolint:containedctx // lives as long as one call
 	done int             // values since the last look
 }
 
-// newDeadline returns a deadline that looks at its context at once.
 func newDeadline(ctx context.Context) *deadline { return &deadline{ctx, lookEvery} }
 
-// passed counts more values. If it is time for a look, it returns the error of the context.
+// passed counts values. When a look is due, it returns the error of the context.
 func (d *deadline) passed(values int) error {
 	if d.done += values; d.done < lookEvery {
 		return nil
@@ -60,7 +59,7 @@ func (w *walker) note(err error) {
 	}
 }
 
-// stopped counts one value more, and reports whether the walk has ended.
+// stopped counts one value, and reports whether the walk has ended.
 func (w *walker) stopped() bool {
 	if w.err == nil {
 		w.err = w.deadline.passed(1)
@@ -68,14 +67,13 @@ func (w *walker) stopped() bool {
 	return w.err != nil
 }
 
-// elements returns the elements of a list.
 func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
 	all, err := list.Elements()
 	w.note(err)
 	return all
 }
 
-// push goes on to a part of the value, and pop back.
+// push moves to a part of the value, and pop back.
 func (w *walker) push(s Step, part *jsondoc.Node) {
 	w.path, w.scopes = append(w.path, s), append(w.scopes, part)
 }
@@ -83,8 +81,8 @@ func (w *walker) push(s Step, part *jsondoc.Node) {
 func (w *walker) pop() { w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1] }
 
 // base returns the digest of what the unit of a place shows, "" for nothing; n is the value at the
-// place itself. Unless filled, what the schemas fill in counts as nothing. Places that the unit has
-// got since the value was kept count only if they show something, so that rules may grow.
+// place. Unless filled, values that the schemas fill in count as nothing. Places that the unit has
+// got since then count only if they show something, so that rules may grow.
 func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) string {
 	var all digests
 	if n != nil && (filled || !c.filled(n)) {
@@ -102,10 +100,9 @@ func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) string {
 	return all.String()
 }
 
-// shown returns the digest of what the other version itself shows of the unit of a place: it may
-// show what the way back does not give. Without a unit that matters only for whether there is
-// something at the place. Within a place of a unit it is not known which part of the counterpart
-// belongs to the part.
+// shown returns the digest of what the other version itself shows of a unit, which may be more than
+// g. Without a unit only presence matters. Below a place of a unit nothing counts, since it is
+// unknown which part of the counterpart belongs here.
 func (w *walker) shown(c cursor, presence, filled bool) string {
 	switch {
 	case c.unit == nil && presence && c.peer != nil && c.known && !c.oneSided():
@@ -160,7 +157,7 @@ func (d *digests) String() string {
 	return digestString(d.sum)
 }
 
-// orElse adds a second digest to a first one, if it is another.
+// orElse adds a second digest, if it differs.
 func orElse(first, second string) string {
 	if first == second {
 		return first
@@ -168,7 +165,7 @@ func orElse(first, second string) string {
 	return first + "/" + second
 }
 
-// isOneOf reports whether a digest is one of those that slashes separate.
+// isOneOf reports whether a digest is one of two with a slash between.
 func isOneOf(digest, all string) bool {
 	first, second, two := strings.Cut(all, "/")
 	return digest == first || two && digest == second

@@ -7,7 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// returns reports whether anything of a branch returns that makes a value where there is none.
+// returns reports whether an entry of a branch makes a value where there is none.
 func (b *branch) returns() bool {
 	if b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) {
 		return true
@@ -15,12 +15,13 @@ func (b *branch) returns() bool {
 	return slices.ContainsFunc(b.kids, (*branch).returns)
 }
 
-// changes reports whether anything of a branch changes the object.
+// changes reports whether an entry of a branch changes the object.
 func (b *branch) changes() bool {
 	return b.valid || b.order != nil || slices.ContainsFunc(b.kids, (*branch).changes)
 }
 
-// apply puts back what returns at a place and below it. It reports whether the value at the place is to go: it was absent.
+// apply restores the valid entries at a place and below it. It reports whether the value at the
+// place goes, since it was absent.
 func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	switch {
 	case r.stopped() || !b.changes():
@@ -34,7 +35,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	case b.valid && b.entry.kind == isAbsent:
 		return true
 	case b.valid && b.entry.kind == isList:
-		r.distinctly(b, n, func() { r.applyList(b.listed, b.entry.list, n) })
+		r.distinctly(b, n, func() { r.applyList(b.matched, b.entry.list, n) })
 		return false
 	}
 	if n.Kind() == jsondoc.Map {
@@ -46,7 +47,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	return false
 }
 
-// distinctly edits a list. If that gives two elements the same keys, the list stays as it was.
+// distinctly edits a list, and undoes that if two elements then have the same keys.
 func (r *restorer) distinctly(b *branch, n *jsondoc.Node, edit func()) {
 	if b.cursor.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.cursor.schema, n) {
 		edit()
@@ -66,7 +67,8 @@ func (r *restorer) replace(n *jsondoc.Node, text []byte) {
 	}
 }
 
-// applyMembers edits an object, and reports whether it is to go: labels and annotations of which none is left.
+// applyMembers edits an object, and reports whether it goes: labels or annotations with nothing
+// left.
 func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 	gone := map[string]bool{}
 	for _, kid := range b.kids {
@@ -106,12 +108,13 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 	return left == 0 && b.tags
 }
 
-// gains says that a value returns where nothing was shown, and that the other version may have a place for it.
+// gains reports whether a value returns where nothing was shown, though the other version may have
+// a place for it.
 func (b *branch) gains() bool {
 	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.cursor.oneSided()
 }
 
-// gainBelow notes what was gained of what was made of a branch in n.
+// gainBelow notes the gains of a branch that was made in n.
 func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
 	if b.step.Keys != nil || !b.gainsBelow() {
 		return
@@ -128,12 +131,12 @@ func (b *branch) gainsBelow() bool {
 	return b.gains() || slices.ContainsFunc(b.kids, (*branch).gainsBelow)
 }
 
-// made returns the text of a value that is made of what returns.
+// made returns the text of a value that entries make.
 func (r *restorer) made(b *branch) []byte {
 	if !b.valid || b.entry.kind != isList {
 		return b.render()
 	}
-	list, err := parsed([]byte("[{}]")) // the first element has lost all that the other version has of it
+	list, err := parsed([]byte("[{}]")) // the other version has nothing left of the first element
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
@@ -141,7 +144,7 @@ func (r *restorer) made(b *branch) []byte {
 	return list.Text()
 }
 
-// render returns the text of a value that is made of what returns.
+// render is made without the list of a place with First.
 func (b *branch) render() []byte {
 	if b.valid && b.entry.kind == isValue && (b.step.Keys == nil || len(b.entry.value) > len("{}")) {
 		return b.entry.value
@@ -175,19 +178,20 @@ func (b *branch) isList() bool {
 	return slices.ContainsFunc(b.kids, func(k *branch) bool { return k.step.Keys != nil && k.returns() })
 }
 
-// sorted returns the elements of a list that return, in the order that was kept.
+// sorted returns the elements that return, in their kept order.
 func (b *branch) sorted() []*branch {
 	list := slices.DeleteFunc(slices.Clone(b.kids), func(k *branch) bool { return k.step.Keys == nil || !k.returns() })
 	if b.order == nil {
 		return list
 	}
-	at := places(b.order.order)
+	at := ranks(b.order.order)
 	slices.SortStableFunc(list, func(x, y *branch) int { return at(x.step.Keys) - at(y.step.Keys) })
 	return list
 }
 
-// places returns a function that says where the element with some keys is in an order; those that are not stand behind.
-func places(order [][]Key) func([]Key) int {
+// ranks returns a function that gives the rank of an element's keys in an order. Elements that the
+// order lacks come last.
+func ranks(order [][]Key) func([]Key) int {
 	at := make(map[string]int, len(order))
 	for i, keys := range order {
 		at[index(keys)] = i + 1
@@ -204,7 +208,6 @@ func arrayOf(texts [][]byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'})
 }
 
-// An item is an element of a list as it is put back: its keys, and its text.
 type item struct {
 	keys []Key
 	text []byte
@@ -235,13 +238,14 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 	r.replace(n, arrayOf(textsOf(b.arranged(list, b.others(list, made)))))
 }
 
-// others returns those of the elements that are made that are none of the list.
+// others returns the new elements that are not duplicates of elements of the list.
 func (b *branch) others(list []*jsondoc.Node, made []item) []item {
 	d := newDistinct(b.cursor.schema, list)
 	return slices.DeleteFunc(made, func(i item) bool { return !d.addText(i.text) })
 }
 
-// arranged returns the elements of a list with those that are made, in the order that was kept, as far as that counts.
+// arranged returns the elements of a list and the new ones, in the kept order as far as that is
+// still valid.
 func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	var items []item
 	for _, e := range list {
@@ -254,7 +258,7 @@ func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	for i, e := range list {
 		items[i].keys, _ = keysOf(e, fields)
 	}
-	at := places(b.order.order)
+	at := ranks(b.order.order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }
 	if b.inOrder {
 		items = append(items, late...)
@@ -265,7 +269,7 @@ func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	return behind(items, late, b.order.order)
 }
 
-// behind puts each late item behind the visible one that it stood behind when the order was kept.
+// behind inserts each late item behind the visible one that preceded it in the kept order.
 func behind(items, late []item, order [][]Key) []item {
 	visible := make(map[string]bool, len(items))
 	for _, i := range items {

@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// lists compares two lists: by the keys of the elements if there are some, or else by what they show.
+// lists compares two lists, by keys if the elements have some, otherwise by what the elements show.
 func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 	if len(c.keys()) > 0 && d.keyedLists(d.elements(x), d.elements(g), c) || !d.unknown && same(x, g) {
 		return
@@ -23,7 +23,8 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 	d.keep(&Entry{value: x.Text()}, g, c)
 }
 
-// keyedLists compares two lists by the fields of their keys that all elements have, and reports whether these are keys.
+// keyedLists compares two lists by the key fields that all elements have, and reports whether these
+// are unique.
 func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
 	fields := common(c.keys(), x, g)
 	if len(fields) == 0 {
@@ -50,7 +51,7 @@ func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
 			d.element(e, nil, keysOfX[i], c, -1)
 		}
 	}
-	var order [][]Key // in which the elements return by themselves
+	var order [][]Key // of the elements if nothing is kept of it
 	for j, e := range g {
 		if has[index(keysOfG[j])] {
 			order = append(order, keysOfG[j])
@@ -67,8 +68,8 @@ func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
 	return true
 }
 
-// keepList keeps what is to be kept of a list without keys. If the list belongs to a unit, the elements that only x has depend on
-// it.
+// keepList keeps the entry of a list without keys. If the list belongs to a unit, its extra
+// elements depend on that.
 func (d *differ) keepList(l *listEntry, c cursor) {
 	e := &Entry{kind: isList, list: l}
 	if c.hasUnit() {
@@ -78,7 +79,8 @@ func (d *differ) keepList(l *listEntry, c cursor) {
 	d.add(e, c)
 }
 
-// common returns those of some fields that all elements of some lists have: the other version may not know all.
+// common returns the fields that all elements of the lists have. The other version may not know
+// all.
 func common(fields []string, lists ...[]*jsondoc.Node) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
 		return slices.ContainsFunc(lists, func(list []*jsondoc.Node) bool {
@@ -90,7 +92,7 @@ func common(fields []string, lists ...[]*jsondoc.Node) []string {
 	})
 }
 
-// distinctKeys returns the keys of elements, or nil unless each has its own.
+// distinctKeys returns the keys of all elements, or nil unless they differ.
 func distinctKeys(list []*jsondoc.Node, fields []string) [][]Key {
 	all, seen := make([][]Key, len(list)), make(map[string]bool, len(list))
 	for i, e := range list {
@@ -103,7 +105,8 @@ func distinctKeys(list []*jsondoc.Node, fields []string) [][]Key {
 	return all
 }
 
-// element compares two elements with the same keys, either of which may be nil; the index is that of the counterpart.
+// element compares two elements with the same keys, one of which may be nil. Index is that of the
+// counterpart.
 func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
 	if d.stopped() || !d.unknown && x.SameText(g) {
 		return
@@ -126,7 +129,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
 
 func (p *Place) dropped() bool { return p != nil && p.Dropped }
 
-// onlyElements keeps the elements of a list that the way back does not give, and reports whether they have keys.
+// onlyElements keeps the elements of a list that g lacks, and reports whether they have keys.
 func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
 	fields := common(c.keys(), list)
 	keys := distinctKeys(list, fields)
@@ -142,7 +145,7 @@ func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
 	return true
 }
 
-// onlyBehindFirst keeps a list of which a rule picks the first element: that may come to have what the rule makes.
+// onlyBehindFirst keeps a list whose first element a rule picks and may make again.
 func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 	if c.required() || !c.place.First || len(list) == 0 || list[0].Kind() != jsondoc.Map {
 		return false
@@ -157,10 +160,11 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 	return true
 }
 
-// onlyElement keeps that an element is there, and what it has beside its keys: it stays when the owner of one of these gives it up.
+// onlyElement keeps the element itself and its fields one by one: it stays when their owner gives
+// one up.
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
-	if d.coarse && !c.hasDropped() {
+	if d.coarse && !c.place.drops() {
 		d.keep(&Entry{value: x.Text()}, nil, c)
 		return
 	}
@@ -181,30 +185,30 @@ func orderBase(keys [][]Key) string {
 	return digestString(hash("order", string(text)))
 }
 
-// A listEntry is what was kept of a list without keys: of the elements that the way back gave, by what they showed.
+// A listEntry is what is kept of a list without keys. Elements of g are known by their digests.
 type listEntry struct {
-	was   []string         // digests of the elements
-	parts map[int][]*Entry // by the index in was: what was kept of an element
-	// alike has short digests of what those showed: an edited element is the same one if half of them are.
+	was   []string         // digests of the elements of g
+	parts map[int][]*Entry // the entries of an element, by its index in was
+	// alike has a short digest for each leaf. An edited element is the same if half of them are.
 	alike map[int][]string
-	extra []extra // the elements that the way back does not give
+	extra []extra // the elements that g lacks
 }
 
-// An extra element stands behind an element that the way back gives, or at the beginning: -1.
+// An extra element follows the element of g at an index, or is before all: -1.
 type extra struct {
 	after int
 	value []byte
 }
 
-// maxElements bounds for how many elements of a list it is said what they showed: a list with more is kept as a whole, and
-// returns as long as nobody has edited it.
+// maxElements limits the elements with digests. A longer list is kept as a whole, and returns until
+// it is edited.
 const maxElements = 1 << 14
 
-// maxNested bounds how many lists without keys are in each other for what their elements keep to be told apart: to read such an
-// annotation takes time in proportion to it and to how deep it is.
+// maxNested limits how deep lists without keys are compared element by element: reading an
+// annotation takes time in proportion to its size and depth.
 const maxNested = 8
 
-// unkeyed compares two lists element by element, or returns nil where it cannot be told which is which.
+// unkeyed compares two lists element by element. It returns nil if it cannot match the elements.
 func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
 		return nil
@@ -235,7 +239,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	return l
 }
 
-// sameKeys reports whether what tells elements apart is the same in those of two lists that are taken for each other.
+// sameKeys reports whether matched elements have the same fields that identify them.
 func sameKeys(was, now []*jsondoc.Node, at []int, fields []string) bool {
 	for j, i := range at {
 		for _, field := range fields {
@@ -249,10 +253,10 @@ func sameKeys(was, now []*jsondoc.Node, at []int, fields []string) bool {
 	return true
 }
 
-// anElement is an element of a list without keys, where paths start anew.
+// anElement moves to an element of a list without keys, where paths start anew.
 func (c cursor) anElement(index int) cursor { return c.element(0, index).alone() }
 
-// alone is a place where paths start anew.
+// alone returns the cursor with paths starting anew.
 func (c cursor) alone() cursor {
 	if c.scope, c.unitAt, c.unitScope = 0, 0, 0; !c.place.scoped() {
 		c.unit = nil
@@ -262,7 +266,8 @@ func (c cursor) alone() cursor {
 
 func (p *Place) scoped() bool { return p != nil && p.Scope }
 
-// inOrder returns for each element that the way back gives which one of x it is: it leaves elements and parts of them out.
+// inOrder returns the index in x of each element of g, which lacks some elements and some of their
+// parts, or nil.
 func (d *differ) inOrder(was, now []*jsondoc.Node) []int {
 	at, i := make([]int, len(now)), 0
 	for j := range now {
@@ -278,7 +283,7 @@ func (d *differ) inOrder(was, now []*jsondoc.Node) []int {
 	return at
 }
 
-// covers reports whether all of a value is in another, elements of a list in their order.
+// covers reports whether a value has all of another, with elements in their order.
 func (d *differ) covers(all, part *jsondoc.Node) bool {
 	switch {
 	case d.stopped():
@@ -299,11 +304,11 @@ func (d *differ) covers(all, part *jsondoc.Node) bool {
 	return same(all, part)
 }
 
-// maxAlike bounds how many digests say what an element is like.
+// maxAlike limits the short digests of an element.
 const maxAlike = 64
 
-// likeness returns short digests of what an element shows, leaf by leaf, in no order; or those of its keys, if the elements of the
-// other version have some.
+// likeness returns short digests of an element's leaves, or of its keys if the other version has
+// some.
 func likeness(n *jsondoc.Node, c cursor) []string {
 	var all []string
 	if c.place != nil && len(c.place.Keys) > 0 {
@@ -362,7 +367,7 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// parseList reads what appendJSON wrote, and reports whether it is that.
+// parseList parses the JSON of appendJSON, and reports whether it is valid.
 func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
 	if within >= maxNested {
 		return nil, false

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A countdown is a context whose deadline passes once it has been looked at so many times.
+// A countdown is a context whose deadline passes after a number of looks at it.
 type countdown struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -23,7 +23,7 @@ func (c *countdown) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Put looks at the deadline while it groups what is kept, and writes nothing that is not whole.
+// Put looks at the deadline while it groups entries, and writes no incomplete annotations.
 func TestPutLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	entries := newMaker(1).entries(20_000)
@@ -46,7 +46,7 @@ func TestPutLooksAtTheDeadline(t *testing.T) {
 	}
 }
 
-// The search for the elements of a list that are still in their order takes time in proportion to the product of two lists.
+// The search for a common subsequence takes quadratic time, so it looks at the deadline.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	x, y := make([]string, 0, 1000), make([]string, 0, 1000)
@@ -55,7 +55,7 @@ func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	}
 	for left := range 20 {
 		c := &countdown{Context: t.Context(), left: left}
-		if _, _, err := moved(x, y, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
+		if _, _, err := matchElements(x, y, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
 			t.Errorf("after %d looks: %v, and %d more", left, err, c.late)
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A listed is what becomes of a list without keys that something was kept of.
-type listed struct {
-	at     []int // where each of the elements of then is now, or -1
+// A matchedList is a list without keys whose elements are matched with those of a kept list.
+type matchedList struct {
+	at     []int // where each kept element is now, or -1
 	parts  []*branch
 	cursor cursor // of the elements
 	list   cursor
 	extra  bool // the elements that only this version had return
 }
 
-// list finds the elements of a list that are still there, and decides what returns of what was kept of them.
-func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *listed {
+// list finds the elements that are still in a list, and decides which of their entries return.
+func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	l := entry.list
 	list, e := r.elementsAt(n, c)
 	if r.err != nil || len(list) > maxElements {
@@ -27,22 +27,18 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *listed {
 	for k := range list {
 		now[k] = digestText(list[k])
 	}
-	at, inPlace, err := moved(l.shown(now), now, r.deadline)
+	at, inPlace, err := matchElements(l.shown(now), now, r.deadline)
 	if r.note(err); err != nil {
 		return nil
 	}
-	is := make([]int, len(list)) // which element of then each of now is, or -1
-	for k := range is {
-		is[k] = -1
-	}
+	is := slices.Repeat([]int{-1}, len(list)) // the kept element of each present one
 	for j, k := range at {
 		picked := j == 0 && k == 0 && c.place != nil && c.place.First
-		if k < 0 || !inPlace[j] && !picked && !l.isAlike(j, list[k], e(k)) {
-			continue
+		if k >= 0 && (inPlace[j] || picked || l.isAlike(j, list[k], e(k))) {
+			is[k] = j
 		}
-		is[k] = j
 	}
-	found := &listed{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
+	found := &matchedList{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
 	for k, j := range is {
 		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
 			found.parts = append(found.parts, r.part(l.parts[j], list[k], e(k)))
@@ -51,8 +47,8 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *listed {
 	return found
 }
 
-// applyList puts back what returns of a list without keys: in the elements that are still there, and behind them.
-func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
+// applyList restores entries in the elements that are still there, and extra elements behind them.
+func (r *restorer) applyList(found *matchedList, l *listEntry, n *jsondoc.Node) {
 	if found == nil {
 		return
 	}
@@ -66,7 +62,7 @@ func (r *restorer) applyList(found *listed, l *listEntry, n *jsondoc.Node) {
 	}
 }
 
-// shown returns what the elements showed: of two digests the one that some element shows now.
+// shown returns the kept digests of the elements: of two digests, the one that an element has now.
 func (l *listEntry) shown(now []string) []string {
 	is := make(map[string]bool, len(now))
 	for _, digest := range now {
@@ -82,7 +78,7 @@ func (l *listEntry) shown(now []string) []string {
 	return was
 }
 
-// isAlike reports whether an edited element is still the one that something was kept of: half of what it showed is the same.
+// isAlike reports whether an edited element is still the kept one: half of its leaves are the same.
 func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
 	was := slices.Clone(l.alike[j])
 	total, found := len(was), 0
@@ -95,7 +91,7 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
 	return total > 0 && 2*found >= total
 }
 
-// part decides what returns of what was kept of an element.
+// part decides which entries of an element return.
 func (r *restorer) part(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
 	sub := &restorer{walker: r.startingAt(n), done: r.done}
 	t := tree(kept)
@@ -104,11 +100,12 @@ func (r *restorer) part(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
 	return t
 }
 
-// extra puts the elements that only this version had behind those that they stood behind, or that are left before these.
-func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
+// extra inserts the elements that only this version had behind the ones they followed, as far as
+// those are left.
+func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *matchedList) {
 	list := r.elements(n)
 	d := newDistinct(found.list.schema, list)
-	follow := map[int][][]byte{} // by the index of now
+	follow := map[int][][]byte{} // by present index
 	for _, e := range l.extra {
 		if !found.cursor.fits(e.value) || !d.addText(e.value) {
 			continue
@@ -129,9 +126,10 @@ func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *listed) {
 	r.replace(n, arrayOf(texts))
 }
 
-// moved returns where each element is now, or -1, and which of them show what they showed: those in their order, then those
-// that are elsewhere, and between the first the others as far as there are as many.
-func moved(was, now []string, d *deadline) (at []int, same []bool, err error) {
+// matchElements returns the present index of each kept element, or -1, and whether its digest is
+// the same. Equal elements match first in their order, then anywhere. Edited elements match between
+// two matches if both lists have as many of them there.
+func matchElements(was, now []string, d *deadline) (at []int, same []bool, err error) {
 	at, same = slices.Repeat([]int{-1}, len(was)), make([]bool, len(was))
 	from := slices.Repeat([]int{-1}, len(now))
 	join := func(i, j int) { at[i], from[j], same[i] = j, i, was[i] == now[j] }
@@ -167,7 +165,7 @@ func moved(was, now []string, d *deadline) (at []int, same []bool, err error) {
 	return at, same, nil
 }
 
-// without returns which of the places from i to end are -1.
+// without returns the indexes from i to end that have no match.
 func without(places []int, i, end int) []int {
 	var list []int
 	for ; i < end; i++ {
@@ -178,37 +176,33 @@ func without(places []int, i, end int) []int {
 	return list
 }
 
-// commonSubsequence returns the places of a longest common subsequence of two lists.
-func commonSubsequence(x, y []string, d *deadline) ([][2]int, error) {
+// commonSubsequence returns the index pairs of a longest common subsequence.
+func commonSubsequence(x, y []string, d *deadline) (same [][2]int, err error) {
 	first, last := 0, 0
-	for first < min(len(x), len(y)) && x[first] == y[first] {
-		first++
+	for ; first < min(len(x), len(y)) && x[first] == y[first]; first++ {
+		same = append(same, [2]int{first, first})
 	}
 	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
 		last++
-	}
-	var same [][2]int
-	for i := range first {
-		same = append(same, [2]int{i, i})
 	}
 	between, err := longest(x[first:len(x)-last], y[first:len(y)-last], d)
 	for _, pair := range between {
 		same = append(same, [2]int{first + pair[0], first + pair[1]})
 	}
-	for i := last; i > 0; i-- {
-		same = append(same, [2]int{len(x) - i, len(y) - i})
+	for ; last > 0; last-- {
+		same = append(same, [2]int{len(x) - last, len(y) - last})
 	}
 	return same, err
 }
 
-// maxCompared bounds how many pairs of elements are compared to find those that are in their order.
+// maxCompared limits the pairs of elements that are compared.
 const maxCompared = 1 << 20
 
 func longest(x, y []string, d *deadline) ([][2]int, error) {
 	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
 		return nil, nil
 	}
-	length, all := make([][]uint16, len(x)+1), make([]uint16, (len(x)+1)*(len(y)+1)) // of that of the rests
+	length, all := make([][]uint16, len(x)+1), make([]uint16, (len(x)+1)*(len(y)+1)) // of the subsequences of the rests
 	for i := range length {
 		length[i], all = all[:len(y)+1], all[len(y)+1:]
 	}
