@@ -62,7 +62,7 @@ func verdict(c *hostile.Case, code int, body []byte) (problem string, changed bo
 	return fmt.Sprintf("result %q", r.Result.Status), false
 }
 
-// uid returns that of a request, where names count as they are spelt; what is no JSON has none.
+// uid returns the uid of a request, or none if it is not JSON. Names are case-sensitive.
 func uid(c *hostile.Case) string {
 	var outer, inner map[string]json.RawMessage
 	var text string

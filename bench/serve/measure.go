@@ -126,7 +126,7 @@ func (b *bench) start(ctx context.Context, c contender, admin string) (addr stri
 	}, cmd.Process.Pid, nil
 }
 
-// freeAddress returns an address on which nobody listens.
+// freeAddress returns an address that no one listens on.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

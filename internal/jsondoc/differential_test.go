@@ -46,7 +46,7 @@ func TestDifferential(t *testing.T) {
 			t.Logf("%d executions in %v, %d accepted, %d walked", i+1, time.Since(started).Round(time.Second), accepted, walked)
 		}
 	}
-	t.Logf("seed %d: %d executions in %v: %d accepted, %d of them walked, of which %d repeat a name",
+	t.Logf("seed %d: %d executions in %v: %d accepted, %d of them walked, and %d of those repeat a name",
 		seed, executions, time.Since(started).Round(time.Millisecond), accepted, walked, repeated)
 	if accepted*4 < executions || (executions-accepted)*4 < executions || repeated == 0 {
 		t.Errorf("texts are lopsided: %d of %d accepted, %d with repeated names", accepted, executions, repeated)

@@ -134,7 +134,7 @@ func (i *installation) guards(t *testing.T, name string) {
 	t.Helper()
 	if i.mode.kept == "" {
 		if found := i.policies(t); len(found) > 0 {
-			t.Errorf("policies that nobody asked for: %q", found)
+			t.Errorf("policies that were not asked for: %q", found)
 		}
 		return
 	}

@@ -143,7 +143,7 @@ func crontabs(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 
 func nobodyListens(t *testing.T, s site) scenario.Target {
 	t.Helper()
-	return target{s.address(t), tlstest.NewCA(t, "of nobody")}
+	return target{s.address(t), tlstest.NewCA(t, "unknown")}
 }
 
 func otherService(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -171,7 +171,7 @@ func wrongCABundle(t *testing.T, s site) scenario.Target {
 	return target{w.Addr(), tlstest.NewCA(t, "another")}
 }
 
-// wantsClientCertificates turns away whoever has none, and the API server has none.
+// wantsClientCertificates turns away clients without one, and the API server has none.
 func wantsClientCertificates(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "clients.crt")

@@ -101,7 +101,7 @@ const (
 	malformedFailure = "conversion_webhook_malformed_response_failure"
 )
 
-// countedByAPIServer holds that the API server counts the failure since before, and of which type.
+// countedByAPIServer checks that the API server has counted the failure since before, with its type.
 func (f *failure) countedByAPIServer(t *testing.T, p *plane.Plane, r *scenario.Resource, before webhook.Metrics) {
 	t.Helper()
 	failureType := callFailure

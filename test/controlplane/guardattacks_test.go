@@ -151,7 +151,7 @@ func (g *guarded) attacks(t *testing.T) {
 }
 
 // givenUp applies kept values as they are, which is allowed, and then no more. That takes nothing away: it is another version's
-// field that somebody owns.
+// field that has an owner.
 func (g *guarded) givenUp(t *testing.T, version, name string) {
 	t.Helper()
 	obj := g.get(t, version, name)
@@ -187,7 +187,7 @@ func (g *guarded) forgedOnCreate(t *testing.T, version string) {
 	}
 	for at, status := range g.statuses(t, obj.GetName()) {
 		if status != "null" && status != "{}" {
-			t.Errorf("status that somebody made: %s: %s", at, status)
+			t.Errorf("forged status: %s: %s", at, status)
 		}
 	}
 	want := map[string]string{version: " ", other: "mine "}

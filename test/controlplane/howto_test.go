@@ -11,7 +11,7 @@ import (
 )
 
 // TestHowTo holds docs/how-to/debug-a-failing-conversion.md to the transcripts: it has the message of
-// each failure and what counts it, and no text that nobody has seen.
+// each failure and what counts it, and no text that was never seen.
 func TestHowTo(t *testing.T) {
 	t.Parallel()
 	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "debug-a-failing-conversion.md"))

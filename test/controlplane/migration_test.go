@@ -142,7 +142,7 @@ func storedVersions(t *testing.T, e *scenario.Env, r *scenario.Resource) []strin
 
 // migrate has the controller write each object again, and waits until it has. The controller does so once
 // its own watch of the kind has come to the time of the request. Where nobody writes, it comes to know of
-// the time about once a minute; so that this does not take as long, somebody does.
+// the time about once a minute; the test does, so as not to wait for it.
 func (m *migrant) migrate(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	migrations := p.Kube(t).StoragemigrationV1().StorageVersionMigrations()

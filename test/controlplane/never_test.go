@@ -55,7 +55,7 @@ func unsafeDeletion(t *testing.T, p *plane.Plane) {
 	}
 	err := r.At("v1beta1").Delete(t.Context(), "nightly-report", metav1.DeleteOptions{})
 	if !apierrors.IsInternalError(err) {
-		t.Errorf("deletion while nobody converts: %v, want an internal error", err)
+		t.Errorf("deletion without a converter: %v, want an internal error", err)
 	}
 	err = r.At("v1beta1").Delete(t.Context(), "nightly-report", metav1.DeleteOptions{
 		IgnoreStoreReadErrorWithClusterBreakingPotential: new(true),

@@ -26,7 +26,7 @@ func env(p *plane.Plane) *scenario.Env {
 	return &scenario.Env{Cluster: p, Reference: scenario.ByService, Reviews: []string{"v1"}}
 }
 
-// quiet waits until nobody has called for some time; who calls in vain does so ten times a second.
+// quiet waits until no one has called for some time. A caller that fails calls ten times a second.
 func quiet(t *testing.T, addr string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)

@@ -11,7 +11,7 @@ import (
 )
 
 // rbac holds that whoever may read a kind reads it at each version, and that nothing is converted for
-// whoever may not.
+// anyone who may not.
 func rbac(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
@@ -24,7 +24,7 @@ func rbac(t *testing.T, p *plane.Plane) {
 		t.Fatal(err)
 	}
 	t.Run("user without rights", func(t *testing.T) {
-		nobody := p.Kubectl(t, p.Token(plane.Nobody))
+		outsider := p.Kubectl(t, p.Token(plane.NoRights))
 		before := reviews(t, w)
 		for args, want := range map[string]string{
 			"-n team get crontabs.v1beta1.example.com report":                 `User "nobody" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
@@ -32,7 +32,7 @@ func rbac(t *testing.T, p *plane.Plane) {
 			"-n team delete crontabs.v1beta1.example.com report":              `User "nobody" cannot delete resource "crontabs" in API group "example.com" in the namespace "team"`,
 			"-n team patch crontabs.v1.example.com report -p {} --type=merge": `User "nobody" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
 		} {
-			forbidden(t, nobody, args, want)
+			forbidden(t, outsider, args, want)
 		}
 		if got := reviews(t, w); got != before {
 			t.Errorf("webhookd was asked %g times for a user without rights", got-before)

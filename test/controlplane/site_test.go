@@ -12,7 +12,7 @@ import (
 )
 
 // A site is an Env with a Service of its own. The API server goes on calling for a second or two after
-// a CRD is gone whose objects it could not convert; so nobody else must listen there.
+// a CRD is gone whose objects it could not convert; so no one else may listen there.
 type site struct {
 	*scenario.Env
 

@@ -34,7 +34,7 @@ func stub(t *testing.T, addr string, config *tls.Config, handler http.Handler) {
 		_ = s.ServeTLS(listener, "", "") // ends with Close
 	}()
 	t.Cleanup(func() {
-		_ = s.Close() // of the listener, which nobody needs
+		_ = s.Close() // of the listener, which no one needs
 		<-done
 	})
 }

@@ -72,7 +72,7 @@ func wire(t *testing.T, p *plane.Plane) {
 	}
 }
 
-// A recorder is a scenario.Target that stands before webhookd.
+// A recorder is a scenario.Target in front of webhookd.
 type recorder struct {
 	target
 

@@ -46,7 +46,7 @@ const Canary = "canary-5b1f0c7a9e42"
 type Case struct {
 	Set string
 	// Name is that of the case. Position tells apart the requests of one case, such as the places where a document can
-	// stand; it is empty where there is only one.
+	// be; it is empty where there is only one.
 	Name, Position string
 
 	Request Request

@@ -60,12 +60,12 @@ func TestSyntaxIsThatOfEncodingJSON(t *testing.T) {
 	}
 }
 
-// isSyntax is true of messages about what is no JSON.
+// isSyntax is true of messages about text that is not JSON.
 func isSyntax(message string) bool {
 	return strings.HasPrefix(message, "body cannot be read") || strings.HasPrefix(message, "unexpected") || strings.HasPrefix(message, "invalid")
 }
 
-// TestDuplicatesAreThoseOfTheAPIServer asks the API server's parser where a name stands twice.
+// TestDuplicatesAreThoseOfTheAPIServer asks the API server's parser where a name appears twice.
 func TestDuplicatesAreThoseOfTheAPIServer(t *testing.T) {
 	t.Parallel()
 	cases := hostile.Cases()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// singleCharacters are those that mean something to somebody, alone and between letters.
+// singleCharacters are those that some reader treats specially, alone and between letters.
 func singleCharacters() []string {
 	runes := make([]rune, 0, 256)
 	for r := range rune(0x30) {

@@ -45,7 +45,7 @@ func ruled(rules ...string) string {
 	return head + "    " + strings.Join(rules, "\n    ") + "\n"
 }
 
-// laughs is a document of anchors that each stand for nine of the one before.
+// laughs is a document of anchors, each of which is nine of the one before.
 func laughs(last string) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")

@@ -168,7 +168,7 @@ func repeatedMembers() []objectCase {
 		one("a name twice", cronTab(from, `"spec":{},"spec":{}`), unknown(), "objects[0]: "+duplicate).open(),
 		one("a name twice, once in escapes", cronTab(from, `"spec":{},"\u0073pec":{}`), unknown(), "objects[0]: "+duplicate).open(),
 		one("a name twice in metadata", withMetadata(from, `{"name":"a","name":"b"}`), unknown(), "objects[0]: "+duplicate).open(),
-		kept("a name twice in labels that nobody touches", `{"labels":{"a":"1","a":"2"}}`).open(),
+		kept("a name twice in labels that no rule touches", `{"labels":{"a":"1","a":"2"}}`).open(),
 	}
 }
 

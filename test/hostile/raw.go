@@ -164,7 +164,7 @@ func rawMethods() []RawCase {
 		{"PUT", with("PUT"), refuse},
 		{"DELETE", with("DELETE"), refuse},
 		{"TRACE", with("TRACE"), refuse},
-		{"a method that nobody knows", with("CRDCONVERT"), refuse},
+		{"an unknown method", with("CRDCONVERT"), refuse},
 		{"post in another case", with("post"), refuse},
 		{"OPTIONS of everything", "OPTIONS * HTTP/1.1\r\n" + rawHost + rawEnd, []Answer{turnedAway(http.StatusNotFound, "NotFound", "webhookd serves nothing at this path")}},
 		{

@@ -104,7 +104,7 @@ func refused(message string) Answer {
 	}
 }
 
-// turnedAway is the answer to a request whose body nobody reads.
+// turnedAway is the answer to a request whose body is not read.
 func turnedAway(code int, reason, message string) Answer {
 	return Answer{
 		Code: code, Result: Status, Reason: reason, Message: message, Line: "request rejected",

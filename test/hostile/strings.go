@@ -61,7 +61,7 @@ func exactStrings() []exactString {
 	}
 }
 
-// A badText is an object of which a string is no text.
+// A badText is an object with a string that is not text.
 type badText struct {
 	name, object, problem string
 	unsettled             bool
@@ -113,7 +113,7 @@ func Corpus() []string {
 
 // The places where a text of the corpus is put.
 const (
-	InValue   = "as a name and a value" // that nobody touches
+	InValue   = "as a name and a value" // that no rule touches
 	InMoved   = "as a value that is moved"
 	InMessage = "as the name of an object that fails"
 	InUID     = "as the uid"

@@ -80,7 +80,7 @@ func (d *document) valueAnswer(problem string) Answer {
 	return converted(upgrade(), 1, fixed(success(holding(to, d.text))))
 }
 
-// embeddedOtherwise puts right what is JSON once it stands between brackets.
+// embeddedOtherwise corrects the cases that are JSON once they are between brackets.
 func embeddedOtherwise(cases []Case) []Case {
 	for i := range cases {
 		c := &cases[i]

@@ -163,7 +163,7 @@ func (e *tlsServer) present(t *testing.T, c *tls.Config, leaf tlstest.Leaf, ca *
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
 }
 
-// sendBytes sends what is no TLS.
+// sendBytes sends bytes that are not TLS.
 func (e *tlsServer) sendBytes(t *testing.T, text, answer string) {
 	t.Helper()
 	conn := e.dialTCP(t)

@@ -2,8 +2,8 @@ package hostile
 
 import "strings"
 
-// An unsettledDocument is one of those that parsers differ about (RFC 8259, sections 4, 6, 8 and 9). The problems are what
-// webhookd has against it where it stands; empty: nothing.
+// An unsettledDocument is one that parsers differ about (RFC 8259, sections 4, 6, 8 and 9). The
+// problems are webhookd's, by where the document is. Empty means none.
 type unsettledDocument struct {
 	document
 
@@ -18,7 +18,7 @@ func unsettledDocuments() []unsettledDocument {
 	return docs
 }
 
-// everywhere has documents with the same problem wherever they stand.
+// everywhere has documents with the same problem wherever they are.
 func everywhere(problem string, docs ...document) []unsettledDocument {
 	list := make([]unsettledDocument, len(docs))
 	for i, d := range docs {

@@ -30,13 +30,13 @@ func readGolden(file string) (*golden, error) {
 		return nil, err
 	}
 	if err := read(file, &request); err != nil {
-		return nil, unsendableError("what is no review: " + err.Error())
+		return nil, unsendableError("not a review: " + err.Error())
 	}
 	group, review, _ := strings.Cut(request.APIVersion, "/")
 	desired, err := schema.ParseGroupVersion(request.Request.DesiredAPIVersion)
 	switch {
 	case request.Kind != "ConversionReview" || group != "apiextensions.k8s.io" || review != "v1" && review != "v1beta1":
-		return nil, unsendableError("what is no review of v1 or v1beta1")
+		return nil, unsendableError("not a review of v1 or v1beta1")
 	case request.Request.UID == "", len(request.Request.UID) > 1<<10:
 		return nil, unsendableError("a uid that is none")
 	case err != nil || desired.Group == "":

@@ -146,8 +146,8 @@ func failures() []failure {
 		},
 		// What the registry does not know.
 		{
-			name: "unknown kind", gk: madeUp("Nobody"), in: at("Nobody", "v1"), to: "v2",
-			want: failed("v1", "Nobody") + "objects[0] Nobody default/a v1 -> v2: " +
+			name: "unknown kind", gk: madeUp("Unknown"), in: at("Unknown", "v1"), to: "v2",
+			want: failed("v1", "Unknown") + "objects[0] Unknown default/a v1 -> v2: " +
 				"no converter for this kind, add rules for it or compile one in: .kind",
 		},
 		{

@@ -52,7 +52,7 @@ func limitRequests(l *server.Limits) { l.InFlightRequests = 1 }
 
 func limitBytes(l *server.Limits) { l.InFlightBytes, l.SmallBodyShare = 1<<20, 0 }
 
-// filler returns an object of which two do not fit into limitBytes.
+// filler returns an object so large that two do not fit into limitBytes.
 func filler(t *testing.T, kind string) *unstructured.Unstructured {
 	t.Helper()
 	u := named(t, group+"/v1", kind, "a")

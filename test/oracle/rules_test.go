@@ -85,7 +85,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// driveCases converts each case to each version of which the example has it.
+// driveCases converts each case to each version that the example has it in.
 func (e *example) driveCases(t *testing.T, c *apiclient.Converter) {
 	t.Helper()
 	driven := 0

@@ -51,7 +51,7 @@ type Versions struct {
 
 // Take removes from obj the annotations that belong to the conversion, and returns the entries of
 // the version that obj is converted to. It also removes annotations of the version that obj comes
-// from, which are made anew, and of versions that the kind no longer has. Other versions'
+// from, which are made again, and of versions that the kind no longer has. Other versions'
 // annotations stay, and so do annotations in an unknown format. Scratch is the memory of the
 // entries.
 func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry, error) {

@@ -130,7 +130,7 @@ func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	}
 }
 
-// part compares two elements, where paths start anew.
+// part compares two elements, where paths start again.
 func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
 	sub := &differ{
 		walker: d.startingAt(g), unknown: d.unknown, restored: d.restored, coarse: d.coarse, within: d.within + 1,

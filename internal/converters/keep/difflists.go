@@ -253,10 +253,10 @@ func sameKeys(was, now []*jsondoc.Node, at []int, fields []string) bool {
 	return true
 }
 
-// anElement moves to an element of a list without keys, where paths start anew.
+// anElement moves to an element of a list without keys, where paths start again.
 func (c cursor) anElement(index int) cursor { return c.element(0, index).alone() }
 
-// alone returns the cursor with paths starting anew.
+// alone returns the cursor with paths starting again.
 func (c cursor) alone() cursor {
 	if c.scope, c.unitAt, c.unitScope = 0, 0, 0; !c.place.scoped() {
 		c.unit = nil

@@ -29,7 +29,7 @@ func (d *deadline) passed(values int) error {
 }
 
 // A walker goes through an object, for a differ or a restorer. Paths start at the root of the
-// object, or anew at an element of a list without keys.
+// object, or again at an element of a list without keys.
 type walker struct {
 	deadline     *deadline
 	memo         *memo
@@ -45,7 +45,7 @@ func newWalker(ctx context.Context, obj *jsondoc.Object, l *Layout) walker {
 	return w.startingAt(obj.Node)
 }
 
-// startingAt returns a walker for a value at which paths start anew.
+// startingAt returns a walker for a value where paths start again.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
 	const usual = 4 // levels
 	sub := *w

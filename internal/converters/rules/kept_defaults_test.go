@@ -111,24 +111,24 @@ func limitRows() rows {
 		}}
 	}
 	for kind, key := range map[string]string{"with keys": ", name", "without keys": ""} {
-		dear := dearWorld(key)
-		all["a cost limit in the middle of a list "+kind] = row{world: dear, steps: []step{
+		costly := costlyWorld(key)
+		all["a cost limit in the middle of a list "+kind] = row{world: costly, steps: []step{
 			create("v1beta1", elements(150, "a: XY")), allOrNothing("v1", "b"), edit("v1", `{spec: {note: x}}`), shows("v1beta1", elements(150, "a: XY", "note: x")),
 		}}
-		all["when the first of them goes "+kind] = row{world: dear, steps: []step{
+		all["when the first of them goes "+kind] = row{world: costly, steps: []step{
 			create("v1beta1", elements(150, "a: XY")), editList("v1", func(list []any) []any { return list[1:] }),
 			elementsSay("v1beta1", "a", "XY", 149),
 		}}
-		all["when one comes before them "+kind] = row{world: dear, steps: []step{
+		all["when one comes before them "+kind] = row{world: costly, steps: []step{
 			create("v1beta1", elements(150, "a: XY")),
 			editList("v1", func(list []any) []any { return append([]any{map[string]any{"name": "new"}}, list...) }),
 			elementsSay("v1beta1", "a", "XY", 150),
 		}}
-		all["of a list that has grown "+kind] = row{world: dear, steps: []step{
+		all["of a list that has grown "+kind] = row{world: costly, steps: []step{
 			create("v1beta1", elements(90, "a: XY")), edit("v1", elements(150, "b: xy")), edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", elements(150, "b: xy", "note: x")),
 		}, storage: "v1"}
-		all["and what only one version has in it "+kind] = row{world: dear, steps: []step{
+		all["and what only one version has in it "+kind] = row{world: costly, steps: []step{
 			create("v1", elements(150, "b: xy, only: o")), allOrNothing("v1beta1", "a"), edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", elements(150, "b: xy, only: o", "note: x")),
 		}}
@@ -136,12 +136,12 @@ func limitRows() rows {
 	return all
 }
 
-// dearWorld is a world in which the expressions of 100 elements reach the cost limit of an object.
-func dearWorld(key string) world {
-	dear := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
+// costlyWorld is a world in which the expressions of 100 elements reach the cost limit of an object.
+func costlyWorld(key string) world {
+	costly := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
 	return two("{spec: {note: string, l: [{name: string, a: string}"+key+"]}}",
 		"{spec: {note: string, l: [{name: string, b: string, only: string}"+key+"]}}",
-		`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+dear+` : self.lowerAscii()', fromHub: '`+dear+` : self.upperAscii()'}`)
+		`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+costly+` : self.lowerAscii()', fromHub: '`+costly+` : self.upperAscii()'}`)
 }
 
 func elements(n int, fields string, others ...string) string {

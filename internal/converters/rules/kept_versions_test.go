@@ -57,7 +57,7 @@ func TestAnnotationsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// The kept values of a version are computed anew from that version, and go when it is read.
+// The kept values of a version are computed again from that version, and go when it is read.
 func TestAnnotationsOfTheVersionsThemselves(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string, mine: string}}", "{spec: {note: string, owner: string}}", "")

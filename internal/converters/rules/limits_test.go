@@ -11,9 +11,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// dear is an expression that costs a hundredth of the limit of an object, and then gives what
+// costly is an expression that costs a hundredth of the limit of an object, and then gives what
 // follows it.
-func dear(then string) string {
+func costly(then string) string {
 	return `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? "" : ` + then
 }
 
@@ -64,13 +64,13 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 		rule              string
 		thereFor, backFor bool // whether the limit is that of the conversion there, and of the one back
 	}{
-		"of an expression": {`toHub: '` + dear("self.lowerAscii()") + `', fromHub: self.upperAscii()`, true, false},
-		"of a guard":       {`when: '(` + dear(`"x"`) + `) == "x"'`, true, false},
-		"of the way back":  {`toHub: self.lowerAscii(), fromHub: '` + dear("self.upperAscii()") + `'`, false, true},
+		"of an expression": {`toHub: '` + costly("self.lowerAscii()") + `', fromHub: self.upperAscii()`, true, false},
+		"of a guard":       {`when: '(` + costly(`"x"`) + `) == "x"'`, true, false},
+		"of the way back":  {`toHub: self.lowerAscii(), fromHub: '` + costly("self.upperAscii()") + `'`, false, true},
 		"of both ways": { // where nothing has come of the first, the second has nothing to do
-			`toHub: '` + dear("self.lowerAscii()") + `', fromHub: '` + dear("self.upperAscii()") + `'`, true, false,
+			`toHub: '` + costly("self.lowerAscii()") + `', fromHub: '` + costly("self.upperAscii()") + `'`, true, false,
 		},
-		"of the guard of the way back": {`whenHub: '(` + dear(`"x"`) + `) == "x"'`, false, true},
+		"of the guard of the way back": {`whenHub: '(` + costly(`"x"`) + `) == "x"'`, false, true},
 	} {
 		for _, keys := range []string{"", ", name"} {
 			t.Run(name+keys, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 // computed again.
 func TestACostLimitNextToDefaultsLosesNothing(t *testing.T) {
 	t.Parallel()
-	way := func(of string) string { return `'` + dear(of) + `'` }
+	way := func(of string) string { return `'` + costly(of) + `'` }
 	of := func(toHub, fromHub string) world {
 		return two("{spec: {note: string, l: [{name: string, a: string}, name]}}",
 			"{spec: {note: string, size: integer = 1, l: [{name: string, b: 'string = \"none\"'}, name]}}",

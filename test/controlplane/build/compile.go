@@ -38,7 +38,7 @@ func compile(ctx context.Context, source, dir string, progress io.Writer) (time.
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // flags of its own
 	cmd.Dir = source
 	cmd.Env = append(cmd.Environ(), environment()...)
-	// An interrupted build is told so, and ends its compilers.
+	// An interrupted build ends its compilers.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second
 	w := newWatcher(dir, progress)

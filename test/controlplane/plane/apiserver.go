@@ -28,7 +28,7 @@ func (p *Plane) prepareAPIServer(t *testing.T) {
 	p.secure = freePort(t)
 	var tokens strings.Builder
 	fmt.Fprintf(&tokens, "%s,%s,%s,system:masters\n", p.tokens[Admin], Admin, Admin)
-	fmt.Fprintf(&tokens, "%s,%s,%s\n", p.tokens[Nobody], Nobody, Nobody)
+	fmt.Fprintf(&tokens, "%s,%s,%s\n", p.tokens[NoRights], NoRights, NoRights)
 	p.write(t, "tokens.csv", []byte(tokens.String()))
 
 	key := tlstest.NewKey(t)

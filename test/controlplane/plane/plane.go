@@ -21,8 +21,8 @@ import (
 const (
 	// Admin may do everything.
 	Admin = "admin"
-	// Nobody has no rights of its own.
-	Nobody = "nobody"
+	// NoRights is a user without rights of its own.
+	NoRights = "no-rights"
 )
 
 // A Plane is a control plane that runs. It is safe for concurrent use, but for methods that take a
@@ -60,7 +60,7 @@ func Start(t *testing.T) *Plane {
 	claim(t)
 	p := &Plane{
 		bin: bin, dir: t.TempDir(), ctx: context.WithoutCancel(t.Context()),
-		tokens: map[string]string{Admin: rand.Text(), Nobody: rand.Text()}, addresses: map[string]string{},
+		tokens: map[string]string{Admin: rand.Text(), NoRights: rand.Text()}, addresses: map[string]string{},
 	}
 	if err := os.Mkdir(p.logs(), 0o700); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func (p *Plane) WatchCache() bool { return true }
 // Binaries are those that the control plane runs, and its clients.
 func (p *Plane) Binaries() *build.Binaries { return p.bin }
 
-// freePort returns a host:port of loopback on which nobody listens.
+// freePort returns a host:port of loopback that no one listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -94,7 +94,7 @@ func apiConfig(s *Server, listener net.Listener) (*apiserver.Config, error) {
 	if err := o.APIEnablement.ApplyTo(&generic.Config, apiserver.DefaultAPIResourceConfigSource(), apiserver.Scheme); err != nil {
 		return nil, err
 	}
-	// Nobody asks these informers, so they never call anyone.
+	// No one uses these informers, so they never call anyone.
 	nowhere, err := kubernetes.NewForConfig(&rest.Config{Host: "127.0.0.1"})
 	if err != nil {
 		return nil, err

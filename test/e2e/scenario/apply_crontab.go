@@ -21,7 +21,7 @@ func ApplyCronTab(t *testing.T, e *Env) {
 	s.run("the same again changes nothing", sameApplyAgain)
 	s.run("conflicts are found across versions", conflictsAcrossVersions)
 	s.run("force takes a field over", forceAcrossVersions)
-	s.run("what nobody applies any more goes", removalAcrossVersions)
+	s.run("a field that no one applies any more goes", removalAcrossVersions)
 	s.run("half of a joined field", halfOfAJoinedField)
 	s.run("update beside apply", updateBesideApply)
 }
@@ -100,7 +100,7 @@ func removalAcrossVersions(s subject) {
 	s.storedAs("v1", "removal", `"spec":{"cronSpec":"* * * * *"}`)
 }
 
-// A field of the one version can be two of the other, of which a manager may own one.
+// A field of one version can be two of the other, and a manager may own only one of them.
 func halfOfAJoinedField(s subject) {
 	alice, bob := aliceAndBob(s, "half")
 	alice.apply(`"hostPort":"localhost:1234"`)
@@ -110,7 +110,7 @@ func halfOfAJoinedField(s subject) {
 	bob.apply(``)
 	s.wants("v1", "half", `"host":"localhost","port":"1234"`)
 	// Alice gives hostPort up, of which the port is still Bob's. The API server takes fields away whole,
-	// at the version of who gave them up, so the host stays, and is nobody's.
+	// at the version of who gave them up, so the host stays, without an owner.
 	bob.apply(`"port":"1234"`)
 	alice.apply(``)
 	s.storedAs("v1", "half", `"host":"localhost","port":"1234"`)
@@ -120,7 +120,7 @@ func halfOfAJoinedField(s subject) {
 	s.storedAs("v1", "half", `"host":"example.com","port":"1234"`)
 }
 
-// Whoever updates or patches without apply is a manager as well, at the version of the request.
+// A client that updates or patches without apply is a manager as well, at the version of its request.
 func updateBesideApply(s subject) {
 	alice, bob := aliceAndBob(s, "update")
 	alice.apply(`"hostPort":"localhost:1234","spec":{"image":"a"}`)

@@ -15,7 +15,7 @@ func ApplyDatabase(t *testing.T, e *Env) {
 	s.run("a field that only the annotation shows is kept and owned", annotationKeepsOwner)
 	s.run("conflicts are found across versions", databaseConflicts)
 	s.run("a field that only the annotation shows can be given up", annotationGivenUp)
-	s.run("a field that only the annotation shows outlives what stands beside it", outlivesNeighbour)
+	s.run("a field that only the annotation shows outlives its neighbour", outlivesNeighbour)
 	s.run("three managers at three versions", threeManagers)
 	s.run("owners at three versions apply the same again", ownersApplyAgain)
 }

@@ -65,7 +65,7 @@ func (c crud) write() {
 
 	_, err := c.At(c.version).Update(c.t.Context(), created, metav1.UpdateOptions{})
 	if !apierrors.IsConflict(err) {
-		c.t.Errorf("update of what somebody else has changed: %v, want a conflict", err)
+		c.t.Errorf("update of an object that changed meanwhile: %v, want a conflict", err)
 	}
 	_, err = c.At(c.version).Create(c.t.Context(), c.object(c.version, name, c.before(c.version)), metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {

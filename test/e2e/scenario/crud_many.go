@@ -44,7 +44,7 @@ func (c crud) list() {
 		c.t.Errorf("list by name: %q, want %q", got, want[3:4])
 	}
 	if got := c.names(metav1.ListOptions{LabelSelector: "set=none"}); len(got) > 0 {
-		c.t.Errorf("list by a label that nobody has: %q", got)
+		c.t.Errorf("list by a label that no object has: %q", got)
 	}
 }
 

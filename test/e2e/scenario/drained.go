@@ -23,7 +23,7 @@ func Drained(t *testing.T, e *Env) {
 	ending := make([]*webhook.Process, 0, rounds)
 	for round := range rounds {
 		o := webhook.Options{Hosts: e.Options(t).Hosts, CA: replicas.CA()}
-		if round < rounds-2 { // the last two have nobody to drain for
+		if round < rounds-2 { // the last two have no one to drain for
 			o.Flags = []string{"--drain-delay", drainDelay}
 		}
 		old, stays, next := replicas.Processes[0], replicas.Processes[1], webhook.Start(t, o)

@@ -43,7 +43,7 @@ type Env struct {
 	rules *ruleFolders // of ByRules
 }
 
-// A Target is what CRDs refer to: a webhookd, or what stands before several.
+// A Target is what CRDs refer to: a webhookd, or a balancer in front of several.
 type Target interface {
 	// Addr is the host:port. By a Service it has to be Env.Address.
 	Addr() string

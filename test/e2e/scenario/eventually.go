@@ -27,7 +27,7 @@ func Eventually(t *testing.T, what string, ok func() bool) {
 func Succeeds(t *testing.T, what string, try func() error) {
 	t.Helper()
 	if err := retry(try); err != nil {
-		t.Fatalf("waited in vain for %s: %v", what, err)
+		t.Fatalf("waited too long for %s: %v", what, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // A follower is the cache of a controller: it lists and watches the objects at one version, and begins
-// anew whenever that fails.
+// again whenever that fails.
 type follower struct {
 	r       *Resource
 	version string

@@ -84,7 +84,7 @@ func objectName(path string, more ...string) string {
 	return strings.ToLower(strings.Trim(strings.ReplaceAll(path, "/", "-"), "-") + "-" + strings.Join(more, "-"))
 }
 
-// givenUpAlone has alice give up a field that nobody else applies, without force and with it.
+// givenUpAlone has alice give up a field that no one else applies, without force and with it.
 func givenUpAlone(s subject, version, path, storage string) {
 	c := crates()[version]
 	for _, force := range []bool{false, true} {

@@ -33,7 +33,7 @@ func KeptOverflow(t *testing.T, e *Env) {
 	const element = `{"name":"hunter2","protocol":"`
 	part("150 KiB of one version are kept", func(s subject) { largeKept(s, "") })
 	part("and beside 100 KiB of the user's own", func(s subject) { largeKept(s, random(100<<10)) })
-	part("300 KiB are told where they cannot be", func(s subject) {
+	part("300 KiB are reported where they cannot be", func(s subject) {
 		tooLarge(s, "", `"owner":"`+random(300<<10)+`"`, ".spec.owner")
 	})
 	part("20 KiB beside 250 KiB of the user's own are, too", func(s subject) {

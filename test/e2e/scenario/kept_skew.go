@@ -17,7 +17,7 @@ func KeptSkew(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
 	w := e.Webhookd(t)
-	w.AllowLog("CRD") // of which the copy is old
+	w.AllowLog("CRD") // whose copy is old
 	crd := crateCRD(t)
 	s := e.subject(t, crd, w)
 	const ports, plain = `"ports":[{"name":"a","port":1,"fresh":"hunter2"},{"name":"b","fresh":"hunter3"}]`,

@@ -45,7 +45,7 @@ func values() []value {
 		{name: "ratio", sent: "0.1"},
 		{name: "tiny", sent: "1e-7"},
 		{name: "odd", sent: "3.141592653589793"},
-		// The API server reads what is no int64 as a float64 and writes that as short as it can.
+		// The API server reads a number that is not an int64 as a float64 and writes it as short as it can.
 		{name: "trailingZero", sent: "1.10", read: "1.1"},
 		{name: "wholeFloat", sent: "1.0", read: "1"},
 		{name: "exponent", sent: "1.5e10", read: "15000000000"},

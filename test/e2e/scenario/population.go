@@ -93,6 +93,6 @@ func (p *population) list(t *testing.T, version string) map[string]*unstructured
 func (p *population) unharmed(t *testing.T, was snapshot) {
 	t.Helper()
 	if diff := cmp.Diff(was, p.snapshot(t)); diff != "" {
-		t.Errorf("objects that nobody wrote changed (-before +after):\n%s", diff)
+		t.Errorf("objects changed without a write (-before +after):\n%s", diff)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // References makes a CRD refer to webhookd in both ways, one after the other, and ask for each version
-// of ConversionReview, alone and with others before it, one of which nobody knows.
+// of ConversionReview, alone and with others before it, one of which no server knows.
 func References(t *testing.T, e *Env) {
 	t.Helper()
 	p := cronTab()

@@ -70,7 +70,7 @@ func (rot *rotation) serve(t *testing.T, ca *tlstest.CA) {
 		Hosts: hosts, CA: rot.replicas.CA(), Dir: old.SecretDir(), Flags: []string{"--drain-delay", drainDelay},
 	})
 	// The API server keeps what served the CRD before its last change for a while, for watches, and with
-	// it the bundle of then. Nobody sees its calls.
+	// it the bundle of then. No one sees its calls.
 	next.AllowLog("TLS handshake error")
 	oldBefore, nextBefore := reloads(t, old), reloads(t, next)
 	tlstest.SwapSecretDir(t, old.SecretDir(), ca.Issue(t, tlstest.Leaf{Hosts: hosts}).Files())

@@ -3,7 +3,7 @@ package scenario
 import "github.com/google/go-cmp/cmp"
 
 // relayTeams returns a manager at each version. That of v1alpha1 applies fields that others have
-// elsewhere and one that nobody else has, that of v1 one that nobody else has.
+// elsewhere and one of its own, that of v1 only one of its own.
 func relayTeams(s subject, name string) (dev, beta, ops applier) {
 	return applier{subject: s, manager: "dev", version: "v1alpha1", name: name},
 		applier{subject: s, manager: "beta", version: "v1beta1", name: name},

@@ -11,7 +11,7 @@ import (
 )
 
 // A subject is a resource that a scenario works on, for the test that does it. Objects are written as
-// JSON, of which members are all but apiVersion, kind and metadata.
+// JSON, without apiVersion, kind and metadata.
 type subject struct {
 	*Resource
 

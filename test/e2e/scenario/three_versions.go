@@ -67,7 +67,7 @@ func eachVersionStored(s subject, e *Env, members func(version, text string, num
 			for _, reader := range s.Served {
 				s.wants(reader, name, members(reader, name, number))
 			}
-			// Whoever reads at a version updates there.
+			// A client that reads at a version updates there.
 			for _, writer := range s.Served {
 				number++
 				obj := s.read(writer, name)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Unconvertible puts Databases into etcd that nobody can convert, among others: some at the storage
+// Unconvertible puts Databases into etcd that no converter can convert, among others: some at the storage
 // version, some at an older one. Where users need a conversion, they read which object it is and why,
 // alone and in lists; the others can be read alone. The version that an object is stored at repairs it,
 // and deletes it.

@@ -43,7 +43,7 @@ func Volume(t *testing.T, e *Env) {
 	r.clear(t)
 }
 
-// oldCronTab returns the text of a CronTab as it stands in etcd, of 1.2 KB with two managers.
+// oldCronTab returns the text of a CronTab as etcd has it, of 1.2 KB with two managers.
 func oldCronTab(r *Resource, name string, i int) []byte {
 	const managed = `{"manager":"%s","operation":"Apply","apiVersion":"%s/v1beta1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1",` +
 		`"fieldsV1":{"f:metadata":{"f:labels":{"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}},"f:spec":{"f:cronSpec":{},"f:image":{}}}}`
@@ -56,7 +56,7 @@ func oldCronTab(r *Resource, name string, i int) []byte {
 		r.Group, name, 1024+i%60000, i%10, name, "kubectl", r.Group, "helm", r.Group, name, r.Namespace, i)
 }
 
-// chill empties the watch cache: the API server starts again, or at least serves the resource anew.
+// chill empties the watch cache: the API server starts again, or at least serves the resource again.
 func (e *Env) chill(t *testing.T, r *Resource) {
 	t.Helper()
 	if restarter, ok := e.Cluster.(cluster.Restarter); ok {

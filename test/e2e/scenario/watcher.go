@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// An event is what a watch should tell: of which object, and in which state it is at the version.
+// An event is what a watch should report: an object, and its state at the version.
 type event struct {
 	kind  watch.EventType
 	name  string

@@ -39,7 +39,7 @@ type trickle struct {
 	wg     sync.WaitGroup
 }
 
-// add begins a request with head, of which the rest follows slowly.
+// add begins a request with head. The rest follows slowly.
 func (k *trickle) add(t *testing.T, p *process.Process, ca *tlstest.CA, head string) {
 	t.Helper()
 	c, err := dial(t, p, ca)

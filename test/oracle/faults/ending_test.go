@@ -89,7 +89,7 @@ func TestE3KillOfOneReplica(t *testing.T) {
 	t.Logf("%d kills, %d calls: %d were cut, %d refused before the balancer saw it", kills, l.Calls(), broken, refused)
 }
 
-// judgeKill counts the calls that found nobody and those that were cut.
+// judgeKill counts the calls that found no server and those that were cut.
 func judgeKill(t *testing.T, failures []load.Failure, left time.Time) (refused, broken int) {
 	t.Helper()
 	for _, f := range failures {

@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// clusterIP is the address of the Service, at which nobody is.
+// clusterIP is the address of the Service, where no one listens.
 const clusterIP = "10.96.0.17:443"
 
 // reviewFailed is in the log's line of a review that was answered Failed.

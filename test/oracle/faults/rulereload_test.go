@@ -23,7 +23,7 @@ const generations = 8
 // objects of a review are converted by the same rules.
 func TestP5RulesChangeUnderLoad(t *testing.T) {
 	t.Parallel()
-	swaps := scaled(240, 2400) // of which one in six is bad
+	swaps := scaled(240, 2400) // one in six is bad
 	ca, rules, crds := tlstest.NewCA(t, "faults"), t.TempDir(), t.TempDir()
 	var fields strings.Builder
 	for g := range generations {

@@ -88,7 +88,7 @@ func TestS1Soak(t *testing.T) {
 		before.descriptors, after.descriptors, p99, p.PeakMemory()>>20)
 }
 
-// placeholder stands for a canary, which is as long.
+// placeholder has the place and the length of a canary.
 const placeholder = "canary-wwww-nnnnnnnnnnnn-"
 
 // canaryBodies are reviews of several sizes whose objects all have the placeholder in every field that can hold it.

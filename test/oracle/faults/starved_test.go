@@ -146,7 +146,7 @@ func TestR9NobodyReadsTheLog(t *testing.T) {
 }
 
 // TestR10ProcessIsStopped stops the process for longer than its clients wait, and lets it go on: it is there again at once,
-// and what it was asked in the meantime is in nobody's way.
+// and what it was asked in the meantime delays no one.
 func TestR10ProcessIsStopped(t *testing.T) {
 	t.Parallel()
 	stopped := scaled(4*time.Second, 40*time.Second)

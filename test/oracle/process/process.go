@@ -31,7 +31,7 @@ type Options struct {
 	Flags []string
 	// Env is the whole environment.
 	Env []string
-	// Ulimit is what the shell's ulimit is told before the process starts, such as "-n 128".
+	// Ulimit has the arguments of the shell's ulimit before the process starts, such as "-n 128".
 	Ulimit string
 	// Memory is the limit of a cgroup of its own, in bytes, as that of a container. 0: it has none.
 	Memory int64
@@ -62,7 +62,7 @@ type Process struct {
 	log []string
 }
 
-// maxUnexpected is how many lines of the log that should not be there are told.
+// maxUnexpected is how many unexpected lines of the log are reported.
 const maxUnexpected = 10
 
 // serving is the line of the log that says where.

@@ -24,7 +24,7 @@ func Within(tb testing.TB, patience time.Duration, what string, ok func() bool) 
 	begin := time.Now()
 	for !ok() {
 		if time.Since(begin) > patience {
-			tb.Fatalf("waited %s in vain for %s", patience, what)
+			tb.Fatalf("waited %s for %s, which never came", patience, what)
 		}
 		<-ticker.C
 	}

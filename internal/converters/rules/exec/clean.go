@@ -181,7 +181,7 @@ func (r *run) isBare(e *jsondoc.Node, at plan.Step) bool {
 	return bare && count <= 1
 }
 
-// branch converts a value to a second copy, of which another rule has moved the original.
+// branch converts a second copy of a value whose original another rule has moved.
 func (r *run) branch(p *plan.Node, v jsondoc.Value) transform.Operand {
 	n := r.alone(v)
 	if n == nil || !r.content(p, n, nil) {
