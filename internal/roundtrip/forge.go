@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
@@ -138,7 +137,7 @@ func odd(r *rand.Rand) string {
 // write adds an annotation by the grammar of docs/reference/annotations.md, for a place that some
 // object of the version has.
 func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
-	other := s.pools[version][r.IntN(len(s.pools[version]))]
+	other := withoutIdentity(s.pools[version][r.IntN(len(s.pools[version]))])
 	all := parts(other)
 	if len(all) == 0 {
 		return
@@ -152,28 +151,44 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
 	}
 	if isList(p.value) || r.IntN(8) == 0 {
-		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`, `{"list":{"was":"a b c","parts":{},"extra":[{"after":1,"value":VALUE}]}}`,
-			`{"list":{"was":"1p5rssy","parts":{"0":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
+		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`, `{"list":{"was":"a b c","parts":{},"extra":[{"after":AFTER,"value":VALUE}]}}`,
+			`{"list":{"was":"1p5rssy","parts":{"INDEX":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
 	}
 	value := string(encode(p.value))
 	if r.IntN(3) == 0 {
 		value = odd(r)
 	}
-	text := strings.ReplaceAll(pick(r, forms...), "VALUE", value)
-	text = strings.TrimSuffix(text, "}") + pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"in":0`, `,"in":1`) + "}"
-	name := keep.Prefix + version
-	for _, step := range p.path {
-		if word, ok := step.(string); ok {
-			name += "." + word
-		}
+	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
+	text = strings.TrimSuffix(text, "}") +
+		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
+	path, said := keptPath(other, p.path)
+	name, simple := keep.AnnotationName(version, path)
+	if !simple || r.IntN(16) == 0 {
+		text = strings.TrimSuffix(text, "}") + `,"path":` + string(encode(said)) + "}"
 	}
 	if r.IntN(12) == 0 {
-		name, text = keep.Prefix+version, string(encode(withoutIdentity(other)))
+		name, text = keep.Prefix+version, string(encode(other))
 	}
-	if p.path[0] == "status" {
-		name = "status." + name
+	annotate(object, map[string]string{name: text})
+}
+
+// keptPath returns a path as kept values have it, and what stands for it in their JSON. The keys of
+// an element are its first two scalars.
+func keptPath(object any, path []any) (kept keep.Path, said []any) {
+	for i, step := range path {
+		if name, ok := step.(string); ok {
+			kept, said = append(kept, keep.Step{Name: name}), append(said, name)
+			continue
+		}
+		element, _ := at(object, path[:i+1]...).(map[string]any)
+		s, keys := keep.Step{}, map[string]any{}
+		for _, name := range names(element) {
+			if value := element[name]; len(keys) < 2 && !isMap(value) && !isList(value) {
+				keys[name] = value
+				s.Keys = append(s.Keys, keep.Key{Name: name, Value: string(encode(value))})
+			}
+		}
+		kept, said = append(kept, s), append(said, keys)
 	}
-	if len(validation.IsQualifiedName(name)) == 0 {
-		annotate(object, map[string]string{name: text})
-	}
+	return kept, said
 }

@@ -106,12 +106,14 @@ func (m *maker) object(n *crdschema.Node, l *limits) map[string]any {
 			}
 		}
 		// Most of what there is to convert is below the top level, which is mostly there.
-		if l.requires(name) || m.budget > 0 && !l.forbids(name) && (m.likely() || root && m.chance(3)) {
+		if l.requires(name) || (root || m.budget > 0) && !l.forbids(name) && (m.likely() || root && m.chance(3)) {
 			obj[name] = m.value(n.Property(name), l.property(name))
 		}
 	}
 	m.unknown(n, obj)
-	m.resize(n, l, obj)
+	if !root {
+		m.resize(n, l, obj)
+	}
 	return obj
 }
 

@@ -23,15 +23,21 @@ func (g *Generator) patternsOf(l *limits) []*pattern {
 		if v.Pattern == "" {
 			continue
 		}
-		made, found := g.patterns.Load(v.Pattern)
-		if !found {
-			made, _ = g.patterns.LoadOrStore(v.Pattern, newPattern(v.Pattern))
-		}
-		if p, _ := made.(*pattern); p != nil {
+		if p := g.pattern(v.Pattern); p != nil {
 			patterns = append(patterns, p)
 		}
 	}
 	return patterns
+}
+
+// pattern returns the pattern of a text, nil if that is not a regular expression.
+func (g *Generator) pattern(text string) *pattern {
+	made, found := g.patterns.Load(text)
+	if !found {
+		made, _ = g.patterns.LoadOrStore(text, newPattern(text))
+	}
+	p, _ := made.(*pattern)
+	return p
 }
 
 // newPattern returns nil for a text that is not a regular expression.

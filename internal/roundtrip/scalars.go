@@ -19,8 +19,11 @@ func (m *maker) str(l *limits) string {
 		switch {
 		case len(patterns) > 0:
 			s = patterns[m.r.IntN(len(patterns))].generate(m.r, max(1, 6-try/2))
-		case examples != nil:
+		case len(examples) > 0:
 			s = pick(m.r, examples...)
+			if strings.HasPrefix(s, "^") {
+				s = m.pattern(s).generate(m.r, 4)
+			}
 		default:
 			runes := []rune(m.text())
 			s = string(runes[:min(len(runes), most)]) + strings.Repeat("x", max(0, least-len(runes)))
@@ -63,30 +66,34 @@ func (m *maker) text() string {
 	)
 }
 
-// examplesOf returns strings of a format that the API server checks, nil for others. The formats
-// are those of k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in
-// their names do not count.
+// examplesOf returns strings of a format that the API server checks, and patterns of such strings,
+// which start with ^. It returns nil for other formats. The formats are those of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in their names do
+// not count.
 func examplesOf(format string) []string {
 	if format == "" {
 		return nil
 	}
+	const (
+		date  = `^(19[7-9]|20[0-9])[0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`
+		clock = `T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]`
+		ipv4  = `^(25[0-5]|1?[1-9]?[0-9])(\.(25[0-5]|1?[1-9]?[0-9])){3}`
+		uuid4 = `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`
+	)
 	return map[string][]string{
-		"datetime": {
-			"2024-02-29T23:59:59Z", "1970-01-01T00:00:00Z", "2106-02-07T06:28:15+05:30", "2024-01-02T03:04:05.123456789Z",
-			"2024-01-02T03:04:05.100-12:00",
-		},
-		"date":         {"2024-02-29", "1970-01-01", "2106-02-07"},
+		"datetime":     {"2024-02-29T23:59:59Z", date + clock + "Z", date + clock + `\.[0-9]{3}Z`, date + clock + `(\.[0-9]{9})?[+-](0[0-9]|1[0-2]):[0-5]0`},
+		"date":         {"2024-02-29", date},
 		"duration":     {"0s", "1s", "90s", "1m30s", "1h0m0s", "500ms", "1.5h", "1h", "-1m", "100us", "24h", "22 ns", "3 days", "1 hour"},
-		"byte":         {"", "aGk=", "aGVsbG8=", "AP8Q", "/+8="},
-		"uuid":         {"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5", "00000000-0000-4000-8000-000000000000"},
-		"uuid3":        {"b3997c42-5d0c-3a19-9e3f-0f6ad6c1a0e5"},
-		"uuid4":        {"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5"},
-		"uuid5":        {"b3997c42-5d0c-5a19-9e3f-0f6ad6c1a0e5"},
-		"ip":           {"10.0.0.1", "255.255.255.255"},
-		"ipv4":         {"10.0.0.1", "0.0.0.0", "255.255.255.255", "192.168.1.20"},
+		"byte":         {"", "aGk=", "AA==", `^([A-Za-z0-9+/]{4})+`},
+		"uuid":         {uuid4},
+		"uuid3":        {strings.Replace(uuid4, "-4", "-3", 1)},
+		"uuid4":        {uuid4},
+		"uuid5":        {strings.Replace(uuid4, "-4", "-5", 1)},
+		"ip":           {ipv4},
+		"ipv4":         {ipv4},
 		"ipv6":         {"::1", "::", "2001:db8::8a2e:370:7334", "fe80::1", "2001:0db8:0000:0000:0000:0000:0000:0001"},
 		"cidr":         {"10.0.0.0/8", "192.168.1.0/24", "10.1.2.3/32", "2001:db8::/32", "0.0.0.0/0"},
-		"mac":          {"02:00:00:00:00:01", "02:00:00:ab:cd:ef"},
+		"mac":          {"^02:00:00(:[0-9a-f]{2}){3}"},
 		"uri":          {"https://example.com/a?b=c#d", "http://localhost:8080", "urn:a:b", "ftp://user:pw@host/x", "/path", "https://[::1]:443/"},
 		"email":        {"user@example.com", "a.b+c@d.example", "Some One <user@example.com>"},
 		"hostname":     {"example.com", "a", "a-b.example.com", "localhost"},
@@ -145,6 +152,9 @@ func (m *maker) number(l *limits) any {
 		n = 0
 	}
 	n = min(max(n, low), high)
+	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.chance(3) {
+		n = min(low+(high-low)*math.Round(m.r.Float64()*1000)/1000, high)
+	}
 	if multiple > 0 {
 		n = math.Mod(n, 1e6*multiple) // a larger one would not be a multiple of anything
 		if n = math.Floor(n/multiple) * multiple; n < low {
