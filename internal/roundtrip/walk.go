@@ -304,7 +304,8 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	if w.grown {
 		diff = lost(w.undropped(want, version, w.versions...), got, "")
 	}
-	if diff.path == "" || w.grown && w.says(version, diff.path) {
+	edits := len(w.walk.Steps) > 1 // before or after the growth
+	if diff.path == "" || w.grown && edits && w.says(version, diff.path) {
 		return nil
 	}
 	law := lawRoundTrip
