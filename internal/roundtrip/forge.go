@@ -161,10 +161,10 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
 	text = strings.TrimSuffix(text, "}") +
 		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
-	path, said := keptPath(other, p.path)
+	path, inJSON := keptPath(other, p.path)
 	name, simple := keep.AnnotationName(version, path)
 	if !simple || r.IntN(16) == 0 {
-		text = strings.TrimSuffix(text, "}") + `,"path":` + string(encode(said)) + "}"
+		text = strings.TrimSuffix(text, "}") + `,"path":` + string(encode(inJSON)) + "}"
 	}
 	if r.IntN(12) == 0 {
 		name, text = keep.Prefix+version, string(encode(other))
@@ -172,12 +172,12 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	annotate(object, map[string]string{name: text})
 }
 
-// keptPath returns a path as kept values have it, and what stands for it in their JSON. The keys of
-// an element are its first two scalars.
-func keptPath(object any, path []any) (kept keep.Path, said []any) {
+// keptPath returns a path as package keep has it, and as the JSON of a kept value has it. The keys
+// of an element are its first two scalars.
+func keptPath(object any, path []any) (kept keep.Path, inJSON []any) {
 	for i, step := range path {
 		if name, ok := step.(string); ok {
-			kept, said = append(kept, keep.Step{Name: name}), append(said, name)
+			kept, inJSON = append(kept, keep.Step{Name: name}), append(inJSON, name)
 			continue
 		}
 		element, _ := at(object, path[:i+1]...).(map[string]any)
@@ -188,7 +188,7 @@ func keptPath(object any, path []any) (kept keep.Path, said []any) {
 				s.Keys = append(s.Keys, keep.Key{Name: name, Value: string(encode(value))})
 			}
 		}
-		kept, said = append(kept, s), append(said, keys)
+		kept, inJSON = append(kept, s), append(inJSON, keys)
 	}
-	return kept, said
+	return kept, inJSON
 }

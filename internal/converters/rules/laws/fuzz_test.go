@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzForged holds examples to all laws on objects by the choices of one text, with annotations of
-// webhookd's names by those of another: by the grammar of kept values, changed ones of its own,
-// noise. Whatever they say, the object converts, and is as well formed as without (L13).
+// FuzzForged holds the examples to all laws on an object that the bytes of one text choose, with
+// edits and forged annotations that the bytes of another choose. Whatever the annotations say, the
+// object converts, and the result is as well formed as without them (L13).
 func FuzzForged(f *testing.F) {
 	type kind struct {
 		versions []string
