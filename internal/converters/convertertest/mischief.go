@@ -36,7 +36,7 @@ func Mischief(fails func(text string) error) converters.Func {
 			default:
 				problems = append(problems, obj.Set(value.Value(), path...))
 			}
-			return path[0] != "spec" // which is being read
+			return path[0] != "spec" // the loop reads spec
 		})
 		return errors.Join(problems...)
 	}
