@@ -8,8 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Generation is what a kind and its CRD grow to: with more rules, with fields that a version has
-// got since, with another hub. What was valid before is valid there.
+// A Generation is what a kind and its CRD grow to: with more rules, with new fields in a
+// version, with another hub. What was valid before is valid there.
 type Generation struct {
 	Kind *converters.Kind
 	CRD  *crdschema.CRD

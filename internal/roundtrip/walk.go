@@ -279,7 +279,8 @@ func (w *server) says(version, path string) bool {
 	return placed && !isAbsent(value)
 }
 
-// gained returns what gains are there that a write at a version cannot mean.
+// gained returns the values of gains in other versions, which a write at a version cannot mean to
+// change.
 func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 	values := map[Gain]any{}
 	for _, g := range w.Gained {

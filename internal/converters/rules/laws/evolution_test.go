@@ -117,8 +117,8 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 	return b
 }
 
-// So it is when the hub is turned round: what kept the fields of v1 in v1beta1 reads them there.
-func TestTheHubIsTurnedRound(t *testing.T) {
+// When another version becomes the hub, fields of v1 that were kept in v1beta1 come back: L11.
+func TestAnotherVersionBecomesTheHub(t *testing.T) {
 	t.Parallel()
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
 		group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [
@@ -127,7 +127,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
 		{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
 			timeoutSeconds: {type: integer}, mode: {type: string, enum: [A, B]}, new: {type: string}, l: {type: array, items: {type: string}}}}}}}}]}}`
 	const head = "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n"
-	turned := func(text string) *example {
+	load := func(text string) *example {
 		file, findings := syntax.Parse("rules.yaml", []byte(head+text))
 		if len(findings) > 0 {
 			t.Fatal(findings)
@@ -136,7 +136,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
 			sources: []rules.Source{{Name: "rules.yaml", Text: []byte(head + text)}}, crd: parseCRD(t, []byte(crd)), c: file.Conversions[0],
 		}
 	}
-	s := turned(`  hub: v1beta1
+	s := load(`  hub: v1beta1
   versions:
   - name: v1
     unmapped: Preserve
@@ -144,7 +144,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
     - {field: .spec.timeoutSeconds, hub: .spec.timeout, codec: DurationSeconds}
     - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B}, hubValues: {C: B}}
 `).suite(t)
-	next := turned(`  hub: v1
+	next := load(`  hub: v1
   versions:
   - name: v1beta1
     unmapped: Preserve
@@ -193,7 +193,7 @@ func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, co
 	}
 }
 
-// lost reports whether an object has not all that it had.
+// lost reports whether an object lacks something that it had.
 func lost(was, is any) bool {
 	x, okX := was.(map[string]any)
 	y, okY := is.(map[string]any)
@@ -222,7 +222,7 @@ func TestSkewOfExamples(t *testing.T) {
 	}
 }
 
-// The same for kinds in Go.
+// Kinds in Go do not lose such a field either.
 func TestSkewOfCompiledInKinds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(*examplesFolder, "crds", "*.yaml"))
@@ -276,7 +276,7 @@ func (e *example) properties(t *testing.T, crd *yaml.Node, version string, path 
 	return n
 }
 
-// at returns what names and indexes lead to.
+// at returns the node that names and indexes lead to.
 func at(t *testing.T, n *yaml.Node, steps ...any) *yaml.Node {
 	t.Helper()
 	for _, step := range steps {
