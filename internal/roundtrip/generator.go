@@ -27,7 +27,8 @@ type Generator struct {
 // NewGenerator returns a generator of objects of a version. It fails if it cannot read a hint.
 func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
 	g := &Generator{version: v}
-	return g, g.readHints(hints)
+	err := g.readHints(hints)
+	return g, err
 }
 
 // Object returns the object of a seed and an index, always the same. It tries five times, and

@@ -156,7 +156,7 @@ func (s *suite) schema(version string) *crdschema.Version {
 }
 
 func (s *suite) readDrops() []error {
-	var problems []error
+	problems := make([]error, 0, len(s.Drops))
 	for _, drop := range s.Drops {
 		p, err := parsePath(drop.Path)
 		problems = append(problems, err)

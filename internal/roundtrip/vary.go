@@ -32,7 +32,7 @@ func Variants(seed uint64, count int, objects ...[]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for n, object := range objects {
 			for i := range count {
-				r := randomBy(seed, uint64(n)<<32|uint64(i)) //nolint:gosec // not negative
+				r := randomBy(seed, uint64(n)<<32|uint64(i))
 				if !yield(vary(r, object, 1+r.IntN(5), true)) {
 					return
 				}

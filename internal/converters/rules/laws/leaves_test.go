@@ -208,7 +208,7 @@ func below(all []leaf, l leaf, inOne bool) []leaf {
 	}
 	switch v := l.value.(type) {
 	case map[string]any:
-		if atomic := l.node.Structural(); atomic == nil || atomic.XMapType == nil || *atomic.XMapType != "atomic" {
+		if s := l.node.Structural(); s == nil || s.XMapType == nil || *s.XMapType != "atomic" {
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				n := l.node.Property(name)
 				if n == nil {
