@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 )
 
-// newControllerRuntime returns controller-runtime's handler with a typed CronTab. Its spec is kept as text, which favours it:
-// with a struct, fields that the struct has not are lost.
+// newControllerRuntime returns controller-runtime's handler with a typed CronTab. Its spec is kept
+// as text, which favours it: with a struct, fields that the struct has not are lost.
 func newControllerRuntime() (http.Handler, error) {
 	log.SetLogger(log.Log.WithSink(log.NullLogSink{}))
 	scheme := runtime.NewScheme()

@@ -36,7 +36,8 @@ func decode(text []byte) any {
 	return v
 }
 
-// reduce leaves of metadata what the API server takes, and drops the version, which the conversion changes.
+// reduce leaves of metadata what the API server takes, and drops the version, which the conversion
+// changes.
 func reduce(v any) {
 	object, ok := v.(map[string]any)
 	if !ok {

@@ -1,16 +1,18 @@
-// Command hostile plays the hostile requests of webhookd's own tests (test/hostile, sets A1 to A7) against conversion
-// handlers in this process, and prints how many of the answers are right.
+// Command hostile plays the hostile requests of webhookd's own tests (test/hostile, sets A1 to A7)
+// against conversion handlers in this process, and prints how many of the answers are right.
 //
 // An answer is right if it is what the protocol asks for, whatever its words:
-//   - where a conversion is due, a review with Success, the uid, and objects that say what those of the request said:
-//     numbers as numbers, whatever their spelling; a null is as good as nothing; of metadata only the name, the namespace,
-//     labels and annotations count, since the API server takes no more;
-//   - where none is possible, a review with Failed, the uid and a message, or an HTTP error of the client (4xx);
+//   - where a conversion is due, a review with Success, the uid, and objects that say what those of
+//     the request said: numbers as numbers, whatever their spelling; a null is as good as nothing;
+//     of metadata only the name, the namespace, labels and annotations count, since the API server
+//     takes no more;
+//   - where none is possible, a review with Failed, the uid and a message, or an HTTP error of the
+//     client (4xx);
 //   - where there is no review to answer, an HTTP error of the client;
 //   - where RFC 8259 or the protocol leave it open, any of these.
 //
-// Cases about what webhookd alone has are left out. A panic is what the handler itself lets out; a server of net/http makes a
-// dropped connection of it.
+// Cases about what webhookd alone has are left out. A panic is what the handler itself lets out; a
+// server of net/http makes a dropped connection of it.
 package main
 
 import (

@@ -9,7 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
-// TestWebhookdIsRight plays all but the large requests against webhookd. A score that it cannot reach would be no measure.
+// TestWebhookdIsRight plays all but the large requests against webhookd. A score that it cannot
+// reach would be no measure.
 func TestWebhookdIsRight(t *testing.T) {
 	t.Parallel()
 	own, err := newWebhookd()

@@ -15,9 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// A sample answers in the way of the server that Kubernetes' own tests and documentation use (crd-conversion-webhook of its
-// image agnhost): the body is decoded by the serializer of apimachinery, each object into a map, and the first that fails is
-// the answer. None of its text is here; its conversion of hostPort, which panics on what is no string, is not either.
+// A sample answers in the way of the server that Kubernetes' own tests and documentation use
+// (crd-conversion-webhook of its image agnhost): the body is decoded by the serializer of
+// apimachinery, each object into a map, and the first that fails is the answer. None of its text is
+// here; its conversion of hostPort, which panics on anything but a string, is not either.
 type sample struct{ serializer runtime.Serializer }
 
 func newSample() (http.Handler, error) {

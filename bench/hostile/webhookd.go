@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
-// newWebhookd returns webhookd's handler as `webhookd serve` has it, with the limits that the cases are for.
+// newWebhookd returns webhookd's handler as `webhookd serve` has it, with the limits that the cases
+// are for.
 func newWebhookd() (http.Handler, error) {
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)
 	if err != nil {

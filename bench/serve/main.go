@@ -1,8 +1,9 @@
-// Command serve measures webhookd beside a bare echo server and controller-runtime's conversion handler: each as a process
-// of its own on one processor, under the same load over TLS and HTTP/1.1 keep-alive from this process on another.
+// Command serve measures webhookd beside a bare echo server and controller-runtime's conversion
+// handler: each as a process of its own on one processor, under the same load over TLS and HTTP/1.1
+// keep-alive from this process on another.
 //
-// Absolute figures move with the machine; what counts is the server CPU per request as a ratio to the echo server's in the
-// same round.
+// Absolute figures move with the machine; what counts is the server CPU per request as a ratio to
+// the echo server's in the same round.
 package main
 
 import (
@@ -109,7 +110,8 @@ func contenders(bin, only string) []contender {
 	return chosen
 }
 
-// build compiles the servers as they are released: no race detector, no debugging. It is run in bench/.
+// build compiles the servers as they are released: no race detector, no debugging. It is run in
+// bench/.
 func build(ctx context.Context, dir string) error {
 	for _, server := range []struct{ name, module, pkg string }{
 		{"echo", ".", "./peers/echo"},

@@ -104,7 +104,8 @@ func (b *bench) start(ctx context.Context, c contender, admin string) (addr stri
 	if addr, err = freeAddress(ctx); err != nil {
 		return "", nil, 0, err
 	}
-	// Not in the folder of the pair, which webhookd watches: it would read the pair again whenever it logs.
+	// Not in the folder of the pair, which webhookd watches: it would read the pair again whenever
+	// it logs.
 	logged, err := os.CreateTemp("", "bench-serve-"+c.name+".log")
 	if err != nil {
 		return "", nil, 0, err
@@ -223,7 +224,8 @@ func waitFor(ctx context.Context, post func() error) error {
 	}
 }
 
-// load posts n times from a number of clients, each one request at a time, and returns how long each took.
+// load posts n times from a number of clients, each one request at a time, and returns how long
+// each took.
 func load(clients, n int, post func() error) ([]time.Duration, error) {
 	var wg sync.WaitGroup
 	times := make([][]time.Duration, clients)

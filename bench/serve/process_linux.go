@@ -64,7 +64,8 @@ func setCPU(tid, cpu int) error {
 	return unix.SchedSetaffinity(tid, &set)
 }
 
-// cpuTime returns the time that all threads of a process have run, in user and system mode, to the nanosecond.
+// cpuTime returns the time that all threads of a process have run, in user and system mode, to the
+// nanosecond.
 func cpuTime(pid int) (time.Duration, error) {
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -85,8 +86,9 @@ func cpuTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// memory returns the most memory that a process had resident, and how much of what it has now is its own: all but the pages
-// of files, such as its program, which the system can drop. Both are in bytes.
+// memory returns the most memory that a process had resident, and how much of what it has now is
+// its own: all but the pages of files, such as its program, which the system can drop. Both are in
+// bytes.
 func memory(pid int) (peak, own int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// report prints a Markdown table a workload: medians over the rounds, ratios paired within each round.
+// report prints a Markdown table a workload: medians over the rounds, ratios paired within each
+// round.
 func (b *bench) report(w io.Writer) {
 	for _, load := range workloads() {
 		floor := b.of(load.name, "echo")

@@ -2,7 +2,8 @@ package main
 
 import "github.com/crdconvert/webhookd/internal/reviewtest"
 
-// A workload is a load on a server: a number of clients that post the same review one request at a time.
+// A workload is a load on a server: a number of clients that post the same review one request at a
+// time.
 type workload struct {
 	name, title string
 	clients     int
@@ -11,7 +12,8 @@ type workload struct {
 	size        int // of each object, about, in bytes
 }
 
-// workloads are what performance is promised for. One object a request is what kube-apiserver sends.
+// workloads are what performance is promised for. One object a request is what kube-apiserver
+// sends.
 func workloads() []workload {
 	return []workload{
 		{name: "S1", title: "one object of 0.4 KB, a body of 0.65 KB", clients: 1, requests: 6000, objects: 1, size: 400},

@@ -1,8 +1,8 @@
 // Package apistatus answers HTTP requests with a metav1.Status.
 //
-// kube-apiserver shows its user the message of a non-2xx answer only when the body is a JSON
-// Status; it replaces a plain-text body with a generic sentence. So every answer that is not a
-// ConversionReview goes through this package.
+// kube-apiserver shows its user the message of a non-2xx answer only if the body is a JSON Status;
+// it replaces plain text with a generic sentence. So every answer other than a ConversionReview
+// goes through this package.
 package apistatus
 
 import (
@@ -14,19 +14,19 @@ import (
 )
 
 // retryAfterSeconds is how long an overloaded server asks clients to wait. The API server's client
-// repeats a 429 up to ten times within its 30 s, and only when Retry-After is a whole number.
+// repeats a 429 up to ten times within its 30 s, and only if Retry-After is a whole number.
 const retryAfterSeconds = 1
 
-// Write answers w with a Failure [metav1.Status] as JSON: the HTTP code, the machine-readable
-// reason and the message that the API server shows to its user. It sets Content-Type,
-// Content-Length and X-Content-Type-Options and leaves other headers alone. An error of w is
-// ignored, since it means that the client has gone.
+// Write answers with a Failure [metav1.Status] as JSON: the HTTP code, the machine-readable reason,
+// and the message that the API server shows to its user. It sets Content-Type, Content-Length and
+// X-Content-Type-Options and leaves other headers alone. It ignores an error of w, which means that
+// the client has gone.
 func Write(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	write(w, &metav1.Status{Code: int32(code), Reason: reason, Message: message}) //nolint:gosec // an HTTP status code fits
 }
 
-// WriteOverloaded answers w with 429 Too Many Requests and `Retry-After: 1`, so that kube-apiserver
-// tries again within the time that its caller has left.
+// WriteOverloaded answers 429 Too Many Requests with `Retry-After: 1`, so kube-apiserver tries
+// again within the time that its caller has left.
 func WriteOverloaded(w http.ResponseWriter, message string) {
 	w.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
 	write(w, &metav1.Status{
@@ -42,7 +42,7 @@ func write(w http.ResponseWriter, status *metav1.Status) {
 	status.Status = metav1.StatusFailure
 	body, err := json.Marshal(status)
 	if err != nil {
-		// Cannot happen: a Status holds only strings and integers.
+		// Impossible: a Status has only strings and integers.
 		http.Error(w, status.Message, int(status.Code))
 		return
 	}

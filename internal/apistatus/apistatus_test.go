@@ -71,7 +71,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// decode reads a body the way client-go does before it shows the message to a user.
+// decode decodes a body as client-go does before it shows the message to a user.
 func decode(t *testing.T, body []byte) *metav1.Status {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -190,7 +190,7 @@ func TestProblems(t *testing.T) {
 		{"the same CRD twice", good + "---\n" + good, "f.yaml:18: CustomResourceDefinition that is here twice, remove one; the other is in line 1: things.example.com"},
 		{
 			"a version twice", good + "  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n",
-			"f.yaml:17: version that is there twice, remove one: v1",
+			"f.yaml:17: version appears twice, remove one: v1",
 		},
 		{
 			"two storage versions", good + "  - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n",

@@ -46,7 +46,7 @@ func (p *parser) versions(in *apiextensionsv1.CustomResourceDefinition, n *yaml.
 		version := &in.Spec.Versions[i]
 		path := field.NewPath("spec", "versions").Index(i)
 		if crd.Version(version.Name) != nil {
-			p.report(lineOf(n, path.Child("name").String()), "version that is there twice, remove one: %s", version.Name)
+			p.report(lineOf(n, path.Child("name").String()), "version appears twice, remove one: %s", version.Name)
 		}
 		if version.Storage {
 			stored++

@@ -79,7 +79,7 @@ func TestApplyBringsUpToDateWhatPointsHere(t *testing.T) {
 			s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
 			tt.prepare(s, w)
 			o := applyOptions(t, w, young, &logged{})
-			o.Timeout = 2 * time.Second
+			o.Timeout = 8 * time.Second
 			err := crdwire.Apply(t.Context(), s.Client(t), []string{bad, other, things}, o)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no other CRD was pointed at Service ns/webhookd: ") {
 				t.Errorf("error %v, want %s", err, tt.want)

@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// BenchmarkReview is all that one review of one object costs here: 400 ns and no allocation.
+// BenchmarkReview measures the metrics of one review of one object: 400 ns and no allocation.
 func BenchmarkReview(b *testing.B) {
 	hooks := metrics.New(metrics.Build{}).Review()
 	r, durations := done(cronTab()), []time.Duration{20 * time.Microsecond}
@@ -20,7 +20,7 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// BenchmarkObjects is a list of 500.
+// BenchmarkObjects measures a list of 500.
 func BenchmarkObjects(b *testing.B) {
 	hooks := metrics.New(metrics.Build{}).Review()
 	durations := make([]time.Duration, 500)

@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// keptMetrics are about kept values, and what may go wrong with them.
+// keptMetrics are the metrics of kept values and their limits.
 type keptMetrics struct {
 	bytes                *prometheus.HistogramVec
 	largest              *largestAnnotations
@@ -30,21 +30,21 @@ func newKeptMetrics() keptMetrics {
 	}
 }
 
-// keptBuckets go from one short value to the largest annotations that an object may have.
+// keptBuckets range from one short value to the largest annotations of an object.
 func keptBuckets() []float64 { return prometheus.ExponentialBuckets(256, 4, 6) }
 
 func (k *keptMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{k.bytes, k.largest.collector(), k.tooLarge, k.costLimits}
 }
 
-// pairKept are the metrics of one pair.
+// pairKept has the metrics of one pair.
 type pairKept struct {
 	bytes                prometheus.Observer
 	largest              *recentMaximum
 	tooLarge, costLimits prometheus.Counter
 }
 
-// of makes the series of a pair. A kind that is not registered has none, since it keeps nothing.
+// of makes the series of a pair. An unknown kind has none, because it keeps nothing.
 func (k *keptMetrics) of(p review.Pair) *pairKept {
 	if p.Kind == review.Unknown {
 		return nil
@@ -78,7 +78,7 @@ func (k *pairKept) observe(o *review.Objects) {
 	k.largest.observe(largest)
 }
 
-// largestAnnotations is the largest object of each kind.
+// largestAnnotations has the largest object of each kind.
 type largestAnnotations struct {
 	mu    sync.Mutex
 	kinds map[string]*recentMaximum
@@ -106,15 +106,15 @@ func (l *largestAnnotations) collector() prometheus.Collector {
 	}}
 }
 
-// recent is how long a recentMaximum looks back at most; it looks back half as long at least.
+// recent is how far a recentMaximum looks back at most; at least it looks back half as far.
 const recent = time.Hour
 
-// A recentMaximum is the largest value of the last hour: a gauge of the largest ever would never
-// forget an object that became smaller.
+// A recentMaximum is the largest value of the last hour. An all-time maximum would never forget an
+// object that became smaller.
 type recentMaximum struct {
 	mu              sync.Mutex
-	since           time.Time // when the current half began
-	current, before int       // maximum of this half, and of the half before
+	since           time.Time // start of the current half
+	current, before int       // maximum of this half and of the previous one
 }
 
 func (m *recentMaximum) observe(value int) {
@@ -131,7 +131,7 @@ func (m *recentMaximum) value() int {
 	return max(m.current, m.before)
 }
 
-// turn begins a new half when the current one is over. Callers hold mu.
+// turn starts a new half when the current one is over. Callers hold mu.
 func (m *recentMaximum) turn() {
 	now := time.Now()
 	switch age := now.Sub(m.since); {

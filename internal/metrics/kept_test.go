@@ -10,8 +10,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// The largest object is one of the last hour: one that became smaller, or is no longer written, is
-// forgotten.
+// An object that became smaller, or is no longer written, is forgotten after an hour.
 func TestLargestAnnotationsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,7 +46,7 @@ func TestLargestAnnotationsAreForgotten(t *testing.T) {
 	})
 }
 
-// A kind that is not registered keeps nothing, and has no series of kept values.
+// An unknown kind keeps nothing, and has no series of kept values.
 func TestUnknownKindsKeepNothing(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(metrics.Build{})

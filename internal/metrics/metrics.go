@@ -1,8 +1,7 @@
-// Package metrics counts what the other packages report through their hooks, and answers /metrics.
+// Package metrics counts the events of other packages through their hooks, and answers /metrics.
 //
-// Each [Metrics] has a registry of its own. Labels take values only from the converter registry
-// and from fixed sets, never from a client, so what is compiled in or loaded bounds the number of
-// series.
+// Each [Metrics] has its own registry. Label values come only from the converter registry and from
+// fixed sets, never from a client, so the served kinds bound the number of series.
 package metrics
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// Build says what is running, for webhookd_build_info.
+// Build identifies the running program, for webhookd_build_info.
 type Build struct {
 	Version   string
 	Revision  string
@@ -39,12 +38,13 @@ type Metrics struct {
 	config   *prometheus.CounterVec
 	rejected prometheus.Counter // bodies that were not a review
 
-	// What a review needs of each pair. To add a pair, growing is held and the whole map replaced.
+	// The metrics for each pair. To add a pair, hold growing and replace the whole map.
 	pairs   atomic.Pointer[map[review.Pair]*pairMetrics]
 	growing sync.Mutex
 }
 
-// New returns metrics in a registry of their own, with those of the process and the Go runtime.
+// New returns Metrics with their own registry, which includes the metrics of the process and the Go
+// runtime.
 func New(build Build) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -80,14 +80,13 @@ func New(build Build) *Metrics {
 	return m
 }
 
-// Handler answers a scrape in the format that the client asks for, including OpenMetrics and native
+// Handler answers a scrape in the format that the client requests, including OpenMetrics and native
 // histograms.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-// ConfigReloaded counts a change of the configuration file. err says why the change could not take
-// effect.
+// ConfigReloaded counts a change of the configuration file. err says why the change has no effect.
 func (m *Metrics) ConfigReloaded(err error) {
 	result := resultSuccess
 	if err != nil {
@@ -96,7 +95,7 @@ func (m *Metrics) ConfigReloaded(err error) {
 	m.config.WithLabelValues(result).Inc()
 }
 
-// WatchLog counts the lines that the log had to drop: dropped returns their number.
+// WatchLog shows the number of lines that the log dropped, as dropped returns it.
 func (m *Metrics) WatchLog(dropped func() uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: namespace,
@@ -131,7 +130,7 @@ func gauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
 }
 
-// reloads counts by result, with a series for each from the start.
+// reloads returns a counter by result, with both series from the start.
 func reloads(name, help string) *prometheus.CounterVec {
 	c := counters(name, help, "result")
 	c.WithLabelValues(resultSuccess)
@@ -143,7 +142,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
 }
 
-// collector has gauges that each scrape computes.
+// A collector has gauges that each scrape computes.
 type collector struct {
 	descs   []*prometheus.Desc
 	collect func(send sendGauge)

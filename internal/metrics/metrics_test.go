@@ -23,7 +23,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "rewrite the generated files")
 
 func cronTab() review.Pair {
 	return review.Pair{Kind: "CronTab.example.com", From: "v1beta1", To: "v1"}
@@ -86,7 +86,7 @@ func everything(t *testing.T) *metrics.Metrics {
 	return m
 }
 
-// scrape returns what m answers as text, without the metrics of the process and of Go.
+// scrape returns the answer of m as text, without the metrics of the process and of Go.
 func scrape(t *testing.T, m *metrics.Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -183,7 +183,7 @@ func TestWhatFailedRecovers(t *testing.T) {
 	}
 }
 
-// I28: what a client invents adds no series.
+// I28: names that a client invents add no series.
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := everything(t)
@@ -262,7 +262,7 @@ func TestReference(t *testing.T) {
 
 var labelName = regexp.MustCompile(`[{,]([a-z]+)=`)
 
-// reference writes the documentation from a scrape in which every metric occurs.
+// reference builds the documentation from a scrape in which every metric occurs.
 func reference(t *testing.T) string {
 	t.Helper()
 	help, labels := map[string]string{}, map[string][]string{}

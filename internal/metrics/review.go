@@ -23,15 +23,15 @@ const (
 	objectFailed    = "failed"
 )
 
-// durationBuckets resolve the time that a conversion takes, 50 us to 1 s, and end where
-// kube-apiserver stops waiting.
+// durationBuckets resolve typical conversion times, 50 us to 1 s, and end where kube-apiserver
+// stops waiting.
 func durationBuckets() []float64 {
 	return []float64{
 		50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3, 20e-3, 50e-3, 100e-3, 200e-3, 500e-3, 1, 5, 30,
 	}
 }
 
-// sizeBuckets go from one small object to the largest body.
+// sizeBuckets range from one small object to the largest body.
 func sizeBuckets() []float64 { return prometheus.ExponentialBuckets(1<<10, 4, 9) }
 
 // reviewVectors are the metrics of reviews and objects.
@@ -45,7 +45,7 @@ func newReviewVectors() reviewVectors {
 	durations := func(name, help string, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: name, Help: help, Buckets: durationBuckets(),
-			// For servers that scrape native histograms; 15 ns each.
+			// For servers that scrape native histograms; costs 15 ns each.
 			NativeHistogramBucketFactor:     1.1,
 			NativeHistogramMaxBucketNumber:  100,
 			NativeHistogramMinResetDuration: time.Hour,
@@ -84,7 +84,7 @@ type pairMetrics struct {
 	converted, unconverted         prometheus.Counter
 	withKept                       prometheus.Counter
 	reviewDuration, objectDuration prometheus.Observer
-	kept                           *pairKept // nil where nothing can be kept
+	kept                           *pairKept // nil if nothing can be kept
 }
 
 // pair returns the metrics of p. It takes a lock only the first time.
@@ -113,8 +113,8 @@ func (m *Metrics) addPair(p review.Pair) *pairMetrics {
 	return added
 }
 
-// of makes the series of p, so that each result has a value from the first review on. A review that
-// converted nothing has no series of objects.
+// of makes the series of p, so each result has a value from the first review on. A review that
+// converted nothing has no series for objects.
 func (v *reviewVectors) of(p review.Pair) *pairMetrics {
 	kind, from, to := p.Kind, p.From, p.To
 	converts := p != review.Pair{}
@@ -182,10 +182,10 @@ func (m *Metrics) objectsDone(o review.Objects) {
 	}
 }
 
-// otherPath is the label of any path that knownPath does not know.
+// otherPath is the label of all paths that knownPath does not list.
 const otherPath = "other"
 
-// knownPath returns a path of ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1) as it is, and
+// knownPath returns a path of ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1) unchanged, and
 // otherPath for any other, which an object or a converter may have invented.
 func knownPath(path string) string {
 	switch path {

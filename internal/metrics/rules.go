@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// rulesMetrics are about the rules.
+// rulesMetrics are the metrics of the rules.
 type rulesMetrics struct {
 	reloads                  *prometheus.CounterVec
 	failing, findings, kinds prometheus.Gauge
@@ -21,7 +21,7 @@ type servedDigest struct {
 	now string
 }
 
-// set replaces the series of the digest before.
+// set replaces the series of the previous digest.
 func (s *servedDigest) set(digest string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (m *rulesMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.reloads, m.failing, m.findings, m.kinds, m.served}
 }
 
-// RulesRead counts a change of the rules. With findings the change does not take effect.
+// RulesRead counts a change of the rules. A change with findings has no effect.
 func (m *Metrics) RulesRead(findings int) {
 	m.rules.findings.Set(float64(findings))
 	if findings > 0 {

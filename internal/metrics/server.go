@@ -9,7 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// serverMetrics are what the listeners report.
+// serverMetrics count what the listeners report.
 type serverMetrics struct {
 	shed, rejected, cutOff, handshakes *prometheus.CounterVec
 	panics                             prometheus.Counter
@@ -23,7 +23,7 @@ func newServerMetrics() serverMetrics {
 		rejected: counters("rejected_total",
 			"Requests answered with an HTTP error other than 429 instead of a review, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
-			"Connections closed to make room for others, by what the client had done: silent, greeting (its handshake was not complete), fresh (it never had a review answered), resting or bringing (it had, and was between two requests or sending the next).", "standing"),
+			"Connections closed to make room for others, by what the client had done: silent, greeting (its handshake was not complete), fresh (it never had a review answered), idle (it had, and was between two requests) or reading (it had, and was sending the next).", "standing"),
 		handshakes: counters("tls_handshake_errors_total",
 			"TLS handshakes that failed, by reason: certificate_refused if the client does not trust the served certificate; "+
 				"closed, reset and timeout are clients that went away.", "reason"),
@@ -52,7 +52,7 @@ func (m *serverMetrics) collectors() []prometheus.Collector {
 
 func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
 
-// reviewRejected counts a body that was not a review, which the webhook handler answers with 400.
+// reviewRejected counts a body that was not a review; the webhook handler answers it with 400.
 func (m *serverMetrics) reviewRejected() { m.reject(http.StatusBadRequest) }
 
 // Server returns the hooks that count what the listeners report.

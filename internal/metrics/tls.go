@@ -8,7 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// tlsMetrics are about the certificate.
+// tlsMetrics are the metrics of the certificate.
 type tlsMetrics struct {
 	notBefore, notAfter, loaded prometheus.Gauge
 	reloads                     *prometheus.CounterVec

@@ -1,4 +1,4 @@
-// Package panics makes errors of panics, for goroutines that must outlive them.
+// Package panics converts panics to errors, for goroutines that must not end the process.
 package panics
 
 import (
@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// A Error is a panic of a goroutine that must outlive it. Its text has no value but those of the runtime's own errors,
-// which are types, indexes and lengths.
+// Error is a panic as an error. Its text is the type of the panic's value, or the text of a runtime
+// error, which has only types, indexes and lengths.
 type Error struct {
 	text  string
 	Stack []byte
@@ -16,7 +16,7 @@ type Error struct {
 
 func (e *Error) Error() string { return "panic, the log has the stack: " + e.text }
 
-// Survive runs f and makes its panic an error.
+// Survive runs f and returns its panic as an *Error.
 func Survive(f func()) (err error) {
 	defer func() {
 		value := recover()

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Under the race detector a sync.Pool drops at random what it is given.
+// Under the race detector a sync.Pool drops items at random.
 
 package review_test
 
@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// A review of one object of 3 KB stays within its budget of allocations, and each further object within its own.
+// A review of one object of 3 KB stays within its budget of allocations, and so does each further
+// object.
 func TestAllocations(t *testing.T) {
 	hooks := counters()
 	for _, tt := range []struct{ objects, budget int }{{1, 10}, {100, 10 + 100*5}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// builtinReviewer converts the kinds that are compiled in.
+// builtinReviewer returns a reviewer for the compiled-in kinds.
 func builtinReviewer(tb testing.TB, hooks review.Hooks) *review.Reviewer {
 	tb.Helper()
 	registry, err := converters.NewRegistry(gokinds.Kinds()...)
@@ -25,7 +25,7 @@ func builtinReviewer(tb testing.TB, hooks review.Hooks) *review.Reviewer {
 	return review.NewReviewer(func() *converters.Registry { return registry }, hooks)
 }
 
-// counters are hooks that do what metrics do, as cheaply as can be.
+// counters returns hooks that do the work of metrics, as cheaply as possible.
 func counters() review.Hooks {
 	var reviews, objects, failed int
 	var sum time.Duration
@@ -69,8 +69,8 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-// BenchmarkHandler is the same with a deadline, as every request has one, and with what net/http/httptest costs: compare it
-// between two versions only.
+// BenchmarkHandler is BenchmarkReview with a deadline, as every request has one, and with the cost
+// of net/http/httptest. Use it only to compare two versions.
 func BenchmarkHandler(b *testing.B) {
 	for _, objects := range []int{1, 100} {
 		b.Run("objects="+strconv.Itoa(objects), func(b *testing.B) {
@@ -88,7 +88,8 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkGuard is about objects whose annotations the converter changed, and so whose metadata is compared.
+// BenchmarkGuard converts objects whose annotations the converter changes, so their metadata is
+// compared.
 func BenchmarkGuard(b *testing.B) {
 	body := []byte(strings.ReplaceAll(string(reviewtest.Body(1, 3<<10)), `"CronTab"`, `"Widget"`))
 	r := newReviewer(b, set(`"kept"`, "metadata", "annotations", "example.com/kept"), counters())

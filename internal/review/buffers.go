@@ -2,23 +2,24 @@ package review
 
 import "sync"
 
-// buffers is one free list for the bodies of requests. Unlike a sync.Pool, which keeps a body of each size for every
-// processor, it is bounded in bytes, and lets go of what the bodies that come now have no use for: what is held and what is
-// in use are together about as much as there ever was in use at once (TestR1FloodOfLargeBodies in test/oracle/faults).
+// buffers is a free list for request bodies. A sync.Pool keeps a body of each size for every
+// processor. This list is bounded in bytes, and drops buffers of sizes that are no longer asked
+// for: buffers in use and free ones together take about as much as were ever in use at once
+// (TestR1FloodOfLargeBodies in test/oracle/faults).
 type buffers struct {
 	mu     sync.Mutex
 	free   [][]byte
 	held   int
-	missed int // bytes that were asked for and not held, for which nothing was let go yet
+	missed int // bytes that were asked for but not free, and for which nothing was dropped yet
 }
 
 const (
-	heldBuffers = 64       // at most this many are kept
-	heldBytes   = 64 << 20 // of at most this size together
+	heldBuffers = 64       // free buffers, at most
+	heldBytes   = 64 << 20 // free bytes, at most
 	bufferUnit  = 4 << 10  // sizes are multiples of it
 )
 
-// get returns a buffer of the given length. What it holds is left over from another body.
+// get returns a buffer of the given length. It may contain bytes of another body.
 func (b *buffers) get(size int) []byte {
 	b.mu.Lock()
 	best := -1
@@ -46,7 +47,7 @@ func (b *buffers) take(i int) []byte {
 	return found
 }
 
-// miss lets go of the largest buffers, once as many bytes as they have were asked for in vain. Callers hold mu.
+// miss drops the largest free buffers once the misses add up to their size. Callers hold mu.
 func (b *buffers) miss(size int) {
 	for b.missed += size; len(b.free) > 0; {
 		largest := 0
@@ -63,7 +64,7 @@ func (b *buffers) miss(size int) {
 	b.missed = 0
 }
 
-// put gives a buffer back. Nobody may refer to it any more.
+// put returns a buffer to the list. The caller must not use it afterwards.
 func (b *buffers) put(buffer []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -4,7 +4,7 @@ import "testing"
 
 func TestBuffers(t *testing.T) {
 	t.Parallel()
-	t.Run("a size rounded up, with room to tell the end", func(t *testing.T) {
+	t.Run("a size rounded up, with room to see the end", func(t *testing.T) {
 		t.Parallel()
 		var b buffers
 		for size, want := range map[int]int{0: 4096, 1: 4096, 4095: 4096, 4096: 8192, 100_000: 102_400} {
@@ -27,7 +27,7 @@ func TestBuffers(t *testing.T) {
 			t.Error("not the next closest one")
 		}
 		if got := b.get(9_000); cap(got) != 12_288 {
-			t.Error("one that is too small, or lent already")
+			t.Error("one that is too small, or in use")
 		}
 		if b.held != 0 || len(b.free) != 0 {
 			t.Errorf("kept one that was too small: %d bytes held in %d", b.held, len(b.free))
@@ -44,7 +44,7 @@ func TestBuffers(t *testing.T) {
 			t.Errorf("did not take the large one for half its size")
 		}
 	})
-	t.Run("what nobody has a use for any more is let go", func(t *testing.T) {
+	t.Run("a size that is no longer asked for is dropped", func(t *testing.T) {
 		t.Parallel()
 		var b buffers
 		b.put(make([]byte, 8<<20))

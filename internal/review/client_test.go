@@ -16,9 +16,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// checkAsClient judges an answer as the API server's client does (k8s.io/apiextensions-apiserver v0.37,
-// pkg/apiserver/conversion/webhook_converter.go), and in two ways harder: v1beta1 is held to what v1 is held to, and
-// nothing but Success and Failed passes. It returns the status.
+// checkAsClient checks an answer as the API server's client does (k8s.io/apiextensions-apiserver
+// v0.37, pkg/apiserver/conversion/webhook_converter.go), and is stricter in two ways: v1beta1 must
+// follow the rules of v1, and only Success and Failed pass. It returns the status.
 func checkAsClient(body, answer []byte) (status string, err error) {
 	var sent struct {
 		Kind       string `json:"kind"`
@@ -102,8 +102,8 @@ func checkConverted(message, desired string, sent []json.RawMessage, response *a
 	return nil
 }
 
-// checkObject holds a converted object against its source. Of a source that the API server itself cannot have decoded, such
-// as one with the number 1e400, it has nothing to say.
+// checkObject compares a converted object with its source. It accepts anything for a source that
+// the API server itself cannot decode, such as one with the number 1e400.
 func checkObject(desired string, sent, got []byte) error {
 	var source, object map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(sent, &source); err != nil {
@@ -128,7 +128,7 @@ func checkObject(desired string, sent, got []byte) error {
 	if !ok {
 		return fmt.Errorf("invalid metadata of type %T in converted object", object["metadata"])
 	}
-	before, _ := source["metadata"].(map[string]any) // null and none are sent by server-side apply
+	before, _ := source["metadata"].(map[string]any) // server-side apply sends null or none
 	for _, name := range []string{"name", "namespace", "uid"} {
 		was, _ := before[name].(string)
 		is, _ := meta[name].(string)
@@ -139,7 +139,7 @@ func checkObject(desired string, sent, got []byte) error {
 	return errors.Join(checkStrings("labels", before, meta), checkStrings("annotations", before, meta))
 }
 
-// checkStrings is what the client does with the labels or annotations that it takes over.
+// checkStrings checks the labels or annotations as the client does.
 func checkStrings(name string, before, after map[string]any) error {
 	if after[name] == nil {
 		return nil
@@ -175,7 +175,7 @@ func checkStrings(name string, before, after map[string]any) error {
 	return apivalidation.ValidateAnnotations(values, path).ToAggregate()
 }
 
-// The judge itself must see what is wrong.
+// checkAsClient itself must find errors.
 func TestCheckAsClient(t *testing.T) {
 	t.Parallel()
 	body := request(widget(`"metadata":{"name":"a","labels":{"k":"v"}}`))

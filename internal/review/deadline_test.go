@@ -16,7 +16,7 @@ import (
 
 const late = "deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s"
 
-// A review whose deadline comes fails, and its answer is there in time.
+// A review whose deadline passes fails, and is answered in time.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	wait := converters.Func(func(ctx context.Context, _ *jsondoc.Object, _, _ string) error {
@@ -42,7 +42,7 @@ func TestDeadline(t *testing.T) {
 	tests := map[string]struct {
 		convert converters.Func
 		objects int
-		want    []string // of the message; none for success
+		want    []string // parts of the message; none for success
 	}{
 		"in time":                    {wait, 2, nil},
 		"in the middle of an object": {wait, 3, []string{"1 of 3 objects", "objects[2] Widget default/o2 v1beta1 -> v1: " + late}},
@@ -81,7 +81,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// A review that comes too late is answered all the same; objects of the desired version need no time.
+// A review that comes too late is still answered; objects of the desired version need no time.
 func TestDeadlinePassed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func TestDeadlinePassed(t *testing.T) {
 	decode(t, text).wantObjects(t, current)
 }
 
-// A converter is given the context of the request.
+// A converter gets the context of the request.
 func TestContextReachesTheConverter(t *testing.T) {
 	t.Parallel()
 	type key struct{}

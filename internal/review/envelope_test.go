@@ -7,7 +7,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// parts of a review that is fine, for tests to put together otherwise.
+// Parts of a valid review, for tests to combine.
 const (
 	kindPart    = `"kind":"ConversionReview"`
 	versionPart = `"apiVersion":"` + reviewV1 + `"`
@@ -19,7 +19,7 @@ const (
 
 func members(parts ...string) []byte { return []byte("{" + strings.Join(parts, ",") + "}") }
 
-// with returns a review whose request has these members.
+// withRequest returns a review whose request has these members.
 func withRequest(parts ...string) []byte {
 	return members(kindPart, versionPart, `"request":`+string(members(parts...)))
 }
@@ -28,7 +28,7 @@ func deep(levels int) string {
 	return strings.Repeat("[", levels) + strings.Repeat("]", levels)
 }
 
-// A body that is no JSON document as webhookd takes it, or no review, or has no uid, has no answer but an HTTP error.
+// A body that is not JSON, not a review, or has no uid gets an HTTP error.
 func TestEnvelopeRejected(t *testing.T) {
 	t.Parallel()
 	const (
@@ -134,7 +134,7 @@ func TestEnvelopeRejected(t *testing.T) {
 	}
 }
 
-// Whatever else an envelope has or leaves out, a body with a uid has an answer.
+// A body with a uid gets an answer, whatever else its envelope has or lacks.
 func TestEnvelopeAnswered(t *testing.T) {
 	t.Parallel()
 	object := named("a")
@@ -180,7 +180,7 @@ func TestEnvelopeAnswered(t *testing.T) {
 	}
 }
 
-// What a request with a uid asks for and cannot be done is said in a review, not in an HTTP error.
+// An invalid request with a uid fails in a review, not with an HTTP error.
 func TestEnvelopeFailed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -225,7 +225,8 @@ func TestEnvelopeFailed(t *testing.T) {
 	}
 }
 
-// The answer's version is the request's, and its uid the request's letter for letter, as is the version that objects get.
+// The answer echoes the request's version, and its uid byte for byte; so is the version set in
+// objects.
 func TestEnvelopeLiteralsAreEchoed(t *testing.T) {
 	t.Parallel()
 	uids := map[string]string{
@@ -257,8 +258,8 @@ func TestEnvelopeLiteralsAreEchoed(t *testing.T) {
 	})
 }
 
-// A reviewer remembers the names that a request gave for the next one; a literal with escapes must not be taken for its
-// text.
+// A reviewer remembers the names of a request for the next one; it must not confuse a literal with
+// escapes and its text.
 func TestEnvelopeNamesAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	r := newReviewer(t, nothing, review.Hooks{})

@@ -10,23 +10,23 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A RequestError says why a body cannot be answered with a ConversionReview: it is no JSON, or no review, or has no uid.
-// It quotes nothing of the body.
+// A RequestError says why a body cannot be answered with a ConversionReview: it is not JSON, not a
+// review, or has no uid. It quotes nothing of the body.
 type RequestError struct{ problem string }
 
 // Error implements error.
 func (e *RequestError) Error() string { return e.problem }
 
-// ErrDeadline is why the objects fail that were not converted when the deadline of the request came.
+// ErrDeadline is the failure of objects that were not converted before the deadline of the request.
 var ErrDeadline = errors.New(
 	"deadline of the request exceeded, make the converter faster or raise request-timeout up to 30 s")
 
 const (
-	maxMessage = 1024 // bounds the message of a failed review, in bytes; what it leaves out it counts
-	minShare   = 256  // of the message, that an object has for itself before others are only counted
-	maxNamed   = 100  // more objects than that have no room in a message
-	maxName    = 253  // bytes of a name or key that are shown: the longest name of an object
-	maxLabel   = 63   // bytes of a kind, version or namespace that are shown
+	maxMessage = 1024 // bytes in the message of a failed review; it counts what it leaves out
+	minShare   = 256  // bytes of the message that a named object gets at least; further objects are only counted
+	maxNamed   = 100  // objects that a message has room for
+	maxName    = 253  // bytes shown of a name or key: the longest name of an object
+	maxLabel   = 63   // bytes shown of a kind, version or namespace
 )
 
 // A failure is an object that could not be converted.
@@ -37,7 +37,8 @@ type failure struct {
 	reason         string
 }
 
-// String names the object, the versions and the reason: objects[2] CronTab default/a v1beta1 -> v1: REASON: PATH.
+// String names the object, the versions and the reason:
+// "objects[2] CronTab default/a v1beta1 -> v1: REASON: PATH".
 func (f *failure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "objects[%d]", f.index)
@@ -55,8 +56,9 @@ func (f *failure) String() string {
 	return b.String() + ": " + f.reason
 }
 
-// failureMessage names the failing objects, of which there are failed among so many objects, as far as maxMessage bytes
-// go. They share the room, so that a long reason does not hide the next object.
+// failureMessage names the failed objects in at most maxMessage bytes. failures has the first of
+// them; failed and objects are counts. The objects share the room, so one long reason does not hide
+// the next object.
 func failureMessage(failures []failure, failed, objects int) string {
 	var b strings.Builder
 	if objects > 1 {
@@ -80,16 +82,17 @@ func failureMessage(failures []failure, failed, objects int) string {
 	return b.String()
 }
 
-// converterError keeps what a converter's error says, fit to be shown, and nothing else of it: its methods are code of
-// the converter.
+// converterError keeps only the printable text of a converter's error: the methods of the error are
+// code of the converter.
 func converterError(err error) error { return errors.New(reason(err)) }
 
-// reason is the text of an error on one line.
+// reason returns the text of an error on one line.
 func reason(err error) string {
 	return printable(strings.ReplaceAll(clip(err.Error(), 2*maxMessage), "\n", "; "), maxMessage)
 }
 
-// printable makes a text fit to be shown: without what could forge a log line or steer a terminal, and not too long.
+// printable removes what could forge a log line or steer a terminal, and shortens text to size
+// bytes.
 func printable(text string, size int) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
@@ -99,7 +102,7 @@ func printable(text string, size int) string {
 	}, clip(text, size))
 }
 
-// clip shortens a text to size bytes, between two characters, with three dots more where something is missing.
+// clip shortens text to size bytes, at a character boundary, and marks the cut with three dots.
 func clip(text string, size int) string {
 	if len(text) <= size {
 		return text
@@ -110,7 +113,7 @@ func clip(text string, size int) string {
 	return text[:size] + "..."
 }
 
-// requestError wraps what the scanner found.
+// requestError wraps an error of the scanner.
 func requestError(err error) error {
 	if _, ok := errors.AsType[*jsondoc.SyntaxError](err); ok {
 		return &RequestError{"body cannot be read, send a ConversionReview as JSON: " + err.Error()}

@@ -18,7 +18,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// fails makes what Chaos says in a text an error, or a panic.
+// fails turns the instruction of a text into an error or a panic.
 func fails(text string) error {
 	if text == "panic" {
 		panic(text)
@@ -26,7 +26,7 @@ func fails(text string) error {
 	return errors.New(text)
 }
 
-// fuzzed converts the kinds that are compiled in and Chaos.
+// fuzzed returns a reviewer for the compiled-in kinds and Chaos.
 func fuzzed(tb testing.TB) *review.Reviewer {
 	tb.Helper()
 	kinds := append(gokinds.Kinds(), converters.Kind{
@@ -40,7 +40,7 @@ func fuzzed(tb testing.TB) *review.Reviewer {
 	return review.NewReviewer(func() *converters.Registry { return registry }, (&record{}).hooks())
 }
 
-// seeds adds the goldens and what Chaos can be told.
+// seeds adds the goldens and the instructions for Chaos.
 func seeds(f *testing.F) {
 	f.Helper()
 	for _, body := range goldenRequests(f) {
@@ -58,7 +58,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// Whatever the body is, nothing panics, and every answer is one that the API server takes.
+// No body causes a panic, and the API server accepts every answer.
 func FuzzReview(f *testing.F) {
 	seeds(f)
 	r := fuzzed(f)
@@ -76,7 +76,7 @@ func FuzzReview(f *testing.F) {
 			return
 		}
 		if !json.Valid(answer) {
-			t.Fatalf("answer is no JSON: %s", answer)
+			t.Fatalf("answer is not JSON: %s", answer)
 		}
 		if _, err := checkAsClient(body, answer); err != nil {
 			t.Fatalf("the API server would refuse the answer: %v\n%s", err, answer)
@@ -88,7 +88,7 @@ func FuzzReview(f *testing.F) {
 	})
 }
 
-// Over HTTP: 200 with a review, or 400 with a Status, and nothing else.
+// Over HTTP, every answer is 200 with a review or 400 with a Status.
 func FuzzHandler(f *testing.F) {
 	seeds(f)
 	h := review.NewHandler(fuzzed(f))

@@ -21,9 +21,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// FuzzDecode holds what is read of a body against the API server's decoder, sigs.k8s.io/json in its strict mode: which bodies
-// get a review, which objects convert, the tree that a converter sees, and the tree that leaves. The strict mode knows no
-// repeated names; webhookd refuses them in the envelope, in an object and in its metadata, and hands on those further down.
+// FuzzDecode compares webhookd with the API server's decoder, sigs.k8s.io/json in its strict mode:
+// which bodies get a review, which objects convert, the tree that a converter sees, and the tree in
+// the answer. The strict mode refuses all repeated names; webhookd refuses them in the envelope, in
+// an object and in its metadata, and keeps those further down.
 func FuzzDecode(f *testing.F) {
 	for _, body := range goldenRequests(f) {
 		f.Add(body)
@@ -82,7 +83,7 @@ func decodeSeeds() []string {
 	}
 }
 
-// A witness is a converter that does nothing but look at the objects of the version that they came with.
+// A witness is a converter that only records the objects.
 type witness struct{ objects []sight }
 
 // A sight is an object as a converter sees it.
@@ -104,7 +105,7 @@ func textOf(n *jsondoc.Node) string {
 	return text
 }
 
-// treeOf decodes a node through the methods that converters have.
+// treeOf decodes a node through the methods for converters.
 func treeOf(n *jsondoc.Node) (any, error) {
 	switch n.Kind() {
 	case jsondoc.Map, jsondoc.Array:
@@ -129,23 +130,23 @@ func treeOf(n *jsondoc.Node) (any, error) {
 	}
 }
 
-// An expectation is what the strict decoder makes of a body.
+// An expectation is the strict decoder's reading of a body.
 type expectation struct {
 	rejected, failed bool
 	desired          string
 	objects          []expected
 }
 
-// An expected is one of the objects of a review that is answered.
+// An expected is one object of a review that is answered.
 type expected struct {
 	text    []byte
 	fails   bool
 	visited bool  // by the converter
-	tree    any   // nil if the decoder cannot hold a number of it
-	err     error // that makes the tree no tree
+	tree    any   // nil if a number does not fit into the decoder
+	err     error // why the tree is incomplete
 }
 
-// expect reads a body. It fails the test where the decoder and jsontext disagree about what JSON is.
+// expect decodes a body. It fails the test if the decoder and jsontext disagree on what is JSON.
 func expect(t *testing.T, body []byte) expectation {
 	t.Helper()
 	rejected := expectation{rejected: true}
@@ -173,8 +174,9 @@ func expect(t *testing.T, body []byte) expectation {
 	return e
 }
 
-// readable reports whether a body is JSON of valid UTF-8, not nested too deep. The decoder puts U+FFFD for half a surrogate
-// pair and for what is no UTF-8; webhookd refuses both, since the text could not leave as it came.
+// readable reports whether a body is valid UTF-8 JSON that is not nested too deep. The decoder
+// replaces invalid UTF-8 and half surrogate pairs with U+FFFD; webhookd refuses both, because it
+// could not return the text unchanged.
 func readable(t *testing.T, body []byte) bool {
 	t.Helper()
 	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &struct{}{})
@@ -199,7 +201,7 @@ func depthOf(text []byte) (depth int) {
 	}
 }
 
-// strictMembers returns the members of an object, if it is one and none repeats another's name.
+// strictMembers returns the members of an object, if text is one and repeats no name.
 func strictMembers(text []byte) (map[string]json.RawMessage, bool) {
 	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return nil, false
@@ -251,7 +253,7 @@ func (o *expected) decode() {
 	}
 }
 
-// compare holds what the converter saw and the answer against the body.
+// compare checks what the converter saw, and the answer, against the body.
 func (e *expectation) compare(t *testing.T, seen []sight, answer []byte) {
 	t.Helper()
 	if to := strings.Count(e.desired, "/"); to != 1 || strings.HasPrefix(e.desired, "/") {
@@ -291,7 +293,7 @@ func (e *expectation) compare(t *testing.T, seen []sight, answer []byte) {
 	}
 }
 
-// left compares an object with what became of it.
+// left compares an object with its text in the answer.
 func (o *expected) left(desired string, text []byte) error {
 	want, ok := o.tree.(map[string]any)
 	if !ok {

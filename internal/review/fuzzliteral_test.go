@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// FuzzLiteral puts any value, any spelling of a name and any white space beside, around and into what converters edit: a review
-// hands on, byte for byte, what none of them touched (invariant I6), and what was moved.
+// FuzzLiteral puts any value, any spelling of a name and any white space next to, around and into
+// what converters edit. A review returns untouched and moved text byte for byte (invariant I6).
 func FuzzLiteral(f *testing.F) {
 	for _, value := range literals() {
 		for which := range untouched() {
@@ -46,8 +46,8 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
-// untouched has, for each reviewer of FuzzLiteral, an object and what becomes of it. In place of $ stands the value, of # the
-// name and of ~ white space.
+// untouched returns, for each reviewer of FuzzLiteral, an object and its conversion. $ is the
+// value, # the name and ~ white space.
 func untouched() []struct{ object, want string } {
 	return []struct{ object, want string }{
 		{
@@ -71,7 +71,7 @@ func moving(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 	return err
 }
 
-// fits reports whether the parts make objects that webhookd reads.
+// fits reports whether the parts make objects that webhookd accepts.
 func fits(value, name []byte, space string) bool {
 	isName := jsontext.Value(name).Kind() == '"' && jsontext.Value(name).IsValid()
 	return isName && len(value)+len(space) < 1<<10 && strings.Trim(space, " \t\r\n") == "" &&

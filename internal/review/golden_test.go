@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden answers again")
 
 const goldens = "../../testdata/conversionreviews"
 
-// goldenRequests returns the bodies of all golden requests by their names.
+// goldenRequests returns the bodies of all golden requests by name.
 func goldenRequests(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join(goldens, "*.request.json"))
@@ -36,7 +36,7 @@ func goldenRequests(tb testing.TB) map[string][]byte {
 	return requests
 }
 
-// Every golden request is answered as its golden answer says, byte for byte.
+// Every golden request gets its golden answer, byte for byte.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
 	h := review.NewHandler(builtinReviewer(t, review.Hooks{}))
@@ -76,7 +76,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// The README says which clause each golden pins, and has no golden that is not there.
+// The README lists the clause that each golden pins, and lists only existing goldens.
 func TestGoldensReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(goldens, "README.md"))

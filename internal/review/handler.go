@@ -15,17 +15,19 @@ import (
 	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
-// NewHandler returns a handler that answers the ConversionReview in the body of a request with r. A body with a uid gets
-// HTTP 200 and a review, whatever its objects are (invariant I8); any other gets an error with a metav1.Status, whose
-// message the API server shows. The limits of a body and the deadline are its caller's: they come with the request, as
-// http.MaxBytesReader and as the context's deadline.
+// NewHandler returns a handler that answers the ConversionReview in the body of a request with r. A
+// body with a uid gets HTTP 200 and a review, even if its objects cannot be converted (invariant
+// I8). Any other body gets an HTTP error with a metav1.Status, whose message the API server shows.
+// The caller sets the size limit with http.MaxBytesReader and the deadline in the request's
+// context.
 func NewHandler(r *Reviewer) http.Handler {
 	h := &handler{reviewer: r, contentType: []string{"application/json"}}
 	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
 	return h
 }
 
-// writeSize gathers the pieces of an answer: each write below it is a TLS record and a system call of its own.
+// writeSize is the size of the buffer that joins the pieces of an answer: each smaller write would
+// be a TLS record and a system call of its own.
 const writeSize = 64 << 10
 
 type handler struct {
@@ -48,7 +50,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	c, err := h.reviewer.review(req.Context(), body)
-	if !c.overdue { // else a converter still has the body
+	if !c.overdue { // else a converter still uses the body
 		defer h.bodies.put(body)
 		defer h.reviewer.end(c)
 	}
@@ -61,19 +63,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 const (
-	// firstRead is what a body is given room for to begin with, in bytes: most have no more.
+	// firstRead is the size of the first buffer for a body in bytes. Most bodies fit.
 	firstRead = 4 << 10
-	// readGrowth is by how much the room grows each time that it is used up. A client holds no more than this many times what
-	// it has sent, until that is earnest.
+	// readGrowth is the factor by which a full buffer grows. Below earnest bytes, a client takes at
+	// most this many times the memory of what it has sent.
 	readGrowth = 4
-	// earnest is how much of a body has to have come for the rest to get its room at once: larger buffers are not copied
-	// (TestR2LegalListOf100MB in test/oracle/faults).
+	// earnest is how many bytes of a body must have arrived before the rest gets its buffer at
+	// once: larger buffers are not copied (TestR2LegalListOf100MB in test/oracle/faults).
 	earnest = 4 << 20
 )
 
-// read returns the whole body in a buffer that has grown with it: what a client promises costs nothing.
+// read returns the whole body. Its buffer grows with what arrives, so Content-Length alone costs
+// nothing.
 func (h *handler) read(req *http.Request) ([]byte, error) {
-	size := int(req.ContentLength) // negative: it does not tell
+	size := int(req.ContentLength) // negative: unknown
 	room := firstRead
 	body := h.bodies.get(atMost(room, size))[:0]
 	for len(body) != size {
@@ -101,7 +104,7 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// makeRoom asks for a buffer of so many bytes, where somebody bounds the memory of all bodies.
+// makeRoom asks for a buffer of size bytes, if the body is bounded together with others.
 func makeRoom(body io.Reader, size int) error {
 	if bounded, ok := body.(interface{ Room(n int64) error }); ok {
 		return bounded.Room(int64(size))
@@ -109,7 +112,7 @@ func makeRoom(body io.Reader, size int) error {
 	return nil
 }
 
-// atMost returns n, or size where that is known and less.
+// atMost returns n, or size if that is known and smaller.
 func atMost(n, size int) int {
 	if size >= 0 {
 		return min(n, size)
@@ -128,7 +131,7 @@ func (h *handler) larger(body []byte, size int) []byte {
 	return larger
 }
 
-// write sends the answer with its length, so that it goes out in one piece and not in chunks.
+// write sends the answer with its length, so it goes out in one piece and not in chunks.
 func (h *handler) write(w http.ResponseWriter, c *conversion) error {
 	header := w.Header()
 	header["Content-Type"] = h.contentType
@@ -144,7 +147,7 @@ func (h *handler) write(w http.ResponseWriter, c *conversion) error {
 	return err
 }
 
-// refuse answers a body that could not be read, or whose review there is no memory for.
+// refuse answers a body that could not be read, or a review that there is no memory for.
 func refuse(w http.ResponseWriter, err error) {
 	var tooLarge *http.MaxBytesError
 	var invalid *RequestError

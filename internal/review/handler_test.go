@@ -20,14 +20,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// A reply is what a handler answered.
+// A reply is an answer of the handler.
 type reply struct {
 	code   int
 	header http.Header
 	body   []byte
 }
 
-// post sends a body to the handler, with its length when it is a reader that tells it.
+// post sends a body to the handler, with its length if the reader knows it.
 func post(t *testing.T, h http.Handler, body io.Reader) reply {
 	t.Helper()
 	return send(h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert?timeout=30s", body))
@@ -39,10 +39,10 @@ func send(h http.Handler, req *http.Request) reply {
 	return reply{rec.Code, rec.Header(), rec.Body.Bytes()}
 }
 
-// An answer has HTTP 200 and its length, whatever became of the objects.
+// An answer has HTTP 200 and its length, whether objects fail or not.
 func TestHandlerAnswers(t *testing.T) {
 	t.Parallel()
-	large := named(strings.Repeat("x", 200<<10)) // more than is gathered in one write
+	large := named(strings.Repeat("x", 200<<10)) // more than one write
 	for name, body := range map[string][]byte{
 		"success": request(named("a")), "none": request(), "failed": request(named("bad")), "no version": withRequest(uidPart),
 		"large": request(large, large, large), "large, failed": request(large, named("bad")),
@@ -58,7 +58,7 @@ func TestHandlerAnswers(t *testing.T) {
 				"with its length": strings.NewReader(string(body)), "chunked": io.MultiReader(strings.NewReader(string(body))),
 				"byte by byte": iotest.OneByteReader(strings.NewReader(string(body))), "with the end at once": iotest.DataErrReader(strings.NewReader(string(body))),
 			} {
-				h := review.NewHandler(newReviewer(t, failNamed, review.Hooks{})) // whose buffers hold nothing yet
+				h := review.NewHandler(newReviewer(t, failNamed, review.Hooks{})) // with empty buffers
 				got := post(t, h, from)
 				if !bytes.Equal(got.body, want) {
 					t.Errorf("%s: got  %.300s\nwant %.300s", sender, got.body, want)
@@ -77,7 +77,7 @@ type overloadError struct{}
 func (overloadError) Error() string   { return "no room" }
 func (overloadError) StatusCode() int { return http.StatusTooManyRequests }
 
-// A body without an answer has a metav1.Status, whose message the API server shows.
+// A body that gets no review gets a metav1.Status, whose message the API server shows.
 func TestHandlerRefuses(t *testing.T) {
 	t.Parallel()
 	good := string(request(named("a")))
@@ -133,7 +133,7 @@ func TestHandlerRefuses(t *testing.T) {
 				(answer.header.Get("Retry-After") == "1") != retry {
 				t.Errorf("header %v", answer.header)
 			}
-			// The handler is none the worse for it.
+			// The handler still works.
 			if again := post(t, h, strings.NewReader(good)); again.code != http.StatusOK {
 				t.Errorf("%d afterwards", again.code)
 			}
@@ -141,7 +141,7 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 }
 
-// A review of the size of the largest legal one comes whole, and so does the answer.
+// The largest legal review arrives complete, and so does the answer.
 func TestHandlerOverHTTP(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(review.NewHandler(newReviewer(t, touch, review.Hooks{})))
@@ -178,7 +178,8 @@ func (w goneWriter) Header() http.Header       { return w.header }
 func (goneWriter) WriteHeader(int)             {}
 func (goneWriter) Write(p []byte) (int, error) { return len(p) / 2, io.ErrClosedPipe }
 
-// A client that is gone while its answer is written leaves nothing behind: net/http closes the connection.
+// A client that goes while its answer is written leaves nothing behind: net/http closes the
+// connection.
 func TestHandlerClientGone(t *testing.T) {
 	t.Parallel()
 	h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
@@ -198,7 +199,7 @@ func TestHandlerClientGone(t *testing.T) {
 	}
 }
 
-// The converter's context is the request's, so that a client's leaving or the deadline ends it.
+// The converter gets the request's context, so it ends with the client or the deadline.
 func TestHandlerContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -22,7 +22,8 @@ const (
 	uid           = "705ab4f5-6393-11e8-b7cc-42010a800002"
 )
 
-// newReviewer converts Widgets of example.com, between the hub v1 and the spokes v1alpha1 and v1beta1, with convert.
+// newReviewer returns a reviewer that converts Widgets of example.com, between the hub v1 and the
+// spokes v1alpha1 and v1beta1, with convert.
 func newReviewer(tb testing.TB, convert converters.Func, hooks review.Hooks) *review.Reviewer {
 	tb.Helper()
 	registry, err := converters.NewRegistry(converters.Kind{
@@ -35,33 +36,34 @@ func newReviewer(tb testing.TB, convert converters.Func, hooks review.Hooks) *re
 	return review.NewReviewer(func() *converters.Registry { return registry }, hooks)
 }
 
-// nothing is a converter that has nothing to do.
+// nothing is a converter that changes nothing.
 func nothing(context.Context, *jsondoc.Object, string, string) error { return nil }
 
-// request is the body that the API server sends for objects to be converted to v1.
+// request returns the body that the API server sends to convert objects to v1.
 func request(objects ...string) []byte {
 	return []byte(`{"kind":"ConversionReview","apiVersion":"` + reviewV1 + `","request":{"uid":"` + uid +
 		`","desiredAPIVersion":"example.com/v1","objects":[` + strings.Join(objects, ",") + `]},` +
 		`"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}` + "\n")
 }
 
-// widget is an object of version v1beta1 with members, such as `"metadata":{}`, behind apiVersion and kind.
+// widget returns an object of version v1beta1 with members, such as `"metadata":{}`, after
+// apiVersion and kind.
 func widget(members ...string) string {
 	return "{" + strings.Join(slices.Concat([]string{`"apiVersion":"example.com/v1beta1"`, `"kind":"Widget"`}, members), ",") + "}"
 }
 
-// named is a widget with a name in a namespace.
+// named returns a widget with a name in a namespace.
 func named(name string) string {
 	return widget(`"metadata":{"name":"` + name + `","namespace":"default"}`)
 }
 
-// An answer is a decoded answer, with each object as its text.
+// An answer is a decoded answer, with the text of each object.
 type answer struct {
 	apiVersion, uid, status, message string
 	objects                          []string
 }
 
-// ask returns the answer to a body, which must have one.
+// ask returns the answer to a body, and fails the test if there is none.
 func ask(t *testing.T, r *review.Reviewer, body []byte) answer {
 	t.Helper()
 	text, err := r.Review(t.Context(), nil, body)
@@ -78,7 +80,7 @@ func decode(t *testing.T, text []byte) answer {
 	t.Helper()
 	var decoded apiextensionsv1.ConversionReview
 	if err := json.Unmarshal(text, &decoded); err != nil || decoded.Response == nil {
-		t.Fatalf("answer is no review: %v\n%s", err, text)
+		t.Fatalf("answer is not a review: %v\n%s", err, text)
 	}
 	a := answer{
 		apiVersion: decoded.APIVersion, uid: string(decoded.Response.UID),
@@ -103,7 +105,7 @@ func (a answer) wantFailed(t *testing.T, texts ...string) {
 	}
 }
 
-// wantObjects checks that the review succeeded with these objects, letter for letter.
+// wantObjects checks that the review succeeded with these objects, byte for byte.
 func (a answer) wantObjects(t *testing.T, objects ...string) {
 	t.Helper()
 	if a.status != "Success" || a.message != "" {
@@ -119,7 +121,7 @@ func (a answer) wantObjects(t *testing.T, objects ...string) {
 	}
 }
 
-// rejected returns the text of the error that a body without an answer gets.
+// rejected returns the error text of a body that gets no review.
 func rejected(t *testing.T, r *review.Reviewer, body []byte) string {
 	t.Helper()
 	text, err := r.Review(t.Context(), []byte("kept"), body)
@@ -133,7 +135,7 @@ func rejected(t *testing.T, r *review.Reviewer, body []byte) string {
 	return refusal.Error()
 }
 
-// raw is a value from JSON text.
+// raw returns a value from JSON text.
 func raw(text string) jsondoc.Value {
 	v, err := jsondoc.RawValue([]byte(text))
 	if err != nil {
@@ -142,12 +144,12 @@ func raw(text string) jsondoc.Value {
 	return v
 }
 
-// set is a converter that sets the value at a path.
+// set returns a converter that sets the value at a path.
 func set(text string, path ...string) converters.Func {
 	return func(_ context.Context, obj *jsondoc.Object, _, _ string) error { return obj.Set(raw(text), path...) }
 }
 
-// remove is a converter that removes the value at a path.
+// remove returns a converter that removes the value at a path.
 func remove(path ...string) converters.Func {
 	return func(_ context.Context, obj *jsondoc.Object, _, _ string) error { return obj.Remove(path...) }
 }

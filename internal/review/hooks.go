@@ -11,98 +11,107 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Hooks are told what happens. Each may be nil. They are called many at once, so they must be quick and safe for concurrent
-// use; those of one review are called one after the other, until it is answered. They are never told a field's value (invariant I11); names that a client made up are
-// in Result.Message and in the paths of GuardRefused only, all others are the registry's.
+// Hooks observe reviews. Each may be nil. They are called concurrently, so they must be quick and
+// safe for concurrent use; until a review is answered, its hooks are called one at a time. They
+// never get a field's value (invariant I11). Names that a client chose are only in Result.Message
+// and in the paths of GuardRefused; all others are from the registry.
 type Hooks struct {
-	// ReviewDone is called once for each body, after the answer was made.
+	// ReviewDone is called once for each body, after the answer is built.
 	ReviewDone func(ctx context.Context, r Result)
-	// ObjectsDone is called for each run of objects of one pair in a review. Objects that were at the desired version
-	// already are not told.
+	// ObjectsDone is called for each run of objects of one pair in a review. It leaves out objects
+	// that had the desired version already.
 	ObjectsDone func(o Objects)
-	// GuardRefused is called for each path that a converter changed and must not.
+	// GuardRefused is called for each path that a converter changed but must not change.
 	GuardRefused func(pair Pair, path string)
-	// Panicked is called for each panic of a converter, even after its review was answered, and for one of a hook on a
-	// goroutine that is not the request's.
+	// Panicked is called for each panic of a converter, even after its review was answered, and for
+	// each panic of a hook on a goroutine other than the request's.
 	Panicked func(ctx context.Context, p Panic)
-	// UnknownFields is called for each run of objects of one pair in a review if any of them had fields that no version has in
-	// the converter's copy of the CRD. The kind is that of the registry which the review saw.
+	// UnknownFields is called for each run of objects of one pair in a review if any of them had
+	// fields that no version in the converter's copy of the CRD has. The kind is from the registry
+	// that the review used.
 	UnknownFields func(kind *converters.Kind, pair Pair)
-	// Stuck is called with 1 when a conversion of the kind KIND.GROUP has not returned by its deadline, so that its review
-	// was answered without it, and with -1 when it has returned after all.
-	Stuck func(kind string, more int)
+	// Stuck is called with 1 when a conversion of the kind KIND.GROUP misses its deadline and its
+	// review is answered without it, and with -1 when it returns after all.
+	Stuck func(kind string, delta int)
 
-	// Reserve is asked before a review takes more memory than its body lets expect: so many bytes more for the request whose
-	// context ctx is. An error is the answer to the whole request; its StatusCode method says with which HTTP code.
+	// Reserve is called before a review takes more memory than its body size suggests, with the
+	// context of the request and the additional bytes. An error becomes the answer to the whole
+	// request, with the HTTP code that its StatusCode method returns.
 	Reserve func(ctx context.Context, bytes int64) error
-	// Hold is called when a review is answered while its converter still runs: what the request of ctx holds, its body and
-	// what Reserve granted, is held until release is called. A call of Reserve may be in progress.
+	// Hold is called when a review is answered while its converter still runs. The memory of the
+	// request (its body and what Reserve granted) stays counted until release is called. A call of
+	// Reserve may be in progress.
 	Hold func(ctx context.Context) (release func())
 }
 
-// Unknown stands in a Pair for what the registry does not know.
+// Unknown replaces what the registry does not know in a Pair.
 const Unknown = "unknown"
 
-// A Pair is a kind, as KIND.GROUP, and the versions of a conversion. All its values are from the registry, or Unknown.
+// A Pair is a kind, as KIND.GROUP, and the versions of a conversion. All values are from the
+// registry or Unknown.
 type Pair struct{ Kind, From, To string }
 
 func unknownPair() Pair { return Pair{Unknown, Unknown, Unknown} }
 
-// Objects are some objects of one pair that follow each other in a review.
+// Objects are consecutive objects of one pair in a review.
 type Objects struct {
 	Pair Pair
-	// Failed are those that could not be converted, WithKept those of which values were kept in annotations.
+	// Failed counts the objects that could not be converted, WithKept those with kept values in
+	// their annotations.
 	Failed, WithKept int
-	// TooLarge are those that failed because what had to be kept did not fit into the annotations.
+	// TooLarge counts the objects that failed because their kept values did not fit into the
+	// annotations.
 	TooLarge int
-	// CostLimited are those of which an expression reached its cost limit.
+	// CostLimited counts the objects for which an expression reached its cost limit.
 	CostLimited int
-	// Kept has the sizes of those whose result has annotations with kept values, of third versions as well. It must not be
-	// kept.
+	// Kept has the sizes for each object whose result has kept values in its annotations, including
+	// those of third versions. Hooks must copy it.
 	Kept []Kept
-	// Durations has the time that each took, one for each object. It must not be kept.
+	// Durations has the duration of each conversion. Hooks must copy it.
 	Durations []time.Duration
 }
 
-// Kept are sizes in bytes of names and values: of the annotations in which values are kept, and of all annotations of the same
-// object, as the API server counts them against its limit of 256 KiB.
+// Kept has sizes in bytes of names and values: Bytes for the annotations with kept values,
+// Annotations for all annotations of the object, as the API server counts them against its limit of
+// 256 KiB.
 type Kept struct{ Bytes, Annotations int }
 
-// A Result is what became of one review.
+// A Result describes one finished review.
 type Result struct {
-	// UID is the request's, or a hash of it if it is not like one.
+	// UID is the request's uid, or a hash of it if it does not look like one.
 	UID string
-	// Pair is that of the first object that needed a conversion.
+	// Pair is the pair of the first object that needed a conversion.
 	Pair Pair
-	// Objects is the number of objects in the request, Failed that of those which could not be converted.
+	// Objects is the number of objects in the request, Failed how many of them could not be
+	// converted.
 	Objects, Failed int
-	// Rejected says why there is no review in answer; Message is that of a failed one.
+	// Rejected says why the answer is not a review. Message is the message of a failed review.
 	Rejected error
 	Message  string
 	// BytesIn and BytesOut are the sizes of the bodies.
 	BytesIn, BytesOut int
-	// Duration is the time from the whole body to the whole answer, and At its end.
+	// Duration is the time from the complete body to the complete answer, and At its end.
 	Duration time.Duration
 	At       time.Time
 }
 
-// A Panic is a panic of a converter. It holds no value of the object.
+// A Panic describes a panic of a converter. It has no value of the object.
 type Panic struct {
 	Pair Pair
-	// UID is that of the review.
+	// UID identifies the review.
 	UID string
 	// Type is the type of the panic's value, or the text of a runtime error.
 	Type string
-	// Stack are the functions and lines, innermost first, one a line.
+	// Stack has one function with its line per line, innermost first.
 	Stack string
 }
 
-// batch gathers the objects of one pair that follow each other, so that a list costs one call of the hook.
+// A batch collects consecutive objects of one pair, so a list costs one call of the hook.
 type batch struct {
 	Objects
 
-	first Pair
-	old   *converters.Kind // whose copy of the CRD lacks fields of one of the objects; nil: none does
+	first    Pair
+	outdated *converters.Kind // its copy of the CRD lacks fields of an object; nil: none does
 }
 
 // observe counts one object.
@@ -117,7 +126,7 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 	}
 	b.Durations = append(b.Durations, took)
 	if c.noted.UnknownFields {
-		b.old = c.kind
+		b.outdated = c.kind
 	}
 	if c.noted.CostLimit {
 		b.CostLimited++
@@ -138,7 +147,7 @@ func (c *conversion) observe(pair Pair, took time.Duration, err error) {
 	}
 }
 
-// observeKept counts what the result of a conversion has in its annotations.
+// observeKept counts the kept values in the annotations of a result.
 func (c *conversion) observeKept() {
 	b := &c.batch
 	if c.keeps {
@@ -149,20 +158,20 @@ func (c *conversion) observeKept() {
 	}
 }
 
-// flush tells the hooks of the batch and starts the next.
+// flush passes the batch to the hooks and starts the next.
 func (c *conversion) flush() {
 	b := &c.batch
 	if b.Pair != (Pair{}) && c.hooks.ObjectsDone != nil {
 		c.hooks.ObjectsDone(b.Objects)
 	}
-	if b.old != nil && c.hooks.UnknownFields != nil {
-		c.hooks.UnknownFields(b.old, b.Pair)
+	if b.outdated != nil && c.hooks.UnknownFields != nil {
+		c.hooks.UnknownFields(b.outdated, b.Pair)
 	}
-	b.old = nil
+	b.outdated = nil
 	b.Objects = Objects{Pair: b.Pair, Durations: b.Durations[:0], Kept: b.Kept[:0]}
 }
 
-// report tells the hook of the whole review.
+// report passes the whole review to its hook.
 func (c *conversion) report(ctx context.Context, err error, took time.Duration) {
 	if c.hooks.ReviewDone == nil {
 		return
@@ -178,13 +187,14 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	c.hooks.ReviewDone(ctx, r)
 }
 
-// loggableUID returns the uid if it is like one of the API server's, else a hash, so that clients cannot inject log text.
+// loggableUID returns the uid if it looks like one of the API server's, else a hash, so clients
+// cannot inject log text.
 func (c *conversion) loggableUID() string {
 	literal := c.doc.Text(c.envelope.uid.at)
 	if len(literal) <= len(`""`) || literal[0] != '"' {
 		return ""
 	}
-	if uid := c.envelope.uid.says; !c.envelope.uid.long && len(uid) <= 64 && isPlain(uid) {
+	if uid := c.envelope.uid.value; !c.envelope.uid.long && len(uid) <= 64 && isPlain(uid) {
 		return uid
 	}
 	hash := sha256.New()

@@ -16,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// A record is all that the hooks were told.
+// A record has the calls of the hooks.
 type record struct {
 	mu      sync.Mutex
 	Results []review.Result
@@ -45,10 +45,10 @@ func (r *record) hooks() review.Hooks {
 	}
 }
 
-// known is the pair that most tests convert.
+// known returns the pair that most tests convert.
 func known() review.Pair { return review.Pair{Kind: "Widget.example.com", From: "v1beta1", To: "v1"} }
 
-// Each review is told once, with what became of it; objects are told in runs of one pair.
+// Each review is reported once, with its result; objects are reported in runs of one pair.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	const current = `{"apiVersion":"example.com/v1","kind":"Widget"}`
@@ -135,7 +135,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// A body that has no answer is told, too.
+// A rejected body is reported, too.
 func TestHooksOfARejectedBody(t *testing.T) {
 	t.Parallel()
 	var got record
@@ -145,15 +145,15 @@ func TestHooksOfARejectedBody(t *testing.T) {
 		text := rejected(t, r, []byte(body))
 		if len(got.Results) != 1 || got.Results[0].Rejected == nil || got.Results[0].Rejected.Error() != text ||
 			got.Results[0].BytesIn != len(body) || got.Results[0].BytesOut != 0 || got.Results[0].UID != "" {
-			t.Errorf("told %+v", got.Results)
+			t.Errorf("reported %+v", got.Results)
 		}
 	}
 	if len(got.Batches) > 0 {
-		t.Errorf("told of objects: %+v", got.Batches)
+		t.Errorf("reported objects: %+v", got.Batches)
 	}
 }
 
-// Each path that a converter must not touch is told with the pair.
+// Each path that a converter must not change is reported with the pair.
 func TestHooksOfTheGuard(t *testing.T) {
 	t.Parallel()
 	var got record
@@ -165,7 +165,7 @@ func TestHooksOfTheGuard(t *testing.T) {
 	}
 }
 
-// What converts nothing takes time as well: reading a body that is refused, above all.
+// Reviews that convert nothing take time as well, above all to read a rejected body.
 func TestRefusedBodiesTakeTime(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string][]byte{
@@ -180,7 +180,7 @@ func TestRefusedBodiesTakeTime(t *testing.T) {
 	}
 }
 
-// What a conversion keeps in annotations is counted; a kept value of a third version that passes is not.
+// New kept values are counted; a kept value of a third version that passes through is not.
 func TestObjectsWithKeptValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	keep := converters.Func(func(_ context.Context, obj *jsondoc.Object, from, _ string) error {
@@ -200,6 +200,6 @@ func TestObjectsWithKeptValuesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Batches) != 1 || got.Batches[0].WithKept != 2 || got.Batches[0].Failed != 0 {
-		t.Errorf("told of objects: %+v", got.Batches)
+		t.Errorf("reported objects: %+v", got.Batches)
 	}
 }

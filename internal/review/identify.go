@@ -2,7 +2,7 @@ package review
 
 import "github.com/crdconvert/webhookd/internal/jsondoc"
 
-// identify returns what says which converter an object needs. It refuses what is longer than anything that identifies.
+// identify returns the names that select a converter. It refuses names that are too long.
 func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {
 	apiVersion = c.str(src, "apiVersion", &c.memos.apiVersion)
 	kind = c.str(src, "kind", &c.memos.kind)
@@ -21,10 +21,10 @@ func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err
 	return apiVersion, kind, err
 }
 
-// checkMetadata refuses long strings in metadata. Those in labels and annotations are not looked at.
+// checkMetadata refuses long strings in metadata. It ignores those in labels and annotations.
 func (c *conversion) checkMetadata(src jsondoc.Outline) (err error) {
 	c.doc.EachNested(src, func(name []byte, at jsondoc.Span) bool {
-		if at.End-at.Start <= maxText { // which is most of them, and spares a look at their text
+		if at.End-at.Start <= maxText { // most of them, so their text is not read
 			return true
 		}
 		if literal := c.doc.Text(at); literal[0] == '"' && jsondoc.LongerThan(literal, maxText) {
@@ -36,13 +36,13 @@ func (c *conversion) checkMetadata(src jsondoc.Outline) (err error) {
 	return err
 }
 
-// str returns the string that a member of an object is, or "" if it is none or a long one.
+// str returns a string member of an object, or "" if it is long or not a string.
 func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
 	at, _ := c.doc.Member(src, name)
 	return c.unquote(at, m)
 }
 
-// inMetadata is str for a member of its metadata.
+// inMetadata is str for a member of the metadata.
 func (c *conversion) inMetadata(src jsondoc.Outline, name string) string {
 	at, _ := c.doc.Nested(src, name)
 	return c.unquote(at, &memo{})

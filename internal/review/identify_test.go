@@ -10,7 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// What identifies an object has at most 1 KiB, however it is spelt; a longer one fails by its path, and is not quoted.
+// The names that identify an object have at most 1 KiB, in any spelling; a longer one fails with
+// its path, and is not quoted.
 func TestLongNamesOfObjects(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("x", 1<<10)
@@ -22,7 +23,7 @@ func TestLongNamesOfObjects(t *testing.T) {
 	const named = "objects[0] Widget default/a v1beta1 -> v1: "
 	tests := map[string]struct {
 		object string
-		want   string // of the message; empty: it is converted
+		want   string // part of the message; empty: success
 	}{
 		"apiVersion":              {`{"apiVersion":"example.com/` + long + `","kind":"Widget"}`, "objects[0] Widget: longer than 1024 bytes, set it to GROUP/VERSION: .apiVersion"},
 		"kind":                    {`{"apiVersion":"example.com/v1beta1","kind":"` + long + `"}`, "objects[0] v1beta1 -> v1: longer than 1024 bytes, set it to the kind: .kind"},
@@ -60,8 +61,8 @@ func TestLongNamesOfObjects(t *testing.T) {
 	}
 }
 
-// Of what is long in an envelope or in metadata, nothing is copied: not to refuse it, nor to hash it for the log, nor to
-// compare it after a converter has edited metadata.
+// Long strings in the envelope or in metadata are not copied: not to refuse them, to hash them for
+// the log, or to compare them after a converter has edited metadata.
 func TestLongTextsAreNotCopied(t *testing.T) {
 	const size = 4 << 20
 	long := strings.Repeat("f", size)

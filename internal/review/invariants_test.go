@@ -17,10 +17,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// The tests named after an invariant hold it, whatever the request is made of; docs/invariants.md lists them.
+// The tests named after an invariant check it for all kinds of requests; docs/invariants.md lists
+// them.
 
-// assorted is a list of objects of all sorts, in an order that seed gives, each with its number in spec.i, and what becomes
-// of each.
+// assorted returns a mixed list of objects in an order that seed determines, each with its number
+// in spec.i, and their conversions.
 func assorted(seed uint64, n int) (objects, converted []string) {
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same list for the same seed
 	for i := range n {
@@ -77,7 +78,7 @@ func TestInvariantI3UIDAndReviewVersionAreEchoed(t *testing.T) {
 	}
 }
 
-// Each single member of metadata, added, changed or removed, in any of the ways in which a converter can do so.
+// Each member of metadata is added, changed or removed, in any way open to a converter.
 func TestInvariantI4MetadataIsImmutable(t *testing.T) {
 	t.Parallel()
 	full, err := jsondoc.ParseObject([]byte(fullMeta))
@@ -88,7 +89,7 @@ func TestInvariantI4MetadataIsImmutable(t *testing.T) {
 	if err := full.Each(func(name string, _ *jsondoc.Node) bool { names = append(names, name); return true }); err != nil {
 		t.Fatal(err)
 	}
-	replace := func(edit converters.Func) converters.Func { // the whole metadata, or the whole object, by another text
+	replace := func(edit converters.Func) converters.Func { // replaces the whole metadata, or the whole object
 		return func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 			other, err := jsondoc.ParseObject(bytes.Clone(obj.Text()))
 			if err != nil {
@@ -108,13 +109,13 @@ func TestInvariantI4MetadataIsImmutable(t *testing.T) {
 			for way, convert := range map[string]converters.Func{"in place": edit, "as a whole": replace(edit)} {
 				t.Run(name+" "+how+" "+way, func(t *testing.T) {
 					t.Parallel()
-					var told record
-					got := ask(t, newReviewer(t, convert, told.hooks()), request(metadata(fullMeta)))
+					var reported record
+					got := ask(t, newReviewer(t, convert, reported.hooks()), request(metadata(fullMeta)))
 					switch {
 					case name != "labels" && name != "annotations":
 						got.wantFailed(t, jsondoc.FormatPath("metadata", name))
-						if len(told.Refused) != 1 || told.Refused[0].Path != jsondoc.FormatPath("metadata", name) {
-							t.Errorf("hook was told %v", told.Refused)
+						if len(reported.Refused) != 1 || reported.Refused[0].Path != jsondoc.FormatPath("metadata", name) {
+							t.Errorf("hook got %v", reported.Refused)
 						}
 					case how == "set":
 						got.wantFailed(t, "converter set a string for a map of strings", jsondoc.FormatPath("metadata", name))
@@ -167,7 +168,7 @@ func TestInvariantI7BytesAreDeterministic(t *testing.T) {
 	want := map[string]string{}
 	for round := range 30 {
 		r := builtinReviewer(t, review.Hooks{})
-		for name, body := range goldenRequests(t) { // in another order each time
+		for name, body := range goldenRequests(t) { // in random order
 			text, err := r.Review(t.Context(), nil, body)
 			got := fmt.Sprintf("%s %v", text, err)
 			if round > 0 && want[name] != got {
@@ -201,8 +202,8 @@ func TestInvariantI8AKnownUIDGetsHTTP200(t *testing.T) {
 	}
 }
 
-// Every subset of an object that server-side apply can send, and null in each place, converts between all versions of
-// all kinds that are compiled in.
+// Every subset of an object that server-side apply can send, and null in each place, converts
+// between all versions of all compiled-in kinds.
 func TestInvariantI9FragmentsConvert(t *testing.T) {
 	t.Parallel()
 	r := builtinReviewer(t, review.Hooks{})
@@ -246,21 +247,21 @@ func TestInvariantI11NoObjectContentShows(t *testing.T) {
 	for name, convert := range misbehaviours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told record
-			r := newReviewer(t, convert, told.hooks())
+			var reported record
+			r := newReviewer(t, convert, reported.hooks())
 			text, err := r.Review(t.Context(), nil, request(canaries("canary-2-2"), canaries("canary-3-3"), strings.Replace(canaries("canary-4-4"), "{", `{"spec":1,`, 1)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if all := fmt.Sprintf("%s %+v", text, &told); canary.MatchString(all) || strings.Contains(all, secret) {
+			if all := fmt.Sprintf("%s %+v", text, &reported); canary.MatchString(all) || strings.Contains(all, secret) {
 				t.Errorf("%q shows in %s", canary.FindAllString(all, -1), all)
 			}
 		})
 	}
 }
 
-// docs/invariants.md names a test for each invariant, and each test of that name there is.
-// Names that stand twice below the top of an object: what a converter edits is the last one, and what it leaves alone stays.
+// A name may be repeated below the top of an object: a converter edits the last one, and untouched
+// ones stay.
 func TestInvariantI13TheLastOfRepeatedNamesCounts(t *testing.T) {
 	t.Parallel()
 	const spec = `"spec":{"from":{"a":1,"a":2},"kept":{"b":1,"b":2},"old":1,"old":2}`

@@ -19,7 +19,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// canaries fill every field of an object, each with one of its own.
+// canaries returns an object with a canary of its own in every field.
 func canaries(prefix string) string {
 	return strings.NewReplacer("§", prefix).Replace(
 		`{"apiVersion":"example.com/v1beta1","kind":"Widget","metadata":{"name":"a","namespace":"default","uid":"§-uid","generateName":"§-gn",` +
@@ -30,7 +30,7 @@ func canaries(prefix string) string {
 
 var canary = regexp.MustCompile(`canary-\d+-\d+-[a-z]+`)
 
-// misbehaviours are all the ways in which a review fails while an object with canaries is in it.
+// misbehaviours returns all the ways in which a review of an object with canaries fails.
 func misbehaviours() map[string]converters.Func {
 	all := map[string]converters.Func{
 		"guard":          set(`"x"`, "metadata", "name"),
@@ -58,20 +58,20 @@ func misbehaviours() map[string]converters.Func {
 	return all
 }
 
-// No field's value shows in a message, to a hook or in the report of a panic.
+// No field's value is in a message, a hook's arguments or the report of a panic.
 func TestValuesDoNotShow(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, convert converters.Func, body []byte) {
 		t.Helper()
-		var told record
-		r := newReviewer(t, convert, told.hooks())
+		var reported record
+		r := newReviewer(t, convert, reported.hooks())
 		text, err := r.Review(t.Context(), nil, body)
 		if err == nil {
 			decode(t, text).wantFailed(t)
 		} else {
 			text = []byte(err.Error())
 		}
-		if all := fmt.Sprintf("%s %+v", text, &told); canary.MatchString(all) || strings.Contains(all, secret) {
+		if all := fmt.Sprintf("%s %+v", text, &reported); canary.MatchString(all) || strings.Contains(all, secret) {
 			t.Errorf("%q shows in %s", canary.FindAllString(all, -1), all)
 		}
 	}
@@ -105,8 +105,8 @@ func TestValuesDoNotShow(t *testing.T) {
 	}
 }
 
-// 100 clients at once, each with canaries of its own, on one handler whose reviews succeed, fail, panic and are rejected:
-// none ever sees another's. Run it with -race.
+// 100 clients at once, each with its own canaries, use one handler whose reviews succeed, fail,
+// panic and are rejected: none ever sees another's canaries. Run it with -race.
 func TestNoForeignCanaries(t *testing.T) {
 	t.Parallel()
 	convert := func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
@@ -167,10 +167,10 @@ func TestNoForeignCanaries(t *testing.T) {
 	group.Wait()
 }
 
-// A reviewer lets go of the body, of the answer and of what it made of them.
+// A reviewer does not keep the body, the answer or anything made of them.
 func TestMemoryIsNotKept(t *testing.T) {
 	t.Parallel()
-	// A sync.Pool lets go at the second collection; what a large body took does not go there.
+	// A sync.Pool drops items at the second collection; memory of a large body does not go there.
 	for size, collections := range map[int]int{1 << 10: 2, 8 << 20: 1} {
 		r := newReviewer(t, all(touch, set(`"x"`, "metadata", "labels", "l")), review.Hooks{})
 		body := func() weak.Pointer[byte] {
@@ -184,7 +184,7 @@ func TestMemoryIsNotKept(t *testing.T) {
 			runtime.GC()
 		}
 		if body.Value() != nil {
-			t.Errorf("a body of %d bytes is still referred to", size)
+			t.Errorf("a body of %d bytes is still referenced", size)
 		}
 		runtime.KeepAlive(r)
 	}

@@ -7,29 +7,30 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A body of ordinary objects tells by its size what its review will cost. One of tiny arrays and objects does not: a value of
-// two bytes may take a hundred once somebody looks into it. What goes beyond the ordinary is asked for.
+// The size of a body of ordinary objects predicts what its review costs. The size of a body of tiny
+// arrays and objects does not: a value of two bytes may take a hundred once it is decoded. A review
+// reserves the difference.
 
 const (
-	// plainObject is the size of an object in bytes up to which it is not looked at: its conversion is over before another
-	// gets its turn, so that there are only as many at a time as processors.
+	// plainObject is the size in bytes up to which an object reserves nothing. Its conversion is
+	// over before another one runs, so there are only as many at a time as processors.
 	plainObject = 16 << 10
-	// valueSize is what a value takes in bytes while its object is converted: as a member of a document and as that of the
-	// one which proves the way back, or twice as a Go value.
+	// valueSize is how many bytes a value takes while its object is converted: as a member of the
+	// document and of the document that checks the reverse conversion, or twice as a Go value.
 	valueSize = 256
-	// objectsAtOnce objects of objectSize bytes are what memory is asked for at a time: where the object stands, what is said
-	// of it, its place in the answer, and what growing lists leave behind.
+	// Memory is reserved for objectsAtOnce objects at a time, objectSize bytes each: the outline of
+	// the object, its failure, its place in the answer, and the garbage of growing lists.
 	objectsAtOnce = 4096
 	objectSize    = 256
 )
 
-// errGivenUp is for converters alone: the review has its answer.
-var errGivenUp = errors.New("the review was answered without this conversion")
+// errAbandoned is only for converters: the review is answered already.
+var errAbandoned = errors.New("the review was answered without this conversion")
 
-// reserve asks for memory. Whatever becomes of the error on its way up, it is what the request is answered.
+// reserve asks for memory. Its error is the answer to the request, even if a converter drops it.
 func (c *conversion) reserve(size int64) error {
-	if c.task.givenUp() {
-		return errGivenUp
+	if c.task.abandoned() {
+		return errAbandoned
 	}
 	err := c.hooks.Reserve(c.ctx, size)
 	if err != nil && c.refused == nil {
@@ -38,13 +39,13 @@ func (c *conversion) reserve(size int64) error {
 	return err
 }
 
-// reserveFor asks for the memory that the conversion of an object takes, as far as no other object took it before.
+// reserveFor asks for the memory to convert an object, less what earlier objects reserved.
 func (c *conversion) reserveFor(at jsondoc.Span) error {
 	if c.hooks.Reserve == nil || at.End-at.Start <= plainObject {
 		return nil
 	}
 	text := c.doc.Text(at)
-	values := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'['}) + bytes.Count(text, []byte{'{'}) // or a few less
+	values := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'['}) + bytes.Count(text, []byte{'{'}) // may overcount
 	size := int64(values)*valueSize + int64(len(text))                                                         // a text that is read is a copy
 	if size <= c.reserved {
 		return nil

@@ -19,13 +19,13 @@ type shortage int
 func (shortage) Error() string     { return "no memory" }
 func (r shortage) StatusCode() int { return int(r) }
 
-// ordinary is an object of about so many bytes.
+// ordinary returns an object of about size bytes.
 func ordinary(size int) string {
 	variable := `{"name":"VARIABLE","value":"a text of some length, as they are"}`
 	return widget(`"metadata":{"name":"a"}`, `"spec":{"env":[`+strings.Repeat(variable+",", size/len(variable))+variable+"]}")
 }
 
-// more returns n members, a comma before each.
+// more returns n members, each after a comma.
 func more(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -34,7 +34,7 @@ func more(n int) string {
 	return b.String()
 }
 
-// Memory is asked for where the body does not let it be expected, and no review is made without it.
+// A review reserves memory that its body size does not predict, and does not start without it.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	const budget = 8 << 20
@@ -43,7 +43,7 @@ func TestReserve(t *testing.T) {
 	}
 	tests := map[string]struct {
 		body    []byte
-		say     shortage // when the budget is spent
+		say     shortage // error when the budget is spent
 		code    int
 		reviews int
 		asks    bool
@@ -57,7 +57,7 @@ func TestReserve(t *testing.T) {
 		"tiny objects":           {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
 		"very many of them":      {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
 		"a long text":            {request(widget(`"metadata":{"name":"a"},"spec":"` + strings.Repeat("a", 9<<20) + `"`)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true},
-		"beside the request": {
+		"outside the request": {
 			[]byte(`{"x":0` + more(200_000) + "," + string(request(ordinary(4_000)))[1:]), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, true,
 		},
 		"not summed over objects": {request(dense(10_000), dense(10_000), dense(10_000), dense(10_000)), http.StatusTooManyRequests, http.StatusOK, 1, true},
@@ -81,7 +81,7 @@ func TestReserve(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(tt.body))))
 			if w.Code != tt.code || reviews != tt.reviews || asked != tt.asks {
-				t.Errorf("code %d, want %d; %d reviews told, want %d; memory asked for: %t, want %t",
+				t.Errorf("code %d, want %d; %d reviews reported, want %d; memory asked for: %t, want %t",
 					w.Code, tt.code, reviews, tt.reviews, asked, tt.asks)
 			}
 			if retry := w.Header().Get("Retry-After"); (retry != "") != (w.Code == http.StatusTooManyRequests) {
@@ -91,7 +91,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// A converter that goes on although its document got no memory does not make an answer of it.
+// A converter that ignores a failed reservation does not get an answer through.
 func TestReserveCannotBeIgnored(t *testing.T) {
 	t.Parallel()
 	deaf := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {

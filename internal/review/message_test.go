@@ -21,7 +21,7 @@ func failNamed(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 	return err
 }
 
-// The message names every object that failed, and why.
+// The message names every failed object and its reason.
 func TestMessageNamesEveryFailingObject(t *testing.T) {
 	t.Parallel()
 	const reason = " v1beta1 -> v1: host and port are too much, keep one: .spec"
@@ -104,10 +104,10 @@ func TestMessageSharesItsRoom(t *testing.T) {
 	}
 }
 
-// Whatever an object is called, the message is one line of printable text with the reason in it.
+// Whatever the names in an object, the message is one line of printable text with the reason in it.
 func TestMessageWithHostileNames(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 1<<10-len("example.com/")-1) // a byte more would be refused
+	long := strings.Repeat("x", 1<<10-len("example.com/")-1) // one more byte would be refused
 	always := converters.Func(func(context.Context, *jsondoc.Object, string, string) error { return errors.New("reason: .path") })
 	tests := map[string]struct{ object, want string }{
 		"terminal":       {widget(`"metadata":{"name":"\u001b[2J\u001b]0;x\u0007"}`), "objects[0] Widget ?[2J?]0;x? v1beta1 -> v1: reason: .path"},
@@ -149,7 +149,7 @@ func TestMessageWithHostileNames(t *testing.T) {
 	})
 }
 
-// Nor is it anything else for what an error of a converter says.
+// The same is true for whatever an error of a converter says.
 func TestMessageWithHostileErrors(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// What is no object that can be converted is that object's failure.
+// An entry that is not a convertible object is a failure of that entry.
 func TestObjectsFailed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -75,7 +75,7 @@ func TestObjectsFailed(t *testing.T) {
 	}
 }
 
-// Metadata that is absent or null comes from server-side apply; the API server wants an object back.
+// Server-side apply sends absent or null metadata; the API server wants an object back.
 func TestObjectsFragments(t *testing.T) {
 	t.Parallel()
 	const head, to = `{"apiVersion":"example.com/v1beta1","kind":"Widget"`, `{"apiVersion":"example.com/v1","kind":"Widget"`
@@ -98,7 +98,7 @@ func TestObjectsFragments(t *testing.T) {
 	}
 }
 
-// Objects that are at the desired version already are not looked at but for their kind.
+// Objects of the desired version are only read for their kind.
 func TestObjectsOfTheDesiredVersion(t *testing.T) {
 	t.Parallel()
 	never := func(context.Context, *jsondoc.Object, string, string) error { panic("converter called") }
@@ -118,7 +118,7 @@ func TestObjectsOfTheDesiredVersion(t *testing.T) {
 	}
 }
 
-// A custom resource may have a field called items; no object is taken for a list.
+// A custom resource may have a field called items; it is not a list.
 func TestObjectsWithItems(t *testing.T) {
 	t.Parallel()
 	items := `"items":[{"apiVersion":"v1","kind":"Secret"},null,1]`
@@ -128,7 +128,7 @@ func TestObjectsWithItems(t *testing.T) {
 			`{"kind":"Widget","apiVersion":"example.com/v1",`+items+`}`)
 }
 
-// The apiVersion of the answer is webhookd's business, whatever a converter does with it.
+// webhookd itself sets the apiVersion of the result.
 func TestObjectsVersionIsSet(t *testing.T) {
 	t.Parallel()
 	for name, convert := range map[string]converters.Func{
@@ -156,7 +156,7 @@ func TestObjectsVersionIsSet(t *testing.T) {
 	})
 }
 
-// Each spoke goes over the hub, and a converter sees the version that the object is at.
+// Each spoke is converted through the hub, and a converter sees the current version of the object.
 func TestObjectsGoOverTheHub(t *testing.T) {
 	t.Parallel()
 	var steps []string
@@ -174,8 +174,9 @@ func TestObjectsGoOverTheHub(t *testing.T) {
 	}
 }
 
-// The text of an object that a converter exchanged is not in the request, so it cannot be spliced into the answer.
-func TestObjectsExchangedByTheConverter(t *testing.T) {
+// The text of an object that a converter replaced is not in the request, so it cannot be spliced
+// into the answer.
+func TestObjectsReplacedByTheConverter(t *testing.T) {
 	t.Parallel()
 	convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 		other, err := jsondoc.ParseObject([]byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`))
@@ -183,8 +184,8 @@ func TestObjectsExchangedByTheConverter(t *testing.T) {
 		return err
 	}
 	ask(t, newReviewer(t, convert, review.Hooks{}), request(widget(`"metadata":{"name":"a"}`))).
-		wantFailed(t, "converter put another object in the place of the one it was given, edit that one")
-	// The next review is none the worse for it.
+		wantFailed(t, "converter replaced the object it was given, edit that object instead")
+	// The next review still works.
 	r := newReviewer(t, func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 		if n, _ := obj.Get("spec"); n == nil {
 			return nil

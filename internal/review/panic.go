@@ -9,25 +9,27 @@ import (
 	"strings"
 )
 
-// errPanicked is what the user reads of a panic; the log has the stack.
+// errPanicked is the message for the user; the log has the stack.
 var errPanicked = errors.New("converter panicked, see the log of webhookd for the stack and fix the converter")
 
-// panicked tells the hook of a panic, whose deferred function it must be called by, and returns what the user reads of it.
+// panicked reports a panic to the hook and returns the error for the user. It must be called by the
+// deferred function that recovered.
 func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {
 	if c.hooks.Panicked != nil {
-		c.tellPanic(ctx, pair, panicType(v), stack(4))
+		c.reportPanic(ctx, pair, panicType(v), stack(4))
 	}
 	return errPanicked
 }
 
-func (c *conversion) tellPanic(ctx context.Context, pair Pair, kind, stack string) {
+func (c *conversion) reportPanic(ctx context.Context, pair Pair, kind, stack string) {
 	if c.hooks.Panicked != nil {
 		c.hooks.Panicked(ctx, Panic{Pair: pair, UID: c.loggableUID(), Type: kind, Stack: stack})
 	}
 }
 
-// panicType describes the value of a panic by its type: its text may hold a field's value. The runtime's own errors hold
-// indexes and types only. No method of another type is called, since it may panic again.
+// panicType describes the value of a panic by its type, because its text may contain a field's
+// value. The runtime's own errors contain only indexes and types. It calls no method of any other
+// type, because that may panic again.
 func panicType(v any) string {
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
@@ -39,8 +41,8 @@ func panicType(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// stack returns the functions on the stack without their arguments, from the one that so many calls lead from to
-// runtime.Callers.
+// stack returns the functions on the stack without their arguments, skipping as many frames as
+// runtime.Callers with the same argument.
 func stack(calls int) string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(calls, pcs)])

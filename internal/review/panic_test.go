@@ -16,7 +16,7 @@ import (
 
 const secret = "canary-3b1f"
 
-// panicking errors and values have methods that panic when they are called.
+// Errors and values with methods that panic.
 type (
 	panickingError  struct{ text *string }
 	panickingString struct{}
@@ -29,7 +29,7 @@ func (panickingString) String() string  { panic(secret) }
 func (ownRuntimeError) Error() string   { return secret }
 func (ownRuntimeError) RuntimeError()   {}
 
-// panics are converters that panic, and what the hook is told of the value.
+// panics returns converters that panic, and what the hook gets of the value.
 func panics() map[string]struct {
 	convert func(*jsondoc.Object) error
 	want    string
@@ -66,13 +66,14 @@ func panics() map[string]struct {
 	}
 }
 
-// A panic of a converter is the failure of its object, with the right uid; the others are reported as well.
+// A panic of a converter is the failure of its object, with the right uid; the others are reported
+// as well.
 func TestPanicIsAFailure(t *testing.T) {
 	t.Parallel()
 	for name, tt := range panics() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told []review.Panic
+			var reported []review.Panic
 			convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 				n, err := obj.Get("metadata", "name")
 				switch name, _ := n.Str(); name {
@@ -83,18 +84,18 @@ func TestPanicIsAFailure(t *testing.T) {
 				}
 				return err
 			}
-			hooks := review.Hooks{Panicked: func(_ context.Context, p review.Panic) { told = append(told, p) }}
+			hooks := review.Hooks{Panicked: func(_ context.Context, p review.Panic) { reported = append(reported, p) }}
 			r := newReviewer(t, convert, hooks)
 			got := ask(t, r, request(named("a"), named("panic"), named("fail"), named("panic")))
 			const text = "converter panicked, see the log of webhookd for the stack and fix the converter"
 			got.wantFailed(t, "3 of 4 objects", "objects[1] Widget default/panic v1beta1 -> v1: "+text, "objects[2] Widget default/fail v1beta1 -> v1: reason: .path",
 				"objects[3] Widget default/panic v1beta1 -> v1: "+text)
-			if len(told) != 2 {
-				t.Fatalf("hook was called %d times, want 2", len(told))
+			if len(reported) != 2 {
+				t.Fatalf("hook was called %d times, want 2", len(reported))
 			}
-			p := told[0]
+			p := reported[0]
 			if want := (review.Pair{Kind: "Widget.example.com", From: "v1beta1", To: "v1"}); p.UID != uid || p.Type != tt.want || p.Pair != want {
-				t.Errorf("hook was told %+v", p)
+				t.Errorf("hook got %+v", p)
 			}
 			if strings.Contains(p.Stack+p.Type+got.message, secret) {
 				t.Errorf("the panic's value shows: %+v %s", p, got.message)
@@ -102,13 +103,13 @@ func TestPanicIsAFailure(t *testing.T) {
 			if !strings.Contains(p.Stack, "internal/review_test.") || !strings.Contains(p.Stack, "internal/review.(*conversion).run ") {
 				t.Errorf("stack does not lead to the converter:\n%s", p.Stack)
 			}
-			// The next review is none the worse for it.
+			// The next review still works.
 			ask(t, r, request(named("a"))).wantObjects(t, strings.Replace(named("a"), "v1beta1", "v1", 1))
 		})
 	}
 }
 
-// A stack holds functions, files and lines, and no arguments.
+// A stack has functions, files and lines, but no arguments.
 func TestPanicStack(t *testing.T) {
 	t.Parallel()
 	var stack string
@@ -125,7 +126,7 @@ func TestPanicStack(t *testing.T) {
 	}
 }
 
-// No hook, no trouble; and many at once.
+// A panic needs no hook; and there may be many at once.
 func TestPanicWithoutHooks(t *testing.T) {
 	t.Parallel()
 	r := newReviewer(t, func(context.Context, *jsondoc.Object, string, string) error { panic(secret) }, review.Hooks{})

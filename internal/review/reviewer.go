@@ -15,18 +15,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The versions of ConversionReview that are answered, each in kind.
+// Supported versions of ConversionReview. The answer has the version of the request.
 const (
 	versionV1      = "apiextensions.k8s.io/v1"
 	versionV1beta1 = "apiextensions.k8s.io/v1beta1"
 )
 
 const (
-	// lookEvery is after how many objects the review looks whether its client has gone.
+	// lookEvery is after how many objects a review checks whether its client has gone.
 	lookEvery = 16
-	// slice is how long a review has the processor before it lets others have it: one of a single object is not to wait for
-	// many of thousands. Those of hundreds are done by then: more of them side by side take more memory, and a fifth more
-	// of the processor (make bench-serve).
+	// slice is how long a review keeps the processor before it yields: a review of one object must
+	// not wait for many reviews of thousands. Reviews of hundreds finish within it: running more of
+	// them side by side takes more memory, and a fifth more processor time (make bench-serve).
 	slice = 5 * time.Millisecond
 )
 
@@ -35,14 +35,14 @@ type Reviewer struct {
 	registry    func() *converters.Registry
 	hooks       Hooks
 	conversions sync.Pool
-	stuck       stuckKinds
+	stuck       stuckCounts
 }
 
-// NewReviewer returns a Reviewer that converts with what registry returns; one review sees one registry from its first
-// object to its last.
+// NewReviewer returns a Reviewer that converts with the current result of registry. A review uses
+// one registry from its first object to its last.
 func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 	r := &Reviewer{registry: registry, hooks: hooks}
-	r.stuck.told = hooks.Stuck
+	r.stuck.hook = hooks.Stuck
 	r.conversions.New = func() any {
 		c := &conversion{doc: &jsondoc.Document{}, stuck: &r.stuck}
 		if hooks.Reserve != nil {
@@ -53,11 +53,13 @@ func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 	return r
 }
 
-// Review appends the answer to the ConversionReview in body to dst. The answer has the version and the uid of the
-// request, and either all objects in their order at desiredAPIVersion or a message that names each one that failed. The
-// error is a *RequestError if body cannot be answered with a review at all. Body must not change meanwhile; nothing of
-// it is kept. If ctx has a deadline and a converter in Go overruns it, the answer does without it, and body belongs to that
-// converter until it returns.
+// Review appends the answer to the ConversionReview in body to dst. The answer has the version and
+// the uid of the request. It has either all objects in their order at desiredAPIVersion, or a
+// message that names each failed object. The error is a *RequestError if body cannot be answered
+// with a review.
+// Body must not change during the call; Review keeps nothing of it. The exception is a deadline of
+// ctx that a converter in Go misses: the review is answered without that converter, and body
+// belongs to the converter until it returns.
 func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error) {
 	c, err := r.review(ctx, body)
 	defer r.end(c)
@@ -67,16 +69,16 @@ func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error)
 	return c.out.AppendTo(dst), nil
 }
 
-// maxReused is the size of a body in bytes up to which the memory that its review took is kept for the next.
+// maxReused is the size of a body in bytes up to which the memory of its review is reused.
 const maxReused = 4 << 20
 
-// end lets go of a conversion that is not another goroutine's.
+// end returns a conversion to the pool, unless another goroutine uses it.
 func (r *Reviewer) end(c *conversion) {
 	if c.bytesIn <= maxReused && !c.overdue {
-		c.doc.Reset(nil) // lets go of the body
+		c.doc.Reset(nil) // drops the body
 		c.reporting.Clear()
 		clear(c.failures)
-		c.registry, c.message, c.ctx, c.refused, c.kind, c.batch.old = nil, "", nil, nil, nil, nil
+		c.registry, c.message, c.ctx, c.refused, c.kind, c.batch.outdated = nil, "", nil, nil, nil, nil
 		r.conversions.Put(c)
 	}
 }
@@ -95,7 +97,7 @@ func (r *Reviewer) review(ctx context.Context, body []byte) (*conversion, error)
 		err = c.envelope.check()
 	}
 	if err == nil && !c.answer(ctx) {
-		return r.giveUp(ctx, c, body, started), nil
+		return r.answerAbandoned(ctx, c, body, started), nil
 	}
 	if c.refused != nil {
 		return c, c.refused
@@ -114,37 +116,38 @@ type conversion struct {
 	bytesIn   int
 	envelope  envelope
 	out       jsondoc.Output
-	failed    int       // objects
-	failures  []failure // those that a message has room for
+	failed    int       // number of objects
+	failures  []failure // as many as a message has room for
 	registry  *converters.Registry
 	hooks     Hooks
 	batch     batch
-	now       time.Time                // when the clock was read last, which costs as much as converting a field
+	now       time.Time                // last reading of the clock, which costs as much as converting a field
 	late      bool                     // the deadline has passed, or the client has gone
-	kind      *converters.Kind         // of the object at hand; nil: none was found
-	keeps     bool                     // values of the object at hand were kept in annotations
-	noted     converters.Report        // of the object at hand
-	reporting converters.ReportContext // what converters are given
-	message   string                   // of a failed review
+	kind      *converters.Kind         // of the current object; nil: none was found
+	keeps     bool                     // the current object has kept values in its annotations
+	noted     converters.Report        // of the current object
+	reporting converters.ReportContext // passed to converters
+	message   string                   // for a failed review
 	ctx       context.Context          //nolint:containedctx // for reserve, of one review at a time
-	reserved  int64                    // bytes for the conversion of objects
-	refused   error                    // what Hooks.Reserve said, if not nil
-	next      int                      // the index of the object that is converted next
-	alone     bool                     // nobody waits until the review is overdue, or another goroutine does
-	task      task                     // of what is converted apart
-	stuck     *stuckKinds
-	overdue   bool // it answers in place of one that was given up
+	reserved  int64                    // bytes reserved to convert objects
+	refused   error                    // the error of Hooks.Reserve
+	next      int                      // index of the next object
+	inline    bool                     // convert all objects on this goroutine
+	task      task                     // of a detached conversion
+	stuck     *stuckCounts
+	overdue   bool // it answers for an abandoned conversion
 	memos     struct{ apiVersion, kind memo }
 }
 
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
 	c.registry, c.hooks, c.bytesIn = registry, hooks, bytesIn
 	c.failed, c.failures, c.message, c.next = 0, c.failures[:0], "", 0
-	c.out.Reset(c.doc) // of the answer before, whose text is no longer there
+	c.out.Reset(c.doc) // drops the previous answer, whose text is gone
 	c.batch = batch{Objects: Objects{Durations: c.batch.Durations[:0], Kept: c.batch.Kept[:0]}}
 }
 
-// answer converts all objects and puts the whole review into c.out. It reports false if the conversion was given up.
+// answer converts all objects and writes the whole review to c.out. It returns false if the
+// conversion was abandoned.
 func (c *conversion) answer(ctx context.Context) bool {
 	group, version, problem := c.envelope.target()
 	if problem != "" {
@@ -156,8 +159,8 @@ func (c *conversion) answer(ctx context.Context) bool {
 	to := schema.GroupVersion{Group: group, Version: version}
 	ctx = c.reporting.With(ctx, &c.noted)
 	_, bounded := ctx.Deadline()
-	c.alone = !bounded
-	if !c.convertAll(ctx, to) && !c.convertApart(ctx, to) {
+	c.inline = !bounded
+	if !c.convertAll(ctx, to) && !c.convertDetached(ctx, to) {
 		return false
 	}
 	if c.failed > 0 {
@@ -168,7 +171,7 @@ func (c *conversion) answer(ctx context.Context) bool {
 	return true
 }
 
-// openAnswer starts the review: its version is the request's, and so is the uid, letter for letter.
+// openAnswer starts the review with the version and the literal uid of the request.
 func (c *conversion) openAnswer() {
 	c.out.Reset(c.doc)
 	c.out.PutText(`{"kind":"ConversionReview","apiVersion":"`)
@@ -178,7 +181,7 @@ func (c *conversion) openAnswer() {
 	c.out.PutText(`,"convertedObjects":[`)
 }
 
-// fail makes the answer one without objects (invariant I5).
+// fail replaces the answer with one without objects (invariant I5).
 func (c *conversion) fail(message string) {
 	c.message = message
 	c.openAnswer()
@@ -186,7 +189,8 @@ func (c *conversion) fail(message string) {
 	c.out.PutText(`],"result":{"status":"Failed","message":` + text + "}}}\n")
 }
 
-// convertAll converts the objects that are left. It reports false if the next one has to be converted apart.
+// convertAll converts the remaining objects. It returns false if the next one must be converted on
+// another goroutine.
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) bool {
 	c.now = time.Now()
 	deadline, bounded := ctx.Deadline()
@@ -201,14 +205,14 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) boo
 				began = c.now
 			}
 		}
-		// The context would read the clock again for each object.
+		// ctx.Err would read the clock again for each object.
 		c.late = gone || bounded && !c.now.Before(deadline)
 		c.kind, c.keeps, c.noted = nil, false, converters.Report{}
 		pair, err := c.convert(ctx, &c.envelope.objects[i], to, i)
-		if errors.Is(err, errApart) {
+		if errors.Is(err, errDetach) {
 			return false
 		}
-		if c.task.givenUp() {
+		if c.task.abandoned() {
 			return true
 		}
 		if err != nil {
@@ -221,12 +225,13 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) boo
 	return true
 }
 
-// errApart tells of an object that has to be converted on a goroutine of its own.
-var errApart = errors.New("converter may not return")
+// errDetach says that an object must be converted on a goroutine of its own.
+var errDetach = errors.New("converter may not return")
 
-// separate puts the comma before the next object, if there is one before it: the body's own where the objects stand beside
-// each other there, so that what is untouched around it stays one piece (BenchmarkReview).
-func (c *conversion) separate() {
+// putComma puts the comma before the next object, if it is not the first. It reuses the comma of
+// the body where that has no space around it, so the untouched text around it stays one piece
+// (BenchmarkReview).
+func (c *conversion) putComma() {
 	i := c.next
 	if i == 0 {
 		return
@@ -239,7 +244,7 @@ func (c *conversion) separate() {
 	}
 }
 
-// convert puts one object, converted, into the output. The pair is what metrics may name.
+// convert writes one converted object to the output. The pair is for metrics.
 func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVersion, index int) (Pair, error) {
 	if src.problem != "" {
 		return unknownPair(), &jsondoc.PathError{Problem: src.problem, Path: ".request.objects[" + strconv.Itoa(index) + "]"}
@@ -248,8 +253,8 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if err != nil {
 		return unknownPair(), err
 	}
-	if apiVersion == c.envelope.desired.says {
-		c.separate()
+	if apiVersion == c.envelope.desired.value {
+		c.putComma()
 		c.out.PutSpan(src.Span)
 		return Pair{}, nil
 	}
@@ -260,8 +265,8 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if c.stuck.full(pair.Kind) {
 		return pair, errFull
 	}
-	if !c.alone && !c.late && !kind.Interruptible() {
-		return pair, errApart
+	if !c.inline && !c.late && !kind.Interruptible() {
+		return pair, errDetach
 	}
 	if err := c.reserveFor(src.Span); err != nil {
 		return pair, err
@@ -271,7 +276,7 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	return pair, c.run(ctx, kind, src.Outline, pair)
 }
 
-// route returns the kind that converts an object, and between which versions.
+// route returns the converter of an object and its pair of versions.
 func (c *conversion) route(apiVersion, name string, to schema.GroupVersion) (*converters.Kind, Pair, error) {
 	from, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil || from.Group != to.Group {
@@ -284,8 +289,8 @@ func (c *conversion) route(apiVersion, name string, to schema.GroupVersion) (*co
 	return kind, pair, err
 }
 
-// run converts one object and sees to it that the result is one that the API server takes. A panic, of the converter or
-// of its error's methods, is that object's failure.
+// run converts one object and checks that the API server will accept the result. A panic of the
+// converter, or of a method of its error, fails only that object.
 func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc.Outline, pair Pair) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -304,7 +309,7 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 		return converterError(err)
 	}
 	if obj.Node != root {
-		return errExchanged
+		return errReplaced
 	}
 	if err := c.guard(src, obj); err != nil {
 		if _, is := errors.AsType[*sizeError](err); is {
@@ -318,13 +323,14 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	if err := obj.Set(c.doc.Value(c.envelope.desired.at), "apiVersion"); err != nil {
 		return err
 	}
-	c.separate()
+	c.putComma()
 	c.out.Put(root)
 	return nil
 }
 
-// errExchanged tells of an object whose text is not the request's, and so cannot be spliced into the answer.
-var errExchanged = errors.New("converter put another object in the place of the one it was given, edit that one")
+// errReplaced says that an object is not part of the request's text, and so cannot be spliced into
+// the answer.
+var errReplaced = errors.New("converter replaced the object it was given, edit that object instead")
 
 // pairOf checks that the registry has a converter for the versions.
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
@@ -350,7 +356,7 @@ func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
 	return pair, errors.Join(problems...)
 }
 
-// describe counts a failure and names its object as well as its text allows.
+// describe counts a failure and names its object as far as possible.
 func (c *conversion) describe(index int, src *source, to schema.GroupVersion, err error) {
 	if c.failed++; c.failed > maxNamed {
 		return

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// maxStuck bounds the conversions of one kind that were given up and have not returned: more would only take more memory
-// and processors along.
+// maxStuck bounds the abandoned conversions of one kind that still run. More would only take more
+// memory and processor time.
 const maxStuck = 8
 
 var (
@@ -17,17 +17,18 @@ var (
 		" conversions of this kind have never returned, fix the converter and restart webhookd")
 )
 
-// stuckKinds counts the conversions that were given up and have not returned. It is safe for concurrent use.
-type stuckKinds struct {
-	told func(kind string, more int) // nil: nobody is
+// stuckCounts counts the abandoned conversions that still run, by kind. It is safe for concurrent
+// use.
+type stuckCounts struct {
+	hook func(kind string, delta int) // may be nil
 
 	mu     sync.Mutex
-	counts map[string]int // by the name of the kind
+	counts map[string]int // by name of the kind
 	any    atomic.Bool
 }
 
-// count adds to those of a kind; an empty name is none.
-func (s *stuckKinds) count(kind string, more int) {
+// count adds delta to the count of a kind. It ignores an empty kind.
+func (s *stuckCounts) count(kind string, delta int) {
 	if kind == "" {
 		return
 	}
@@ -35,19 +36,19 @@ func (s *stuckKinds) count(kind string, more int) {
 	if s.counts == nil {
 		s.counts = map[string]int{}
 	}
-	s.counts[kind] += more
+	s.counts[kind] += delta
 	if s.counts[kind] == 0 {
 		delete(s.counts, kind)
 	}
 	s.any.Store(len(s.counts) > 0)
 	s.mu.Unlock()
-	if s.told != nil {
-		s.told(kind, more)
+	if s.hook != nil {
+		s.hook(kind, delta)
 	}
 }
 
-// full reports whether no more conversions of a kind may begin.
-func (s *stuckKinds) full(kind string) bool {
+// full reports whether the kind has as many stuck conversions as it may have.
+func (s *stuckCounts) full(kind string) bool {
 	if !s.any.Load() {
 		return false
 	}

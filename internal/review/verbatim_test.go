@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// literals are values that decoding and encoding would write otherwise, or lose.
+// literals returns values that decoding and encoding would rewrite or lose.
 func literals() map[string]string {
 	return map[string]string{
 		"over 2^53":        `9007199254740993`,
@@ -44,7 +44,7 @@ func literals() map[string]string {
 	}
 }
 
-// touch edits an object beside what is to be kept.
+// touch edits an object next to the text that must stay.
 func touch(_ context.Context, obj *jsondoc.Object, _, to string) error {
 	if err := obj.Set(jsondoc.StringValue(to), "spec", "new"); err != nil {
 		return err
@@ -52,14 +52,14 @@ func touch(_ context.Context, obj *jsondoc.Object, _, to string) error {
 	return obj.Remove("spec", "old")
 }
 
-// Text that no converter touched leaves as it came, in any place.
+// Text that no converter touches is returned unchanged, wherever it is.
 func TestVerbatim(t *testing.T) {
 	t.Parallel()
 	for name, literal := range literals() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for place, object := range map[string]string{
-				"beside":        widget(`"metadata":{}`, `"status":`+literal, `"spec":{"old":1,"a":1}`),
+				"next to it":    widget(`"metadata":{}`, `"status":`+literal, `"spec":{"old":1,"a":1}`),
 				"in the parent": widget(`"metadata":{}`, `"spec":{"before":`+literal+`,"old":1,"after":`+literal+`}`),
 				"in a list":     widget(`"metadata":{}`, `"items":[`+literal+`,`+literal+`]`, `"spec":{"old":[`+literal+`],"a":1}`),
 				"in metadata":   widget(`"metadata":{"x":`+literal+`}`, `"spec":{"a":1}`),
@@ -82,7 +82,7 @@ func TestVerbatim(t *testing.T) {
 	}
 }
 
-// What moves, moves with its text.
+// A moved value keeps its text.
 func TestVerbatimWhenMoved(t *testing.T) {
 	t.Parallel()
 	move := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
@@ -99,7 +99,7 @@ func TestVerbatimWhenMoved(t *testing.T) {
 	}
 }
 
-// The text of the request is not changed, and the answer is not part of it.
+// The text of the request is not changed, and the answer does not share its memory.
 func TestVerbatimRequest(t *testing.T) {
 	t.Parallel()
 	body := request(widget(`"metadata":{"labels":{"a":"b"}}`, `"spec":{"old":1}`), `{"apiVersion":"example.com/v1","kind":"Widget","spec":"verbatim"}`)
@@ -136,7 +136,7 @@ func TestVerbatimDestination(t *testing.T) {
 	}
 }
 
-// The same request has the same answer, however often, wherever and after whatever.
+// The same request always gets the same answer.
 func TestVerbatimDeterministic(t *testing.T) {
 	t.Parallel()
 	convert := all(touch, set(`"1"`, "metadata", "annotations", "k"), converters.Func(failNamed))

@@ -62,6 +62,8 @@ func TestLongReviewGetsAWholeSliceAgain(t *testing.T) {
 }
 
 func spin(d time.Duration) {
-	for began := time.Now(); time.Since(began) < d; {
+	began := time.Now()
+	spinning := func() bool { return time.Since(began) < d }
+	for spinning() {
 	}
 }

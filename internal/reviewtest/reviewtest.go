@@ -1,6 +1,6 @@
 // Package reviewtest builds ConversionReview requests as kube-apiserver sends them, for tests and
-// benchmarks: compact JSON with sorted names and <, > and & escaped, kind before apiVersion, an
-// empty response stanza and a newline at the end. The same arguments give the same bytes.
+// benchmarks: compact JSON with sorted names, <, > and & escaped, kind before apiVersion, an empty
+// response stanza, and a newline at the end. The same arguments give the same bytes.
 package reviewtest
 
 import (
@@ -9,18 +9,18 @@ import (
 	"fmt"
 )
 
-// The versions of the CronTabs in the requests.
+// Versions of CronTab in the requests.
 const (
 	From = "example.com/v1beta1"
 	To   = "example.com/v1"
 )
 
-// bareSize is the size in bytes up to which an object has no managedFields and no
+// bareSize is the size in bytes below which an object has no managedFields and no
 // last-applied-configuration.
 const bareSize = 1 << 10
 
-// Body returns a v1 ConversionReview with CronTab objects, of about size bytes each, to be
-// converted from From to To.
+// Body returns a v1 ConversionReview to convert CronTab objects of about size bytes each from From
+// to To.
 func Body(objects, size int) []byte {
 	list := make([][]byte, objects)
 	for i := range list {
@@ -29,8 +29,8 @@ func Body(objects, size int) []byte {
 	return Review("apiextensions.k8s.io/v1", To, list...)
 }
 
-// Review returns a request of a review version to convert objects, each of them JSON text, to the
-// desired apiVersion.
+// Review returns a request of a review version to convert objects, each a JSON text, to the desired
+// apiVersion.
 func Review(reviewVersion, desired string, objects ...[]byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"kind":"ConversionReview","apiVersion":%q,"request":{"uid":"b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5",`+
@@ -39,9 +39,9 @@ func Review(reviewVersion, desired string, objects ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// Object returns a CronTab of version From, of about size bytes, and at least 400. From 1 KiB on it
-// has managedFields and the annotation of kubectl apply. Environment variables make it larger, as
-// they appear in spec and in both.
+// Object returns a CronTab of version From, of about size bytes, but at least 0.4 KB. From 1 KiB on
+// it has managedFields and the annotation of kubectl apply. Environment variables, and their traces
+// in both, make it larger.
 func Object(index, size int) []byte {
 	if size < bareSize {
 		return encode(crontab(index, 0, false))

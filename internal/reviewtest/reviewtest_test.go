@@ -33,7 +33,7 @@ func TestBody(t *testing.T) {
 			}
 			if !bytes.HasPrefix(body, []byte(`{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"`)) ||
 				!bytes.HasSuffix(body, []byte("\"response\":{\"uid\":\"\",\"convertedObjects\":null,\"result\":{\"metadata\":{}}}}\n")) {
-				t.Errorf("body does not look like one of kube-apiserver: %.120s", body)
+				t.Errorf("body does not look like kube-apiserver's: %.120s", body)
 			}
 			if got := bytes.Count(body, []byte(`"kind":"CronTab","metadata"`)); got != test.objects {
 				t.Errorf("body has %d objects, want %d", got, test.objects)

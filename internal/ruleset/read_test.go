@@ -71,7 +71,7 @@ func TestAFolderIsReadWhole(t *testing.T) {
 				tlstest.SwapSecretDir(t, dir, volume("new"))
 			}}, 5),
 			want:  map[string]string{},
-			fails: "folder has changed 5 times while it was read: DIR",
+			fails: "folder changed 5 times while it was read: DIR",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

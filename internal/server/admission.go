@@ -6,20 +6,22 @@ import (
 	"net/http"
 )
 
-// An admission is a request's leave to take memory. One goroutine at a time uses it: the request's, until it says Hold.
+// An admission is a request's share of the memory. Only one goroutine at a time uses it: the
+// request's, until it calls Hold.
 type admission struct {
 	gate  *gate
 	hooks *Hooks
 	share *share
-	held  bool // by Hold; only for the goroutine of the request
+	held  bool // set by Hold; used only by the goroutine of the request
 }
 
 type admissionKey struct{}
 
-// Reserve asks for bytes of memory more for the request that [Options].Webhook got with ctx, beside those of its body, until
-// it is answered. It waits as the body had to. The error is what to answer: its StatusCode method returns 429 while there is
-// too little, which this call has counted as shed, and 413 where there never will be enough, counted as rejected. In a context
-// of another origin nothing is bounded. Not for concurrent use within one request.
+// Reserve asks for additional bytes of memory, apart from the body, for the request that
+// [Options].Webhook got with ctx, until it is answered. It waits as the body does. The StatusCode
+// method of its error returns the code to answer: 429 while there is too little memory, counted as
+// shed, or 413 if there can never be enough, counted as rejected. With a context of another origin
+// it does nothing. It is not safe for concurrent use within one request.
 func Reserve(ctx context.Context, bytes int64) error {
 	a, ok := ctx.Value(admissionKey{}).(*admission)
 	if !ok {
@@ -33,9 +35,10 @@ func Reserve(ctx context.Context, bytes int64) error {
 	return a.grow(ctx, total)
 }
 
-// Hold keeps the memory of the request that [Options].Webhook got with ctx counted after its answer, until release is called:
-// for a handler that leaves its body, and what it asked for by [Reserve], to another goroutine. The request itself no longer
-// counts. A call of Reserve may be in progress on the other goroutine, which has to call release after it.
+// Hold keeps the memory of the request that [Options].Webhook got with ctx counted after the
+// answer, until release is called. It is for a handler that leaves its body, and its memory from
+// [Reserve], to another goroutine. The request itself is no longer counted. A call of Reserve may
+// be in progress on the other goroutine, which must call release afterwards.
 func Hold(ctx context.Context) (release func()) {
 	a, ok := ctx.Value(admissionKey{}).(*admission)
 	if !ok || a.held {
@@ -46,7 +49,7 @@ func Hold(ctx context.Context) (release func()) {
 	return func() { a.gate.release(a.share) }
 }
 
-// grow makes the share total bytes in all.
+// grow enlarges the share to total bytes.
 func (a *admission) grow(ctx context.Context, total int64) error {
 	err := a.gate.grow(ctx, a.share, total)
 	if err == nil {
@@ -58,14 +61,14 @@ func (a *admission) grow(ctx context.Context, total int64) error {
 	return overloadError(ShedBytes)
 }
 
-// release gives the share back, unless it is held.
+// release releases the share, unless it is held.
 func (a *admission) release() {
 	if a.share != nil && !a.held {
 		a.gate.release(a.share)
 	}
 }
 
-// A footprintError says that one review needs more memory than there may be for all.
+// A footprintError says that one review needs more memory than all reviews together may use.
 type footprintError struct{}
 
 func (footprintError) Error() string {

@@ -12,21 +12,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// Memory that a handler asks for counts against the in-flight budget until the request is answered, and what the handler
-// is told is what it is to answer.
+// Memory that a handler reserves counts against the in-flight budget until the request is answered,
+// and the error of Reserve is the right answer.
 func TestReserve(t *testing.T) {
 	t.Parallel()
-	const budget = 1 << 20 // of which a quarter is kept for small bodies
+	const budget = 1 << 20 // a quarter of it is reserved for small bodies
 	tests := map[string]struct {
 		held, asked int64
 		code        int
 		shed        string
 		rejected    []int
 	}{
-		"there is enough":         {0, 500 << 10, http.StatusOK, "", nil},
-		"others have it":          {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
-		"there never will be":     {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
-		"a little beside a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
+		"there is enough":          {0, 500 << 10, http.StatusOK, "", nil},
+		"others have it":           {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
+		"there never will be":      {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
+		"a little next to a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func answerReserve(w http.ResponseWriter, err error) {
 	}
 }
 
-// Elsewhere nothing is bounded.
+// Without a server nothing is bounded.
 func TestReserveWithoutAServer(t *testing.T) {
 	t.Parallel()
 	if err := server.Reserve(context.WithoutCancel(t.Context()), 1<<40); err != nil {
@@ -99,7 +99,7 @@ func TestReserveWithoutAServer(t *testing.T) {
 	server.Hold(t.Context())()
 }
 
-// What a request holds is counted after its answer, until it is released; the request itself is not.
+// Held memory is counted after the answer until it is released; the request itself is not.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	released := make(chan func(), 1)
@@ -110,9 +110,9 @@ func TestHold(t *testing.T) {
 				t.Error(err)
 			}
 			release := server.Hold(ctx)
-			server.Hold(ctx)() // once is enough
+			server.Hold(ctx)() // a second call does nothing
 			released <- func() {
-				if err := server.Reserve(ctx, 100<<10); err != nil { // it may still grow
+				if err := server.Reserve(ctx, 100<<10); err != nil { // may still grow
 					t.Error(err)
 				}
 				release()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -8,25 +9,28 @@ import (
 	"time"
 )
 
-// A body is that of a review. It takes its share of the byte budget as it comes, has to come fast enough, and reports, once,
-// that it could not be read: the answer is the webhook handler's, but it gets no review to tell of, so nobody else would count it.
+// A body is the body of a review. It takes its share of the byte budget as it arrives, must arrive
+// fast enough, and reports once if it could not be read: the webhook handler answers such a
+// request, but reports no review.
 type body struct {
 	io.ReadCloser
 
-	request *deadlineContext // whose body it is, and whose share
-	size    int64            // of all of it, or where that is unknown the most that it may have
-	pace    pace
-	arrived func() // called once all of it has come
-	refused func() // called where there is no room for more
-	read    int64
-	failure error
-	unheard bool // it was refused, and its client is still sending
-	done    bool
+	*admission
+
+	ctx      context.Context //nolint:containedctx // the request's
+	size     int64           // of the whole body, or its limit if that is unknown
+	pace     pace
+	complete func() // called when the whole body has arrived; may be nil
+	refused  func() // called when there is no memory for more
+	read     int64
+	failure  error
+	discard  bool // the rest must be read and discarded
+	done     bool
 }
 
-// Read asks for the room that there is in p, and fills it. It fails with an [overloadError] where there is none, or where the
-// body was too slow while another request waited; with an *http.MaxBytesError beyond the limit; and with
-// [os.ErrDeadlineExceeded] where the body comes too slowly at any time.
+// Read reserves memory for p and fills it. It fails with an [overloadError] if there is no memory,
+// or if the body was too slow while another request waited; with an *http.MaxBytesError beyond the
+// limit; and with [os.ErrDeadlineExceeded] if the body arrives too slowly.
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 || b.failure != nil {
 		return 0, b.failure
@@ -37,10 +41,10 @@ func (b *body) Read(p []byte) (int, error) {
 		b.refused()
 		return 0, err
 	}
-	b.request.gate.shrink(b.request.share, want)
+	b.gate.shrink(b.share, want)
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	b.request.share.transfer.done.Add(int64(n))
+	b.share.transfer.done.Add(int64(n))
 	if errors.Is(err, io.EOF) || err == nil && b.pace.complete(b.read) {
 		b.finish()
 		return n, err
@@ -48,18 +52,18 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil {
 		b.pace.follow(b.read)
 	}
-	b.failure = b.because(err)
+	b.failure = b.readError(err)
 	return n, b.failure
 }
 
-// Room asks for a buffer of n bytes in all, before it is made; what has been read may be in another one until the next Read. Its
-// error is that of a Read.
+// Room reserves memory for a buffer of n bytes before the caller makes it. The bytes read so far
+// may be in another buffer until the next Read. Its errors are those of Read.
 func (b *body) Room(n int64) error {
 	if b.failure != nil {
 		return b.failure
 	}
 	both := n + b.read
-	if both > b.request.gate.roomForLarge() { // a body of which there is only one at a time
+	if both > b.gate.roomForLarge() { // there is only one body of this size at a time
 		both = n
 	}
 	if err := b.reserve(both); err != nil {
@@ -70,14 +74,14 @@ func (b *body) Room(n int64) error {
 	return nil
 }
 
-// reserve asks for a share of n bytes, unless it has more.
+// reserve enlarges the share to n bytes, if it is smaller.
 func (b *body) reserve(n int64) error {
-	if n > b.request.share.bytes {
+	if n > b.share.bytes {
 		asked := time.Now()
-		if err := b.request.grow(b.request, n); err != nil {
+		if err := b.grow(b.ctx, n); err != nil {
 			return err
 		}
-		b.pace.pause(time.Since(asked)) // that time is not its client's
+		b.pace.pause(time.Since(asked)) // the client is not to blame for the wait
 	}
 	return nil
 }
@@ -87,25 +91,25 @@ func (b *body) finish() {
 		return
 	}
 	b.done = true
-	if b.arrived != nil {
-		b.arrived()
+	if b.complete != nil {
+		b.complete()
 	}
 	b.pace.end()
 }
 
-// because returns what the body says where reading it has come to err, or to nil.
-func (b *body) because(err error) error {
+// readError returns the error of a Read whose reader returned err, which may be nil, and counts it.
+func (b *body) readError(err error) error {
 	switch {
-	case b.request.share.transfer.interrupted.Load():
-		b.request.hooks.shed(ShedSlow)
+	case b.share.transfer.interrupted.Load():
+		b.hooks.shed(ShedSlow)
 		return overloadError(ShedSlow)
 	case err != nil:
-		b.request.hooks.rejected(unreadCode(err))
+		b.hooks.rejected(unreadCode(err))
 	}
 	return err
 }
 
-// unreadCode returns what [Options].Webhook answers where reading the body fails with err.
+// unreadCode returns the code that [Options].Webhook answers if reading the body fails with err.
 func unreadCode(err error) int {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge

@@ -16,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// shedding records why requests were shed.
+// shedding records the reasons for shed requests.
 type shedding struct {
 	mu      sync.Mutex
 	reasons []string
@@ -34,7 +34,7 @@ func (s *shedding) get() []string {
 	return s.reasons
 }
 
-// rejecting records the codes of requests that were rejected.
+// rejecting records the codes of rejected requests.
 type rejecting struct {
 	mu    sync.Mutex
 	codes []int
@@ -52,7 +52,7 @@ func (r *rejecting) get() []int {
 	return r.codes
 }
 
-// holder is a webhook handler that holds the requests whose body starts with "hold" until released.
+// holder returns a webhook handler that holds requests whose body starts with "hold" until release.
 func holder(t *testing.T) (h http.HandlerFunc, held <-chan struct{}, release func()) {
 	t.Helper()
 	entered, freed := make(chan struct{}, 16), make(chan struct{})
@@ -74,8 +74,8 @@ func tightLimits(l *server.Limits) {
 	l.QueueWait = 20 * time.Millisecond
 }
 
-// TestOverload holds what a client is told where the bodies in flight take the whole budget, and that
-// small requests still get through.
+// TestOverload checks the answer while the bodies in flight use the whole budget. Small requests
+// still get through.
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
@@ -111,8 +111,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestAPromiseTakesNoMemory holds that a body counts by what has come of it.
-func TestAPromiseTakesNoMemory(t *testing.T) {
+// TestContentLengthTakesNoMemory checks that only the part of a body that has arrived counts.
+func TestContentLengthTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *server.Options) { o.Limits.InFlightBytes = 100 << 20 })
 	for _, size := range []int{1 << 20, 34 << 20, 60 << 20} {
@@ -121,7 +121,7 @@ func TestAPromiseTakesNoMemory(t *testing.T) {
 	}
 	eventually(t, "three requests", func() bool { return s.Stats().Requests == 3 })
 	if got := s.Stats(); got.Bytes > 64<<10 || got.Connections != 3 {
-		t.Errorf("three bodies of which a byte has come take %d bytes, on %d connections", got.Bytes, got.Connections)
+		t.Errorf("three bodies of one byte so far take %d bytes, on %d connections", got.Bytes, got.Connections)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestTooManyRequests(t *testing.T) {
 	wg.Wait()
 }
 
-// chunked hides a reader's length, so that the client sends it in chunks.
+// chunked hides a reader's length, so the client sends it in chunks.
 func chunked(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
 
 func TestChunkedBody(t *testing.T) {
@@ -189,7 +189,7 @@ func TestChunkedBody(t *testing.T) {
 	}
 }
 
-// TestChunkedBodyIsShed holds that with most of the budget held, a body is cut off as it grows.
+// TestChunkedBodyIsShed checks that a growing body is shed when most of the budget is held.
 func TestChunkedBodyIsShed(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
@@ -222,7 +222,7 @@ func TestChunkedBodyIsShed(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPanic holds that no panic drops a connection without an answer, as long as there is none yet.
+// TestPanic checks that a panic never drops a connection before an answer has begun.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -285,7 +285,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestRejectedHook holds that each refusal is counted once, with the code of its answer.
+// TestRejectedHook checks that each refusal is counted once, with the code of its answer.
 func TestRejectedHook(t *testing.T) {
 	t.Parallel()
 	const (
@@ -293,7 +293,7 @@ func TestRejectedHook(t *testing.T) {
 		unsized = "POST /crdconvert HTTP/1.1\nHost: x\nConnection: close\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n"
 	)
 	for name, tt := range map[string]struct {
-		request string // LF for CR LF, and nothing after it
+		request string // LF means CR LF
 		stall   bool   // the client keeps its side open
 		code    int
 		counted []int
@@ -318,7 +318,7 @@ func TestRejectedHook(t *testing.T) {
 			s := start(t, func(o *server.Options) {
 				o.Limits.MaxBodyBytes = 4
 				if tt.code == http.StatusRequestTimeout {
-					o.Limits.ReadTimeout = 1500 * time.Millisecond // of which the handshake takes its part, on a busy machine much
+					o.Limits.ReadTimeout = 1500 * time.Millisecond // includes the handshake, which is slow on a busy machine
 				}
 				o.Hooks.Rejected = rejects.add
 			})
@@ -339,17 +339,17 @@ func TestRejectedHook(t *testing.T) {
 	}
 }
 
-// TestQueueWaitLeavesTimeForEveryRetry holds the default to what its comment says.
+// TestQueueWaitLeavesTimeForEveryRetry checks the default against its comment.
 func TestQueueWaitLeavesTimeForEveryRetry(t *testing.T) {
 	t.Parallel()
 	const retries, retryAfter = 10, time.Second // of kube-apiserver's client
 	l := server.DefaultLimits()
 	if longest := (retries+1)*l.QueueWait + retries*retryAfter; longest > l.Timeout*3/4 {
-		t.Errorf("an overload is told after %s, too close to the %s that a call has", longest, l.Timeout)
+		t.Errorf("an overload is reported after %s, too close to the %s of a call", longest, l.Timeout)
 	}
 }
 
-// TestDeadlineReachesHandler holds that the handler learns how long the client will wait.
+// TestDeadlineReachesHandler checks that the handler's deadline follows the client's timeout.
 func TestDeadlineReachesHandler(t *testing.T) {
 	t.Parallel()
 	s, err := server.New(options(t, func(o *server.Options) {

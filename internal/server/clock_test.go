@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// advance moves the clock of a synctest bubble on by d and lets everything in it come to rest. It
+// advance moves the clock of a synctest bubble by d and waits until all goroutines in it block. It
 // panics elsewhere.
 func advance(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the clock of a bubble

@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// handshakeBytes bounds what a client may send before its handshake is done. A ClientHello of Go's with a certificate of a
-// client takes less than 4 KiB.
+// handshakeBytes bounds what a client may send during its handshake. A ClientHello of Go with a
+// client certificate takes less than 4 KiB.
 const handshakeBytes = 16 << 10
 
 var errHandshakeTooLarge = errors.New("client sent more than 16 KiB in its handshake")
 
-// A conn is a connection of a listener, below TLS. It bounds the wait for a request and the arrival of its header by the bytes that
-// come. Of the first request net/http cannot: its ReadHeaderTimeout runs from the end of the handshake on. Go's client, and so
-// kube-apiserver, opens connections ahead; if the server closed such a connection after five seconds, just as the client comes to
-// use it, a conversion would fail.
+// A conn is a connection of a listener, below TLS. It bounds the wait for a request, and the
+// arrival of the request's header. net/http cannot do so for the first request: its
+// ReadHeaderTimeout starts at the end of the handshake. Go's client, and so kube-apiserver, opens
+// connections ahead. If the server closed such a connection after five seconds, just as the client
+// starts to use it, a conversion would fail.
 type conn struct {
 	net.Conn
 
@@ -32,17 +33,17 @@ type conn struct {
 
 	// Guarded by conns.mu; see conns.go.
 	standing standing
-	stood    time.Time // since when, during the handshake
-	answered bool      // a review
-	cutOff   bool      // to make room
+	since    time.Time // start of the standing, during the handshake
+	answered bool      // it had a review answered
+	cutOff   bool      // closed to make room for another
 
-	mu     sync.Mutex // TLS writes from the goroutine that reads, too
-	corked *[]byte    // see cork.go; nil: nothing is gathered
-	failed error      // the first error of a gathered write
+	mu     sync.Mutex // TLS also writes from the reading goroutine
+	corked *[]byte    // see cork.go; nil: not corked
+	failed error      // the first error of a delayed write
 	sent   func(n int)
 }
 
-// newConn returns the state of c, which was accepted now.
+// newConn returns the state of c, accepted just now.
 func newConn(c net.Conn, l *Limits, conns *conns) *conn {
 	own := &conn{Conn: c, limits: l, conns: conns, expires: expiry(time.Now(), l.ConnectionAge), reading: readDeadline{socket: c}}
 	own.idle = idleState{header: l.ReadHeaderTimeout, most: l.IdleTimeout, reading: &own.reading}
@@ -55,7 +56,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// SetReadDeadline sets net/http's deadline, once the first request has come. Reads obey the server's own as well.
+// SetReadDeadline sets net/http's deadline, once the first request has arrived. Reads obey the
+// server's own deadline as well.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	if !c.idle.hadRequest() {
 		return nil
@@ -68,7 +70,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// Read reads what has come, and starts the time of a request's header at its first byte.
+// Read reads from the socket. The first byte of a request starts the time for its header.
 func (c *conn) Read(p []byte) (int, error) {
 	room, err := c.handshake.room(len(p))
 	if err != nil {
@@ -77,14 +79,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	p = p[:room]
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
-		// A deadline that strikes does so without a look at what has arrived.
-		if n, err = arrived(c.Conn, p), nil; n == 0 {
+		// A deadline expires without a look at what has arrived.
+		if n, err = readPending(c.Conn, p), nil; n == 0 {
 			err = io.EOF
 		}
 	}
 	if n > 0 {
 		c.handshake.read(c, p[:n])
-		c.idle.stir()
+		c.idle.received()
 	}
 	return n, err
 }
@@ -101,7 +103,7 @@ func (c *conn) send(p []byte) (int, error) {
 	return n, err
 }
 
-// interrupt ends reading a request, or else writing its answer, at once.
+// interrupt makes the pending read or write of a request fail at once.
 func (c *conn) interrupt(writing bool) {
 	if past := time.Unix(1, 0); writing {
 		_ = c.SetWriteDeadline(past)
@@ -110,7 +112,8 @@ func (c *conn) interrupt(writing bool) {
 	}
 }
 
-// A readDeadline is the earlier one of net/http's and the server's own. Safe for concurrent use.
+// A readDeadline is the earlier of net/http's deadline and the server's own. It is safe for
+// concurrent use.
 type readDeadline struct {
 	socket interface{ SetReadDeadline(t time.Time) error }
 
@@ -125,7 +128,7 @@ func (d *readDeadline) setHTTP(t time.Time) error {
 	return d.set()
 }
 
-// setOwn makes t the server's deadline. What is wrong with the socket, the next Read says.
+// setOwn sets the server's deadline. The next Read returns an error of the socket.
 func (d *readDeadline) setOwn(t time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +136,7 @@ func (d *readDeadline) setOwn(t time.Time) {
 	_ = d.set()
 }
 
-// set tells the socket. Callers hold mu.
+// set updates the socket. Callers hold mu.
 func (d *readDeadline) set() error {
 	t := d.http
 	if t.IsZero() || !d.own.IsZero() && d.own.Before(t) {

@@ -10,44 +10,45 @@ import (
 	"time"
 )
 
-// conns are the open connections of a listener, at most limit of them. Each takes memory that no request has asked for, so where
-// there is no room for another, one of them goes. Who has had a review answered is more likely to be an API server than who has
-// not, and goes later; of those who have shown as much, the one goes first that has had its standing for the longest time.
+// conns are the open connections of a listener, at most limit of them. Each takes memory that no
+// request has reserved, so if there is no room for another, one is cut off. A client that has had a
+// review answered is more likely to be an API server, so it is cut off later than one that has not.
+// Among connections of the same standing, the oldest is cut off first.
 //
-// Connections whose handshake is not done have half of the room: there they go for each other, once they have made the server wait
-// for a while, and not for those that are.
+// Connections in their handshake have half of the room. There they make room only for each other,
+// after a grace period for each.
 type conns struct {
 	limit   int                    // 0: none
-	evicted func(s standing)       // called for each that is cut off
-	exempt  atomic.Pointer[string] // a remote address that is never cut off: that of the server's own check
+	evicted func(s standing)       // called for each connection that is cut off
+	exempt  atomic.Pointer[string] // a remote address that is never cut off: the server's own check
 
 	mu      sync.Mutex
-	open    map[*conn]*list.Element // its place in its rank
-	ranks   [verified + 1]list.List // of *conn, by standing; those that were cut off are in none
-	leaving int                     // that were cut off, and are not closed yet
-	changed chan struct{}           // told when there may be room
-	none    chan struct{}           // made by end, and closed when there are no more
+	open    map[*conn]*list.Element // the element in its rank
+	ranks   [verified + 1]list.List // of *conn, by standing; without those that were cut off
+	closing int                     // connections cut off but not closed yet
+	changed chan struct{}           // receives when there may be room
+	none    chan struct{}           // made by end, closed when no connection is left
 }
 
-// A standing says what a client has shown of itself.
+// A standing is what a client has shown of itself. Its name is a label of a metric.
 type standing int
 
 const (
 	silent     standing = iota // has sent nothing
-	greeting                   // has begun its handshake, which waits for more of it
+	greeting                   // its handshake waits for the client
 	computing                  // its handshake waits for the server
 	fresh                      // never had a review answered
-	resting                    // had one, and waits for its next request
-	bringing                   // had one, and is sending its next request
-	converting                 // its request has come whole
-	verified                   // has shown a client certificate
+	idle                       // had one; waits for its next request
+	reading                    // had one; is sending its next request
+	converting                 // has sent a whole request
+	verified                   // has a verified client certificate
 )
 
 func (s standing) String() string {
-	return [...]string{"silent", "greeting", "computing", "fresh", "resting", "bringing", "converting", "verified"}[s]
+	return [...]string{"silent", "greeting", "computing", "fresh", "idle", "reading", "converting", "verified"}[s]
 }
 
-// CutOffStandings returns what [Hooks].CutOff may report.
+// CutOffStandings returns the values that [Hooks].CutOff may report.
 func CutOffStandings() []string {
 	standings := append(connections(), greetings()...)
 	all := make([]string, len(standings))
@@ -57,25 +58,26 @@ func CutOffStandings() []string {
 	return all
 }
 
-// Who goes first, where a handshake has no room, and where nothing has.
+// The standings to cut off, in order, if there is no room for a handshake or for a connection.
 func greetings() []standing   { return []standing{silent, greeting} }
-func connections() []standing { return []standing{fresh, resting, bringing} }
+func connections() []standing { return []standing{fresh, idle, reading} }
 
-// greetGrace is how long a handshake may wait for its client before the connection makes room for another.
+// greetGrace is how long a handshake may wait for its client before it can be cut off.
 const greetGrace = 500 * time.Millisecond
 
 func newConns(limit int, evicted func(standing)) *conns {
 	return &conns{limit: limit, evicted: evicted, open: map[*conn]*list.Element{}, changed: make(chan struct{}, 1)}
 }
 
-// add counts c until it is removed. Where there is no room, it cuts another one off and waits until that has gone; it reports
-// whether there was one. It is for one goroutine.
+// add counts c until it is removed. If there is no room, it cuts off another connection and waits
+// until that is closed. It reports whether there was one to cut off. Only one goroutine may call
+// it.
 func (s *conns) add(c *conn) bool {
 	for {
 		s.mu.Lock()
 		full, crowded := s.full()
 		if !full && !crowded {
-			s.open[c], c.stood = s.ranks[silent].PushBack(c), time.Now()
+			s.open[c], c.since = s.ranks[silent].PushBack(c), time.Now()
 			s.mu.Unlock()
 			return true
 		}
@@ -84,7 +86,7 @@ func (s *conns) add(c *conn) bool {
 			order = greetings()
 		}
 		gone := s.cut(order)
-		wait := s.leaving > 0 || crowded // handshakes end
+		wait := s.closing > 0 || crowded // handshakes end by themselves
 		s.mu.Unlock()
 		gone.hangUp()
 		if !wait {
@@ -97,7 +99,7 @@ func (s *conns) add(c *conn) bool {
 	}
 }
 
-// full reports whether there is no room for a connection, or for a handshake. Callers hold mu.
+// full reports whether there is no room for a connection, or none for a handshake. Callers hold mu.
 func (s *conns) full() (full, crowded bool) {
 	if s.limit == 0 {
 		return false, false
@@ -114,9 +116,10 @@ func (s *conns) makeRoom() {
 	gone.hangUp()
 }
 
-// cut takes the connection that goes first from its rank, unless one is leaving, and returns it, or nil. Callers hold mu.
+// cut removes the first connection to cut off from its rank and returns it. It returns nil if there
+// is none, or if one is closing already. Callers hold mu.
 func (s *conns) cut(order []standing) *conn {
-	if s.leaving > 0 {
+	if s.closing > 0 {
 		return nil
 	}
 	for _, standing := range order {
@@ -125,12 +128,12 @@ func (s *conns) cut(order []standing) *conn {
 			if own := s.exempt.Load(); own != nil && c.RemoteAddr().String() == *own {
 				continue
 			}
-			if standing <= greeting && time.Since(c.stood) < greetGrace {
+			if standing <= greeting && time.Since(c.since) < greetGrace {
 				break
 			}
 			s.ranks[standing].Remove(e)
 			s.open[c], c.cutOff = nil, true
-			s.leaving++
+			s.closing++
 			s.evicted(standing)
 			return c
 		}
@@ -138,7 +141,8 @@ func (s *conns) cut(order []standing) *conn {
 	return nil
 }
 
-// hangUp closes the socket of a connection that was cut off. Who serves it learns so, and closes the connection.
+// hangUp closes the socket of a connection that was cut off. The goroutine that serves it then
+// closes the connection.
 func (c *conn) hangUp() {
 	if c != nil {
 		c.handshake.giveUp()
@@ -146,49 +150,49 @@ func (c *conn) hangUp() {
 	}
 }
 
-// wasCutOff reports whether c had to make room.
+// wasCutOff reports whether c was cut off.
 func (s *conns) wasCutOff(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.cutOff
 }
 
-// move gives c another standing. Who is verified stays so.
+// move changes the standing of c. A verified connection keeps its standing.
 func (s *conns) move(c *conn, to standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.place(c, to)
+	s.moveLocked(c, to)
 }
 
-// place does so. Callers hold mu.
-func (s *conns) place(c *conn, to standing) {
+// moveLocked is move for callers that hold mu.
+func (s *conns) moveLocked(c *conn, to standing) {
 	e, open := s.open[c]
 	if !open || c.cutOff || c.standing == verified {
 		return
 	}
 	s.ranks[c.standing].Remove(e)
 	if c.standing <= computing {
-		c.stood = time.Now()
-		s.tellChange()
+		c.since = time.Now()
+		s.signalRoom()
 	}
 	c.standing = to
 	s.open[c] = s.ranks[to].PushBack(c)
 }
 
-// bring says that a request is coming on c, rest that c waits for one.
-func (s *conns) bring(c *conn) { s.placeAnswered(c, bringing) }
-func (s *conns) rest(c *conn)  { s.placeAnswered(c, resting) }
+// setReading records that a request is arriving on c, setIdle that c waits for one.
+func (s *conns) setReading(c *conn) { s.moveAnswered(c, reading) }
+func (s *conns) setIdle(c *conn)    { s.moveAnswered(c, idle) }
 
-func (s *conns) placeAnswered(c *conn, to standing) {
+func (s *conns) moveAnswered(c *conn, to standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !c.answered {
 		to = fresh
 	}
-	s.place(c, to)
+	s.moveLocked(c, to)
 }
 
-// answer notes that c has had a review answered.
+// answer records that c had a review answered.
 func (s *conns) answer(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,17 +207,17 @@ func (s *conns) remove(c *conn) {
 	case !open:
 		return
 	case c.cutOff:
-		s.leaving--
+		s.closing--
 	default:
 		s.ranks[c.standing].Remove(e)
 	}
 	delete(s.open, c)
-	s.tell()
-	s.tellChange()
+	s.signalNone()
+	s.signalRoom()
 }
 
-// tellChange wakes add. Callers hold mu.
-func (s *conns) tellChange() {
+// signalRoom wakes add. Callers hold mu.
+func (s *conns) signalRoom() {
 	select {
 	case s.changed <- struct{}{}:
 	default:
@@ -227,52 +231,53 @@ func (s *conns) count() int {
 	return len(s.open)
 }
 
-// Connections are closed one after the other: each is looked at, found idle and closed, and what comes in between is lost.
-// All at once would wait for a processor in between.
+// Connections are ended one by one. The server checks that a connection is idle and then closes it,
+// and loses a request that arrives in between. If all ended at once, each would wait for a
+// processor in between.
 const (
 	betweenEnds = time.Millisecond
 	allEnds     = time.Second // at most
 )
 
-// end ends every connection once it is idle, and returns a channel that is closed when the last has gone. None may be
-// added any more, and it may be called only once.
+// end ends every connection once it is idle, and returns a channel that is closed when none is
+// left. It may be called once, and add not at all afterwards.
 func (s *conns) end() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, between := time.Now(), min(betweenEnds, allEnds/time.Duration(len(s.open)+1))
 	for c := range s.open {
-		c.idle.end(at)
+		c.idle.closeWhenIdle(at)
 		at = at.Add(between)
 	}
 	none := make(chan struct{})
 	s.none = none
-	s.tell()
+	s.signalNone()
 	return none
 }
 
-// tell closes none when it is time. Callers hold mu.
-func (s *conns) tell() {
+// signalNone closes none if no connection is left. Callers hold mu.
+func (s *conns) signalNone() {
 	if s.none != nil && len(s.open) == 0 {
 		close(s.none)
 		s.none = nil
 	}
 }
 
-// connState keeps a connection's state in step with what net/http does.
+// connState updates a connection when its state in net/http changes.
 func connState(c net.Conn, state http.ConnState) {
 	own := connOf(c)
 	switch {
 	case own == nil:
 	case state == http.StateIdle:
-		own.conns.rest(own)
-		own.idle.begin(time.Now())
+		own.conns.setIdle(own)
+		own.idle.startWait(time.Now())
 	case state == http.StateActive:
-		own.conns.bring(own)
-		own.idle.over()
+		own.conns.setReading(own)
+		own.idle.headerDone()
 	}
 }
 
-// connOf returns the conn below a connection that net/http serves, or nil.
+// connOf returns the conn below a connection of net/http, or nil.
 func connOf(c net.Conn) *conn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

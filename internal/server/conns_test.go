@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pipeConn is an open connection whose socket closes it for its server.
+// pipeConn is an open connection. Closing its socket also closes it for the server.
 type pipeConn struct {
 	net.Conn
 
@@ -18,7 +18,7 @@ type pipeConn struct {
 	closed bool
 }
 
-// Close closes the connection as the goroutine would that serves it.
+// Close closes the connection as its serving goroutine would.
 func (c *pipeConn) Close() error {
 	if !c.closed {
 		c.closed = true
@@ -46,19 +46,19 @@ func opened(t *testing.T, s *conns, to standing, answered bool) *pipeConn {
 	return c
 }
 
-func TestWhoMakesRoomForAnotherConnection(t *testing.T) {
+func TestWhichConnectionMakesRoom(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		open []standing
-		want int // index of the one that goes; -1: none
+		want int // index of the connection that is cut off; -1: none
 	}{
-		{"who never had an answer goes first, the oldest of them", []standing{resting, bringing, fresh, fresh}, 2},
-		{"then who waits for a request", []standing{bringing, converting, resting, resting}, 2},
-		{"then who sends one", []standing{verified, bringing, converting, bringing}, 1},
-		{"never who shows a certificate, nor who is being answered", []standing{verified, converting, verified, converting}, -1},
-		{"handshakes have a half for themselves", []standing{verified, resting, greeting, silent}, 3},
-		{"a handshake that the server has to do stays", []standing{verified, resting, computing, greeting}, 3},
+		{"the oldest without an answer goes first", []standing{idle, reading, fresh, fresh}, 2},
+		{"then the oldest idle one", []standing{reading, converting, idle, idle}, 2},
+		{"then the oldest that sends a request", []standing{verified, reading, converting, reading}, 1},
+		{"never a verified or converting one", []standing{verified, converting, verified, converting}, -1},
+		{"handshakes have half of the room", []standing{verified, idle, greeting, silent}, 3},
+		{"a handshake that waits for the server stays", []standing{verified, idle, computing, greeting}, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,8 +88,9 @@ func TestWhoMakesRoomForAnotherConnection(t *testing.T) {
 	}
 }
 
-// TestAHandshakeHasSomeTime holds that none is cut off at once, however many others come.
-func TestAHandshakeHasSomeTime(t *testing.T) {
+// TestHandshakeHasTimeBeforeCutOff checks that a handshake is not cut off at once, however many
+// others arrive.
+func TestHandshakeHasTimeBeforeCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newConns(4, func(standing) {})
@@ -117,7 +118,7 @@ func TestRoomReturnsWithTheConnection(t *testing.T) {
 	})
 }
 
-// TestStandings holds what a client's requests make of it.
+// TestStandings checks the standing after each step of a client.
 func TestStandings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,19 +130,19 @@ func TestStandings(t *testing.T) {
 				t.Errorf("%s: %s, want %s", what, got, to)
 			}
 		}
-		s.bring(c.own)
+		s.setReading(c.own)
 		want("its first request", fresh)
 		s.move(c.own, converting)
 		want("its body has come", converting)
-		s.rest(c.own)
+		s.setIdle(c.own)
 		want("without an answer", fresh)
 		s.answer(c.own)
-		s.rest(c.own)
-		want("after an answer", resting)
-		s.bring(c.own)
-		want("its next request", bringing)
+		s.setIdle(c.own)
+		want("after an answer", idle)
+		s.setReading(c.own)
+		want("its next request", reading)
 		s.move(c.own, verified)
-		s.rest(c.own)
+		s.setIdle(c.own)
 		want("with a certificate", verified)
 		_ = c.own.Close()
 	})

@@ -5,16 +5,17 @@ import (
 	"sync"
 )
 
-// net/http hands an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of at most 16 KiB. Each is a
-// system call that wakes the client. A cork gathers them below TLS until the handler is done: one write for an ordinary
-// object, an eighth of the writes for a list (make bench-serve: a tenth of the CPU).
+// net/http passes an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of
+// at most 16 KiB. Each is a system call that wakes the client. A cork collects them below TLS until
+// the handler is done: one write for an ordinary object, an eighth of the writes for a list (make
+// bench-serve: a tenth of the CPU).
 
 const (
 	corkSize  = 128 << 10
-	corkAbove = 2 << 10 // of the request: answers are about as large, and smaller ones are one write anyway
+	corkAbove = 2 << 10 // size of the request; answers are about as large, and smaller ones are one write anyway
 )
 
-// corks are buffers of corkSize.
+// corks is a pool of buffers of corkSize.
 type corks struct{ pool sync.Pool }
 
 func (p *corks) get() *[]byte {
@@ -25,41 +26,42 @@ func (p *corks) get() *[]byte {
 	return &b
 }
 
-// put takes a buffer back; nil is none.
+// put returns a buffer to the pool; it ignores nil.
 func (p *corks) put(b *[]byte) {
 	if b != nil {
 		p.pool.Put(b)
 	}
 }
 
-// corkAnswer has the answer on c gathered, where memory for that is left. Its request of size bytes has come whole.
+// corkAnswer corks the answer on c if there is memory for that. Its request of size bytes has
+// arrived.
 func (s *Server) corkAnswer(c *conn, share *share, size int64) {
 	if size >= corkAbove && s.gate.growNow(share, corkSize) {
 		c.cork(s.corks.get())
 	}
 }
 
-// serveOn calls the webhook handler for a request on c, and sends what is gathered of its answer.
+// serveOn calls the webhook handler for a request on c, and uncorks its answer.
 func (s *Server) serveOn(c *conn, share *share, w http.ResponseWriter, r *http.Request) {
-	c.watch(func(n int) { s.gate.left(share, n) })
+	c.watch(func(n int) { s.gate.answerSent(share, n) })
 	defer func() {
 		s.corks.put(c.uncork())
 		c.watch(nil)
 	}()
 	s.opts.Webhook.ServeHTTP(w, r)
 	if c.isCorked() {
-		_ = http.NewResponseController(w).Flush() // not after a panic, which is answered instead
+		_ = http.NewResponseController(w).Flush() // not after a panic, which gets another answer
 	}
 }
 
-// watch has f called with the bytes that each write has sent, and with 0 before the first one.
+// watch makes each write call f with the number of bytes sent, and with 0 before the first write.
 func (c *conn) watch(f func(n int)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent = f
 }
 
-// cork has writes gathered in buffer.
+// cork collects writes in buffer from now on.
 func (c *conn) cork(buffer *[]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +74,7 @@ func (c *conn) isCorked() bool {
 	return c.corked != nil
 }
 
-// uncork writes what was gathered and returns the buffer, or nil where there is none.
+// uncork writes the buffer and returns it. It returns nil if c is not corked.
 func (c *conn) uncork() *[]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,8 +86,8 @@ func (c *conn) uncork() *[]byte {
 	return buffer
 }
 
-// Write writes what TLS has sealed, or gathers it under a cork. After an error it always fails: net/http learns of one
-// that came late with its next write.
+// Write writes what TLS has sealed, or collects it under a cork. After an error it always fails, so
+// net/http gets a delayed error from its next write.
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +104,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what the cork has gathered.
+// flush writes what the cork has collected. Callers hold mu.
 func (c *conn) flush() {
 	if len(*c.corked) > 0 && c.failed == nil {
 		_, c.failed = c.send(*c.corked)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sink is a connection that keeps what is written to it, write by write.
+// sink is a connection that records each write.
 type sink struct {
 	net.Conn
 
@@ -71,7 +71,7 @@ func TestCorkGathersWrites(t *testing.T) {
 	}
 }
 
-func TestCorkTellsALateError(t *testing.T) {
+func TestCorkReportsLateError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken pipe")
 	pool := corks{}
@@ -82,6 +82,6 @@ func TestCorkTellsALateError(t *testing.T) {
 	}
 	c.uncork()
 	if _, err := c.Write([]byte("next")); !errors.Is(err, broken) {
-		t.Errorf("the next write says %v, want %v", err, broken)
+		t.Errorf("the next write returns %v, want %v", err, broken)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// adminShutdownTimeout bounds the wait for a probe or a scrape; a profile is not waited for.
+// adminShutdownTimeout bounds the wait for a probe or a scrape. A profile is cut off.
 const adminShutdownTimeout = time.Second
 
-// drain lets clients move elsewhere: for DrainDelay the server goes on as ever, but says that it is
-// not ready and ends each connection with its next answer. Endpoint lists and load balancers lag
-// behind, and kube-apiserver does not repeat a POST that broke. Keep-alive must not be turned off
-// here: http.Server.SetKeepAlivesEnabled closes idle connections under their clients' hands.
-// It returns early, with the error, when a listener fails.
+// drain gives clients time to move elsewhere. For DrainDelay the server keeps serving, but is not
+// ready, and ends each connection with its next answer. Endpoint lists and load balancers lag
+// behind, and kube-apiserver does not repeat a POST that broke. It must not turn off keep-alive:
+// http.Server.SetKeepAlivesEnabled closes idle connections just as clients use them. It returns
+// early, with the error, when a listener fails.
 func (s *Server) drain(failures <-chan error) error {
 	s.startDraining()
 	timer := time.NewTimer(s.opts.DrainDelay)
@@ -34,8 +34,8 @@ func (s *Server) startDraining() {
 	}
 }
 
-// shutdown ends both servers, the webhook first so that probes and metrics are there to the last.
-// ctx has ended already; only its values count.
+// shutdown ends both servers, the webhook first, so probes and metrics work until the end. It uses
+// only the values of ctx, which has ended already.
 func (s *Server) shutdown(ctx context.Context, webhook, admin *http.Server) error {
 	ctx = context.WithoutCancel(ctx)
 	s.startDraining()
@@ -43,15 +43,16 @@ func (s *Server) shutdown(ctx context.Context, webhook, admin *http.Server) erro
 	if err != nil {
 		err = fmt.Errorf("requests still in progress after %s were cut: %w: shutdown-timeout", s.opts.ShutdownTimeout, err)
 	}
-	// What the admin server cuts short is nobody's loss.
+	// Requests to the admin server may be cut off.
 	ctx, cancel := context.WithTimeout(ctx, adminShutdownTimeout)
 	defer cancel()
 	_ = closeServer(ctx, admin)
 	return err
 }
 
-// finish takes the connections that came before the listener closed, and gives what comes on them ShutdownTimeout to be
-// answered. net/http is told only when there are none: see rest.
+// finish accepts the connections that the kernel completed before the listener closed, and gives
+// all requests ShutdownTimeout. It shuts net/http down only when no connection is left: see
+// idleState.
 func (s *Server) finish(ctx context.Context, webhook *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ShutdownTimeout)
 	defer cancel()

@@ -15,8 +15,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// TestDrainUnderLoad stops one of two replicas under load, with endpoints that change only some time after the signal, as in
-// a cluster. No call may fail (I26). In a bubble the times are the real ones, and no machine is too slow for them.
+// TestDrainUnderLoad stops one of two replicas under load. As in a cluster, the endpoints change
+// only some time after the signal. No call may fail (I26). In a bubble the times are the real ones,
+// and no machine is too slow for them.
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +30,7 @@ func TestDrainUnderLoad(t *testing.T) {
 			return startPiped(t, func(o *server.Options) { o.Webhook, o.DrainDelay = slow, server.DefaultDrainDelay })
 		}
 		old, next := replica(), replica()
-		var endpoint atomic.Pointer[piped] // where new connections go
+		var endpoint atomic.Pointer[piped] // target of new connections
 		endpoint.Store(old)
 		client := pipeClient(t, endpoint.Load)
 
@@ -49,7 +50,7 @@ func TestDrainUnderLoad(t *testing.T) {
 				}
 			})
 		}
-		// more lets time pass, in which there have to be calls.
+		// more lets time pass, and checks that there were calls.
 		more := func(d time.Duration) {
 			before := calls.Load()
 			if <-time.After(d); calls.Load() == before {
@@ -78,11 +79,11 @@ func TestDrainUnderLoad(t *testing.T) {
 	})
 }
 
-// wantDraining holds what a server that drains says of itself.
+// wantDraining checks the state of a draining server.
 func wantDraining(t *testing.T, s *server.Server) {
 	t.Helper()
 	if !s.Draining() {
-		t.Error("the server does not say that it drains")
+		t.Error("the server does not report that it drains")
 	}
 	if code, body := serve(t, s.AdminHandler(), http.MethodGet, "/readyz?verbose", "192.0.2.1:1"); code != http.StatusServiceUnavailable ||
 		!strings.Contains(body, "draining: the server is shutting down") {
@@ -93,7 +94,7 @@ func wantDraining(t *testing.T, s *server.Server) {
 	}
 }
 
-// TestShutdownFinishesWhatRuns holds that a request in progress outlives the drain delay.
+// TestShutdownFinishesWhatRuns checks that a request in progress outlives the drain delay.
 func TestShutdownFinishesWhatRuns(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
@@ -135,8 +136,8 @@ func TestShutdownFinishesWhatRuns(t *testing.T) {
 	}
 }
 
-// TestShutdownTimeout holds that a handler that does not end does not keep the process, and that Run
-// says so.
+// TestShutdownTimeout checks that a handler that does not return cannot keep the process, and that
+// Run reports it.
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
@@ -196,8 +197,8 @@ func TestListenErrorsNameTheirKey(t *testing.T) {
 	}
 }
 
-// TestListenerFailure holds that a listener that dies while serving ends Run with its error, after
-// the requests in progress.
+// TestListenerFailure checks that a listener that fails while serving ends Run with its error,
+// after the requests in progress.
 func TestListenerFailure(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

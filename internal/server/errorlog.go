@@ -11,22 +11,23 @@ import (
 	"time"
 )
 
-// An errorLog passes on what net/http logs. Failed handshakes are told to a hook. They are logged at most once a minute for
-// each reason, and not at all where the client only went away. Other lines that clients can bring about come at most once a
-// second, and failed accepts always, for net/http itself waits between them.
+// An errorLog filters the log of net/http. It reports failed handshakes to a hook, and logs them at
+// most once a minute for each reason, or not at all if the client only went away. It logs other
+// lines that clients can cause at most once a second, and failed accepts always, because net/http
+// itself waits between them.
 type errorLog struct {
 	next   *log.Logger // nil: dropped
 	failed func(reason, text string)
 	now    func() time.Time
-	// own is the address that the self check last dialled from. Where clients need a certificate
-	// it has none, and its failure says nothing.
+	// own is the last local address of the self check. Where clients need a certificate, its
+	// handshakes fail as expected.
 	own atomic.Pointer[string]
 
 	mu    sync.Mutex
-	quiet map[string]*silence // by the reason of a failed handshake; empty: of all other lines
+	quiet map[string]*silence // by reason of a failed handshake; empty: all other lines
 }
 
-// A silence is the time in which lines of one kind are counted only.
+// A silence is a time in which lines of one kind are counted but not logged.
 type silence struct {
 	until      time.Time
 	suppressed int
@@ -41,10 +42,10 @@ func newErrorLog(next *log.Logger, hooks *Hooks) *errorLog {
 	return &errorLog{next: next, failed: hooks.handshakeFailed, now: time.Now, quiet: map[string]*silence{}}
 }
 
-// logger returns what http.Server.ErrorLog is to be.
+// logger returns the value for http.Server.ErrorLog.
 func (l *errorLog) logger() *log.Logger { return log.New(l, "", 0) }
 
-// Write takes one line from a log.Logger.
+// Write handles one line of a log.Logger.
 func (l *errorLog) Write(line []byte) (int, error) {
 	text := string(bytes.TrimRight(line, "\n"))
 	if strings.HasPrefix(text, "http: Accept error") {
@@ -55,7 +56,7 @@ func (l *errorLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// handshakeFailed takes a handshake that failed.
+// handshakeFailed reports and logs a failed handshake.
 func (l *errorLog) handshakeFailed(client net.Addr, err error) {
 	if own := l.own.Load(); own != nil && client.String() == *own {
 		return
@@ -67,7 +68,8 @@ func (l *errorLog) handshakeFailed(client net.Addr, err error) {
 	}
 }
 
-// printRarely prints a text of a kind at most once in an interval, and how many it has not printed.
+// printRarely prints a text of a kind at most once per interval, with the number of suppressed
+// lines.
 func (l *errorLog) printRarely(kind string, interval time.Duration, text string) {
 	suppressed, ok := l.take(kind, interval)
 	if !ok {
@@ -85,7 +87,8 @@ func (l *errorLog) print(text string) {
 	}
 }
 
-// take reports whether a line of a kind may be logged now, and how many were not since the last one.
+// take reports whether a line of a kind may be logged now, and how many lines were suppressed
+// before it.
 func (l *errorLog) take(kind string, interval time.Duration) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

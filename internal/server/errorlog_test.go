@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestErrorLog holds that clients cannot flood the log, and that what matters still gets there.
+// TestErrorLog checks that clients cannot flood the log, and that important lines still get there.
 func TestErrorLog(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -29,7 +29,7 @@ func TestErrorLog(t *testing.T) {
 		noTLS    = "TLS handshake error from [fd00::1]:%d: client sent an HTTP request to an HTTPS server"
 		other    = "http: response.WriteHeader on hijacked connection"
 	)
-	// fail hands on a failure as its line will say it.
+	// fail reports a failure with the text of its line.
 	fail := func(line string, args ...any) {
 		address, text, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf(line, args...), "TLS handshake error from "), ": ")
 		l.handshakeFailed(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address)), errors.New(text))
@@ -74,5 +74,5 @@ func TestErrorLog(t *testing.T) {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
 
-	newErrorLog(nil, &Hooks{}).logger().Print("nobody listens")
+	newErrorLog(nil, &Hooks{}).logger().Print("dropped")
 }

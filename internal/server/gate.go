@@ -9,26 +9,27 @@ import (
 	"time"
 )
 
-// A gate bounds the requests in progress and the bytes that they hold. A request holds what has come of its body, not what it
-// promises, and asks for more as more comes.
+// A gate bounds the requests in progress and their bytes. A request holds the part of its body that
+// has arrived, not its Content-Length, and asks for more as more arrives.
 //
-// Bodies are of two classes, for almost all of kube-apiserver's calls carry one object of a few KB. Large ones leave a reserve
-// of the budget alone. Small ones may take all that is free, but no more than the reserve while a large one waits, so neither
-// class starves the other. Within a class it is first come, first served; and a large body leaves alone what the oldest one
-// still needs, so that they cannot all stop half way. While a request waits, slow ones give way: see transfer.
+// Bodies have two classes, because almost all calls of kube-apiserver carry one object of a few KB.
+// Large bodies leave a reserve of the budget free. Small ones may take all free bytes, but no more
+// than the reserve while a large one waits, so neither class starves the other. Each class is first
+// come, first served. A large body leaves free what the oldest large one still needs, so they
+// cannot all stop half way. While a request waits, slow ones give way: see transfer.
 type gate struct {
-	budget      int64 // bytes, for both classes and the connections together
-	reserve     int64 // bytes of the budget that large bodies leave alone
+	budget      int64 // bytes for both classes and the connections together
+	reserve     int64 // bytes of the budget that large bodies leave free
 	smallBody   int64 // size of the largest small body
 	maxRequests int   // 0: no bound
 	wait        time.Duration
-	connections func() int64 // bytes that they take
+	connections func() int64 // returns the bytes that connections take
 
 	mu        sync.Mutex
 	held      holdings
 	arrival   uint64
 	queues    [2]list.List // of *waiter, by class, in order of arrival
-	transfers list.List    // of *share: the bodies that are coming and the answers that are leaving, in order of arrival
+	transfers list.List    // of *share: arriving bodies and departing answers, in order of arrival
 }
 
 // holdings are what all requests hold together.
@@ -44,25 +45,25 @@ const (
 	large = 1
 )
 
-// A share is what one request holds. Its fields are the gate's.
+// A share is what one request holds. Its fields belong to the gate.
 type share struct {
 	requests int // 0 or 1
 	bytes    int64
 	class    int
-	promised int64 // size of the body; unknown: 0
+	promised int64 // size of the body; 0: unknown
 	arrival  uint64
 	transfer transfer
 }
 
-// A waiter is a request that waits to have its share changed.
+// A waiter is a request that waits for a larger share.
 type waiter struct {
 	share   *share
-	growing bool // it holds something
+	growing bool // it has a share already
 	want    int64
 	granted chan struct{}
 }
 
-// An overloadError says what there was too little of: [ShedBytes] or [ShedRequests]; or that the request gave way: [ShedSlow].
+// An overloadError is the reason to shed a request: [ShedBytes], [ShedRequests] or [ShedSlow].
 type overloadError string
 
 func (e overloadError) Error() string {
@@ -87,13 +88,14 @@ func newGate(l *Limits, connections func() int64) *gate {
 	}
 }
 
-// largest returns the size of the largest body that can ever be admitted.
+// largest returns the size of the largest body that can be admitted.
 func (g *gate) largest() int64 { return g.budget - g.reserve }
 
-// roomForLarge returns how many bytes all large bodies together can have now.
+// roomForLarge returns how many bytes all large bodies together may have now.
 func (g *gate) roomForLarge() int64 { return g.budget - g.connections() - g.reserve }
 
-// classOf returns the class of a share of n bytes: that of its body, where its size is known.
+// classOf returns the class of a share of n bytes. It uses the size of the whole body if that is
+// known.
 func (g *gate) classOf(s *share, n int64) int {
 	if s.promised > 0 {
 		n = s.promised
@@ -104,21 +106,18 @@ func (g *gate) classOf(s *share, n int64) int {
 	return large
 }
 
-// acquire admits one request with a body of promised bytes, of which it holds n to begin with, waiting for its turn if need be.
-// Neither may exceed largest. It returns an overloadError when the turn does not come in time or before ctx's deadline, and
-// ctx's error when ctx is canceled.
+// acquire admits a request with a body of promised bytes and an initial share of n bytes; neither
+// may exceed largest. It waits for its turn if necessary. It returns an overloadError if the turn
+// does not come in time or before ctx's deadline, and ctx's error if ctx is canceled.
 func (g *gate) acquire(ctx context.Context, promised, n int64) (*share, error) {
 	s := &share{promised: promised}
-	if err := g.change(ctx, s, n); err != nil {
+	if err := g.grow(ctx, s, n); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// grow changes an admitted request's share to n bytes in all. On an error it keeps what it has.
-func (g *gate) grow(ctx context.Context, s *share, n int64) error { return g.change(ctx, s, n) }
-
-// shrink makes a share n bytes where it is larger.
+// shrink reduces a larger share to n bytes.
 func (g *gate) shrink(s *share, n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,7 +127,7 @@ func (g *gate) shrink(s *share, n int64) {
 	}
 }
 
-// growNow adds n bytes to a share if it need not wait for them, and reports whether it did.
+// growNow adds n bytes to a share if it can do so without waiting, and reports whether it did.
 func (g *gate) growNow(s *share, n int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,7 +138,7 @@ func (g *gate) growNow(s *share, n int64) bool {
 	return true
 }
 
-// answered ends an admitted request, whose bytes stay held.
+// answered ends an admitted request, but keeps its bytes.
 func (g *gate) answered(s *share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -149,14 +148,14 @@ func (g *gate) answered(s *share) {
 	g.admitWaiting()
 }
 
-// release gives a request's share back.
+// release ends a request and its share.
 func (g *gate) release(s *share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(s)
 }
 
-// drop does so. Callers hold mu.
+// drop is release for callers that hold mu.
 func (g *gate) drop(s *share) {
 	g.stop(s)
 	g.held = g.held.without(s)
@@ -164,14 +163,14 @@ func (g *gate) drop(s *share) {
 	g.admitWaiting()
 }
 
-// without returns h without what s holds.
+// without returns h without the share s.
 func (h holdings) without(s *share) holdings {
 	h.requests -= s.requests
 	h.bytes[s.class] -= s.bytes
 	return h
 }
 
-// grant makes the share of s n bytes. Callers hold mu.
+// grant sets the share to n bytes. Callers hold mu.
 func (g *gate) grant(s *share, n int64) {
 	g.held = g.held.without(s)
 	s.requests, s.bytes, s.class = 1, n, g.classOf(s, n)
@@ -179,7 +178,9 @@ func (g *gate) grant(s *share, n int64) {
 	g.held.bytes[s.class] += n
 }
 
-func (g *gate) change(ctx context.Context, s *share, n int64) error {
+// grow enlarges the share of s to n bytes, and admits its request if that is new. It waits and fails
+// like acquire; on an error the share stays as it is.
+func (g *gate) grow(ctx context.Context, s *share, n int64) error {
 	g.mu.Lock()
 	queue, growing := &g.queues[g.classOf(s, n)], s.requests > 0
 	if !growing {
@@ -189,7 +190,7 @@ func (g *gate) change(ctx context.Context, s *share, n int64) error {
 	if (queue.Len() == 0 || growing) && g.fits(g.held, s, n) {
 		g.grant(s, n)
 		if growing {
-			g.admitWaiting() // it may have left the class of small bodies
+			g.admitWaiting() // it may have left the small class
 		}
 		g.mu.Unlock()
 		return nil
@@ -201,7 +202,7 @@ func (g *gate) change(ctx context.Context, s *share, n int64) error {
 	return g.await(ctx, queue, place, w)
 }
 
-// enqueue puts w behind the waiters whose requests came before: who holds memory already goes before who does not.
+// enqueue adds w in order of arrival, so a request that has a share already goes before new ones.
 func enqueue(queue *list.List, w *waiter) *list.Element {
 	for e := queue.Back(); e != nil; e = e.Prev() {
 		if e.Value.(*waiter).share.arrival < w.share.arrival { //nolint:forcetypeassert // nothing else is ever put in
@@ -211,10 +212,10 @@ func enqueue(queue *list.List, w *waiter) *list.Element {
 	return queue.PushFront(w)
 }
 
-// pressureInterval is how often a request that waits looks for slow ones to give way.
+// pressureInterval is how often a waiting request looks for slow ones to interrupt.
 const pressureInterval = 50 * time.Millisecond
 
-// await returns when w was granted, has waited too long or is no longer wanted.
+// await waits until w is granted, has waited too long or is canceled.
 func (g *gate) await(ctx context.Context, queue *list.List, place *list.Element, w *waiter) error {
 	timer, pressure := time.NewTimer(g.wait), time.NewTicker(pressureInterval)
 	defer timer.Stop()
@@ -233,20 +234,20 @@ func (g *gate) await(ctx context.Context, queue *list.List, place *list.Element,
 	}
 }
 
-// press has slow requests give way to w, the first of its queue.
+// press interrupts slow requests for w, if it is the first of its queue.
 func (g *gate) press(queue *list.List, place *list.Element, w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if queue.Front() == place {
 		g.giveWay(w, time.Now())
-		g.admitWaiting() // connections may have gone
+		g.admitWaiting() // connections may have closed
 	}
 }
 
 // giveUp ends the wait of w.
 func (g *gate) giveUp(ctx context.Context, queue *list.List, place *list.Element, w *waiter) error {
 	canceled := ctx.Err()
-	if errors.Is(canceled, context.DeadlineExceeded) { // it has waited too long as well
+	if errors.Is(canceled, context.DeadlineExceeded) { // the same as waiting too long
 		canceled = nil
 	}
 	g.mu.Lock()
@@ -261,14 +262,14 @@ func (g *gate) giveUp(ctx context.Context, queue *list.List, place *list.Element
 	}
 	queue.Remove(place)
 	w.share.transfer.resume(time.Now())
-	defer g.admitWaiting() // others may have waited behind this one only
+	defer g.admitWaiting() // others may have waited only for this one
 	if canceled != nil {
 		return canceled
 	}
 	return g.shortage(w)
 }
 
-// fits reports whether the share of s can be n bytes beside what is held. Callers hold mu.
+// fits reports whether the share s can have n bytes next to what is held. Callers hold mu.
 func (g *gate) fits(held holdings, s *share, n int64) bool {
 	held = held.without(s)
 	class := g.classOf(s, n)
@@ -290,11 +291,12 @@ func (g *gate) fits(held holdings, s *share, n int64) bool {
 	return true
 }
 
-// neededByTheOldest returns how many bytes the large body that came first still needs, unless it is that of s.
+// neededByTheOldest returns how many bytes the oldest large body still needs, or 0 if s is older or
+// is that body. Callers hold mu.
 func (g *gate) neededByTheOldest(s *share) int64 {
 	for e := g.transfers.Front(); e != nil; e = e.Next() {
 		oldest := e.Value.(*share) //nolint:forcetypeassert // nothing else is ever put in
-		if oldest.class != large || oldest.transfer.leaving || oldest.transfer.interrupted.Load() {
+		if oldest.class != large || oldest.transfer.sending || oldest.transfer.interrupted.Load() {
 			continue
 		}
 		if oldest == s || oldest.arrival > s.arrival {
@@ -309,7 +311,7 @@ func (g *gate) crowded(held holdings) bool {
 	return g.maxRequests > 0 && held.requests > g.maxRequests
 }
 
-// shortage says what w waits for. Callers hold mu.
+// shortage returns the error for what w waits for. Callers hold mu.
 func (g *gate) shortage(w *waiter) error {
 	if !w.growing && g.maxRequests > 0 && g.held.requests >= g.maxRequests {
 		return overloadError(ShedRequests)
@@ -317,7 +319,7 @@ func (g *gate) shortage(w *waiter) error {
 	return overloadError(ShedBytes)
 }
 
-// admitWaiting grants what fits, the longest waiting first. Callers hold mu.
+// admitWaiting grants what fits, longest wait first. Callers hold mu.
 func (g *gate) admitWaiting() {
 	for g.admitOne() {
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testGate has a budget of 100 bytes, 25 of them for bodies up to 10, and two seconds to wait.
+// testGate has a budget of 100 bytes, 25 of them for bodies up to 10, and waits two seconds.
 func testGate(maxRequests int) *gate {
 	return newGate(&Limits{
 		InFlightBytes: 100, SmallBodyBytes: 10, SmallBodyShare: 25,
@@ -29,7 +29,7 @@ type queued struct {
 	done  bool
 }
 
-// ask starts a request of n bytes in a goroutine of its own and returns once it is admitted or waits.
+// ask starts a request of n bytes on another goroutine and returns once it is admitted or waits.
 func ask(ctx context.Context, g *gate, n int64) *queued {
 	q, start := new(queued), time.Now()
 	go func() {
@@ -154,9 +154,9 @@ func TestGateIsFirstComeFirstServed(t *testing.T) {
 	})
 }
 
-// TestGateStarvesNobody keeps both classes under more load than the gate takes and looks at whether
-// each gets through.
-func TestGateStarvesNobody(t *testing.T) {
+// TestGateStarvesNeitherClass overloads the gate with both classes and checks that each gets
+// through.
+func TestGateStarvesNeitherClass(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := testGate(0)
@@ -183,7 +183,7 @@ func TestGateStarvesNobody(t *testing.T) {
 				}
 			}
 		}
-		for range 20 { // at most 10 at once beside a large one
+		for range 20 { // at most 10 at once next to a large one
 			wg.Go(func() { client(9, 100*time.Millisecond) })
 		}
 		for range 2 { // one at a time
@@ -200,8 +200,8 @@ func TestGateStarvesNobody(t *testing.T) {
 	})
 }
 
-// TestGateBoundsRequests holds that the cap on requests is handed on in order of arrival, whatever
-// the class.
+// TestGateBoundsRequests checks that the cap on requests is applied in order of arrival, across
+// classes.
 func TestGateBoundsRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,8 +254,8 @@ func TestGateCancellation(t *testing.T) {
 	})
 }
 
-// TestGateGrowth holds that a body of unknown length changes class as it grows, goes before those
-// that hold nothing yet, and keeps what it has where there is no more.
+// TestGateGrowth checks that a body of unknown length changes class as it grows, goes before new
+// requests, and keeps its share if there is no more.
 func TestGateGrowth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestGateGrowth(t *testing.T) {
 	})
 }
 
-// TestGateStats holds that each request in progress is counted once, whether it waits or not.
+// TestGateStats checks that each request in progress is counted once, whether it waits or not.
 func TestGateStats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestGateStats(t *testing.T) {
 	})
 }
 
-// TestGateUnderRace has many goroutines come, grow, wait and leave at once.
+// TestGateUnderRace lets many goroutines arrive, grow, wait and leave at once.
 func TestGateUnderRace(t *testing.T) {
 	t.Parallel()
 	g := newGate(&Limits{

@@ -12,21 +12,23 @@ import (
 	"time"
 )
 
-// A handshake is what a connection does before net/http sees it. Its costly part, the key exchange and the signature, comes
-// between the ClientHello and the server's first write. Only as many connections as there are processors do that part at once,
-// first come, first served: a flood of handshakes leaves the processors to reviews.
+// A handshake is the TLS handshake of a connection, before net/http gets it. Its costly part, the
+// key exchange and the signature, is between the ClientHello and the server's first write. Only as
+// many connections as there are processors do that part at once, first come, first served, so a
+// flood of handshakes leaves the processors to reviews.
 type handshake struct {
-	turns   chan struct{} // one place for each handshake that computes; nil: the handshake is done
+	turns   chan struct{} // one place per computing handshake; nil: the handshake is done
 	got     int           // bytes
-	record  record        // that is being read
+	record  record        // the record being read
 	hasTurn atomic.Bool
 	cancel  atomic.Pointer[context.CancelFunc]
 }
 
 func handshakeTurns() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) }
 
-// room returns how much may be read at a time, n at most. TLS is given one record: what it had read beyond the handshake would be
-// the beginning of a header that nobody saw arrive, and that could wait for its end as long as an idle connection.
+// room returns how many bytes may be read at a time, at most n. TLS gets one record at a time.
+// Otherwise it would buffer the start of a request's header, and the time for that header would
+// never start.
 func (h *handshake) room(n int) (int, error) {
 	switch {
 	case h.turns == nil:
@@ -37,7 +39,7 @@ func (h *handshake) room(n int) (int, error) {
 	return min(n, h.record.room()), nil
 }
 
-// read takes what has come.
+// read records that p has arrived.
 func (h *handshake) read(c *conn, p []byte) {
 	if h.turns == nil {
 		return
@@ -49,14 +51,14 @@ func (h *handshake) read(c *conn, p []byte) {
 	h.record.took(p)
 }
 
-// A record is how far a TLS record has been read (RFC 8446, section 5.1).
+// A record is the progress in reading a TLS record (RFC 8446, section 5.1).
 type record struct {
 	header [5]byte
-	read   int // of the header
-	left   int // of what is behind it
+	read   int // bytes of the header
+	left   int // bytes left after the header
 }
 
-// room returns how many bytes belong to the record at the most.
+// room returns how many bytes at most belong to the record.
 func (r *record) room() int {
 	if r.left > 0 {
 		return r.left
@@ -64,7 +66,7 @@ func (r *record) room() int {
 	return len(r.header) - r.read
 }
 
-// took goes on behind p, which is no longer than room.
+// took advances by p, which is no longer than room.
 func (r *record) took(p []byte) {
 	if r.left > 0 {
 		r.left -= len(p)
@@ -87,7 +89,7 @@ func (h *handshake) awaitTurn(ctx context.Context, c *conn) error {
 	}
 }
 
-// answers gives the turn back: what is written has been computed.
+// answers returns the turn: the server writes only after it has computed.
 func (h *handshake) answers(c *conn) {
 	if h.hasTurn.CompareAndSwap(true, false) {
 		<-h.turns
@@ -102,7 +104,7 @@ func (h *handshake) giveUp() {
 	}
 }
 
-// shake does the handshake of c, and returns the connection for net/http.
+// shake does the handshake of c and returns the connection for net/http.
 func (l *listener) shake(c *conn) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.limits.ReadHeaderTimeout)
 	defer cancel()
@@ -110,7 +112,7 @@ func (l *listener) shake(c *conn) (net.Conn, error) {
 	c.handshake.cancel.Store(&cancel)
 	t := tls.Server(c, l.tls)
 	err := t.HandshakeContext(ctx)
-	c.handshake.answers(c) // where it failed before it wrote
+	c.handshake.answers(c) // in case it failed before the first write
 	c.handshake.turns = nil
 	if err != nil {
 		c.sayHTTPS(err)
@@ -122,11 +124,11 @@ func (l *listener) shake(c *conn) (net.Conn, error) {
 	} else {
 		c.conns.move(c, fresh)
 	}
-	c.idle.begin(time.Now())
+	c.idle.startWait(time.Now())
 	return t, nil
 }
 
-// sayHTTPS answers a client that has sent HTTP in place of a handshake, as net/http does.
+// sayHTTPS answers a client that sent HTTP instead of a handshake, as net/http does.
 func (c *conn) sayHTTPS(err error) {
 	var other tls.RecordHeaderError
 	if !errors.As(err, &other) || other.Conn == nil {
@@ -138,7 +140,7 @@ func (c *conn) sayHTTPS(err error) {
 	}
 }
 
-// withTurns has a handshake wait for its turn between the ClientHello and what it has computed.
+// withTurns makes handshakes wait for their turn after the ClientHello.
 func withTurns(config *tls.Config) *tls.Config {
 	own := config.Clone()
 	own.NextProtos = []string{"http/1.1"}

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// TestAHandshakeThatSendsTooMuchEnds holds that a client cannot have more kept for it than handshakeBytes.
-func TestAHandshakeThatSendsTooMuchEnds(t *testing.T) {
+// TestHandshakeTooLarge checks that a client cannot make the server keep more than handshakeBytes.
+func TestHandshakeTooLarge(t *testing.T) {
 	t.Parallel()
 	limits, failed := DefaultLimits(), make(chan error, 1)
 	l := listen(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, &limits, newConns(0, nil),
 		func(_ net.Addr, err error) { failed <- err })
 	t.Cleanup(func() { _ = l.Close() })
 	c := dialTCP(t, l.Addr())
-	// The first record of a ClientHello that says it has 60,000 bytes, and more of it.
+	// The first record of a ClientHello that claims 60,000 bytes, and more of it.
 	_, _ = io.WriteString(c, "\x16\x03\x01\x40\x00\x01\x00\xea\x60"+strings.Repeat("\x00", 1<<14-4))
 	_, _ = io.WriteString(c, "\x16\x03\x01\x40\x00"+strings.Repeat("\x00", 1<<14))
 	if err := <-failed; !errors.Is(err, errHandshakeTooLarge) {
@@ -28,8 +28,8 @@ func TestAHandshakeThatSendsTooMuchEnds(t *testing.T) {
 	}
 }
 
-// TestHandshakesComputeInTurn holds that no more do than there are turns, that one which has written gives its turn back, and that
-// one which is given up does not take any.
+// TestHandshakesComputeInTurn checks that at most as many handshakes compute as there are turns,
+// that a write returns the turn, and that a canceled handshake takes none.
 func TestHandshakesComputeInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

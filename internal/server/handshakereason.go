@@ -5,30 +5,32 @@ import (
 	"strings"
 )
 
-// Reasons why a TLS handshake failed. There are no others, whatever a client sends.
+// Reasons for a failed TLS handshake. The set is fixed, whatever a client sends.
 const (
-	// HandshakeClosed says that one side closed the connection, as a client that gives up does, or a probe of a load balancer.
+	// HandshakeClosed: one side closed the connection, like a client that gives up or a probe of a
+	// load balancer.
 	HandshakeClosed = "closed"
-	// HandshakeReset says that the connection broke.
+	// HandshakeReset: the connection broke.
 	HandshakeReset = "reset"
-	// HandshakeTimeout says that the client did not go on.
+	// HandshakeTimeout: the client stopped sending.
 	HandshakeTimeout = "timeout"
-	// HandshakeCertificateRefused says that the client did not accept the certificate that is served: its caBundle is wrong.
+	// HandshakeCertificateRefused: the client did not accept the served certificate, so its
+	// caBundle is wrong.
 	HandshakeCertificateRefused = "certificate_refused"
-	// HandshakeAlert says that the client ended the handshake with an alert that is not about certificates.
+	// HandshakeAlert: the client ended the handshake with an alert that is not about certificates.
 	HandshakeAlert = "alert"
-	// HandshakeClientCertificate says that a client presented no certificate that is accepted.
+	// HandshakeClientCertificate: the client presented no acceptable certificate.
 	HandshakeClientCertificate = "client_certificate"
-	// HandshakeNotTLS says that the client did not speak TLS.
+	// HandshakeNotTLS: the client did not speak TLS.
 	HandshakeNotTLS = "not_tls"
-	// HandshakeProtocol says that client and server have no version, cipher or application protocol in common, or that the
-	// client broke the rules of TLS.
+	// HandshakeProtocol: client and server have no version, cipher or application protocol in
+	// common, or the client broke the rules of TLS.
 	HandshakeProtocol = "protocol"
-	// HandshakeOther says that it was something else.
+	// HandshakeOther: any other reason.
 	HandshakeOther = "other"
 )
 
-// HandshakeReasons returns all reasons why a handshake can fail.
+// HandshakeReasons returns all reasons for a failed handshake.
 func HandshakeReasons() []string {
 	return []string{
 		HandshakeClosed, HandshakeReset, HandshakeTimeout, HandshakeCertificateRefused, HandshakeAlert,
@@ -36,8 +38,9 @@ func HandshakeReasons() []string {
 	}
 }
 
-// handshakeReason classifies the text of a handshake's error, for most of those of crypto/tls have nothing else. Some quote the client
-// at their end: only their beginnings, and ends without quotes, are looked at.
+// handshakeReason classifies the text of a handshake's error, because most errors of crypto/tls
+// have no type. Some texts end with a quotation of the client, so it only looks at beginnings, and
+// at ends without quotes.
 func handshakeReason(text string) string {
 	begins := func(prefixes ...string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
@@ -68,7 +71,8 @@ func handshakeReason(text string) string {
 	return HandshakeOther
 }
 
-// isNoise is true of reasons that every server meets, and that say nothing about its certificate.
+// isNoise reports whether a reason is common on every server and says nothing about the
+// certificate.
 func isNoise(reason string) bool {
 	return reason == HandshakeClosed || reason == HandshakeReset || reason == HandshakeTimeout
 }

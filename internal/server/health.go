@@ -17,8 +17,8 @@ const checkTimeout = 2 * time.Second
 
 var errDraining = errors.New("the server is shutting down")
 
-// A health answers the probes. Readiness says whether this replica should get reviews, liveness only
-// that the process can answer: restarting it would not fix a certificate.
+// A health answers the probes. Readiness says whether this replica should get reviews. Liveness
+// says only that the process can answer: a restart would not fix a certificate.
 type health struct {
 	checks []Check
 }
@@ -26,8 +26,8 @@ type health struct {
 // serveLive answers that the process is alive.
 func serveLive(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok\n") }
 
-// serveReady answers 200 if every check passes, and otherwise 503 with a Status whose message names
-// those that fail. With ?verbose it also lists those that pass.
+// serveReady answers 200 if every check passes, and otherwise 503 with a Status that names the
+// failing checks. With ?verbose it also lists the passing ones.
 func (h *health) serveReady(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()

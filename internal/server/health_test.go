@@ -29,13 +29,13 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	defer ticker.Stop()
 	for end := time.Now().Add(patience); !ok(); <-ticker.C {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// TestReadiness is the table of states: what makes a replica unready, and that nothing of it makes it
-// look dead.
+// TestReadiness is the table of states that make a replica unready. None of them makes it look
+// dead.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	good := validPair(t)
@@ -68,8 +68,8 @@ func TestReadiness(t *testing.T) {
 			o.Checks = []server.Check{check("a", broken), check("b", errors.Join(broken, broken))}
 		}, 503, []string{"a: no rules; b: no rules; no rules"}, nil},
 		"serves what it should":   {serving(good), 200, nil, []string{"[+]certificate ok\n"}},
-		"serves something else":   {func(o *server.Options) { o.ExpectedCertificate = func() *tls.Certificate { return good } }, 503, []string{"certificate: the certificate that is served is not the one on disk"}, nil},
-		"nothing to serve":        {func(o *server.Options) { o.ExpectedCertificate = func() *tls.Certificate { return nil } }, 503, []string{"certificate: there is no certificate"}, nil},
+		"serves something else":   {func(o *server.Options) { o.ExpectedCertificate = func() *tls.Certificate { return good } }, 503, []string{"certificate: the served certificate is not the one on disk"}, nil},
+		"nothing to serve":        {func(o *server.Options) { o.ExpectedCertificate = func() *tls.Certificate { return nil } }, 503, []string{"certificate: no certificate to serve"}, nil},
 		"expired":                 {serving(expired), 503, []string{"certificate: the certificate expired at "}, nil},
 		"not yet valid":           {serving(early), 503, []string{"certificate: the certificate is not valid before "}, nil},
 		"client certificate, 1.3": {clientCA(tls.VersionTLS13), 200, nil, nil},
@@ -94,7 +94,7 @@ func TestReadiness(t *testing.T) {
 			var got answer
 			eventually(t, "the self check", func() bool {
 				got = get(t, client, s.adminURL()+"/readyz")
-				return !strings.Contains(got.body, "not looked at yet")
+				return !strings.Contains(got.body, "not checked yet")
 			})
 			if own, _ := serve(t, s.Handler(), http.MethodGet, "/readyz", "10.0.0.1:1"); own != got.code {
 				t.Errorf("webhook listener: code %d, want that of the admin listener, %d", own, got.code)
@@ -128,8 +128,8 @@ func TestReadiness(t *testing.T) {
 
 func noCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }
 
-// TestReadinessFollowsTheCertificate holds that a reload that does not come makes the server unready,
-// and that it recovers.
+// TestReadinessFollowsTheCertificate checks that a missed reload makes the server unready, and that
+// it recovers.
 func TestReadinessFollowsTheCertificate(t *testing.T) {
 	t.Parallel()
 	var served, expected atomic.Pointer[tls.Certificate]
@@ -169,7 +169,7 @@ func (l *lockedBuilder) String() string {
 	return l.b.String()
 }
 
-// TestHandshakeFailuresDoNotFloodTheLog holds that a port scanner cannot fill the disk.
+// TestHandshakeFailuresDoNotFloodTheLog checks that a port scanner cannot fill the disk.
 func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
 	t.Parallel()
 	var logged lockedBuilder
@@ -186,7 +186,7 @@ func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
 	})
 	begin := time.Now()
 	for range 50 {
-		d := tls.Dialer{Config: &tls.Config{ServerName: "x", MinVersion: tls.VersionTLS13}} // does not trust it
+		d := tls.Dialer{Config: &tls.Config{ServerName: "x", MinVersion: tls.VersionTLS13}} // does not trust the certificate
 		if c, err := d.DialContext(t.Context(), "tcp", s.Addr().String()); err == nil {
 			c.Close()
 			t.Fatal("the handshake went well")

@@ -1,22 +1,24 @@
 package server
 
-// Hooks are called as things happen, so that metrics and logs need no import here. Each may be nil,
+// Hooks report events to metrics and logs, which this package does not import. Each may be nil,
 // must be quick and must be safe for concurrent use.
 type Hooks struct {
-	// Shed reports a request answered 429 and why: [ShedBytes], [ShedRequests] or [ShedSlow].
+	// Shed reports a request answered 429, with the reason: [ShedBytes], [ShedRequests] or
+	// [ShedSlow].
 	Shed func(reason string)
-	// Rejected reports any other request on the webhook listener that the server refused itself, or
-	// whose body it could not read to the end, with the HTTP code of the answer.
+	// Rejected reports any other request on the webhook listener that the server refused, or whose
+	// body could not be read, with the HTTP code of the answer.
 	Rejected func(code int)
-	// Panicked reports a panic that left the webhook handler: the Go type of the value, because the
-	// value may quote an object, and the stack.
+	// Panicked reports a panic that left the webhook handler, with the stack and the Go type of the
+	// value; the value itself may quote an object.
 	Panicked func(valueType string, stack []byte)
-	// CutOff reports a connection of the webhook listener that was closed to make room for another, and what its client had
-	// shown of itself, one of [CutOffStandings]: "silent" (sent nothing), "greeting" (its handshake was not done), "fresh" (never
-	// had a review answered), "resting" (had, and waited for its next request) or "bringing" (was sending it).
+	// CutOff reports a connection of the webhook listener that was closed to make room for another,
+	// and what its client had done, one of [CutOffStandings]: "silent" (sent nothing), "greeting"
+	// (its handshake was not complete), "fresh" (never had a review answered), "idle" (had one, and
+	// was between two requests) or "reading" (had one, and was sending the next request).
 	CutOff func(standing string)
-	// HandshakeFailed reports a TLS handshake that failed: the reason, one of [HandshakeReasons], and what net/http says of it,
-	// which may be long and quote the client.
+	// HandshakeFailed reports a failed TLS handshake: the reason, one of [HandshakeReasons], and
+	// the log text, which may be long and quote the client.
 	HandshakeFailed func(reason, text string)
 	// Draining reports that the server has begun to stop.
 	Draining func()
@@ -24,11 +26,11 @@ type Hooks struct {
 
 // Reasons to answer 429.
 const (
-	// ShedBytes says that the bodies in flight took the whole byte budget.
+	// ShedBytes: the requests in flight use the whole byte budget.
 	ShedBytes = "bytes"
-	// ShedRequests says that too many requests were in flight.
+	// ShedRequests: too many requests are in flight.
 	ShedRequests = "requests"
-	// ShedSlow says that the request's body came too slowly while others waited.
+	// ShedSlow: the request's body was too slow while others waited.
 	ShedSlow = "slow"
 )
 

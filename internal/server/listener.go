@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// acceptGrace is how long it is waited for what the kernel should have already. It is longer than a busy machine needs to
-	// go from setting the deadline to the system call.
+	// acceptGrace is how long a retiring listener waits for the next completed connection. It is
+	// longer than a busy machine needs from setting the deadline to the system call.
 	acceptGrace = 50 * time.Millisecond
-	// lastAccepts bounds the time in which connections are accepted that came before the listener closed.
+	// lastAccepts bounds how long a retiring listener accepts connections.
 	lastAccepts = time.Second
 )
 
-// A listener accepts connections, makes room for them, and does their TLS handshakes: net/http gets what is ready for a
-// request. It closes without a loss: net/http would close it over the connections that are complete but not accepted, whose
-// clients may have sent a request.
+// A listener accepts connections, makes room for them, and does their TLS handshakes. net/http gets
+// connections that are ready for a request. It closes without loss: net/http would close it while
+// completed connections wait to be accepted, whose clients may have sent a request.
 type listener struct {
 	net.Listener
 
-	ctx    context.Context //nolint:containedctx // of handshakes: Accept has no parameter for it
+	ctx    context.Context //nolint:containedctx // for handshakes: Accept has no such parameter
 	limits *Limits
 	conns  *conns
 	tls    *tls.Config   // nil: plain HTTP
@@ -36,12 +36,13 @@ type listener struct {
 	ready    chan net.Conn // for net/http
 	errs     chan error    // of Accept
 	retiring atomic.Pointer[time.Time]
-	accepted chan struct{} // closed when no connection is accepted any more
-	over     chan struct{} // closed when net/http takes no more
-	close    func() error  // once
+	accepted chan struct{} // closed when it has stopped accepting
+	over     chan struct{} // closed when net/http takes no more connections
+	close    func() error  // works once
 }
 
-// listen returns a listener that accepts from l at once. Failed handshakes are reported to failed.
+// listen returns a listener that starts to accept from l at once. It reports failed handshakes to
+// failed.
 func listen(ctx context.Context, l net.Listener, config *tls.Config, limits *Limits, conns *conns, failed func(net.Addr, error)) *listener {
 	own := &listener{
 		Listener: l, ctx: ctx, limits: limits, conns: conns, turns: handshakeTurns(), failed: failed,
@@ -81,15 +82,15 @@ func (l *listener) run() {
 			l.conns.makeRoom()
 		}
 		select {
-		case l.errs <- err: // net/http logs it and comes back after a while, or ends
+		case l.errs <- err: // net/http logs it and tries again later, or ends
 		case <-l.over:
 			return
 		}
 	}
 }
 
-// acceptOne waits for the next connection. While the listener retires, it returns those that are there, and then
-// http.ErrServerClosed.
+// acceptOne waits for the next connection. Once the listener retires, it returns the completed
+// connections and then http.ErrServerClosed.
 func (l *listener) acceptOne() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	since := l.retiring.Load()
@@ -106,7 +107,7 @@ func (l *listener) acceptOne() (net.Conn, error) {
 	return c, nil
 }
 
-// admit makes room for c and hands it on, or closes it where there is no room to make.
+// admit makes room for c and passes it on, or closes it if there is no room.
 func (l *listener) admit(c net.Conn) {
 	own := newConn(c, l.limits, l.conns)
 	if !l.conns.add(own) {
@@ -116,12 +117,12 @@ func (l *listener) admit(c net.Conn) {
 	go l.handOn(own)
 }
 
-// handOn gives c to net/http once it is ready for a request.
+// handOn passes c to net/http once it is ready for a request.
 func (l *listener) handOn(c *conn) {
 	ready, err := net.Conn(c), error(nil)
 	if l.tls == nil {
 		c.conns.move(c, fresh)
-		c.idle.begin(time.Now())
+		c.idle.startWait(time.Now())
 	} else if ready, err = l.shake(c); err != nil {
 		if !c.conns.wasCutOff(c) {
 			l.failed(c.RemoteAddr(), err)
@@ -135,23 +136,24 @@ func (l *listener) handOn(c *conn) {
 	}
 }
 
-// Accept waits for a connection that is ready for a request. It returns http.ErrServerClosed after Close.
+// Accept waits for a connection that is ready for a request. It returns http.ErrServerClosed after
+// Close.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.ready:
 		return c, nil
 	case err := <-l.errs:
-		return nil, err // as it is: net/http asks it whether to try again
+		return nil, err // unwrapped: net/http checks whether it is temporary
 	case <-l.over:
 		return nil, http.ErrServerClosed
 	}
 }
 
-// retire closes the socket once the connections are accepted that came before.
+// retire accepts the connections completed before, then closes the socket.
 func (l *listener) retire() {
 	now := time.Now()
 	l.retiring.Store(&now)
-	if l.setDeadline(now) != nil { // else it wakes the accepting goroutine
+	if l.setDeadline(now) != nil { // otherwise it wakes the accepting goroutine
 		_ = l.Close()
 	}
 	<-l.accepted
@@ -165,5 +167,5 @@ func (l *listener) setDeadline(t time.Time) error {
 	return errors.ErrUnsupported
 }
 
-// Close closes the listener. net/http does so when it calls Accept no more.
+// Close closes the listener. net/http calls it after its last Accept.
 func (l *listener) Close() error { return l.close() }

@@ -31,7 +31,8 @@ func dialTCP(t *testing.T, addr net.Addr) net.Conn {
 	return c
 }
 
-// TestRetiringListenerLosesNoConnection holds that what the kernel has accepted is served, however late the server comes to it.
+// TestRetiringListenerLosesNoConnection checks that connections completed by the kernel are served,
+// however late the server accepts them.
 func TestRetiringListenerLosesNoConnection(t *testing.T) {
 	t.Parallel()
 	limits, open := DefaultLimits(), newConns(0, nil)
@@ -67,8 +68,9 @@ func TestRetiringListenerLosesNoConnection(t *testing.T) {
 	}
 }
 
-// TestWhatHasArrivedIsReadBeforeTheEnd holds that a connection is not closed over a request that the kernel has already.
-func TestWhatHasArrivedIsReadBeforeTheEnd(t *testing.T) {
+// TestPendingRequestIsReadBeforeClosing checks that a connection is not closed while the kernel has
+// a request on it.
+func TestPendingRequestIsReadBeforeClosing(t *testing.T) {
 	t.Parallel()
 	limits, listening := DefaultLimits(), listenTCP(t)
 	peer := dialTCP(t, listening.Addr())
@@ -84,20 +86,20 @@ func TestWhatHasArrivedIsReadBeforeTheEnd(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	wantRead := func(since time.Time, text string, want error) {
 		t.Helper()
-		c.idle.begin(since)
+		c.idle.startWait(since)
 		p := make([]byte, 1)
 		if n, err := c.Read(p); string(p[:n]) != text || !errors.Is(err, want) {
 			t.Errorf("read %q, %v; want %q, %v", p[:n], err, text, want)
 		}
 	}
-	wantRead(time.Now(), "a", nil) // and so the other has arrived
-	c.idle.end(long)
+	wantRead(time.Now(), "a", nil) // so the other has arrived as well
+	c.idle.closeWhenIdle(long)
 	wantRead(long, "b", nil)
 	wantRead(long, "", io.EOF)
 }
 
-// TestConnectionsEndOneAfterTheOther holds how long that takes.
-func TestConnectionsEndOneAfterTheOther(t *testing.T) {
+// TestConnectionsEndOneByOne checks how long that takes.
+func TestConnectionsEndOneByOne(t *testing.T) {
 	t.Parallel()
 	limits := DefaultLimits()
 	for n, want := range map[int]time.Duration{0: 0, 1: 0, 100: 99 * betweenEnds, 10_000: allEnds} {

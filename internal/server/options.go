@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Defaults of the Options that are not limits.
+// Defaults of the Options, except the limits.
 const (
 	// DefaultPath is where kube-apiserver posts its ConversionReviews.
 	DefaultPath = "/crdconvert"
@@ -21,47 +21,47 @@ const (
 	DefaultDrainDelay = 15 * time.Second
 	// DefaultShutdownTimeout covers the longest request: its deadline is below 30 s.
 	DefaultShutdownTimeout = 30 * time.Second
-	// DefaultSelfCheckInterval is the time between two looks at the certificate that is served.
+	// DefaultSelfCheckInterval is the time between two checks of the served certificate.
 	DefaultSelfCheckInterval = 5 * time.Second
 )
 
-// Options says what a [Server] serves, where and within which limits.
+// Options configures a [Server].
 type Options struct {
-	// Webhook answers the reviews. It gets requests whose method, path, Content-Type and
-	// Content-Encoding are right, whose body is limited ([http.MaxBytesError]) and whose context
-	// has the deadline by which the API server must have its answer. A body that it cannot read it
-	// has to answer 413 where that is too large, 408 where it came too late ([os.ErrDeadlineExceeded]),
-	// what the error's StatusCode method says where it has one, and 400 otherwise; the server counts these. A body whose
-	// buffer grows has a method Room(n int64) error, which asks for a buffer of n bytes in all before it is made. Memory that it
-	// needs beside the body it asks for by [Reserve]. Required.
+	// Webhook answers the reviews. It gets requests with the right method, path, Content-Type and
+	// Content-Encoding, a limited body ([http.MaxBytesError]), and the API server's deadline in the
+	// context. If it cannot read the body, it must answer 413 for a body that is too large, 408 for
+	// one that is too late ([os.ErrDeadlineExceeded]), the result of the error's StatusCode method
+	// if there is one, and 400 otherwise; the server counts these. If it needs a larger buffer for
+	// the body, it calls the body's method Room(n int64) error with the new size first. It reserves
+	// memory apart from the body with [Reserve]. Required.
 	Webhook http.Handler
 	// Path is where Webhook is served, with or without a trailing slash. Default [DefaultPath].
 	Path string
 
 	// Listen is the host:port of the webhook listener (HTTPS, HTTP/1.1 only). Required.
 	Listen string
-	// AdminListen is the host:port of the admin listener (plain HTTP). Empty: there is none.
+	// AdminListen is the host:port of the admin listener (plain HTTP). Empty: no admin listener.
 	AdminListen string
-	// TLS serves the webhook listener; its certificate may change at any time. Required. The
-	// Server clones it and offers http/1.1 alone; a GetConfigForClient has to do the same.
+	// TLS is the configuration of the webhook listener; its certificate may change at any time. The
+	// server clones it and offers only http/1.1; a GetConfigForClient must do the same. Required.
 	TLS *tls.Config
 
-	// Limits bounds what a client can make the server spend. The zero value is [DefaultLimits];
-	// otherwise every field counts as it is.
+	// Limits bounds what clients can make the server spend. The zero value means [DefaultLimits];
+	// otherwise each field counts as it is.
 	Limits Limits
-	// DrainDelay is how long the server goes on accepting and answering after Run's context has
-	// ended, with `Connection: close` on each answer, before it closes the listener and ends the
-	// connections that are idle. 0: not at all.
+	// DrainDelay is how long the server keeps serving after Run's context has ended, with
+	// `Connection: close` on each answer, before it closes the listener and the idle connections.
+	// 0: no delay.
 	DrainDelay time.Duration
-	// ShutdownTimeout bounds the wait for requests that still run, or come, after DrainDelay.
-	// Default [DefaultShutdownTimeout].
+	// ShutdownTimeout bounds the wait for requests in progress after DrainDelay. Default
+	// [DefaultShutdownTimeout].
 	ShutdownTimeout time.Duration
 
-	// Checks are what readiness asks besides the server's own state, in this order.
+	// Checks are additional conditions of readiness, in this order.
 	Checks []Check
-	// ExpectedCertificate returns the pair that the server should be serving now. With it, the
-	// server dials itself and is ready only while it serves that certificate. What it finds different
-	// has to be served by the next call, or the server is not ready. Nil: no such check.
+	// ExpectedCertificate returns the pair that the server should be serving now. If set, the
+	// server dials itself and is ready only while it serves that certificate. A difference must be
+	// gone by the next call, or the server becomes unready. Nil: no such check.
 	ExpectedCertificate func() *tls.Certificate
 	// SelfCheckInterval is the time between two such dials. Default [DefaultSelfCheckInterval].
 	SelfCheckInterval time.Duration
@@ -73,67 +73,70 @@ type Options struct {
 
 	// Hooks observe the server; see [Hooks].
 	Hooks Hooks
-	// ErrorLog gets what net/http has to say: failed accepts, and failed TLS handshakes at most
-	// once a minute for each reason, but for those whose client only went away. Nil: dropped.
+	// ErrorLog gets the log of net/http: failed accepts, and failed TLS handshakes at most once a
+	// minute for each reason, except those whose client only went away. Nil: no log.
 	ErrorLog *log.Logger
 }
 
 // Limits bounds what clients can make the server spend. Durations and sizes must be positive unless
-// said otherwise. Each comment ends with the configuration key.
+// the comment allows 0. Each comment ends with the configuration key.
 type Limits struct {
 	// ReadHeaderTimeout bounds the TLS handshake, and the request header from its first byte:
 	// header-timeout.
 	ReadHeaderTimeout time.Duration
-	// ReadTimeout bounds the arrival of a whole request, body included, less the time in which the
-	// body waited for its share of InFlightBytes: body-timeout.
+	// ReadTimeout bounds the arrival of a whole request, body included, except the time in which
+	// the body waits for its share of InFlightBytes: body-timeout.
 	ReadTimeout time.Duration
-	// MinBodyRate is how many bytes a second a body must have brought, from its sixth second on: what is slower would keep
-	// its share of InFlightBytes for ReadTimeout. 0: no minimum: min-body-rate.
+	// MinBodyRate is the rate, in bytes per second, that a body must have reached from its sixth
+	// second on. A slower one would keep its share of InFlightBytes for ReadTimeout. 0: no minimum:
+	// min-body-rate.
 	MinBodyRate int64
-	// WriteGrace is what a slow reader gets after Timeout to take the answer: write-grace.
+	// WriteGrace is the time after Timeout that a slow reader gets to take the answer: write-grace.
 	WriteGrace time.Duration
-	// IdleTimeout is how long a connection may wait for its next request. It has to be longer than
-	// the 90 s after which kube-apiserver closes an idle connection, or both close at once and a
-	// conversion fails: idle-timeout.
+	// IdleTimeout is how long a connection may wait for its next request. It must be longer than
+	// the 90 s after which kube-apiserver closes an idle connection: if both closed at once, a
+	// conversion would fail: idle-timeout.
 	IdleTimeout time.Duration
 	// MaxHeaderBytes bounds the request line and header: max-header.
 	MaxHeaderBytes int
 
-	// Timeout bounds `?timeout=` and stands in for it. The handler's deadline is a second earlier:
-	// request-timeout.
+	// Timeout is the maximum and the default of `?timeout=`. The handler's deadline is a second
+	// earlier: request-timeout.
 	Timeout time.Duration
 
 	// MaxBodyBytes bounds one request body: max-body.
 	MaxBodyBytes int64
-	// InFlightBytes bounds all request bodies together. 0: 60 % of GOMEMLIMIT, or 1 GiB where none
-	// is set: max-in-flight-bytes.
+	// InFlightBytes bounds all request bodies together. 0: 60 % of GOMEMLIMIT, or 1 GiB without
+	// one: max-in-flight-bytes.
 	InFlightBytes int64
-	// SmallBodyBytes is the size up to which a body may use the share that is kept for small ones:
+	// SmallBodyBytes is the size up to which a body may use the share reserved for small ones:
 	// small-body.
 	SmallBodyBytes int64
-	// SmallBodyShare is that share, in percent of InFlightBytes, from 0 to 90: small-body-share.
+	// SmallBodyShare is that share in percent of InFlightBytes, from 0 to 90: small-body-share.
 	SmallBodyShare int
 	// InFlightRequests bounds the requests in progress. 0: no bound. An API server keeps at least
 	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low:
 	// max-in-flight.
 	InFlightRequests int
-	// QueueWait is how long a request may wait for its share before it is answered 429. Meanwhile slow
-	// bodies give way. 0: not at all, and none do. It never waits longer than until its own deadline. kube-apiserver asks up to eleven times with a second between, all within its 30 s: only
-	// where every one of these waits fits in does its user read of the overload, and not
-	// "context deadline exceeded": queue-wait.
+	// QueueWait is how long a request may wait for its share before it is answered 429, and at most
+	// until its deadline. Meanwhile slow bodies give way. 0: no wait, and no body gives way.
+	// kube-apiserver tries up to eleven times with a second in between, within 30 s in all. Only if
+	// all these waits fit into that time does its user read of the overload, and not "context
+	// deadline exceeded": queue-wait.
 	QueueWait time.Duration
 
-	// Connections bounds the open connections of the webhook listener; one more closes the connection that is least likely an
-	// API server's. 0: as many as a third of InFlightBytes has room for, at 48 KiB each: max-connections.
+	// Connections bounds the open connections of the webhook listener. One more closes the
+	// connection that is least likely to be an API server's. 0: as many as fit into a third of
+	// InFlightBytes at 48 KiB each: max-connections.
 	Connections int
-	// ConnectionAge is the age, plus or minus 20 %, at which a connection is ended with the answer
-	// to its next request, so that clients spread over new replicas. 0: never: connection-age.
+	// ConnectionAge is the age, plus or minus 20 %, at which a connection ends with its next
+	// answer, so that clients spread over new replicas. 0: never: connection-age.
 	ConnectionAge time.Duration
 	// KeepAlive is the interval of TCP keep-alive probes.
 	KeepAlive time.Duration
 }
 
-// DefaultLimits returns the limits that suit kube-apiserver.
+// DefaultLimits returns limits that suit kube-apiserver.
 func DefaultLimits() Limits {
 	return Limits{
 		ReadHeaderTimeout: 5 * time.Second,
@@ -156,12 +159,12 @@ func DefaultLimits() Limits {
 type Check struct {
 	// Name appears in the answer of /readyz.
 	Name string
-	// Check returns nil or one line that says what is wrong. It must be quick and safe for
-	// concurrent use; its context ends after two seconds.
+	// Check returns nil, or an error of one line. It must be quick and safe for concurrent use; its
+	// context ends after two seconds.
 	Check func(ctx context.Context) error
 }
 
-// complete fills in the defaults and reports every option that makes no sense.
+// complete sets the defaults and reports every invalid option.
 func (o *Options) complete() error {
 	if o.Path == "" {
 		o.Path = DefaultPath
@@ -185,14 +188,14 @@ func (o *Options) complete() error {
 }
 
 const (
-	// connBytes is what an open connection takes, with the TLS record and the header of a request that is coming
+	// connBytes is the memory of an open connection, with a TLS record and the header of a request
 	// (TestR11 of test/oracle/faults).
 	connBytes = 48 << 10
 	// leastConnections are enough for a few API servers, however little memory there is.
 	leastConnections = 64
 )
 
-// defaultInFlightBytes leaves 40 % of the memory limit for answers, converters and the runtime.
+// defaultInFlightBytes leaves 40 % of the memory limit to answers, converters and the runtime.
 func defaultInFlightBytes(memoryLimit int64) int64 {
 	if memoryLimit == math.MaxInt64 {
 		return 1 << 30
@@ -254,7 +257,7 @@ func (l *Limits) validate() error {
 	return errors.Join(errs...)
 }
 
-// validPath keeps out what chi would take for a pattern and what a client cannot send.
+// validPath refuses paths that chi would take for a pattern and paths that a client cannot send.
 func validPath(path string) bool {
 	trimmed := strings.TrimSuffix(path, "/")
 	return strings.HasPrefix(trimmed, "/") &&

@@ -8,8 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// pprofRoutes serves profiles to clients on this host, which in a cluster means
-// `kubectl port-forward`. To others there is nothing (kubernetes#81023 is what comes of it otherwise).
+// pprofRoutes serves profiles to clients on this host, which in a cluster means `kubectl
+// port-forward`. Others get 404 (see kubernetes#81023).
 func pprofRoutes(r chi.Router) {
 	r.Route("/debug/pprof", func(r chi.Router) {
 		r.Use(loopbackOnly)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,68 +17,68 @@ import (
 
 const (
 	jsonType = "application/json"
-	// refusedBodyTime is how long the rest of a body is read that nobody wants.
+	// refusedBodyTime is how long the rest of a refused body is read.
 	refusedBodyTime = 3 * time.Second
 )
 
-// serveReview hands a request to the webhook handler once it is known to be worth its memory.
+// serveReview admits a request and passes it to the webhook handler.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	deadline := time.Now().Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
 	if !s.acceptable(w, r) {
 		return
 	}
-	ctx := &deadlineContext{parent: r.Context(), deadline: deadline}
-	defer ctx.stop()
-	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r)) //nolint:contextcheck // the parent of ctx is the request's
+	ctx, cancel := context.WithDeadline(r.Context(), deadline)
+	defer cancel()
+	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r))
 	if err != nil {
 		s.shed(w, r, err)
 		return
 	}
-	ctx.admission = admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
-	defer ctx.release()
-	s.handle(ctx, w, r.WithContext(ctx)) //nolint:contextcheck // the parent of ctx is the request's
+	a := &admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
+	defer a.release()
+	s.handle(a, w, r.WithContext(context.WithValue(ctx, admissionKey{}, a)))
 }
 
-// firstShare returns what a request holds before anything of its body has come.
+// firstShare returns the share of a request before any of its body has arrived.
 func (s *Server) firstShare(r *http.Request) int64 {
 	if r.ContentLength < 0 {
-		return min(tracked, s.maxBody)
+		return min(minTracked, s.maxBody)
 	}
-	return min(r.ContentLength, tracked)
+	return min(r.ContentLength, minTracked)
 }
 
-// handle calls the webhook handler with a body that takes its share of memory as it comes.
-func (s *Server) handle(ctx *deadlineContext, w http.ResponseWriter, r *http.Request) {
-	now := time.Now() // the time in which the body waited for its share is not its client's
-	review := &body{ReadCloser: r.Body, request: ctx, size: r.ContentLength, pace: s.opts.Limits.pace(r, now, ctx.deadline)}
+// handle calls the webhook handler with a body that takes its share of memory as it arrives.
+func (s *Server) handle(a *admission, w http.ResponseWriter, r *http.Request) {
+	now := time.Now() // after the wait for its share, which is not the client's fault
+	review := &body{ReadCloser: r.Body, ctx: r.Context(), admission: a, size: r.ContentLength, pace: s.opts.Limits.pace(r, now)}
 	if r.ContentLength < 0 {
 		review.ReadCloser, review.size = http.MaxBytesReader(bare(w), r.Body, s.maxBody), s.maxBody
 	}
-	review.refused = func() { review.unheard = answerFirst(w, r) }
+	review.refused = func() { review.discard = answerEarly(w, r) }
 	r.Body = review
 	defer func() {
-		if review.unheard {
-			s.hearOut(w, review.ReadCloser)
+		if review.discard {
+			s.discardBody(w, review.ReadCloser)
 		}
 	}()
 	c := connOfRequest(r)
-	if c == nil { // the handler is used without the server's listener
+	if c == nil { // the handler runs without the server's listener
 		s.opts.Webhook.ServeHTTP(w, r)
 		return
 	}
-	s.gate.arrive(ctx.share, now, c.interrupt)
-	review.arrived = func() {
-		s.gate.arrived(ctx.share)
+	s.gate.bodyBegins(a.share, now, c.interrupt)
+	review.complete = func() {
+		s.gate.bodyDone(a.share)
 		s.conns.move(c, converting)
-		s.corkAnswer(c, ctx.share, r.ContentLength)
+		s.corkAnswer(c, a.share, r.ContentLength)
 	}
-	s.serveOn(c, ctx.share, w, r)
-	if a, ok := w.(*answer); ok && !a.failed {
+	s.serveOn(c, a.share, w, r)
+	if sent, ok := w.(*answer); ok && !sent.failed {
 		s.conns.answer(c)
 	}
 }
 
-// acceptable refuses what can be refused without reading the body.
+// acceptable refuses requests that can be refused without reading the body.
 func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) bool {
 	for _, encoding := range r.Header["Content-Encoding"] {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
@@ -104,14 +105,14 @@ func isJSON(contentType []string) bool {
 	if len(contentType) != 1 {
 		return false
 	}
-	if contentType[0] == jsonType { // what kube-apiserver sends
+	if contentType[0] == jsonType { // kube-apiserver sends this
 		return true
 	}
 	mediaType, _, err := mime.ParseMediaType(contentType[0])
 	return mediaType == jsonType && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
 }
 
-// tooLarge says which of the two limits a body of n bytes exceeds.
+// tooLarge says which limit a body of n bytes exceeds.
 func (s *Server) tooLarge(n int64) string {
 	if n > s.opts.Limits.MaxBodyBytes {
 		return fmt.Sprintf("request body of %d bytes is larger than webhookd accepts: max-body is %d bytes",
@@ -126,21 +127,23 @@ func (s *Server) shed(w http.ResponseWriter, r *http.Request, err error) {
 	if over, ok := errors.AsType[overloadError](err); ok {
 		s.opts.Hooks.shed(string(over))
 	}
-	heard := answerFirst(w, r)
+	early := answerEarly(w, r)
 	apistatus.WriteOverloaded(w, overloadError("").Error())
-	if heard {
-		s.hearOut(w, r.Body)
+	if early {
+		s.discardBody(w, r.Body)
 	}
 }
 
-// answerFirst lets an answer go out before the body has come, and reports whether it can. A client that is still sending when its
-// connection ends may see no answer, and kube-apiserver asks again after a 429 but not after a reset.
-func answerFirst(w http.ResponseWriter, r *http.Request) bool {
+// answerEarly allows an answer before the body has arrived, and reports whether that is possible. A
+// client that is still sending when its connection ends may see no answer, and kube-apiserver
+// repeats a call after a 429 but not after a reset.
+func answerEarly(w http.ResponseWriter, r *http.Request) bool {
 	return r.Header["Expect"] == nil && http.NewResponseController(w).EnableFullDuplex() == nil
 }
 
-// hearOut sends the answer, and gives a body that nobody wants some time to come to its end.
-func (s *Server) hearOut(w http.ResponseWriter, body io.Reader) {
+// discardBody flushes the answer and then reads a refused body for some time, so the client can
+// finish sending.
+func (s *Server) discardBody(w http.ResponseWriter, body io.Reader) {
 	control := http.NewResponseController(w)
 	if control.Flush() == nil && control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
 		_, _ = io.CopyN(io.Discard, body, s.maxBody)

@@ -17,20 +17,20 @@ const (
 	metricsPath = "/metrics"
 )
 
-// webhookRoutes serves the reviews and readiness. Paths are matched as they are: nothing is cleaned
-// up and nothing redirected, because kube-apiserver follows redirects.
+// webhookRoutes serves the reviews and readiness. Paths are neither cleaned nor redirected, because
+// kube-apiserver follows redirects.
 func (s *Server) webhookRoutes() http.Handler {
 	r := newRouter(refusal{s.reject, "check the path in the CRD's clientConfig"})
 	path := strings.TrimSuffix(s.opts.Path, "/")
 	r.Post(path, s.serveReview)
 	r.Post(path+"/", s.serveReview)
 	getAndHead(r, readyPath, s.health.serveReady)
-	return s.guard(s.straight(path, r))
+	return s.guard(s.fastPath(path, r))
 }
 
-// straight spares what kube-apiserver sends the way through the router, which copies each request to give it a context
-// (BenchmarkHandler). It answers as the router would.
-func (s *Server) straight(path string, otherwise http.Handler) http.Handler {
+// fastPath serves kube-apiserver's requests without the router, which copies each request to give
+// it a context (BenchmarkHandler). The answers are the same.
+func (s *Server) fastPath(path string, otherwise http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == path && r.URL.RawPath == "" {
 			s.serveReview(w, r)
@@ -40,7 +40,7 @@ func (s *Server) straight(path string, otherwise http.Handler) http.Handler {
 	})
 }
 
-// adminRoutes serves probes, metrics and, where enabled, profiles.
+// adminRoutes serves probes, metrics and, if enabled, profiles.
 func (s *Server) adminRoutes() http.Handler {
 	r := newRouter(adminRefusal())
 	getAndHead(r, livePath, serveLive)
@@ -54,13 +54,13 @@ func (s *Server) adminRoutes() http.Handler {
 	return r
 }
 
-// A rejecter answers a request that no route wants.
+// A rejecter answers a request without a route.
 type rejecter func(w http.ResponseWriter, code int, reason metav1.StatusReason, message string)
 
-// A refusal is how a router answers what none of its routes wants.
+// A refusal is a router's answer to requests without a route.
 type refusal struct {
 	reject rejecter
-	advice string // for who asks for a path that there is not
+	advice string // for an unknown path
 }
 
 func adminRefusal() refusal {
@@ -77,8 +77,8 @@ func newRouter(f refusal) chi.Router {
 	r := chi.NewRouter()
 	r.NotFound(f.notFound)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		// chi keeps the list of allowed methods to itself, and comes here for a method that it does
-		// not know whatever the path is.
+		// chi does not expose the allowed methods, and calls this for a method that it does not
+		// know on any path.
 		allowed := allowedMethods(r, req.URL.EscapedPath())
 		if len(allowed) == 0 {
 			f.notFound(w, req)

@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// TestPaths holds that a request is answered where it arrives or not at all: no path leads to a
-// redirect (I12, CVE-2020-8561), and only the configured one, with or without a slash, to a review.
+// TestPaths checks that no path leads to a redirect (I12, CVE-2020-8561), and that only the
+// configured one, with or without a slash, leads to a review.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -65,7 +65,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestRequests is the table of HTTP answers, over requests written by hand.
+// TestRequests is the table of HTTP answers to hand-written requests.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	const head = "POST /crdconvert HTTP/1.1\nHost: x\n"
@@ -77,7 +77,7 @@ func TestRequests(t *testing.T) {
 		message string // part of the Status
 		header  map[string]string
 		closed  bool // the connection ends
-		plain   bool // net/http answers by itself
+		plain   bool // net/http answers, not webhookd
 	}{
 		"good":                          {request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
 		"media type with a parameter":   {request: head + "Content-Type: application/json; charset=utf-8\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
@@ -182,7 +182,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A client that asks first sends nothing before it is welcome, so the welcome must not wait for the answer.
+// A client that asks first sends nothing before 100 Continue, so that must not wait for the answer.
 func TestExpectContinueOfALargeBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -198,7 +198,7 @@ func TestExpectContinueOfALargeBody(t *testing.T) {
 	}
 }
 
-// TestExpectContinue holds that a client that asks first is refused before it sends its body.
+// TestExpectContinue checks that a client that asks first is refused before it sends its body.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *server.Options) { o.Limits.MaxBodyBytes = 2 })
@@ -234,8 +234,8 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestALPN holds that no offer leads to HTTP/2, which kube-apiserver does not use and whose flaws are
-// then none of ours (CVE-2023-44487, CVE-2023-45288).
+// TestALPN checks that no offer leads to HTTP/2, which kube-apiserver does not use. So its
+// vulnerabilities (CVE-2023-44487, CVE-2023-45288) do not apply.
 func TestALPN(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -269,7 +269,8 @@ func TestALPN(t *testing.T) {
 	}
 }
 
-// TestAdminRoutes holds what the admin listener serves, and that profiles are for loopback clients.
+// TestAdminRoutes checks the routes of the admin listener, and that profiles are only for loopback
+// clients.
 func TestAdminRoutes(t *testing.T) {
 	t.Parallel()
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics\n")) })
@@ -319,8 +320,8 @@ func TestAdminRoutes(t *testing.T) {
 	}
 }
 
-// TestOverloadReachesSlowClient holds that a client which is slow to send reads of the overload, and not of a connection that
-// was reset; and that it can use the connection again.
+// TestOverloadReachesSlowClient checks that a client that is slow to send reads of the overload
+// instead of a reset, and can use the connection again.
 func TestOverloadReachesSlowClient(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
@@ -346,7 +347,7 @@ func TestOverloadReachesSlowClient(t *testing.T) {
 	}
 }
 
-// TestEarlyRefusalReachesClient holds that a refusal is not lost where the client is still sending the
+// TestEarlyRefusalReachesClient checks that a refusal is not lost while the client still sends the
 // body: Go's client, and so kube-apiserver, must see the Status and not a broken pipe.
 func TestEarlyRefusalReachesClient(t *testing.T) {
 	t.Parallel()

@@ -14,14 +14,14 @@ import (
 )
 
 var (
-	errNotChecked    = errors.New("not looked at yet")
-	errNoExpectation = errors.New("there is no certificate to serve")
-	errStale         = errors.New("the certificate that is served is not the one on disk")
+	errNotChecked    = errors.New("not checked yet")
+	errNoExpectation = errors.New("no certificate to serve")
+	errStale         = errors.New("the served certificate is not the one on disk")
 )
 
-// A selfCheck dials the webhook listener as a client would and compares the certificate that it is
-// served with the one that should be. Servers that went on with an old certificate for days after a
-// failed reload are the reason (gatekeeper#1045, rook#10719, linkerd2#5888).
+// A selfCheck dials the webhook listener as a client would and compares the served certificate with
+// the expected one. Other servers kept an old certificate for days after a failed reload
+// (gatekeeper#1045, rook#10719, linkerd2#5888).
 type selfCheck struct {
 	expected func() *tls.Certificate
 	interval time.Duration
@@ -38,11 +38,11 @@ func newSelfCheck(expected func() *tls.Certificate, interval time.Duration, dial
 	return c
 }
 
-// check is the Check of readiness: the last result.
+// check returns the last result, for readiness.
 func (c *selfCheck) check(context.Context) error { return c.result.Load().err }
 
-// run looks at once and then at intervals until ctx ends. A good server that serves the wrong
-// certificate is given a little less than an interval to finish its reload, and one that cannot be reached to get through a burst of
+// run looks at once and then at intervals until ctx ends. After a success, a first failure is
+// repeated before it counts: a reload gets most of an interval to finish, and so does a burst of
 // connections.
 func (c *selfCheck) run(ctx context.Context, look func(context.Context) error) {
 	timer := time.NewTimer(0)
@@ -66,7 +66,7 @@ func (c *selfCheck) run(ctx context.Context, look func(context.Context) error) {
 	}
 }
 
-// look returns nil if the leaf served now is the expected one, and valid.
+// look returns nil if the served leaf is the expected one, and valid.
 func (c *selfCheck) look(ctx context.Context, addr net.Addr) error {
 	want := c.expected()
 	if want == nil || len(want.Certificate) == 0 {
@@ -94,8 +94,8 @@ func validNow(leaf *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// servedLeaf does a handshake and returns the leaf it was shown, even where the handshake then fails
-// for want of a client certificate.
+// servedLeaf does a handshake and returns the server's leaf, even if the handshake then fails
+// because a client certificate is missing.
 func (c *selfCheck) servedLeaf(ctx context.Context, addr net.Addr) (*x509.Certificate, error) {
 	raw, err := dialSelf(ctx, addr)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *selfCheck) servedLeaf(ctx context.Context, addr net.Addr) (*x509.Certif
 	tlsConn := tls.Client(raw, &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"},
-		// Nothing is sent; the certificate is compared byte by byte instead.
+		// It sends nothing, and compares the certificate byte by byte instead.
 		InsecureSkipVerify: true, //nolint:gosec // see above
 		VerifyConnection: func(state tls.ConnectionState) error {
 			leaf = state.PeerCertificates[0]
@@ -121,7 +121,7 @@ func (c *selfCheck) servedLeaf(ctx context.Context, addr net.Addr) (*x509.Certif
 	return nil, err
 }
 
-// dialSelf connects to a listener's own address, over loopback where it listens on all addresses.
+// dialSelf connects to a listener's own address, over loopback if it listens on all addresses.
 func dialSelf(ctx context.Context, addr net.Addr) (net.Conn, error) {
 	var errs []error
 	for _, target := range ownAddresses(addr) {

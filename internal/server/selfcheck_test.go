@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSelfCheckSchedule holds that a reload under way does not make the server unready, and that a
-// certificate that stays wrong does so within two intervals (C8).
+// TestSelfCheckSchedule checks that a reload in progress does not make the server unready, and that
+// a wrong certificate does so within two intervals (C8).
 func TestSelfCheckSchedule(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection refused")
 	tests := map[string]struct {
-		looks []error // the last one again and again
+		looks []error // the last one repeats
 		want  []error // the state after each second, from 0 s on
 	}{
 		"good":              {[]error{nil}, []error{nil, nil, nil}},

@@ -1,10 +1,10 @@
-// Package server runs webhookd's two HTTP servers: the webhook listener, which kube-apiserver posts
-// its ConversionReviews to over TLS, and the admin listener with probes, metrics and profiles.
+// Package server runs webhookd's two HTTP servers: the webhook listener, to which kube-apiserver
+// posts its ConversionReviews over TLS, and the admin listener with probes, metrics and profiles.
 //
-// It knows nothing of reviews: it routes, limits, times, sheds, watches its own certificate and stops
-// without failing a call. Every answer that a handler of this package gives instead of a review is a
-// metav1.Status as JSON; only what net/http refuses before there is a request (a malformed request
-// line, a header over the limit, an unknown Expect) is answered by net/http in plain text.
+// It does not know reviews. It routes, limits, times and sheds requests, watches its own
+// certificate, and stops without failing a call. Every answer that it gives instead of a review is
+// a metav1.Status as JSON. Only net/http itself answers in plain text: a malformed request line, a
+// header over the limit, an unknown Expect.
 package server
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A Server serves the webhook and admin listeners. Make one with [New]; its methods are safe for
+// A Server serves the webhook and admin listeners. Make one with [New]. Its methods are safe for
 // concurrent use.
 type Server struct {
 	opts   Options
@@ -28,7 +28,7 @@ type Server struct {
 	errors *errorLog
 	corks  corks
 
-	maxBody int64 // the lesser of the body limit and what the gate can admit
+	maxBody int64 // the lesser of the body limit and the gate's
 
 	webhook http.Handler
 	admin   http.Handler
@@ -43,8 +43,7 @@ type Server struct {
 	adminListener   *listener
 }
 
-// New returns a Server that [Server.Run] starts, or an error that names every option that is missing
-// or makes no sense.
+// New returns a Server for [Server.Run], or an error that names every missing or invalid option.
 func New(opts Options) (*Server, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
@@ -85,10 +84,10 @@ func (s *Server) checks() []Check {
 	return append(checks, s.opts.Checks...)
 }
 
-// Handler returns what the webhook listener serves.
+// Handler returns the handler of the webhook listener.
 func (s *Server) Handler() http.Handler { return s.webhook }
 
-// AdminHandler returns what the admin listener serves.
+// AdminHandler returns the handler of the admin listener.
 func (s *Server) AdminHandler() http.Handler { return s.admin }
 
 // Stats returns what is in progress now.
@@ -101,10 +100,11 @@ func (s *Server) Stats() Stats {
 // Draining reports whether the server has begun to stop.
 func (s *Server) Draining() bool { return s.draining.Load() }
 
-// Listening is closed once both listeners accept connections. It never is where Run fails before.
+// Listening returns a channel that is closed once both listeners accept connections; never if Run
+// fails before.
 func (s *Server) Listening() <-chan struct{} { return s.listening }
 
-// Addr returns the address of the webhook listener, nil until [Server.Listening] is closed.
+// Addr returns the address of the webhook listener, or nil until [Server.Listening] is closed.
 func (s *Server) Addr() net.Addr {
 	if !s.accepts() {
 		return nil
@@ -112,8 +112,8 @@ func (s *Server) Addr() net.Addr {
 	return s.webhookListener.Addr()
 }
 
-// AdminAddr returns the address of the admin listener, nil until [Server.Listening] is closed and
-// where there is none.
+// AdminAddr returns the address of the admin listener, or nil if there is none or
+// [Server.Listening] is not closed yet.
 func (s *Server) AdminAddr() net.Addr {
 	if !s.accepts() || s.adminListener == nil {
 		return nil
@@ -121,7 +121,7 @@ func (s *Server) AdminAddr() net.Addr {
 	return s.adminListener.Addr()
 }
 
-// accepts reports whether listening is closed. Before it is, the listeners must not be looked at.
+// accepts reports whether listening is closed. Before that, the listeners must not be read.
 func (s *Server) accepts() bool {
 	select {
 	case <-s.listening:
@@ -131,13 +131,13 @@ func (s *Server) accepts() bool {
 	}
 }
 
-// Run binds the listeners and serves until ctx ends, then stops in order: readiness fails at once,
-// and every answer on the webhook listener carries `Connection: close`. DrainDelay later no connection
-// is accepted any more, one on which nothing comes for half a second is closed, and requests that run,
-// or have begun to come, get ShutdownTimeout to finish. It returns nil after an orderly end; the error
-// of a listener that could not be bound, naming its key, or that failed; or an error that says that
-// requests had to be cut. Its goroutines have ended by then, but for handlers that were cut and have
-// not noticed. A Server runs once.
+// Run binds the listeners and serves until ctx ends, then stops in order. Readiness fails at once,
+// and every answer on the webhook listener has `Connection: close`. After DrainDelay the server
+// accepts no more connections, closes those that are idle for half a second, and gives requests in
+// progress, or whose first byte has arrived, ShutdownTimeout to finish.
+// It returns nil after an orderly stop. Otherwise its error is that of a listener that could not be
+// bound, naming its key, or that failed, or says that requests were cut off. All goroutines have
+// ended by then, except handlers that were cut off and have not noticed. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	if !s.running.CompareAndSwap(false, true) {
 		return errors.New("the server has been run already")
@@ -175,7 +175,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(failure, err)
 }
 
-// served makes the end of a Serve call into an error that names the listener's key.
+// served wraps the error of a Serve call with the listener's key.
 func served(name, key string, err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -189,8 +189,8 @@ func (s *Server) webhookServer(ctx context.Context) *http.Server {
 	return srv
 }
 
-// adminConnections is how many connections there may be to the admin listener: those of kubelet's probes, of Prometheus, and of
-// who looks at a profile.
+// adminConnections bounds the connections to the admin listener: from the kubelet, Prometheus, and
+// people who read a profile.
 const adminConnections = 64
 
 // adminWriteTimeout leaves room for a CPU profile of the usual 30 s.
@@ -202,8 +202,8 @@ func (s *Server) adminServer(ctx context.Context) *http.Server {
 	return srv
 }
 
-// httpServer returns what both servers have in common. HTTP/2 is off: kube-apiserver never speaks it
-// to a webhook, and its past holes (CVE-2023-44487, CVE-2023-45288) are then none of ours.
+// httpServer returns what both servers have in common. HTTP/2 is off: kube-apiserver never uses it
+// for a webhook, and its past vulnerabilities (CVE-2023-44487, CVE-2023-45288) do not apply.
 func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 	l := &s.opts.Limits
 	protocols := new(http.Protocols)
@@ -211,7 +211,7 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:                      h,
 		Protocols:                    protocols,
-		ReadHeaderTimeout:            l.ReadHeaderTimeout, // other deadlines of reads are conn's
+		ReadHeaderTimeout:            l.ReadHeaderTimeout, // conn sets the other read deadlines
 		MaxHeaderBytes:               l.MaxHeaderBytes,
 		ConnContext:                  withConn,
 		ConnState:                    connState,
@@ -222,7 +222,7 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 	}
 }
 
-// bind opens the listeners, both or none, and reports all that fails.
+// bind opens both listeners or none, and reports all failures.
 func (s *Server) bind(ctx context.Context) error {
 	var adminErr error
 	webhook, err := s.listen(ctx, "tcp", s.opts.Listen)

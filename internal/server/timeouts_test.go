@@ -15,18 +15,18 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// shortTimes are limits that a test can wait for. They keep the order of the real ones.
+// shortTimes sets limits that a test can wait for, in the order of the real ones.
 func shortTimes(l *server.Limits) {
 	l.ReadHeaderTimeout, l.ReadTimeout, l.IdleTimeout = 200*time.Millisecond, 600*time.Millisecond, 2*time.Second
 }
 
 const reviewHead = "POST /crdconvert HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 4\n"
 
-// TestSlowClients holds that a client that trickles is cut off in time (I04, I05), at its first request
-// and at a later one.
+// TestSlowClients checks that a client that trickles is cut off in time (I04, I05), at its first
+// request and at a later one.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	// Long enough for a handshake where the processor is busy.
+	// Long enough for a handshake on a busy machine.
 	const header, body, late = 800 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second
 	s := start(t, func(o *server.Options) {
 		o.Limits.ReadHeaderTimeout, o.Limits.ReadTimeout, o.Limits.IdleTimeout = header, body, 5*time.Second
@@ -62,7 +62,7 @@ func TestSlowClients(t *testing.T) {
 						<-ticker.C
 					}
 				}()
-				_, _ = io.Copy(io.Discard, c.reader) // to the end, before which there may be an answer
+				_, _ = io.Copy(io.Discard, c.reader) // an answer may come first
 				if took := time.Since(begin); took < tt.least || took > tt.most {
 					t.Errorf("cut off after %s, want %s to %s", took, tt.least, tt.most)
 				}
@@ -71,8 +71,9 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestSlowBody holds that a body which brings less than MinBodyRate is given up after six seconds (I05), and one that brings
-// more has its time, if that is enough for its size; and that a converter may then take longer than the body might.
+// TestSlowBody checks that a body below MinBodyRate fails after six seconds (I05), and that a
+// faster one gets its time if that is enough for its size. A converter may then take longer than
+// the body could.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +122,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// A failedReader fails, or ends where there is no error.
+// A failedReader returns its error, or io.EOF.
 type failedReader struct{ err error }
 
 func (f failedReader) Read([]byte) (int, error) {
@@ -143,8 +144,8 @@ func (c *rawConn) trickle(text string, every time.Duration) {
 	}
 }
 
-// TestFirstRequestMayComeLate holds that a connection which a client opened ahead is good for as long
-// as one that it has used, and that its first request then has all its time.
+// TestFirstRequestMayComeLate checks that a connection that a client opened ahead lasts as long as
+// a used one, and that its first request then has its full time.
 func TestFirstRequestMayComeLate(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
@@ -179,8 +180,8 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 	})
 }
 
-// TestRequestTimeoutBoundsItsBody holds that a client that wants its answer soon does not get the whole
-// ReadTimeout to send the body.
+// TestRequestTimeoutBoundsItsBody checks that a client with a short timeout does not get the whole
+// ReadTimeout for the body.
 func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
@@ -195,11 +196,11 @@ func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	}
 }
 
-// TestWaitingForAShareIsNoSlowBody holds that the time for a body begins when it is wanted: what waits longer for its share
-// than a body may take is read all the same, if it comes then.
-func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
+// TestQueuedBodyIsNotSlow checks that the time for a body starts when the server reads it. A body
+// that waits longer for its share than it may take to arrive is still read.
+func TestQueuedBodyIsNotSlow(t *testing.T) {
 	t.Parallel()
-	body := strings.Repeat("x", 100<<10) // more than is read along with the header
+	body := strings.Repeat("x", 100<<10) // more than the read of the header takes
 	tests := map[string]struct {
 		rate  int64 // MinBodyRate
 		body  string
@@ -232,7 +233,7 @@ func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
 			select {
 			case <-held:
 			case <-first:
-				t.Fatal("the one that holds the place was not let in")
+				t.Fatal("the request that holds the place was not admitted")
 			}
 			c := dialRaw(t, s.Addr())
 			head := strings.Replace(reviewHead, "4\n", strconv.Itoa(len(body))+"\n\n", 1)
@@ -251,11 +252,12 @@ func TestWaitingForAShareIsNoSlowBody(t *testing.T) {
 	}
 }
 
-// TestWaitingForMoreIsNoSlowBody holds the same for a body of unknown length, which waits in the middle.
-func TestWaitingForMoreIsNoSlowBody(t *testing.T) {
+// TestBodyQueuedMidwayIsNotSlow checks the same for a body of unknown length, which waits in the
+// middle.
+func TestBodyQueuedMidwayIsNotSlow(t *testing.T) {
 	t.Parallel()
 	const waits, readTime = 7 * time.Second, 6 * time.Second
-	chunk := strconv.FormatInt(100<<10, 16) + "\n" + strings.Repeat("x", 100<<10) + "\n" // it is let in with firstChunk
+	chunk := strconv.FormatInt(100<<10, 16) + "\n" + strings.Repeat("x", 100<<10) + "\n" // admitted with firstChunk
 	tests := map[string]struct {
 		rate int64 // MinBodyRate
 		rest string
@@ -301,7 +303,7 @@ func TestWaitingForMoreIsNoSlowBody(t *testing.T) {
 	}
 }
 
-// TestStalledHandshake holds that a handshake that does not go on is cut off.
+// TestStalledHandshake checks that a stalled handshake is cut off.
 func TestStalledHandshake(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *server.Options) { shortTimes(&o.Limits) })
@@ -319,7 +321,7 @@ func TestStalledHandshake(t *testing.T) {
 	}
 }
 
-// TestConnectionAge holds that an old connection ends with an answer, not before it.
+// TestConnectionAge checks that an old connection ends with an answer, not before it.
 func TestConnectionAge(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *server.Options) { o.Limits.ConnectionAge = 500 * time.Millisecond })

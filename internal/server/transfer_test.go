@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// coming is a body that has been admitted and comes bit by bit.
+// coming is an admitted body that arrives bit by bit.
 type coming struct {
 	*share
 
@@ -16,7 +16,7 @@ type coming struct {
 	interrupted bool
 }
 
-// come begins a body of promised bytes, of which n have come at once.
+// come starts a body of promised bytes; n of them arrive at once.
 func come(t *testing.T, g *gate, promised, n int64) *coming {
 	t.Helper()
 	s, err := g.acquire(t.Context(), promised, n)
@@ -24,12 +24,12 @@ func come(t *testing.T, g *gate, promised, n int64) *coming {
 		t.Fatal(err)
 	}
 	c := &coming{share: s, gate: g}
-	g.arrive(s, time.Now(), func(bool) { c.interrupted = true })
+	g.bodyBegins(s, time.Now(), func(bool) { c.interrupted = true })
 	s.transfer.done.Add(n)
 	return c
 }
 
-// grow asks for more in a goroutine of its own.
+// grow asks for more on another goroutine.
 func (c *coming) grow(ctx context.Context, n int64) *queued {
 	q, start := &queued{share: c.share}, time.Now()
 	go func() {
@@ -40,7 +40,7 @@ func (c *coming) grow(ctx context.Context, n int64) *queued {
 	return q
 }
 
-// giveUp is what becomes of a body that was interrupted.
+// giveUp ends an interrupted body.
 func (c *coming) giveUp() { c.gate.release(c.share) }
 
 // largeGate has room for 75 MB of large bodies.
@@ -55,7 +55,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 		slow, quick := come(t, g, 40e6, 30e6), come(t, g, 40e6, 30e6)
 		advance(time.Second)
 		if slow.interrupted || quick.interrupted {
-			t.Error("a body is interrupted although nobody waits")
+			t.Error("a body is interrupted although no request waits")
 		}
 		next := ask(t.Context(), g, 30e6)
 		for range 10 {
@@ -73,7 +73,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 	})
 }
 
-func TestABodyThatWaitsForRoomIsNotSlow(t *testing.T) {
+func TestWaitingBodyIsNotSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := largeGate()
@@ -99,7 +99,7 @@ func TestABodyThatWaitsForRoomIsNotSlow(t *testing.T) {
 	})
 }
 
-func TestSmallBodiesAreNeverKeptOutByLargeOnes(t *testing.T) {
+func TestLargeBodiesNeverKeepSmallOnesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := largeGate()
@@ -120,8 +120,9 @@ func TestSmallBodiesAreNeverKeptOutByLargeOnes(t *testing.T) {
 	})
 }
 
-// TestLargeBodiesDoNotStopEachOther holds that of many that come at the same pace, the first one finds room for all of itself.
-func TestLargeBodiesDoNotStopEachOther(t *testing.T) {
+// TestLargeBodiesDoNotDeadlock checks that of many bodies at the same pace, the first finds room
+// for all of itself.
+func TestLargeBodiesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := largeGate()
@@ -141,12 +142,13 @@ func TestLargeBodiesDoNotStopEachOther(t *testing.T) {
 	})
 }
 
-// TestWhoCameFirstGoesFirst holds that a body that has waited for long has those interrupted that came after it.
-func TestWhoCameFirstGoesFirst(t *testing.T) {
+// TestFirstBodyInterruptsLaterOnes checks that a body that has waited for long interrupts later
+// ones.
+func TestFirstBodyInterruptsLaterOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := largeGate()
-		first := come(t, g, 0, 30e6) // of unknown size, so that no room was kept for it
+		first := come(t, g, 0, 30e6) // of unknown size, so no room was kept for it
 		later := come(t, g, 0, 40e6)
 		q := first.grow(t.Context(), 60e6)
 		for range 30 {
@@ -163,23 +165,23 @@ func TestWhoCameFirstGoesFirst(t *testing.T) {
 	})
 }
 
-func TestAnswersThatNobodyReadsGiveWay(t *testing.T) {
+func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := largeGate()
 		c := come(t, g, 60e6, 60e6)
-		g.arrived(c.share)
+		g.bodyDone(c.share)
 		advance(10 * time.Second)
 		next := ask(t.Context(), g, 60e6)
 		advance(time.Second)
 		if c.interrupted {
 			t.Error("it is interrupted while it is converted")
 		}
-		g.left(c.share, 0)
-		g.left(c.share, 128<<10)
+		g.answerSent(c.share, 0)
+		g.answerSent(c.share, 128<<10)
 		advance(700 * time.Millisecond)
 		if !c.interrupted {
-			t.Error("an answer that nobody reads is not interrupted")
+			t.Error("an unread answer is not interrupted")
 		}
 		c.giveUp()
 		wantAdmitted(t, "the one that waited", next)
@@ -188,8 +190,9 @@ func TestAnswersThatNobodyReadsGiveWay(t *testing.T) {
 	})
 }
 
-// TestConnectionsTakeOfTheBudget holds that what connections take is not there for bodies.
-func TestConnectionsTakeOfTheBudget(t *testing.T) {
+// TestConnectionsCountAgainstTheBudget checks that the memory of connections is not available to
+// bodies.
+func TestConnectionsCountAgainstTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var open atomic.Int64

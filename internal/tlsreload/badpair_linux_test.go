@@ -14,7 +14,7 @@ func badPermissions() []damage {
 			name: "key is not readable", want: "permission denied",
 			dir: func(t *testing.T, _ kit, dir string) {
 				tmp := filepath.Dir(dir)
-				noError(t, os.Chmod(filepath.Dir(tmp), 0o755), os.Chmod(tmp, 0o755), // others may pass
+				noError(t, os.Chmod(filepath.Dir(tmp), 0o755), os.Chmod(tmp, 0o755), // other users may enter
 					os.Chmod(filepath.Join(dir, "..data", KeyFile), 0))
 			},
 			read: unprivileged,
@@ -29,8 +29,8 @@ func badPermissions() []damage {
 	}
 }
 
-// unprivileged calls f on a thread without root's right to read everything: setfsuid(2) acts on one
-// thread, and takes CAP_DAC_OVERRIDE from it until it is set back.
+// unprivileged calls f on a thread without root's right to read everything: setfsuid(2) affects one
+// thread, and drops CAP_DAC_OVERRIDE from it until it is reset.
 func unprivileged(t *testing.T, f func()) {
 	if os.Geteuid() != 0 {
 		f()
@@ -38,8 +38,8 @@ func unprivileged(t *testing.T, f func()) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const nobody = 65534
-	noError(t, syscall.Setfsuid(nobody))
+	const otherUID = 65534
+	noError(t, syscall.Setfsuid(otherUID))
 	f()
 	noError(t, syscall.Setfsuid(0))
 }

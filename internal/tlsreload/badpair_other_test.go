@@ -2,5 +2,5 @@
 
 package tlsreload
 
-// badPermissions needs system calls of Linux to be true for root as well.
+// badPermissions needs Linux system calls to take effect for root as well.
 func badPermissions() []damage { return nil }

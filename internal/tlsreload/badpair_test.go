@@ -24,23 +24,23 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// A damage spoils a mounted Secret.
+// A damage breaks a mounted Secret.
 type damage struct {
 	name string
 	want string                                       // part of the error that Failed receives
-	data func(t *testing.T, k kit) (cert, key []byte) // what the Secret then holds, or
-	dir  func(t *testing.T, k kit, dir string)        // what happens to its directory
-	read func(t *testing.T, read func())              // how it is read; as usual when nil
+	data func(t *testing.T, k kit) (cert, key []byte) // new contents of the Secret, or
+	dir  func(t *testing.T, k kit, dir string)        // changes its directory
+	read func(t *testing.T, read func())              // wraps the reading; nil: reads directly
 }
 
-// kit is what a damage is made from.
+// A kit has the pairs to make a damage from.
 type kit struct {
 	ca          *tlstest.CA
 	pair, other tlstest.Pair
 }
 
-// C13: no pair that clients could not use replaces a good one, one report says why, and
-// the next good pair is served.
+// C13: no pair that clients could not use replaces a good one, the reason is reported once, and the
+// next good pair is served.
 func TestBadPairsNeverReplaceAGoodOne(t *testing.T) {
 	t.Parallel()
 	for _, d := range slices.Concat(badFiles(), badKeys(), badLeaves(), badDirectories(), badPermissions()) {
@@ -270,7 +270,7 @@ func badDirectories() []damage {
 	}
 }
 
-// Spellings that every PEM reader accepts do not refuse a pair.
+// Spellings that every PEM reader accepts are accepted.
 func TestHarmlessSpellings(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
@@ -311,7 +311,7 @@ func TestUnreadableFileNamesTheRemedy(t *testing.T) {
 	}
 }
 
-// FuzzKeyPair: whatever the bytes, a pair that is accepted is one that a handshake can use.
+// FuzzKeyPair: every accepted pair works in a handshake.
 func FuzzKeyPair(f *testing.F) {
 	ca := tlstest.NewCA(f, "ca")
 	pair := ca.Intermediate(f, "intermediate").Issue(f, tlstest.Leaf{})

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// clients is a set of CAs whose certificates clients may present, with the text it was made from.
+// clients is a set of CAs for client certificates, with its PEM text.
 type clients struct {
 	pem   []byte
 	pool  *x509.CertPool
@@ -35,7 +35,8 @@ func parseClients(f *files) (*clients, error) {
 	return c, nil
 }
 
-// verifyNames accepts a client whose certificate has one of the names; nil without names.
+// verifyNames returns a check that the client's certificate has one of the names, or nil if there
+// are no names.
 func verifyNames(names []string) func(tls.ConnectionState) error {
 	if len(names) == 0 {
 		return nil

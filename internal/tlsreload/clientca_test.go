@@ -65,7 +65,7 @@ func TestClientCertificates(t *testing.T) {
 				t.Parallel()
 				config := &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", MaxVersion: version}
 				if test.client != nil {
-					// Presented even when the server's list of CAs does not ask for it.
+					// Send it even if the server's list of CAs does not ask for it.
 					cert := test.client.TLS(t)
 					config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
 				}
@@ -77,12 +77,13 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// The client CA is followed like the key pair, wherever it lives, and a bad one is not let in.
+// The client CA is reloaded like the key pair, wherever it is, and a bad one is refused.
 func TestClientCAReloads(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
-		// place makes the files and returns the options, and how to replace the client CA.
+		// place writes the files and returns the options, and a function that replaces the client
+		// CA.
 		place func(t *testing.T, pair tlstest.Pair, first []byte) (Options, func(t *testing.T, pem []byte))
 	}{
 		{"in the same Secret", func(t *testing.T, pair tlstest.Pair, first []byte) (Options, func(*testing.T, []byte)) {
@@ -111,7 +112,7 @@ func TestClientCAReloads(t *testing.T) {
 			ca, before, after := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "before"), tlstest.NewCA(t, "after")
 			pair := ca.Issue(t, tlstest.Leaf{})
 			opts, replace := test.place(t, pair, before.PEM)
-			opts.PollInterval = time.Hour // the watch finds it
+			opts.PollInterval = time.Hour // only the watch can find it
 			var calls log
 			opts.Hooks = calls.hooks()
 			s, updated := openUpdated(t, opts)
@@ -141,7 +142,7 @@ func TestClientCAReloads(t *testing.T) {
 	}
 }
 
-// A bad client CA is kept out, and does not keep a good key pair out.
+// A bad client CA is refused, and does not stop a good key pair.
 func TestBadClientCA(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -195,7 +196,7 @@ func tlstestKey(t *testing.T) []byte {
 	return tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}).Key
 }
 
-// A client CA next to the key pair is taken from the generation that ..data names, as the pair is.
+// A client CA next to the key pair is read from the generation that ..data names, like the pair.
 func TestClientCAIsOfTheSameGeneration(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

@@ -19,14 +19,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// patience bounds waits for things that must happen; a test that passes never waits so long.
+// patience bounds waits for events that must happen; a passing test never waits that long.
 const patience = 30 * time.Second
 
-// A log has the calls of the hooks.
+// A log records the calls of the hooks.
 type log struct {
 	mu      sync.Mutex
 	lines   []string
-	reasons []string // of failed and watch failed
+	reasons []string // of Failed and WatchFailed
 }
 
 func (l *log) add(line string) {
@@ -73,7 +73,7 @@ func (l *log) lastReason() string {
 	return l.reasons[len(l.reasons)-1]
 }
 
-// secretDir makes a mounted Secret of the pair.
+// secretDir returns a directory with the pair as a mounted Secret.
 func secretDir(t *testing.T, p tlstest.Pair) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tls")
@@ -108,7 +108,7 @@ func openUpdated(t *testing.T, opts Options) (*Source, <-chan struct{}) {
 	return s, updated
 }
 
-// run follows the files until the test ends.
+// run runs the source until the test ends.
 func run(t *testing.T, s *Source) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // t.Context ends before the cleanups
@@ -129,14 +129,13 @@ func run(t *testing.T, s *Source) {
 	})
 }
 
-// pass lets time go by in a synctest bubble, and everything that is then due happen. Outside of one
-// it panics.
+// pass advances the clock of a synctest bubble and runs what is due. It panics elsewhere.
 func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the bubble's clock
 	synctest.Wait()
 }
 
-// await fails the test when c is not closed or sent to.
+// await fails the test if c is not closed or sent to in time.
 func await(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
@@ -179,7 +178,7 @@ func listen(t *testing.T, config *tls.Config) string {
 			conns.Go(func() {
 				defer func() { _ = conn.Close() }()
 				_ = conn.SetDeadline(time.Now().Add(patience))
-				_, _ = io.WriteString(conn, "ok") // the client finds out when it fails
+				_, _ = io.WriteString(conn, "ok") // the client notices a failure
 			})
 		}
 	})
@@ -190,8 +189,8 @@ func listen(t *testing.T, config *tls.Config) string {
 	return listener.Addr().String()
 }
 
-// dial makes a connection, and reads what the server says: with TLS 1.3 a client learns only then
-// that its certificate was refused.
+// dial makes a connection and reads from it: with TLS 1.3 a client learns only then that its
+// certificate was refused.
 func dial(ctx context.Context, addr string, config *tls.Config) (tls.ConnectionState, error) {
 	conn, err := (&tls.Dialer{NetDialer: &net.Dialer{Timeout: patience}, Config: config}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -214,8 +213,8 @@ func mustDial(t *testing.T, addr string, config *tls.Config) tls.ConnectionState
 	return state
 }
 
-// hammer makes clients that handshake one after another until stop is called, which returns how
-// many handshakes there were. A failed one fails the test.
+// hammer runs clients that do one handshake after another until stop is called, which returns the
+// number of handshakes. A failed one fails the test.
 func hammer(t *testing.T, addr string, roots *x509.CertPool, clients int) (stop func() int) {
 	t.Helper()
 	done := make(chan struct{})

@@ -2,29 +2,29 @@ package tlsreload
 
 import "time"
 
-// Hooks are optional functions that receive what a [Source] finds, for metrics and logs. Only Open
+// Hooks are optional functions that report events of a [Source], for metrics and logs. Only Open
 // and Run call them, one at a time, and once per change of state, not per reading. They must not
 // block: the next reading waits for them.
 type Hooks struct {
 	// Reloaded: another key pair is served from now on. Open calls it for the first pair.
 	Reloaded func(Event)
 
-	// ClientCAReloaded: another set of client CAs, with that many certificates, is in force from
-	// now on. Open calls it for the first set.
+	// ClientCAReloaded: another set of client CAs, with that number of certificates, is in force
+	// from now on. Open calls it for the first set.
 	ClientCAReloaded func(certificates int)
 
 	// Waiting: the pair on disk is not valid yet. It is served from its NotBefore on.
 	Waiting func(Event)
 
-	// Failed: what is on disk cannot be used, and the last good pair stays. It is called again
+	// Failed: the files on disk cannot be used, and the last good pair stays. It is called again
 	// only when the reason changes, or after Recovered.
 	Failed func(error)
 
-	// Recovered: the reason given to Failed is gone.
+	// Recovered: the problem reported by Failed is gone.
 	Recovered func()
 
-	// WatchFailed: the directory watch could not be made, or lost events. Changes are still found
-	// by polling. It is called again only when the reason changes, or after WatchRestored.
+	// WatchFailed: the directory watch could not be made, or lost events. Polling still finds
+	// changes. It is called again only when the reason changes, or after WatchRestored.
 	WatchFailed func(error)
 
 	// WatchRestored: the watch works again.
@@ -39,11 +39,12 @@ type Event struct {
 	// Fingerprint is the SHA-256 of the leaf's DER, in lower-case hexadecimal.
 	Fingerprint string
 
-	// Generation is the directory that ..data named; empty for plain files and a pair in memory.
+	// Generation is the directory that ..data names; empty for plain files and for a pair in
+	// memory.
 	Generation string
 
-	// GeneratedAt is when that generation was written: the modification time of its directory,
-	// or of the newer of the two plain files, or the time given to SelfSigned.
+	// GeneratedAt is when that generation was written: the modification time of its directory, or
+	// of the newer of two plain files, or the time given to SelfSigned.
 	GeneratedAt time.Time
 }
 
@@ -53,15 +54,14 @@ func call[T any](hook func(T), with T) {
 	}
 }
 
-// reported is what the hooks have received, so that each change of state calls them once.
+// reported is the last state reported to the hooks, so each change is reported once.
 type reported struct {
 	failure      string
 	waitingFor   string // fingerprint
 	watchFailure string
 }
 
-// change calls failed for an error with another text than last, or restored when there is none any
-// more.
+// change calls failed if the text of err differs from *last, or restored if err is nil again.
 func change(last *string, err error, failed func(error), restored func()) {
 	text := ""
 	if err != nil {

@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A clockCase is one way in which the wall clock and the pairs on disk can meet.
+// A clockCase is a combination of the wall clock and the pairs on disk.
 type clockCase struct {
 	name  string
 	first tlstest.Leaf
@@ -57,10 +57,10 @@ type clockCase struct {
 }
 
 type clockStep struct {
-	jump  time.Duration       // of the wall clock, at once
-	pass  time.Duration       // of time; one poll when 0
-	leaf  func() tlstest.Leaf // swapped in, when set
-	want  int                 // which pair is served then: 0 the first, 1 the first swapped in
+	jump  time.Duration       // step of the wall clock
+	pass  time.Duration       // time that passes; 0: one poll
+	leaf  func() tlstest.Leaf // swapped in; may be nil
+	want  int                 // the pair that is then served: 0 the first, 1 the first swapped in
 	calls []string
 }
 
@@ -158,7 +158,7 @@ func TestLeafNotYetValidWaits(t *testing.T) {
 	})
 }
 
-// C12: the expired leaf is served, and a client whose clock differs can still take it.
+// C12: the expired leaf is served, and a client with another clock can still accept it.
 func TestExpiredLeafIsServed(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

@@ -8,54 +8,52 @@ import (
 	"time"
 )
 
-// The file names of a kubernetes.io/tls Secret (corev1.TLSCertKey and corev1.TLSPrivateKeyKey).
+// File names of a kubernetes.io/tls Secret (corev1.TLSCertKey and corev1.TLSPrivateKeyKey).
 const (
 	CertFile = "tls.crt" // the leaf, then its intermediates, in PEM
 	KeyFile  = "tls.key" // the leaf's private key, in PEM, not encrypted
 )
 
-// DefaultPollInterval is the time between two readings of the directory when nothing else asks
-// for one.
+// DefaultPollInterval is the time between two readings of the directory.
 const DefaultPollInterval = 5 * time.Second
 
-// Options say where the key pair is and how it is followed. Only Dir is required.
+// Options say where the files are and how to follow them. Only Dir is required.
 type Options struct {
 	// Dir holds tls.crt and tls.key, as a Secret volume mounts them.
 	Dir string
 
-	// Static allows a Dir without the ..data link of a volume: a plain folder, for local use. It
-	// is polled and watched as well, so files replaced in place are picked up. It is an option
+	// Static allows a Dir without the ..data link of a volume: a plain folder, for local use. It is
+	// polled and watched as well, so files replaced in place are found. It must be set explicitly
 	// because a subPath mount looks the same, and never changes.
 	Static bool
 
-	// ClientCAFile, when set, makes every client present a certificate of one of the CAs in that
-	// PEM file; the file is followed like the key pair. kube-apiserver presents no client
-	// certificate to a conversion webhook and cannot be given one, so its calls fail. It is for
-	// deployments behind a proxy that does present one.
+	// ClientCAFile, if set, requires every client to present a certificate of one of the CAs in
+	// that PEM file, which is followed like the key pair. It is for deployments behind a proxy that
+	// presents a certificate. kube-apiserver presents none to a conversion webhook, so its own
+	// calls fail.
 	ClientCAFile string
 
 	// ClientNames limits the clients to those whose certificate has one of these names as common
-	// name, DNS or URI subject alternative name, compared exactly. Empty means any certificate of
+	// name, DNS or URI subject alternative name, compared exactly. Empty allows any certificate of
 	// the client CA.
 	ClientNames []string
 
-	// PollInterval is the time between two readings when neither the watch nor Expected asks for
-	// one; 0 means DefaultPollInterval.
+	// PollInterval is the time between two readings if neither the watch nor Expected triggers one;
+	// 0 means DefaultPollInterval.
 	PollInterval time.Duration
 
-	// NoWatch leaves the directory watch out, and polling alone finds the changes.
+	// NoWatch disables the directory watch, so only polling finds changes.
 	NoWatch bool
 
-	// Now is the wall clock against which validity is judged, at every reading; nil means
-	// time.Now.
+	// Now is the wall clock for validity checks; nil means time.Now.
 	Now func() time.Time
 
-	// Hooks are called when something happens.
+	// Hooks report events; see [Hooks].
 	Hooks Hooks
 
 	newNotifier func() (*notifier, error)
-	parsePair   func(*files) (*pair, error) // nil means that of this package
-	inside      bool                        // ClientCAFile is in Dir, so of the same generation
+	parsePair   func(*files) (*pair, error) // nil means the package's own
+	inside      bool                        // ClientCAFile is in Dir, and so in the same generation
 }
 
 // validate reports every problem at once.
@@ -98,7 +96,7 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && absA == absB
 }
 
-// watchedDirs lists the directories whose entries change when a file of ours does.
+// watchedDirs lists the directories to watch for changes of the files.
 func (o *Options) watchedDirs() []string {
 	if o.ClientCAFile == "" || o.inside {
 		return []string{o.Dir}

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// A pair is a key pair that is fit to be served, with the text it was made from.
+// A pair is a key pair that passed all checks, with its PEM text.
 type pair struct {
 	certPEM, keyPEM []byte
 	certificate     *tls.Certificate
 	event           Event
 }
 
-// holds reports whether p was made from exactly these bytes. All of them count: a change of only
-// the chain is a change.
+// holds reports whether p was made from exactly these bytes. A change of only the chain is a
+// change.
 func (p *pair) holds(f *files) bool {
 	return p != nil && bytes.Equal(p.certPEM, f.cert) && bytes.Equal(p.keyPEM, f.key)
 }
@@ -49,7 +49,7 @@ func newPair(cert *tls.Certificate, generation string, generatedAt time.Time) *p
 	}
 }
 
-// parsePair makes a pair of what was read, or says everything that is wrong with it.
+// parsePair returns the pair in f, or all its problems.
 func parsePair(f *files) (*pair, error) {
 	chain, certErr := parseCertificates(f.cert)
 	if certErr != nil {
@@ -78,8 +78,8 @@ func parsePair(f *files) (*pair, error) {
 	return p, nil
 }
 
-// pemBlocks decodes every block of data. pem.Decode skips a damaged block in silence, which would
-// shorten a chain, so a block that does not decode is an error here.
+// pemBlocks decodes every block of data. pem.Decode silently skips a damaged block, which would
+// shorten a chain, so pemBlocks returns an error instead.
 func pemBlocks(data []byte) ([]*pem.Block, error) {
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	if begun == 0 {
@@ -135,8 +135,8 @@ func checkKeyPEM(data []byte) error {
 	return nil
 }
 
-// checkLeaf refuses a leaf that every client would refuse, or that no handshake could use: it must
-// not replace a good one. Its validity in time is for judge.
+// checkLeaf refuses a leaf that every client would refuse, or that no handshake could use. judge
+// checks its validity in time.
 func checkLeaf(leaf *x509.Certificate) error {
 	var problems []error
 	switch key := leaf.PublicKey.(type) {

@@ -12,13 +12,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/volume"
 )
 
-// ErrNoDataLink is wrapped by the error about a directory that is not a volume although
-// [Options.Static] is not set.
+// ErrNoDataLink is wrapped by the error about a directory that is not a volume, unless
+// [Options.Static] is set.
 var ErrNoDataLink = errors.New("no ..data link")
 
 const maxFile = 1 << 20 // bytes; a Secret holds no more (corev1.MaxSecretSize)
 
-// files is what one reading found: the bytes of one generation.
+// files is the result of one reading: the bytes of one generation.
 type files struct {
 	certPath, keyPath, clientCAPath string
 
@@ -27,10 +27,10 @@ type files struct {
 	modTime    time.Time
 
 	clientCA    []byte
-	clientCAErr error // kept apart: a bad client CA does not refuse a good key pair
+	clientCAErr error // separate: a bad client CA does not stop a good key pair
 }
 
-// read takes all files from the generation that is current now.
+// read reads all files from the current generation.
 func (o *Options) read() (files, error) {
 	f := files{
 		certPath:     filepath.Join(o.Dir, CertFile),
@@ -43,7 +43,7 @@ func (o *Options) read() (files, error) {
 	}
 	generation, open, err := o.open()
 	if err != nil {
-		return f, err // a client CA inside is not reported as well
+		return f, err // covers a client CA inside
 	}
 	defer open.Close()
 
@@ -105,7 +105,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 		}
 		return nil, time.Time{}, fmt.Errorf("read file: %w: %s", err, path)
 	}
-	// Opening a FIFO would block, so the type is looked at first.
+	// Opening a FIFO would block, so check the type first.
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return fail(err)
@@ -118,7 +118,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 		return fail(err)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	_ = file.Close() // it was only read: nothing can be lost
+	_ = file.Close() // read-only: nothing can be lost
 	if err != nil {
 		return fail(err)
 	}
@@ -128,8 +128,8 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 	return data, info.ModTime(), nil
 }
 
-// cause strips the operation and path that package os puts before an error: the text of an error
-// must not change with the name of a generation, or each one would be reported again.
+// cause strips the operation and path that package os adds. The text of an error must not change
+// with the name of a generation, or each one would be reported again.
 func cause(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err

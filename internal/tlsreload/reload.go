@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Files that are replaced one after the other are for a moment missing, cut short, or not of one
-// pair. So a bad reading is repeated before it counts.
+// While files are replaced one after the other, they are missing, cut short, or do not belong
+// together for a moment. So a bad reading is repeated before it counts.
 const (
 	retries  = 5
 	retryGap = 20 * time.Millisecond
 )
 
-// contents is one reading, checked as far as that needs no clock.
+// contents is one reading after all checks that need no clock.
 type contents struct {
 	pair       *pair
 	pairErr    error
@@ -26,7 +26,7 @@ func (c *contents) err() error {
 	return errors.Join(c.pairErr, c.clientsErr)
 }
 
-// inspect reads the files once. Parts with the same bytes as those of known are known's own.
+// inspect reads the files once. It reuses the parts of known whose bytes are the same.
 func (o *Options) inspect(known *state) contents {
 	if known == nil {
 		known = &state{}
@@ -51,8 +51,8 @@ func (o *Options) inspect(known *state) contents {
 	return c
 }
 
-// parsed returns what parse makes of f, which is at path. A panic of the parser, about a hostile or
-// merely odd file, is an error: the process has a good pair to go on with.
+// parsed returns the result of parse for f, which is at path. It returns a panic of the parser as
+// an error, because the process still has a good pair.
 func parsed[T any](f *files, parse func(*files) (*T, error), path string) (made *T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -62,8 +62,8 @@ func parsed[T any](f *files, parse func(*files) (*T, error), path string) (made 
 	return parse(f)
 }
 
-// inspectPatiently reads until the files are good or the retries are used up. Its error is that of
-// ctx.
+// inspectPatiently reads until the files are good or the retries are used up. Its only error is
+// ctx's.
 func (s *Source) inspectPatiently(ctx context.Context) (contents, error) {
 	for try := 0; ; try++ {
 		c := s.opts.inspect(s.state.Load())
@@ -87,7 +87,8 @@ func (s *Source) reload(ctx context.Context) Reloaded {
 	return s.apply(&found)
 }
 
-// apply puts what is good in force, keeps the last good of what is not, and calls the hooks.
+// apply puts the good parts in force, keeps the last good version of the others, and calls the
+// hooks.
 func (s *Source) apply(found *contents) Reloaded {
 	current := s.state.Load()
 	if current == nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Run follows the files until ctx is done, then returns nil. Nothing that happens to the files ends
-// it earlier. Its only error is for a second call while the first one runs.
+// Run follows the files until ctx is done, then returns nil. No change of the files ends it. It
+// returns an error only if it is already running.
 func (s *Source) Run(ctx context.Context) error {
 	if !s.running.CompareAndSwap(false, true) {
 		return errors.New("key pair is already being followed")
@@ -27,7 +27,7 @@ func (s *Source) Run(ctx context.Context) error {
 	s.reportWatch(w.arm())
 	var asked chan<- Reloaded
 	for {
-		// Read after the watch is armed: what changed before that made no event.
+		// Read after the watch is armed: earlier changes caused no event.
 		reloaded := s.reload(ctx)
 		if asked != nil {
 			asked <- reloaded
@@ -40,7 +40,7 @@ func (s *Source) Run(ctx context.Context) error {
 		case <-s.stale:
 		case asked = <-s.now:
 		case err := <-w.trouble:
-			// Events may be lost, so the files are read now.
+			// Events may be lost, so read the files now.
 			s.reportWatch(fmt.Errorf("directory watch: %w", err))
 		case <-ticker.C:
 			s.reportWatch(w.arm())

@@ -6,30 +6,30 @@ import (
 	"sync/atomic"
 )
 
-// A Source holds the key pair that is served, and replaces it when the files change. Its methods
-// are safe for concurrent use.
+// A Source has the served key pair, and replaces it when the files change. Its methods are safe for
+// concurrent use.
 type Source struct {
-	opts   Options // without a Dir for a pair in memory
+	opts   Options // no Dir: a pair in memory
 	bundle []byte
 
 	state   atomic.Pointer[state]
 	running atomic.Bool
-	stale   chan struct{} // has Run read the files now; nil for a pair in memory
+	stale   chan struct{} // makes Run read the files now; nil for a pair in memory
 	now     chan chan<- Reloaded
 
-	reported reported // belongs to Open, then to Run
+	reported reported // used by Open, then by Run
 }
 
-// state is what handshakes see. It is replaced whole, never changed.
+// state is the state for handshakes. It is replaced as a whole, never modified.
 type state struct {
 	pair    *pair
-	clients *clients // nil without a client CA
+	clients *clients // nil: no client CA
 }
 
 // Open reads the first key pair, and the client CA if one is set. It fails, naming every problem,
-// when the options or the files cannot be used; a leaf that has expired or is not valid yet is
-// served all the same. ctx ends the short wait for files that are just being written. [Source.Run]
-// follows changes.
+// if the options or the files cannot be used. A leaf that has expired or is not valid yet is served
+// all the same. ctx ends the short wait for files that are just being written. [Source.Run] follows
+// changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
@@ -46,21 +46,21 @@ func Open(ctx context.Context, opts Options) (*Source, error) {
 	return s, nil
 }
 
-// Certificate returns the key pair that is served now; it must not be changed. It takes no lock
-// and does no I/O.
+// Certificate returns the served key pair, which callers must not modify. It takes no lock and does
+// no I/O.
 func (s *Source) Certificate() *tls.Certificate {
 	return s.state.Load().pair.certificate
 }
 
-// Served describes the key pair that is served now.
+// Served describes the served key pair.
 func (s *Source) Served() Event {
 	return s.state.Load().pair.event
 }
 
-// Expected reads the files now and returns the key pair that ought to be served: the one on disk
-// if it is good and its time has come, else the current one. A readiness check compares it with
-// what a handshake really gets. Right after a change of the files the two differ: Expected then
-// makes Run look at once, however long the poll interval is. It calls no hook and does not wait.
+// Expected reads the files and returns the key pair that should be served: the one on disk if it is
+// good and its time has come, else the current one. A readiness check compares it with the
+// certificate of a handshake. Right after a change of the files the two differ: Expected then makes
+// Run read the files at once, whatever the poll interval. It calls no hook and does not wait.
 func (s *Source) Expected() *tls.Certificate {
 	current := s.state.Load()
 	if !s.Followed() {
@@ -82,11 +82,11 @@ func (s *Source) Expected() *tls.Certificate {
 // Reloaded is the result of reading the files.
 type Reloaded struct {
 	Changed bool  // another key pair or client CA is in force
-	Err     error // what is on disk and cannot be used
+	Err     error // why the files on disk cannot be used
 }
 
-// Reload makes [Source.Run] read the files now, and returns the result, which is empty for a pair
-// in memory. Its error is that of ctx, which ends first where Run does not run.
+// Reload makes [Source.Run] read the files now and returns the result, which is empty for a pair in
+// memory. If ctx ends first, for example because Run does not run, it returns ctx's error.
 func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
 	if !s.Followed() {
 		return Reloaded{}, nil
@@ -105,11 +105,11 @@ func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
 	}
 }
 
-// Followed reports whether there are files that [Source.Run] follows.
+// Followed reports whether there are files for [Source.Run] to follow.
 func (s *Source) Followed() bool { return s.opts.Dir != "" }
 
-// CABundle returns, for a pair made by [SelfSigned], the PEM bundle with which clients can verify
-// it; nil for a pair from files, whose issuer only its owner knows.
+// CABundle returns the PEM bundle with which clients can verify a pair made by [SelfSigned], or nil
+// for a pair from files, whose issuer only its owner knows.
 func (s *Source) CABundle() []byte {
 	return s.bundle
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// C1: the volume changes under load. Polling is out of reach, so it is the watch that sees it.
+// C1: the volume changes under load. The poll interval is long, so only the watch can see it.
 func TestSwapUnderHandshakes(t *testing.T) {
 	t.Parallel()
 	const swaps = 200
@@ -64,8 +64,8 @@ func TestSwapFoundByPolling(t *testing.T) {
 	})
 }
 
-// C6: the two files are replaced one after the other, in place, so that half of the time they do
-// not belong together.
+// C6: the two files are replaced one after the other, in place, so half of the time they do not
+// belong together.
 func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	const rounds, gap = 40, 10 * time.Millisecond
@@ -80,7 +80,7 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	for range rounds {
 		next := ca.Issue(t, tlstest.Leaf{})
 		writeFile(t, filepath.Join(dir, KeyFile), next.Key)
-		<-time.After(gap) // the fault itself: a writer that takes its time
+		<-time.After(gap) // the fault: a slow writer
 		writeFile(t, filepath.Join(dir, CertFile), next.Cert)
 		await(t, updated, "the pair once it is whole")
 		expectServed(t, s, next)
@@ -90,7 +90,7 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A writer that is done before the retries are used up goes unnoticed by the hooks.
+// A writer that finishes before the retries end is not reported.
 func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -111,7 +111,7 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: calls.hooks()})
 				next := ca.Issue(t, tlstest.Leaf{})
 				writeFile(t, filepath.Join(dir, KeyFile), next.Key)
-				run(t, s) // reads at once
+				run(t, s) // it reads at once
 				pass(test.after)
 				writeFile(t, filepath.Join(dir, CertFile), next.Cert)
 				pass(DefaultPollInterval)
@@ -122,7 +122,7 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 	}
 }
 
-// C7: neither the leaf nor the key changes, only what comes after the leaf.
+// C7: only the chain after the leaf changes, neither the leaf nor the key.
 func TestChainOnlyChangeIsServed(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

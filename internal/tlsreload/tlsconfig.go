@@ -2,20 +2,20 @@ package tlsreload
 
 import "crypto/tls"
 
-// TLSConfig returns a server configuration that takes the key pair, and the client CA, from s at
+// TLSConfig returns a server configuration that gets the key pair, and the client CA, from s at
 // each handshake.
 //
-// minVersion is tls.VersionTLS12 or tls.VersionTLS13; anything else, 0 included, means TLS 1.3,
-// which every kube-apiserver speaks. With TLS 1.2 only forward-secret AEAD suites are offered (RFC
-// 9325, 4.2).
+// minVersion is tls.VersionTLS12 or tls.VersionTLS13. Anything else, including 0, means TLS 1.3,
+// which every kube-apiserver supports. With TLS 1.2 only forward-secret AEAD suites are offered
+// (RFC 9325, 4.2).
 //
 // Only http/1.1 is negotiated. kube-apiserver never uses HTTP/2 for a conversion webhook behind a
-// Service, so nothing is lost, and attacks on HTTP/2 are impossible. An http.Server adds h2 to a
-// configuration given to ServeTLS: give the configuration to tls.NewListener instead.
+// Service, so nothing is lost, and attacks on HTTP/2 are impossible. An http.Server adds h2 to the
+// configuration of ServeTLS: pass the configuration to tls.NewListener instead.
 //
 // With a client CA a client certificate is required and verified, the allowed names are checked,
 // and there are no session tickets, so each connection verifies its client. Connections made before
-// the client CA changed are not cut.
+// the client CA changed are not closed.
 func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
 	if s.opts.ClientCAFile == "" {
 		return s.baseConfig(minVersion)

@@ -49,7 +49,7 @@ func TestVersionsAndSuites(t *testing.T) {
 	}
 }
 
-// With 1.2 allowed every suite of it is ECDHE with an AEAD.
+// With TLS 1.2 allowed, each of its suites is ECDHE with an AEAD.
 func TestSuitesOfTLS12(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
@@ -79,7 +79,7 @@ func lastWords(name string) string {
 	return name
 }
 
-// I01: whatever a client offers, HTTP/2 is not negotiated.
+// I01: no offer of a client leads to HTTP/2.
 func TestNoOfferGetsHTTP2(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
@@ -139,7 +139,7 @@ func TestSessionTickets(t *testing.T) {
 	}
 }
 
-// I03: without a client CA no client certificate is asked for, so no chain is ever built.
+// I03: without a client CA no client certificate is requested, so no chain is ever built.
 func TestNoClientCertificateIsAskedFor(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")

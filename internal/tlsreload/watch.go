@@ -8,7 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A notifier is the part of fsnotify.Watcher that is used, so that tests can do without the kernel.
+// A notifier has the used methods of fsnotify.Watcher, so tests can do without the kernel.
 type notifier struct {
 	add    func(dir string) error
 	close  func() error
@@ -24,14 +24,14 @@ func newFSNotifier() (*notifier, error) {
 	return &notifier{w.Add, w.Close, w.Events, w.Errors}, nil
 }
 
-// A watch signals when something in its directories may have changed. It watches directories, not
-// files: the watch on a file is gone when the file is replaced. Apart from its channels, it belongs
+// A watch signals when something in its directories may have changed. It watches directories,
+// because a watch on a file is lost when the file is replaced. Apart from its channels, it belongs
 // to one goroutine.
 type watch struct {
-	open func() (*notifier, error) // nil: no watch is wanted
+	open func() (*notifier, error) // nil: no watch
 	dirs []string
 
-	changed chan struct{} // one pending signal for any number of events
+	changed chan struct{} // has one signal for any number of events
 	trouble chan error
 
 	notifier *notifier
@@ -42,8 +42,8 @@ func newWatch(open func() (*notifier, error), dirs []string) *watch {
 	return &watch{open: open, dirs: dirs, changed: make(chan struct{}, 1), trouble: make(chan error, 1)}
 }
 
-// arm makes the watch, or completes it: adding a directory that is already watched changes nothing,
-// and one that was removed and came back needs a new watch. After an error, polling is left.
+// arm makes or completes the watch. Adding a directory again changes nothing, and a directory that
+// was removed and created again needs a new watch. After an error, polling is left.
 func (w *watch) arm() error {
 	if w.open == nil {
 		return nil
@@ -72,8 +72,8 @@ func (w *watch) arm() error {
 	return err
 }
 
-// forward takes the events as fast as they come, so that the kernel's queue does not overflow while
-// files are read.
+// forward takes events as fast as they arrive, so the kernel's queue does not overflow while files
+// are read.
 func (w *watch) forward(n *notifier, done chan<- struct{}) {
 	defer close(done)
 	for {
@@ -98,12 +98,12 @@ func (w *watch) forward(n *notifier, done chan<- struct{}) {
 	}
 }
 
-// close returns when the watch's goroutines have ended.
+// close stops the watch and waits for its goroutines.
 func (w *watch) close() {
 	if w.notifier == nil {
 		return
 	}
-	_ = w.notifier.close() // nothing depends on it: the files are read anyway
+	_ = w.notifier.close() // the files are read anyway
 	<-w.done
 	w.notifier = nil
 }

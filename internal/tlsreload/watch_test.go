@@ -16,8 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// C3: the kernel's queue ran over. The error alone, with no event and long before the next poll,
-// makes the files be read.
+// C3: the kernel's queue overflows. The error alone, without an event and long before the next
+// poll, triggers a reading.
 func TestWatchErrorMeansReadNow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestSwapAfterFloodOfEvents(t *testing.T) {
 	expectServed(t, s, next)
 }
 
-// C3: a swap between Open and the arming of the watch makes no event.
+// C3: a swap between Open and the arming of the watch causes no event.
 func TestFilesAreReadAfterTheWatchIsArmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,8 @@ func TestFilesAreReadAfterTheWatchIsArmed(t *testing.T) {
 	})
 }
 
-// C4: no inotify instance is left. Polling does, and the watch is made when it can be.
+// C4: no inotify instance is left. Polling finds the changes, and the watch is made as soon as
+// possible.
 func TestPollingWhenTheWatchCannotBeMade(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +163,7 @@ func TestWatchReportsUsedUpWatches(t *testing.T) {
 	}
 }
 
-// The directory itself goes and comes back: arming again watches the new one.
+// The directory itself is removed and created again: arm then watches the new one.
 func TestWatchIsArmedAgainOnANewDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tls")

@@ -1,10 +1,10 @@
 // Package volume reads the folder of a mounted ConfigMap or Secret, which changes while it is read.
 //
-// The kubelet changes such a folder in one step: it writes a new folder inside it, points the link
-// ..data at that with a rename, and removes the old one (Kubernetes
+// The kubelet changes such a folder in one step: it writes a new folder inside it, renames a new
+// link over ..data to point there, and removes the old folder (Kubernetes
 // pkg/volume/util/atomic_writer.go). The visible files are links through ..data. So a reader that
-// wants files that belong together finds out once which folder is the current [Generation], and
-// takes all of them from there. A plain folder, without the link, is its own only generation.
+// wants files that belong together determines the current [Generation] once, and reads all files
+// from there. A plain folder, without the link, has only one generation: itself.
 package volume
 
 import (
@@ -18,21 +18,21 @@ import (
 
 const (
 	dataLink = "..data"
-	// maxSwaps is how often Read reads a folder that changes. The kubelet swaps about once a
-	// minute, so two swaps in a row are not its own.
+	// maxSwaps is how often Read reads a changing folder. The kubelet swaps about once a minute, so
+	// two swaps in a row are not its own.
 	maxSwaps = 5
 )
 
-// A Generation is the folder that holds the files of a volume at one time. Two are equal if they
-// are the same folder.
+// A Generation is the folder with the files of a volume at one time. Two are equal if they are the
+// same folder.
 type Generation struct {
-	Name string // what ..data says; empty for a plain folder
+	Name string // target of ..data; empty for a plain folder
 	Path string // of the folder
 }
 
-// Current returns the generation that dir holds now. It reads the link and does not follow it, so
-// its error, an *fs.PathError, is about the link itself: a plain folder, and one that does not
-// exist, has none.
+// Current returns the current generation of dir. It reads the link but does not follow it, so its
+// error, an *fs.PathError, is about the link itself. A plain folder, and a missing one, cause no
+// error.
 func Current(dir string) (Generation, error) {
 	target, err := os.Readlink(filepath.Join(dir, dataLink))
 	switch {
@@ -46,10 +46,10 @@ func Current(dir string) (Generation, error) {
 	return Generation{Name: target, Path: filepath.Join(dir, target)}, nil
 }
 
-// Files are those of one generation. They do not become those of the next one when ..data moves on,
-// but they disappear one by one when the kubelet removes the folder.
+// Files are the files of one generation. When ..data moves on they do not change, but they
+// disappear one by one as the kubelet removes the folder.
 type Files struct {
-	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file, which a FIFO would
+	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file; opening a FIFO would
 	// block.
 	FS      fs.FS
 	ModTime time.Time // of the folder: when the kubelet wrote the generation
@@ -57,7 +57,7 @@ type Files struct {
 }
 
 // Open opens the folder; the caller closes it. Links in a plain folder may lead anywhere, those in
-// a volume may not lead out of it.
+// a volume must stay inside it.
 func (g Generation) Open() (*Files, error) {
 	if g.Name == "" {
 		info, err := os.Stat(g.Path)
@@ -80,13 +80,13 @@ func (g Generation) Open() (*Files, error) {
 // Close closes the folder.
 func (f *Files) Close() {
 	if f.root != nil {
-		_ = f.root.Close() // it was only read: nothing can be lost
+		_ = f.root.Close() // read-only: nothing can be lost
 	}
 }
 
-// Read returns what read makes of the current generation of dir, and calls it again if the
-// generation was another one afterwards: what read saw, errors included, may then be part of a
-// folder that was being removed. current is [Current] of dir, or a caller's own wrapper of it.
+// Read returns the result of read for the current generation of dir. If the generation changes
+// meanwhile it calls read again, because the first result or error may be from a folder that was
+// being removed. current is [Current] of dir, or a wrapper of it.
 func Read[T any](dir string, current func() (Generation, error), read func(Generation) (T, error)) (T, error) {
 	var none T
 	before, err := current()
@@ -104,5 +104,5 @@ func Read[T any](dir string, current func() (Generation, error), read func(Gener
 		}
 		before = after
 	}
-	return none, fmt.Errorf("folder has changed %d times while it was read: %s", maxSwaps, dir)
+	return none, fmt.Errorf("folder changed %d times while it was read: %s", maxSwaps, dir)
 }

@@ -29,9 +29,8 @@ func open(t *testing.T, dir string) *volume.Files {
 	return f
 }
 
-// What is open stays one generation: after a swap its files are gone, and not those of the next
-// one.
-func TestOpenFilesStayOfTheirGeneration(t *testing.T) {
+// Open files keep their generation: after a swap they are gone, and not those of the next one.
+func TestOpenFilesKeepTheirGeneration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	tlstest.WriteSecretDir(t, dir, files("old"))
@@ -51,7 +50,7 @@ func TestOpenFilesStayOfTheirGeneration(t *testing.T) {
 	}
 }
 
-func TestAnAbsoluteLinkIsFollowed(t *testing.T) {
+func TestAbsoluteLink(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(elsewhere, "a"), []byte("text"), 0o600),
@@ -85,7 +84,7 @@ func TestLinksThatLeaveTheFolder(t *testing.T) {
 	}
 }
 
-func TestFoldersThatAreNotThere(t *testing.T) {
+func TestMissingFolders(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
 	g, err := volume.Current(missing)
@@ -104,8 +103,7 @@ func TestFoldersThatAreNotThere(t *testing.T) {
 	}
 }
 
-// Whatever a folder looked like while it changed, the result is that of a reading during which it
-// did not.
+// The result is from a reading during which the folder did not change.
 func TestReadSeesOneGeneration(t *testing.T) {
 	t.Parallel()
 	errFailed := errors.New("failed")
@@ -117,7 +115,7 @@ func TestReadSeesOneGeneration(t *testing.T) {
 	}{
 		{"no swap", 0, "old", "failed"},
 		{"a swap", 1, "new", "failed"},
-		{"it changes each time", 5, "", "folder has changed 5 times while it was read: "},
+		{"it changes each time", 5, "", "folder changed 5 times while it was read: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +141,7 @@ func TestReadSeesOneGeneration(t *testing.T) {
 	}
 }
 
-func TestReadEndsWhereTheFolderCannotBeFound(t *testing.T) {
+func TestReadStopsWhereTheFolderCannotBeFound(t *testing.T) {
 	t.Parallel()
 	errGone := errors.New("gone")
 	for _, finds := range []int{0, 1} {

@@ -15,8 +15,9 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// away does what docs/how-to/wire-a-crd.md says to do where one version is enough, with the commands as they stand there.
-// Objects that were applied at the other version can be read and applied when webhookd has gone, and nothing of them is lost.
+// away does what docs/how-to/wire-a-crd.md says to do where one version is enough, with the
+// commands as they are there. Objects that were applied at the other version can be read and
+// applied when webhookd has gone, and nothing of them is lost.
 func away(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)

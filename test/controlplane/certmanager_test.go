@@ -46,7 +46,8 @@ func newAuthority(t *testing.T) *authority {
 	return (&authority{key: tlstest.NewKey(t)}).renewed(t)
 }
 
-// renewed is the authority with another certificate for the same key, as a Certificate with rotationPolicy Never gets it.
+// renewed is the authority with another certificate for the same key, as a Certificate with
+// rotationPolicy Never gets it.
 func (a *authority) renewed(t *testing.T) *authority {
 	t.Helper()
 	template := &x509.Certificate{
@@ -69,7 +70,8 @@ func sign(t *testing.T, template, parent *x509.Certificate, public crypto.Public
 	return cert
 }
 
-// issue puts a leaf into the Secret of the chart's Certificate, as cert-manager does, and returns it.
+// issue puts a leaf into the Secret of the chart's Certificate, as cert-manager does, and returns
+// it.
 func (i *installation) issue(t *testing.T, a *authority) *x509.Certificate {
 	t.Helper()
 	return i.putPair(t, "webhookd-cert", map[string]string{

@@ -57,9 +57,10 @@ func chartModes(t *testing.T) []chartMode {
 	}
 }
 
-// charts installs the chart in each mode, as a user does, with its Jobs and its server running as processes with the rights
-// that the chart gives them and with cert-manager's own injector; reads objects at both versions; changes the rules; replaces
-// the CA; upgrades, rolls back, and uninstalls.
+// charts installs the chart in each mode, as a user does, with its Jobs and its server running as
+// processes with the rights that the chart gives them and with cert-manager's own injector; reads
+// objects at both versions; changes the rules; replaces the CA; upgrades, rolls back, and
+// uninstalls.
 func charts(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
@@ -105,7 +106,8 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 	i.uninstall(t)
 }
 
-// uninstall holds that the chart does not go while the CRD points at it, where a Job looks after that.
+// uninstall holds that the chart does not go while the CRD points at it, where a Job looks after
+// that.
 func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
 	if i.mode.jobs {
@@ -152,8 +154,8 @@ func (i *installation) guards(t *testing.T, name string) {
 	}
 }
 
-// followNotes does what the notes of the chart say, with the commands as they are printed there: looks at what a Job has wired
-// or wires the CRD, and runs helm test.
+// followNotes does what the notes of the chart say, with the commands as they are printed there:
+// looks at what a Job has wired or wires the CRD, and runs helm test.
 func (i *installation) followNotes(t *testing.T) {
 	t.Helper()
 	notes := i.client.Run(t, i.args("get", "notes", "webhookd")...)

@@ -15,8 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// An installation is one of the chart, in a namespace of its own and for a CRD in a group of its own, so that several can be
-// there at once.
+// An installation is one of the chart, in a namespace of its own and for a CRD in a group of its
+// own, so that several can be there at once.
 type installation struct {
 	mode      chartMode
 	plane     *plane.Plane
@@ -87,8 +87,8 @@ func (i *installation) makeCRD(t *testing.T) {
 	established(t, i.kubectl, i.crd())
 }
 
-// established waits until the API server serves the kinds of a CRD. kubectl wait gives up on one that was just created, whose
-// conditions are null for a moment.
+// established waits until the API server serves the kinds of a CRD. kubectl wait gives up on one
+// that was just created, whose conditions are null for a moment.
 func established(t *testing.T, kubectl *plane.Client, crd string) {
 	t.Helper()
 	scenario.Eventually(t, "the CRD to be established", func() bool {

@@ -50,7 +50,8 @@ func unreachable() []failure {
 		{name: "certificate-expired", breaks: expiredCertificate},
 		{name: "certificate-name", breaks: wrongName},
 		{
-			// The API server has sent its request by then, and may notice first that nobody reads it, or that it has hung up itself.
+			// The API server has sent its request by then, and may notice first that no one reads
+			// it, or that it has hung up itself.
 			name: "client-certificate", breaks: wantsClientCertificates,
 			or: `(net/http: HTTP/1\.x transport connection broken: )?(readLoopPeekFailLocked: )?` +
 				`(remote error: tls: certificate required` +

@@ -30,7 +30,8 @@ type failure struct {
 	breaks func(t *testing.T, s site) scenario.Target
 	// change is made to the CRD then, if there is one.
 	change func(crd *apiextensionsv1.CustomResourceDefinition)
-	// or is a pattern of what the API server may say in place of certain words, and instead are they.
+	// or is a pattern of what the API server may say in place of certain words, and instead are
+	// they.
 	or, instead string
 	// metric of webhookd that counts it, if that is asked: a name and labels.
 	metric []string
@@ -39,8 +40,8 @@ type failure struct {
 }
 
 // failures holds for each failure what a user of kubectl sees to what is written down in its
-// transcript. With UPDATE_TRANSCRIPTS=1 in the environment it writes them down again. Most of the time
-// is waiting, so the lanes run at once (-parallel).
+// transcript. With UPDATE_TRANSCRIPTS=1 in the environment it writes them down again. Most of the
+// time is waiting, so the lanes run at once (-parallel).
 func failures(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	for _, l := range lanes() {
@@ -94,14 +95,15 @@ func (f *failure) counted(t *testing.T, w scenario.Target) {
 	}
 }
 
-// The types of failure that apiserver_conversion_webhook_request_total has for what webhookd can cause.
-// An honest answer that is no success is a malformed one to it.
+// The types of failure that apiserver_conversion_webhook_request_total has for what webhookd can
+// cause. An honest answer that is no success is a malformed one to it.
 const (
 	callFailure      = "conversion_webhook_call_failure"
 	malformedFailure = "conversion_webhook_malformed_response_failure"
 )
 
-// countedByAPIServer checks that the API server has counted the failure since before, with its type.
+// countedByAPIServer checks that the API server has counted the failure since before, with its
+// type.
 func (f *failure) countedByAPIServer(t *testing.T, p *plane.Plane, r *scenario.Resource, before webhook.Metrics) {
 	t.Helper()
 	failureType := callFailure
@@ -119,8 +121,8 @@ func (f *failure) countedByAPIServer(t *testing.T, p *plane.Plane, r *scenario.R
 	}
 }
 
-// transcript is what a user sees who tries everything in the version that needs a conversion, all at
-// once, and then in the version that is stored.
+// transcript is what a user sees who tries everything in the version that needs a conversion, all
+// at once, and then in the version that is stored.
 func (f *failure) transcript(t *testing.T, p *plane.Plane, r *scenario.Resource) string {
 	t.Helper()
 	kubectl := p.Kubectl(t, p.Token(plane.Admin))

@@ -10,9 +10,9 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// fragment has a user of `kubectl apply --server-side` go from one version to the other. The API server
-// then has what is left of the object without the user's fields converted, which has no metadata
-// (kubernetes#117356).
+// fragment has a user of `kubectl apply --server-side` go from one version to the other. The API
+// server then has what is left of the object without the user's fields converted, which has no
+// metadata (kubernetes#117356).
 func fragment(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)

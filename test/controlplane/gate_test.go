@@ -68,9 +68,10 @@ metadata: {name: crates.example.com}
 spec: {hub: v1, versions: [{name: v1alpha1, unmapped: Preserve}, {name: v1beta1, unmapped: Preserve}]}
 `
 
-// gate has the API server refuse objects that cannot be converted, by what `webhookd crd guard convertible` prints, and all else
-// go on: edits at each version, status, scale, finalizers, deletion, a migration. Then the commands of
-// docs/how-to/shrink-an-object.md help an object that was there before; and webhookd goes.
+// gate has the API server refuse objects that cannot be converted, by what `webhookd crd guard
+// convertible` prints, and all else go on: edits at each version, status, scale, finalizers,
+// deletion, a migration. Then the commands of docs/how-to/shrink-an-object.md help an object that
+// was there before; and webhookd goes.
 func gate(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
@@ -106,7 +107,8 @@ type gated struct {
 	admin *plane.Client
 }
 
-// policies applies the gate for the CRD as it is, and waits until an object that is too big at the stored version is refused.
+// policies applies the gate for the CRD as it is, and waits until an object that is too big at the
+// stored version is refused.
 func (g *gated) policies(t *testing.T) {
 	t.Helper()
 	g.admin.Shell(t, "kubectl get crd "+g.Name+" -o yaml | webhookd crd guard convertible -f - > policies.yaml\nkubectl apply -f policies.yaml",
@@ -114,7 +116,8 @@ func (g *gated) policies(t *testing.T) {
 	g.closed(t)
 }
 
-// closed waits until there is no way for what cannot be converted to one version, or to the other one.
+// closed waits until there is no way for what cannot be converted to one version, or to the other
+// one.
 func (g *gated) closed(t *testing.T) {
 	t.Helper()
 	for _, field := range []string{"big", "both"} {
@@ -175,8 +178,8 @@ func (g *gated) text(t *testing.T, version, name string, path ...string) string 
 	return text
 }
 
-// refused holds that what cannot be converted to one of the other versions is refused however it is written at the stored one,
-// with a message that names the object, both versions and the path.
+// refused holds that what cannot be converted to one of the other versions is refused however it is
+// written at the stored one, with a message that names the object, both versions and the path.
 func (g *gated) refused(t *testing.T) {
 	const name = "refused"
 	g.create(t, "v1", name, "{spec: {size: 1}}")

@@ -21,9 +21,9 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// guard has the API server keep clients from changing kept values, by what `webhookd crd guard annotations` prints, in both
-// modes and with either version stored. A user who may do everything with the objects but write their status tries to; and
-// all that others do goes on.
+// guard has the API server keep clients from changing kept values, by what `webhookd crd guard
+// annotations` prints, in both modes and with either version stored. A user who may do everything
+// with the objects but write their status tries to; and all that others do goes on.
 func guard(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
@@ -55,8 +55,8 @@ func guard(t *testing.T, p *plane.Plane) {
 	}
 }
 
-// A team is a namespace with two users: one may do everything with machines but write their status, the other one may write
-// nothing else.
+// A team is a namespace with two users: one may do everything with machines but write their status,
+// the other one may write nothing else.
 type team struct {
 	plane            *plane.Plane
 	namespace        string
@@ -108,7 +108,8 @@ func (g *guarded) as(t *testing.T, token, version string) dynamic.ResourceInterf
 	return client.Resource(g.GVR(version)).Namespace(g.namespace)
 }
 
-// policies applies what `webhookd crd guard` prints of the CRD, waits until it is in force, and returns what removes it again.
+// policies applies what `webhookd crd guard` prints of the CRD, waits until it is in force, and
+// returns what removes it again.
 func (g *guarded) policies(t *testing.T, args ...string) (remove func()) {
 	t.Helper()
 	printed := "kubectl get crd " + g.Name + " -o yaml | webhookd crd guard " + strings.Join(args, " ") + " -f - > policies.yaml\n"
@@ -120,8 +121,9 @@ func (g *guarded) policies(t *testing.T, args ...string) (remove func()) {
 	}
 }
 
-// inForce asks by a dry run whether status can be forged when an object is made. For some seconds after there is a kind, the API
-// server answers each request that a MutatingAdmissionPolicy is for with 503.
+// inForce asks by a dry run whether status can be forged when an object is made. For some seconds
+// after there is a kind, the API server answers each request that a MutatingAdmissionPolicy is for
+// with 503.
 func (g *guarded) inForce(t *testing.T, want bool) error {
 	t.Helper()
 	other := "v1" // than the one stored: webhookd does not see this object
@@ -140,7 +142,8 @@ func (g *guarded) inForce(t *testing.T, want bool) error {
 	return nil
 }
 
-// make makes an object that has each field, and the kept values of the other version at each version.
+// make makes an object that has each field, and the kept values of the other version at each
+// version.
 func (g *guarded) make(t *testing.T, name string) {
 	t.Helper()
 	admin := g.At("v1")
@@ -187,7 +190,8 @@ func (g *guarded) own(t *testing.T, name string) map[string]string {
 	return all
 }
 
-// statuses returns the bytes of the status at each version, and of what etcd keeps of that of the other one.
+// statuses returns the bytes of the status at each version, and of what etcd keeps of that of the
+// other one.
 func (g *guarded) statuses(t *testing.T, name string) map[string]string {
 	t.Helper()
 	stored := g.Stored(t, name)
@@ -217,7 +221,8 @@ func otherOf(version string) string {
 	return "v1"
 }
 
-// refused holds that a request was refused in validate mode, with the key in the message, and passed in restore mode.
+// refused holds that a request was refused in validate mode, with the key in the message, and
+// passed in restore mode.
 func (g *guarded) refused(t *testing.T, err error, keys ...string) {
 	t.Helper()
 	switch {

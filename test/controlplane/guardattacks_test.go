@@ -51,7 +51,8 @@ func statusKey(other string) string { return keptKey(other, "status", ownField(o
 
 func specKey(other string) string { return keptKey(other, "spec", ownField(other)) }
 
-// attacksOnStatus are what may change a status without a guard, and what may change kept values in any other way.
+// attacksOnStatus are what may change a status without a guard, and what may change kept values in
+// any other way.
 func attacksOnStatus() []attack {
 	return []attack{
 		patching("patch a kept status", func(other string) string {
@@ -109,7 +110,8 @@ func applyAs(ctx context.Context, c dynamic.ResourceInterface, obj *unstructured
 	return err
 }
 
-// attacks holds that no write of the editor changes a byte of status, or what one version alone says, through any version.
+// attacks holds that no write of the editor changes a byte of status, or what one version alone
+// says, through any version.
 func (g *guarded) attacks(t *testing.T) {
 	for _, version := range []string{"v1", "v1beta1"} {
 		other := otherOf(version)
@@ -150,8 +152,8 @@ func (g *guarded) attacks(t *testing.T) {
 	}
 }
 
-// givenUp applies kept values as they are, which is allowed, and then no more. That takes nothing away: it is another version's
-// field that has an owner.
+// givenUp applies kept values as they are, which is allowed, and then no more. That takes nothing
+// away: it is another version's field that has an owner.
 func (g *guarded) givenUp(t *testing.T, version, name string) {
 	t.Helper()
 	obj := g.get(t, version, name)
@@ -163,8 +165,8 @@ func (g *guarded) givenUp(t *testing.T, version, name string) {
 	}
 }
 
-// forgedOnCreate makes objects that come with kept values: their status is none at any version, and what is kept of their spec
-// is theirs to set.
+// forgedOnCreate makes objects that come with kept values: their status is none at any version, and
+// what is kept of their spec is theirs to set.
 func (g *guarded) forgedOnCreate(t *testing.T, version string) {
 	t.Helper()
 	other := otherOf(version)

@@ -21,8 +21,9 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// manifests does with kubectl what people do with manifests: one without kept values, and one with those of last week. Neither
-// loses nor reverts anything; where it is refused, the message says what to do, and that helps.
+// manifests does with kubectl what people do with manifests: one without kept values, and one with
+// those of last week. Neither loses nor reverts anything; where it is refused, the message says
+// what to do, and that helps.
 func (g *guarded) manifests(t *testing.T) {
 	for _, version := range []string{"v1", "v1beta1"} {
 		t.Run(version, func(t *testing.T) {
@@ -62,8 +63,8 @@ func (g *guarded) manifests(t *testing.T) {
 	}
 }
 
-// exportPage does what docs/how-to/export-manifests.md says of a manifest that has been applied with its kept values, and sees what
-// is written there.
+// exportPage does what docs/how-to/export-manifests.md says of a manifest that has been applied
+// with its kept values, and sees what is written there.
 func (g *guarded) exportPage(t *testing.T) {
 	page := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "export-manifests.md")))
 	const name, apply = "pump", "apply -f export.yaml"
@@ -232,8 +233,8 @@ func (o ordinary) noOps(t *testing.T) {
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(writes)) {
-		// The API server looks who owns what before the policy puts back what the request takes away. So once, whoever set a field of
-		// the other version stops owning it.
+		// The API server looks who owns what before the policy puts back what the request takes
+		// away. So once, the manager that set a field of the other version stops owning it.
 		before := o.get(t, o.version, o.name)
 		if err := writes[name](); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -324,7 +325,8 @@ func (o ordinary) finalizers(t *testing.T) {
 	}
 }
 
-// controllers has the garbage collector delete what belongs to an object that goes, at once and in the foreground.
+// controllers has the garbage collector delete what belongs to an object that goes, at once and in
+// the foreground.
 func (g *guarded) controllers(t *testing.T) {
 	for _, policy := range []string{"background", "foreground"} {
 		owner, owned := "owner-"+policy, "owned-"+policy
@@ -347,8 +349,8 @@ func (g *guarded) controllers(t *testing.T) {
 	}
 }
 
-// keysOfOthers holds that keys are anybody's that are not those of kept values of a version of the CRD: what is left of a
-// version that has been removed has to go.
+// keysOfOthers holds that keys are anybody's that are not those of kept values of a version of the
+// CRD: what is left of a version that has been removed has to go.
 func (g *guarded) keysOfOthers(t *testing.T) {
 	const name = "others"
 	g.make(t, name)

@@ -15,8 +15,8 @@ import (
 
 const labelOfHelm = "app.kubernetes.io/name=webhookd"
 
-// helm installs the chart into a namespace that takes restricted pods only, upgrades it and uninstalls
-// it. No pod runs, as there is no node.
+// helm installs the chart into a namespace that takes restricted pods only, upgrades it and
+// uninstalls it. No pod runs, as there is no node.
 func helm(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)

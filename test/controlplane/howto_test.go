@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// TestHowTo holds docs/how-to/debug-a-failing-conversion.md to the transcripts: it has the message of
-// each failure and what counts it, and no text that was never seen.
+// TestHowTo holds docs/how-to/debug-a-failing-conversion.md to the transcripts: it has the message
+// of each failure and what counts it, and no text that was never seen.
 func TestHowTo(t *testing.T) {
 	t.Parallel()
 	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "debug-a-failing-conversion.md"))
@@ -60,8 +60,8 @@ func TestHowTo(t *testing.T) {
 	}
 }
 
-// messageOf returns what the API server was told, which is what the first command of a transcript ends
-// with.
+// messageOf returns the message that the API server got, which is what the first command of a
+// transcript ends with.
 func messageOf(t *testing.T, transcript string) string {
 	t.Helper()
 	lines := strings.Split(transcript, "\n")

@@ -11,8 +11,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// machinesWebhookd starts a webhookd for machines: each version has fields that the other one has not, in its spec and in its
-// status.
+// machinesWebhookd starts a webhookd for machines: each version has fields that the other one has
+// not, in its spec and in its status.
 func machinesWebhookd(t *testing.T, e *scenario.Env) *webhook.Process {
 	t.Helper()
 	return e.Webhookd(t, "--rules", filepath.Join("testdata", "guard", "conversion.yaml"),

@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// TestMain has as many tests run at once as there are lanes of failures, which wait most of the time,
-// unless -parallel says something else; and it removes what tests and webhook.Build leave.
+// TestMain has as many tests run at once as there are lanes of failures, which wait most of the
+// time, unless -parallel says something else; and it removes what tests and webhook.Build leave.
 func TestMain(m *testing.M) {
 	remove, err := plane.OwnTempDir()
 	report(errors.Join(err, flag.Set("test.parallel", strconv.Itoa(len(lanes())))))

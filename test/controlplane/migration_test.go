@@ -15,9 +15,9 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// migration takes two kinds from one version to the next, one that is compiled in and one that has rules,
-// as an operator does: objects stored at both, the storage version changed, all migrated by the
-// controller, the old version removed, and webhookd.
+// migration takes two kinds from one version to the next, one that is compiled in and one that has
+// rules, as an operator does: objects stored at both, the storage version changed, all migrated by
+// the controller, the old version removed, and webhookd.
 func migration(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
@@ -140,9 +140,9 @@ func storedVersions(t *testing.T, e *scenario.Env, r *scenario.Resource) []strin
 	return crd.Status.StoredVersions
 }
 
-// migrate has the controller write each object again, and waits until it has. The controller does so once
-// its own watch of the kind has come to the time of the request. Where nobody writes, it comes to know of
-// the time about once a minute; the test does, so as not to wait for it.
+// migrate has the controller write each object again, and waits until it has. The controller does
+// so once its own watch of the kind has come to the time of the request. Where no one writes, it
+// comes to know of the time about once a minute; the test does, so as not to wait for it.
 func (m *migrant) migrate(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	migrations := p.Kube(t).StoragemigrationV1().StorageVersionMigrations()

@@ -19,7 +19,8 @@ func never(t *testing.T, p *plane.Plane) {
 	t.Run("unsafe deletion", func(t *testing.T) { unsafeDeletion(t, p) })
 }
 
-// strategyNone has fields go for good: a label is set meanwhile, in a version that has no such fields.
+// strategyNone has fields go for good: a label is set meanwhile, in a version that has no such
+// fields.
 func strategyNone(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
@@ -42,8 +43,8 @@ func strategyNone(t *testing.T, p *plane.Plane) {
 	replay(t, kubectl, filepath.Join("testdata", "never", "strategy-webhook-again.txt"))
 }
 
-// unsafeDeletion takes a sound object away and does not heed its finalizer, only because nobody converts
-// it at the moment.
+// unsafeDeletion takes a sound object away and does not heed its finalizer, only because no one
+// converts it at the moment.
 func unsafeDeletion(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	s := newSite(p, "unsafe-deletion")

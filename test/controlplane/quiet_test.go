@@ -11,10 +11,10 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// byService is the Env in which CRDs refer to webhookd by its Service, as they do in a cluster, once
-// nobody calls there any more. The API server keeps what it has of a CRD for a second after the CRD is
-// gone, or longer, and meanwhile goes on converting with its CA: events that it could not convert
-// before, and those of objects of a new CRD with the same name.
+// byService is the Env in which CRDs refer to webhookd by its Service, as they do in a cluster,
+// once no one calls there any more. The API server keeps what it has of a CRD for a second after
+// the CRD is gone, or longer, and meanwhile goes on converting with its CA: events that it could
+// not convert before, and those of objects of a new CRD with the same name.
 func byService(t *testing.T, p *plane.Plane) *scenario.Env {
 	t.Helper()
 	e := env(p)

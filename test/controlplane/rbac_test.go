@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// rbac holds that whoever may read a kind reads it at each version, and that nothing is converted for
-// anyone who may not.
+// rbac checks that a user who may read a kind reads it at each version, and that nothing is
+// converted for anyone who may not.
 func rbac(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
@@ -27,10 +27,10 @@ func rbac(t *testing.T, p *plane.Plane) {
 		outsider := p.Kubectl(t, p.Token(plane.NoRights))
 		before := reviews(t, w)
 		for args, want := range map[string]string{
-			"-n team get crontabs.v1beta1.example.com report":                 `User "nobody" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
-			"-n team get crontabs.v1.example.com":                             `User "nobody" cannot list resource "crontabs" in API group "example.com" in the namespace "team"`,
-			"-n team delete crontabs.v1beta1.example.com report":              `User "nobody" cannot delete resource "crontabs" in API group "example.com" in the namespace "team"`,
-			"-n team patch crontabs.v1.example.com report -p {} --type=merge": `User "nobody" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
+			"-n team get crontabs.v1beta1.example.com report":                 `User "no-rights" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
+			"-n team get crontabs.v1.example.com":                             `User "no-rights" cannot list resource "crontabs" in API group "example.com" in the namespace "team"`,
+			"-n team delete crontabs.v1beta1.example.com report":              `User "no-rights" cannot delete resource "crontabs" in API group "example.com" in the namespace "team"`,
+			"-n team patch crontabs.v1.example.com report -p {} --type=merge": `User "no-rights" cannot get resource "crontabs" in API group "example.com" in the namespace "team"`,
 		} {
 			forbidden(t, outsider, args, want)
 		}

@@ -20,8 +20,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// A reading goes on all the time until it is ended: an object at both versions, and, since the API server keeps connections
-// that were verified long ago, a new connection each time that has to be verified by what the CRD trusts.
+// A reading goes on all the time until it is ended: an object at both versions, and, since the API
+// server keeps connections that were verified long ago, a new connection each time that has to be
+// verified by what the CRD trusts.
 type reading struct {
 	i      *installation
 	cancel context.CancelFunc
@@ -93,8 +94,8 @@ func (r *reading) end(t *testing.T) {
 	}
 }
 
-// connector returns a function that makes a connection over the Service as the API server does, trusting what the CRD says, and
-// returns the leaf that is served.
+// connector returns a function that makes a connection over the Service as the API server does,
+// trusting what the CRD says, and returns the leaf that is served.
 func (i *installation) connector(t *testing.T) func(context.Context) (*x509.Certificate, error) {
 	t.Helper()
 	crds, err := apiextensionsclient.NewForConfig(i.plane.Config())

@@ -14,8 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// rotateSelfManaged replaces the CA in three runs of certs ensure, as the CronJob has them: the first one is a Job of it, the
-// others take place when a clock says that others have had the time to take notice. Nothing that reads notices.
+// rotateSelfManaged replaces the CA in three runs of certs ensure, as the CronJob has them: the
+// first one is a Job of it, the others take place when a clock says that others have had the time
+// to take notice. Nothing that reads notices.
 func rotateSelfManaged(t *testing.T, i *installation) {
 	t.Helper()
 	old := i.bundle(t)
@@ -54,7 +55,8 @@ func rotateSelfManaged(t *testing.T, i *installation) {
 	r.end(t)
 }
 
-// runCertsJob runs a Job of the chart's CronJob, as `kubectl create job --from` does, with more arguments.
+// runCertsJob runs a Job of the chart's CronJob, as `kubectl create job --from` does, with more
+// arguments.
 func (i *installation) runCertsJob(t *testing.T, args ...string) {
 	t.Helper()
 	client := i.plane.Kube(t).BatchV1()
@@ -100,8 +102,8 @@ func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) 
 	}
 }
 
-// rotateCertManager renews the CA as cert-manager does: with the key that it had, and the leaf in the same moment as what the
-// injector reads. Nothing that reads notices.
+// rotateCertManager renews the CA as cert-manager does: with the key that it had, and the leaf in
+// the same moment as what the injector reads. Nothing that reads notices.
 func rotateCertManager(t *testing.T, i *installation, a *authority) {
 	t.Helper()
 	old := i.bundle(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// rules replays the transcript in testdata/rules: what a user does at both versions of a kind that no
-// code knows, only a Conversion file.
+// rules replays the transcript in testdata/rules: what a user does at both versions of a kind that
+// no code knows, only a Conversion file.
 func rules(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	for _, reviews := range []string{"v1", "v1beta1"} {
@@ -45,8 +45,8 @@ func backups(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return scenario.ParseCRD(t, readFile(t, filepath.Join("testdata", "rules", "crd.yaml")))
 }
 
-// appliedTwice applies the same thing twice at each version, by two managers, which writes nothing the
-// second time.
+// appliedTwice applies the same thing twice at each version, by two managers, which writes nothing
+// the second time.
 func appliedTwice(t *testing.T, kubectl *plane.Client, r *scenario.Resource) {
 	t.Helper()
 	for _, args := range [][]string{

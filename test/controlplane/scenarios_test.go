@@ -13,8 +13,8 @@ import (
 
 // scenarios runs what test/e2e runs on its small API server. The environment's
 // CONTROLPLANE_SCENARIOS says which: "all", "none" or a regular expression of names; by default all
-// but those that would show nothing else here: for which one environment is enough, and which are the
-// same with rules, as kube-apiserver does not see who converts.
+// but those that would show nothing else here: for which one environment is enough, and which are
+// the same with rules, as kube-apiserver does not see who converts.
 func scenarios(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	wanted := selection(t, os.Getenv("CONTROLPLANE_SCENARIOS"))

@@ -67,8 +67,8 @@ func withNewline(text string) string {
 	return text + "\n"
 }
 
-// normal replaces what is another one each time: addresses, the port, which in a cluster is 443, times
-// and revisions.
+// normal replaces what is another one each time: addresses, the port, which in a cluster is 443,
+// times and revisions.
 func normal(text string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`127\.1\.2\.\d+`, "10.96.7.42"},

@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// A site is an Env with a Service of its own. The API server goes on calling for a second or two after
-// a CRD is gone whose objects it could not convert; so no one else may listen there.
+// A site is an Env with a Service of its own. The API server goes on calling for a second or two
+// after a CRD is gone whose objects it could not convert; so no one else may listen there.
 type site struct {
 	*scenario.Env
 

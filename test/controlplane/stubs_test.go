@@ -76,9 +76,9 @@ func overloaded(t *testing.T, s site) scenario.Target {
 	return overloadable{w, s.host()}
 }
 
-// begin takes webhookd's memory by a request whose body does not come to an end, and by connections. That is so for 30 s, the
-// longest body-timeout; so others are told at once that there is no room, as the API server has to have
-// tried for the last time by then.
+// begin takes webhookd's memory by a request whose body does not come to an end, and by
+// connections. That is so for 30 s, the longest body-timeout; so others learn at once that there
+// is no room, as the API server has to have tried for the last time by then.
 func (o overloadable) begin(t *testing.T) {
 	t.Helper()
 	const size = 800 << 10

@@ -40,9 +40,9 @@ type call struct {
 	Objects    int
 }
 
-// wire holds what the API server sends to what the protocol is written for. Between the two stands a
-// recorder: it listens on the Service's address, with a certificate for its name, and hands all on to
-// webhookd.
+// wire compares what the API server sends with what the protocol promises. Between the two is
+// a recorder: it listens on the Service's address, with a certificate for its name, and hands all
+// on to webhookd.
 func wire(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	for _, reviews := range [][]string{{"v1"}, {"v1beta1", "v1"}} {

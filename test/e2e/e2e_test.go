@@ -33,8 +33,8 @@ func variants() []variant {
 	}
 }
 
-// TestScenarios runs the scenarios one after the other, each in all variants that it fits at once, on
-// servers of their own.
+// TestScenarios runs the scenarios one after the other, each in all variants that it fits at once,
+// on servers of their own.
 func TestScenarios(t *testing.T) {
 	for _, s := range scenario.All() {
 		t.Run(s.Name, func(t *testing.T) { runScenario(t, s) })

@@ -13,8 +13,8 @@ import (
 // leastGo is the first release without the flaws of crypto/tls and crypto/x509 that I03 is about.
 const leastGo = "go1.26.8"
 
-// I03: what is built, and what is tested here, is built with a Go that has no flaw we know of in TLS and certificates; and no
-// module of the repository asks for an older one.
+// I03: what is built, and what is tested here, is built with a Go that has no flaw we know of in
+// TLS and certificates; and no module of the repository asks for an older one.
 func TestGoIsNotOlderThanItsFixes(t *testing.T) {
 	t.Parallel()
 	if running, _, _ := strings.Cut(runtime.Version(), " "); version.Compare(running, leastGo) < 0 {

@@ -95,8 +95,8 @@ func isTest(f *ast.FuncDecl) bool {
 	return of != nil && of.Sel.Name == want
 }
 
-// skips reports whether a function, or one of the package's that it names, may skip the test. (What the test files of other
-// packages do is the linter's to see, which knows no exception.)
+// skips reports whether a function, or one of the package's that it names, may skip the test. (What
+// the test files of other packages do is the linter's to see, which knows no exception.)
 func skips(f *ast.FuncDecl, functions map[string]*ast.FuncDecl, seen map[string]bool) bool {
 	if seen[f.Name.Name] {
 		return false

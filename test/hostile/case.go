@@ -38,22 +38,24 @@ func Figures() []Figure {
 	}
 }
 
-// Canary is in the values of fields, in labels and annotations, in headers and in queries. It must never be in a log, in
-// a metric or in the message of an answer.
+// Canary is in the values of fields, in labels and annotations, in headers and in queries. It must
+// never be in a log, in a metric or in the message of an answer.
 const Canary = "canary-5b1f0c7a9e42"
 
-// A Case is a request to a webhook that has the compiled-in CronTab of example.com, and the answer that it gets.
+// A Case is a request to a webhook that has the compiled-in CronTab of example.com, and the answer
+// that it gets.
 type Case struct {
 	Set string
-	// Name is that of the case. Position tells apart the requests of one case, such as the places where a document can
-	// be; it is empty where there is only one.
+	// Name is that of the case. Position tells apart the requests of one case, such as the places
+	// where a document can be; it is empty where there is only one.
 	Name, Position string
 
 	Request Request
 	Want    Answer
 	// Own are cases about what webhookd alone has: rules (the kind of RuledCRD) and kept values.
 	Own bool
-	// Unsettled are cases where RFC 8259 or the protocol leave the answer open: webhookd has one, others may have another.
+	// Unsettled are cases where RFC 8259 or the protocol leave the answer open: webhookd has one,
+	// others may have another.
 	Unsettled bool
 }
 
@@ -70,11 +72,12 @@ func (c *Case) Path() string {
 type Request struct {
 	Method string // POST if empty
 	Target string // DefaultTarget if empty
-	// Header are lines of the header beside Host and the body's length: NAME: VALUE. Nil: DefaultHeader.
+	// Header are lines of the header beside Host and the body's length: NAME: VALUE. Nil:
+	// DefaultHeader.
 	Header []string
 	Body   Text
-	// Length is what Content-Length says, where it is not the body's. The client ends its side of the connection behind
-	// the body if that is shorter.
+	// Length is what Content-Length says, where it is not the body's. The client ends its side of
+	// the connection behind the body if that is shorter.
 	Length int64
 	// Chunked sends the body in chunks and without its length.
 	Chunked bool
@@ -115,8 +118,8 @@ type Answer struct {
 	// Closed: the connection ends with this answer. Otherwise it serves another request.
 	Closed bool
 
-	// Counters are how much webhookd's counters grow, by name and labels as /metrics writes them. What is not here must
-	// not grow.
+	// Counters are how much webhookd's counters grow, by name and labels as /metrics writes them.
+	// What is not here must not grow.
 	Counters map[string]float64
 	// Line is the msg of the one line that the log has of the request; empty: none.
 	Line string

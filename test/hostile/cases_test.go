@@ -43,7 +43,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSyntaxIsThatOfEncodingJSON asks another parser what is JSON, for every body whose answer RFC 8259 settles.
+// TestSyntaxIsThatOfEncodingJSON asks another parser what is JSON, for every body whose answer RFC
+// 8259 settles.
 func TestSyntaxIsThatOfEncodingJSON(t *testing.T) {
 	t.Parallel()
 	cases := hostile.Cases()

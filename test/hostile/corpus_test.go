@@ -10,8 +10,9 @@ import (
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
-// TestCorpus puts each text of the corpus into four places of a review. Whatever the text is, the answer is a review that
-// says the same text where objects are, nothing that steers a terminal is in a message, and the log has one line of JSON.
+// TestCorpus puts each text of the corpus into four places of a review. Whatever the text is, the
+// answer is a review that says the same text where objects are, nothing that steers a terminal is
+// in a message, and the log has one line of JSON.
 func TestCorpus(t *testing.T) {
 	p := start(t)
 	texts := hostile.Corpus()

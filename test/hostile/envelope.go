@@ -25,8 +25,8 @@ func envelopeCases() []Case {
 		if header, ok := strings.CutPrefix(c.Name, "media type "); ok {
 			c.Request.Header = mediaHeader(header)
 		}
-		// Names that stand twice are open in RFC 8259. kube-apiserver always sends a uid, no parameters of its one media type,
-		// and a response of its own type.
+		// Repeated names are open in RFC 8259. kube-apiserver always sends a uid, no
+		// parameters of its one media type, and a response of its own type.
 		c.Unsettled = c.Want.Message == duplicate || c.Want.Message == noUID || c.Want.Message == longUID || c.Request.Header != nil ||
 			c.Name == "a response that is none"
 	}

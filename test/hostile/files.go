@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// A FileCase is files that webhookd is given, and what it says of them. No value of a file is in what it says, but of
-// rules, which hold no secrets, the line that is wrong.
+// A FileCase is files that webhookd is given, and what it says of them. No value of a file is in
+// what it says, but of rules, which hold no secrets, the line that is wrong.
 type FileCase struct {
 	Name string
 	// Args are those of webhookd; it runs where Files are.

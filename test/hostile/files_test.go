@@ -17,8 +17,8 @@ import (
 // maxOutput is more than webhookd says of any file, in bytes.
 const maxOutput = 16 << 20
 
-// TestFiles gives webhookd the files of A10. It ends in good time with the code of the case, says what is wrong in words
-// that steer no terminal, and does not panic.
+// TestFiles gives webhookd the files of A10. It ends in good time with the code of the case, says
+// what is wrong in words that steer no terminal, and does not panic.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	path := binary(t)

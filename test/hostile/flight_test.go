@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A lateFlight holds back what is written after the hello until it is let go, so that the end of the handshake and the
-// beginning of a request arrive in one segment.
+// A lateFlight holds back what is written after the hello until it is let go, so that the end of
+// the handshake and the beginning of a request arrive in one segment.
 type lateFlight struct {
 	net.Conn
 
@@ -25,8 +25,8 @@ func (c *lateFlight) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHeaderThatComesWithTheHandshake: header-timeout (1 s here) bounds a header whose first bytes came along with the
-// end of the handshake as it bounds any other.
+// TestHeaderThatComesWithTheHandshake: header-timeout (1 s here) bounds a header whose first bytes
+// came along with the end of the handshake as it bounds any other.
 func TestHeaderThatComesWithTheHandshake(t *testing.T) {
 	t.Parallel()
 	p := start(t, "--header-timeout", "1s")

@@ -15,8 +15,9 @@ type played struct {
 	bytesIn, bytesOut int
 }
 
-// TestRequests sends the requests of A1 to A7 to webhookd, one after the other, and holds each answer, what it is counted
-// as, the line of the log and what becomes of the connection against the case.
+// TestRequests sends the requests of A1 to A7 to webhookd, one after the other, and holds each
+// answer, what it is counted as, the line of the log and what becomes of the connection against the
+// case.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -58,7 +59,8 @@ func play(t *testing.T, p *process, cases []hostile.Case) []*played {
 	return results
 }
 
-// exchange sends the request of a case and judges the answer. It reports whether the connection can be used on.
+// exchange sends the request of a case and judges the answer. It reports whether the connection can
+// be used on.
 func (r *played) exchange(c *connection, k *hostile.Case) bool {
 	got, err := c.do(&k.Request)
 	if err != nil {
@@ -83,7 +85,8 @@ func (r *played) exchange(c *connection, k *hostile.Case) bool {
 	return true
 }
 
-// judgeLog gives each case its line of the log. Reviews have theirs in order, and so have other requests.
+// judgeLog gives each case its line of the log. Reviews have theirs in order, and so have other
+// requests.
 func (p *process) judgeLog(cases []hostile.Case, results []*played, first int) {
 	lines := p.await(first, len(cases), isOfRequest)
 	var reviews, others []string

@@ -21,7 +21,8 @@ func (v *verdict) say(format string, args ...any) {
 	v.problems = append(v.problems, fmt.Sprintf(format, args...))
 }
 
-// judgeReply compares what came with what must come. It returns the message of the answer, if it has one.
+// judgeReply compares what came with what must come. It returns the message of the answer, if it
+// has one.
 func (v *verdict) judgeReply(want *hostile.Answer, got *reply) string {
 	if got.code != want.Code {
 		v.say("code %d, want %d: %.300s", got.code, want.Code, got.body)

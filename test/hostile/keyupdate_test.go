@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// keyUpdateFlood: a client that changes its keys over and over (RFC 8446, section 4.6.3) is cut off, and others are served.
+// keyUpdateFlood: a client that changes its keys over and over (RFC 8446, section 4.6.3) is cut
+// off, and others are served.
 func keyUpdateFlood(t *testing.T, e *tlsServer) {
 	t.Helper()
 	const messages = 100_000

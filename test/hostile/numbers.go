@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// numberCases pin that a number leaves as the literal that came: where nobody touches it, and where a rule moves it.
+// numberCases pin that a number leaves as the literal that came: where no rule touches it, and
+// where a rule moves it.
 func numberCases() []Case {
 	cases := make([]Case, 0, 80)
 	for _, literal := range literals() {
@@ -25,7 +26,8 @@ func numberCases() []Case {
 	return cases
 }
 
-// beyondFloat64 is true of numbers that RFC 8259 lets a parser refuse, and that kube-apiserver does not send.
+// beyondFloat64 is true of numbers that RFC 8259 lets a parser refuse, and that kube-apiserver does
+// not send.
 func beyondFloat64(literal string) bool {
 	_, err := strconv.ParseFloat(literal, 64)
 	return err != nil

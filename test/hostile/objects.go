@@ -11,8 +11,8 @@ type objectCase struct {
 	objects []string
 	want    Answer
 	own     bool
-	// unsettled are objects that kube-apiserver would not send: at the desired version already, with names that stand twice,
-	// with metadata that its own types do not take.
+	// unsettled are objects that kube-apiserver would not send: at the desired version already,
+	// with repeated names, with metadata that its own types do not take.
 	unsettled bool
 }
 
@@ -143,7 +143,8 @@ func fragments() []objectCase {
 	}
 }
 
-// keptValues are annotations that somebody else wrote where webhookd keeps what a version cannot say.
+// keptValues are annotations that another client wrote where webhookd keeps what a version cannot
+// say.
 func keptValues() []objectCase {
 	forged := func(name, value, left string) objectCase {
 		c := becomes("a forged kept value "+name,

@@ -35,7 +35,8 @@ type process struct {
 	more  chan struct{}
 }
 
-// start runs webhookd with the kind that is converted by rules, the limits that the cases are for and further flags.
+// start runs webhookd with the kind that is converted by rules, the limits that the cases are for
+// and further flags.
 func start(t *testing.T, flags ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,7 +88,8 @@ func start(t *testing.T, flags ...string) *process {
 	return p
 }
 
-// follow keeps the lines of the log, but for the summaries that come each minute, and reads where webhookd serves.
+// follow keeps the lines of the log, but for the summaries that come each minute, and reads where
+// webhookd serves.
 func (p *process) follow(log io.Reader, serving chan<- struct{}) {
 	lines := bufio.NewReader(log)
 	for {
@@ -124,7 +126,8 @@ func (p *process) log(first int) []string {
 	return p.lines[first:len(p.lines):len(p.lines)]
 }
 
-// await waits until so many lines of the log, from the first one on, are wanted, and returns all of them.
+// await waits until so many lines of the log, from the first one on, are wanted, and returns all of
+// them.
 func (p *process) await(first, n int, wanted func(line string) bool) []string {
 	deadline := time.After(patience)
 	for {

@@ -10,8 +10,8 @@ import (
 type RawCase struct {
 	Name string
 	Send string
-	// Want are the answers in their order. With the last one the connection ends, if that is Closed; with Nothing it ends
-	// and there is no more.
+	// Want are the answers in their order. With the last one the connection ends, if that is
+	// Closed; with Nothing it ends and there is no more.
 	Want []Answer
 }
 

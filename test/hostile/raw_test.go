@@ -8,8 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
-// TestRawRequests writes bytes to TLS connections and holds what comes back against the cases of A8, with counters, log
-// and what becomes of the connection.
+// TestRawRequests writes bytes to TLS connections and holds what comes back against the cases of
+// A8, with counters, log and what becomes of the connection.
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t, "--header-timeout", "1s", "--body-timeout", "2s", "--min-body-rate", "0")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// refusedDocuments are no JSON by RFC 8259, none of them, and neither are they where they stand in a larger document, but
-// for those that are named in embedded.
+// refusedDocuments are not JSON by RFC 8259, neither alone nor in a larger document, except for
+// those that are named in embedded.
 func refusedDocuments() []document {
 	var docs []document
 	for _, list := range [][]document{

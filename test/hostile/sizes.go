@@ -16,7 +16,8 @@ func sizeCases() []Case {
 	for i := range cases {
 		c := &cases[i]
 		c.Set = Sizes
-		// Limits are webhookd's own, and a server may answer a message that is not complete (RFC 9112, section 8).
+		// Limits are webhookd's own, and a server may answer a message that is not complete (RFC
+		// 9112, section 8).
 		c.Unsettled = c.Want.Result != Success && c.Name != "no body"
 	}
 	return cases

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// stringCases pin texts as a value that nobody touches, as one that is moved, and, where they are no text at all, what is
-// said of them. The texts of Corpus are beside them.
+// stringCases pin texts as a value that no rule touches, as one that is moved, and, where they are
+// no text at all, what is said of them. The texts of Corpus are beside them.
 func stringCases() []Case {
 	var cases []Case
 	add := func(name string, position string, in, out string) {
@@ -28,7 +28,8 @@ func stringCases() []Case {
 	return cases
 }
 
-// An exactString is a string literal without a colon in it, and what it is when it has been moved: shortest.
+// An exactString is a string literal without a colon in it, and what it is when it has been moved:
+// shortest.
 type exactString struct{ name, literal, moved string }
 
 func exactStrings() []exactString {
@@ -125,7 +126,8 @@ func CorpusPositions() []string { return []string{InValue, InMoved, InMessage, I
 // MaxUID is the size in bytes of the longest uid that is answered.
 const MaxUID = 1 << 10
 
-// CorpusBody returns a review with a text in a place. The text is written with no escapes but those that JSON demands.
+// CorpusBody returns a review with a text in a place. The text is written with no escapes but those
+// that JSON demands.
 func CorpusBody(position, text string) string {
 	literal := quoted(text)
 	switch position {

@@ -49,7 +49,7 @@ func (d *document) bodyAnswer(problem string) Answer {
 
 func (d *document) objectAnswer(problem string) Answer {
 	switch {
-	case problem == "duplicate name", problem == longName: // of this object: the others can be told of it
+	case problem == "duplicate name", problem == longName: // of this object: the others can be reported
 		return failed(unknown(), "objects[0]: "+problem+": byte ")
 	case problem != "":
 		return refused(problem)

@@ -36,7 +36,8 @@ type tlsCase struct {
 	reason string
 	// protocol is what ALPN agrees on.
 	protocol string
-	// bytes is what is sent in place of TLS, and answer how that is answered, before the connection ends.
+	// bytes is what is sent in place of TLS, and answer how that is answered, before the connection
+	// ends.
 	bytes, answer string
 	// custom is a client of another kind.
 	custom func(t *testing.T, e *tlsServer)
@@ -53,8 +54,9 @@ type tlsServer struct {
 	clients *tlstest.CA
 }
 
-// TestTLS plays A9: what connects is answered with a review, and what is turned away leaves no trace but in the counter of failed
-// handshakes and, at most once a minute for each reason, a line of net/http in the log.
+// TestTLS plays A9: what connects is answered with a review, and what is turned away leaves no
+// trace but in the counter of failed handshakes and, at most once a minute for each reason, a line
+// of net/http in the log.
 func TestTLS(t *testing.T) {
 	clients := tlstest.NewCA(t, "clients")
 	ca := filepath.Join(t.TempDir(), "clients.pem")
@@ -311,7 +313,7 @@ func clientCertificates() []tlsCase {
 		show("a client whose certificate has expired", "expired certificate",
 			tlstest.Leaf{CommonName: "front-proxy", Usage: client, NotBefore: past, NotAfter: past.Add(time.Hour)}, false),
 		show("a client with a server's certificate", "bad certificate", tlstest.Leaf{CommonName: "front-proxy"}, false),
-		{name: "a certificate that nobody asked for", server: byDefault, hello: func(c *tls.Config) { c.Certificates = []tls.Certificate{{}} }},
+		{name: "a certificate without a request for one", server: byDefault, hello: func(c *tls.Config) { c.Certificates = []tls.Certificate{{}} }},
 	}
 }
 
@@ -343,7 +345,8 @@ func (e *tlsServer) resumed(t *testing.T, config *tls.Config, want bool) {
 	}
 }
 
-// resumeAcrossRotation: a ticket of the time before a new certificate is good after it, and new sessions get the new one.
+// resumeAcrossRotation: a ticket of the time before a new certificate is good after it, and new
+// sessions get the new one.
 func resumeAcrossRotation(t *testing.T, e *tlsServer) {
 	t.Helper()
 	config := &tls.Config{ClientSessionCache: tls.NewLRUClientSessionCache(1)}
@@ -362,7 +365,8 @@ func resumeAcrossRotation(t *testing.T, e *tlsServer) {
 	}
 }
 
-// newSecrets returns where crypto/tls may write the secrets of a connection, and the one of the client's data.
+// newSecrets returns where crypto/tls may write the secrets of a connection, and the one of the
+// client's data.
 func newSecrets(c *tls.Config) func() (string, error) {
 	var log strings.Builder
 	c.KeyLogWriter = &log

@@ -1,7 +1,8 @@
 package hostile
 
-// transformCases pin what becomes of text that other parsers change: of a field that nobody touches, and of hostPort, which
-// becomes host and port. A string that moves is written anew, with no escapes but those that RFC 8259 demands.
+// transformCases pin what becomes of text that other parsers change: of a field that no rule
+// touches, and of hostPort, which becomes host and port. A string that moves is written again, with
+// no escapes but those that RFC 8259 demands.
 func transformCases() []Case {
 	cases := make([]Case, 0, 32)
 	for _, t := range []struct{ name, text string }{

@@ -49,7 +49,8 @@ func extremeNumbers() []unsettledDocument {
 		"18446744073709551616", "0.1000000000000000055511151231257827021181583404541015625")...)
 }
 
-// repeatedNames are refused where webhookd or the API server looks for names: in the envelope, and at the top of an object.
+// repeatedNames are refused where webhookd or the API server looks for names: in the envelope, and
+// at the top of an object.
 func repeatedNames() []unsettledDocument {
 	docs := named("repeated names",
 		`{"a":1,"a":1}`, `{"a":1,"a":2}`, `{"a":1,"b":2,"a":3}`, `{"a":1,"\u0061":2}`, `{"":0,"":0}`, `{"a":{},"a":null}`)
@@ -60,7 +61,8 @@ func repeatedNames() []unsettledDocument {
 	return list
 }
 
-// deepNesting counts the levels of the object around a value, and those of the review around an object.
+// deepNesting counts the levels of the object around a value, and those of the review around an
+// object.
 func deepNesting() []unsettledDocument {
 	const tooDeep = "nested too deep, an object may have 512 levels"
 	arrays := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }

@@ -37,8 +37,8 @@ func TestCertificateSwap(t *testing.T) {
 			served.Store(resp.TLS.PeerCertificates[0].SerialNumber)
 		}
 	}
-	// A change of the CRD makes a new converter. The calls that began with the old one are waited for,
-	// as an operator would give the API server the time to see a new caBundle.
+	// A change of the CRD makes a new converter. The calls that began with the old one are waited
+	// for, as an operator would give the API server the time to see a new caBundle.
 	var mu sync.RWMutex
 	var call func(n int) error
 	trust := func(bundle ...[]byte) {

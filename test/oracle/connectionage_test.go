@@ -11,7 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestConnectionAge holds that connections which have come of age are renewed without a failed call.
+// TestConnectionAge holds that connections which have come of age are renewed without a failed
+// call.
 func TestConnectionAge(t *testing.T) {
 	t.Parallel()
 	const (

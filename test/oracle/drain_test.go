@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestDrainUnderLoad stops one replica after the other under load, while the network lags behind, as
-// in a rolling update: no call may fail.
+// TestDrainUnderLoad stops one replica after the other under load, while the network lags behind,
+// as in a rolling update: no call may fail.
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	const (
@@ -26,8 +26,8 @@ func TestDrainUnderLoad(t *testing.T) {
 		name    string
 		network func(a *apiclient.Server, current func() string)
 	}{
-		// The Service has one address, and kube-proxy sends new connections elsewhere; those that are
-		// there stay with the old replica for as long as they live.
+		// The Service has one address, and kube-proxy sends new connections elsewhere; those that
+		// are there stay with the old replica for as long as they live.
 		{"new connections move", func(a *apiclient.Server, current func() string) {
 			a.Endpoint = func() string { return "10.96.0.17:443" }
 			a.Redirect = func(string) string { return current() }

@@ -19,8 +19,8 @@ import (
 
 const goldenDir = "../../testdata/conversionreviews"
 
-// notDriven are the goldens whose request the API server's client cannot send, and why. The tests of
-// internal/review answer them.
+// notDriven are the goldens whose request the API server's client cannot send, and why. The tests
+// of internal/review answer them.
 func notDriven() map[string]string {
 	return map[string]string{
 		"duplicate-deep":               "the API server holds objects in maps",
@@ -65,8 +65,8 @@ type unsendableError string
 // Error implements error.
 func (e unsendableError) Error() string { return string(e) }
 
-// TestGoldens holds that the objects of each golden, sent by the client, come back as the golden says,
-// but for the metadata that the client restores, and that its message is what the user reads.
+// TestGoldens holds that the objects of each golden, sent by the client, come back as the golden
+// says, but for the metadata that the client restores, and that its message is what the user reads.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
 	requests, err := filepath.Glob(filepath.Join(goldenDir, "*.request.json"))
@@ -103,8 +103,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// drive sends the objects one by one and, where there are several or the message is to be read, as a
-// list.
+// drive sends the objects one by one and, where there are several or the message is to be read, as
+// a list.
 func (g *golden) drive(t *testing.T, c *apiclient.Converter) {
 	t.Helper()
 	if g.message == "" {
@@ -174,8 +174,8 @@ func (g *golden) driveList(t *testing.T, c *apiclient.Converter) {
 	}
 }
 
-// restored is the golden's object with the metadata that the client gives it: that of the source, with
-// the labels and annotations of the answer. The problem is what the client makes of null.
+// restored is the golden's object with the metadata that the client gives it: that of the source,
+// with the labels and annotations of the answer. The problem is what the client makes of null.
 func (g *golden) restored(i int, in *unstructured.Unstructured) (want *unstructured.Unstructured, problem string) {
 	if g.done(in) {
 		return in, ""

@@ -93,7 +93,8 @@ func (g *golden) readAnswer(file string) error {
 	return nil
 }
 
-// stored returns the object as the API server has it when it comes from its storage: 1.0 has become 1.
+// stored returns the object as the API server has it when it comes from its storage: 1.0 has become
+// 1.
 func stored(text []byte) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(text); err != nil {
@@ -127,8 +128,8 @@ func read(file string, into any) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }
 
-// unique fails with an unsendableError if an object of the file has a name twice: the API server holds them in
-// maps.
+// unique fails with an unsendableError if an object of the file has a name twice: the API server
+// holds them in maps.
 func unique(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -29,7 +29,8 @@ type failure struct {
 	gk     schema.GroupKind
 	in     func(t *testing.T) runtime.Object
 	to     string
-	// want is the text; PORT stands for a port of loopback and SIZE for that of a body. One of ends follows.
+	// want is the text; PORT is a port of loopback and SIZE that of a body. One of ends
+	// follows.
 	want   string
 	ends   []string
 	logged bool // by net/http, on the server
@@ -122,7 +123,7 @@ func failures() []failure {
 		{
 			name: "invalid label", gk: madeUp("Mislabelling"), in: at("Mislabelling", "v1"), to: "v2",
 			want: failed("v1", "Mislabelling") + "objects[0] Mislabelling default/a v1 -> v2: " +
-				"converter set what is not valid (a valid label must be an empty string or consist of alphanumeric characters, " +
+				"converter set an invalid entry (a valid label must be an empty string or consist of alphanumeric characters, " +
 				"'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or " +
 				"'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')), fix the converter: " +
 				".metadata.labels.app",
@@ -130,7 +131,7 @@ func failures() []failure {
 		{
 			name: "invalid annotation", gk: madeUp("Misannotating"), in: at("Misannotating", "v1"), to: "v2",
 			want: failed("v1", "Misannotating") + "objects[0] Misannotating default/a v1 -> v2: " +
-				"converter set what is not valid (name part must consist of alphanumeric characters, '-', '_' or '.', and must " +
+				"converter set an invalid entry (name part must consist of alphanumeric characters, '-', '_' or '.', and must " +
 				"start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " +
 				"validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')), fix the converter: " +
 				`.metadata.annotations["no name"]`,
@@ -182,7 +183,7 @@ func failures() []failure {
 				s.review.ReviewDone = func(context.Context, review.Result) { panic("a secret") }
 			},
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
-			want: failed("v1", "Plain") + "webhookd failed inside; its log has the stack of the panic",
+			want: failed("v1", "Plain") + "webhookd panicked; its log has the stack",
 		},
 		// What the client says when it gets no answer.
 		{
@@ -191,13 +192,14 @@ func failures() []failure {
 			want: failed("v1", "Plain") + call + `service "webhookd" not found`,
 		},
 		{
-			name: "nobody listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
+			name: "no server listens", client: func(a *apiclient.Server) { a.Endpoint = func() string { return "127.0.0.1:1" } },
 			gk: madeUp("Plain"), in: at("Plain", "v1"), to: "v2",
 			want: failed("v1", "Plain") + call + "dial tcp 127.0.0.1:PORT: connect: connection refused",
 		},
 		{
 			name: "answer too late", client: func(a *apiclient.Server) { a.Timeout = 500 * time.Millisecond },
-			// The server has the same half second and gives up after half of it, unlike this converter.
+			// The server has the same half second and gives up after half of it, unlike this
+			// converter.
 			server: func(t *testing.T, s *setup) {
 				t.Helper()
 				held := make(chan struct{})

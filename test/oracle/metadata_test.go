@@ -96,8 +96,8 @@ func TestLabelsAndAnnotations(t *testing.T) {
 	}
 }
 
-// TestOtherMetadata holds that a converter which changes anything else fails with our message, which
-// names the path, and not with that of the API server, or worse without one (invariant I4).
+// TestOtherMetadata holds that a converter which changes anything else fails with our message,
+// which names the path, and not with that of the API server, or worse without one (invariant I4).
 func TestOtherMetadata(t *testing.T) {
 	t.Parallel()
 	changes := map[string]string{
@@ -124,6 +124,6 @@ func TestOtherMetadata(t *testing.T) {
 }
 
 // guardMessage is what a user reads of a converter that oversteps.
-const guardMessage = "converter changed what is not its own, let it edit no metadata but labels and annotations"
+const guardMessage = "converter changed fields it must not change, let it edit only labels and annotations in metadata"
 
 func kindFor(field string) string { return "Meddles" + strings.ToUpper(field[:1]) + field[1:] }

@@ -70,7 +70,8 @@ func list(apiVersion, kind string, items ...*unstructured.Unstructured) *unstruc
 	return l
 }
 
-// content is what cmp.Diff is given. Integers are int64 and other numbers float64, as in the API server.
+// content is what cmp.Diff is given. Integers are int64 and other numbers float64, as in the API
+// server.
 func content(t *testing.T, obj runtime.Object) map[string]any {
 	t.Helper()
 	u, ok := obj.(*unstructured.Unstructured)

@@ -86,8 +86,8 @@ func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fu
 	return f
 }
 
-// TestOverloadPasses holds that a call which finds the server full is made again after the second that
-// the server asked for, and succeeds then.
+// TestOverloadPasses holds that a call which finds the server full is made again after the second
+// that the server asked for, and succeeds then.
 func TestOverloadPasses(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*server.Limits){"requests": limitRequests, "bytes": limitBytes} {

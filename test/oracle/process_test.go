@@ -16,9 +16,9 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestBinary holds for the binary, as a process, what the other tests hold for its packages wired by a
-// test: it converts by either reference, takes over a new certificate, and is replaced under load by
-// another without a failed call.
+// TestBinary holds for the binary, as a process, what the other tests hold for its packages wired
+// by a test: it converts by either reference, takes over a new certificate, and is replaced under
+// load by another without a failed call.
 func TestBinary(t *testing.T) {
 	t.Parallel()
 	ca, binary := tlstest.NewCA(t, "oracle"), filepath.Join(t.TempDir(), "webhookd")
@@ -76,7 +76,8 @@ func TestBinary(t *testing.T) {
 	second.Wait()
 }
 
-// freshSerial makes a call on a new connection and returns the number of the certificate it was shown.
+// freshSerial makes a call on a new connection and returns the number of the certificate it was
+// shown.
 func freshSerial(t *testing.T, p *process.Process, ca *tlstest.CA) *big.Int {
 	t.Helper()
 	serial := new(big.Int)

@@ -77,8 +77,8 @@ func routes() []route {
 	}
 }
 
-// TestReferences holds that every kind of reference works with every version of the review, and what
-// the two sides agree on.
+// TestReferences holds that every kind of reference works with every version of the review, and
+// what the two sides agree on.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "oracle")

@@ -61,8 +61,8 @@ func readExample(t *testing.T, name string) example {
 	return e
 }
 
-// TestRules holds that kinds of rules come through the API server's client as the cases of their examples say, and that
-// objects at random are the same when they come back.
+// TestRules holds that kinds of rules come through the API server's client as the cases of their
+// examples say, and that objects at random are the same when they come back.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"crontab-rules", "widget"} {

@@ -1,5 +1,5 @@
-// Command controllerruntime serves controller-runtime's conversion handler with a typed CronTab, as a manager's webhook
-// server would, without the manager.
+// Command controllerruntime serves controller-runtime's conversion handler with a typed CronTab, as
+// a manager's webhook server would, without the manager.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command echo is the floor of what an HTTPS server costs: it reads the body into a pooled buffer of its size and writes
-// the same bytes back.
+// Command echo is the floor of what an HTTPS server costs: it reads the body into a pooled buffer
+// of its size and writes the same bytes back.
 package main
 
 import (

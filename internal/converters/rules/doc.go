@@ -5,8 +5,9 @@
 // rule says. The engine is three packages, each of which uses the one before:
 //
 //   - binding finds the places of the rules in both schemas, and which of them belong together.
-//   - plan compiles that into a program for each version and direction, and a layout of each version.
-//   - exec runs a program over the text of an object. It does not look at parts that are the same on
-//     both sides. With the layouts, package keep keeps what the program would lose, whatever the rules
-//     do.
+//   - plan compiles that into a program for each version and direction, and a layout of each
+//     version.
+//   - exec runs a program over the text of an object. It does not look at parts that are the same
+//     on both sides. With the layouts, package keep keeps what the program would lose, whatever the
+//     rules do.
 package rules

@@ -136,7 +136,8 @@ func limitRows() rows {
 	return all
 }
 
-// costlyWorld is a world in which the expressions of 100 elements reach the cost limit of an object.
+// costlyWorld is a world in which the expressions of 100 elements reach the cost limit of an
+// object.
 func costlyWorld(key string) world {
 	costly := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
 	return two("{spec: {note: string, l: [{name: string, a: string}"+key+"]}}",

@@ -35,7 +35,7 @@ func TestErrorsQuoteNothingOfAnObject(t *testing.T) {
 		"a name that is repeated below a key of a map":   {w, "v1beta1", `,"spec":{"m":{"hunter2":{"t":"1s","t":"2s"}}}`, false},
 		"a name that is repeated in an element":          {w, "v1beta1", `,"spec":{"l":[{"name":"hunter2","t":"1s","t":"2s"}]}`, false},
 		"a name that is repeated where nothing is known": {w, "v1beta1", `,"spec":{"o":{"hunter2":1,"hunter2":2}}`, false},
-		"a key that is there twice":                      {w, "v1beta1", `,"spec":{"l":[{"name":"hunter2"},{"name":"hunter2"}]}`, false},
+		"a key that appears twice":                      {w, "v1beta1", `,"spec":{"l":[{"name":"hunter2"},{"name":"hunter2"}]}`, false},
 		"a number that is none":                          {w, "v1", `,"spec":{"m":{"hunter2":{"s":1e999}}}`, false},
 		"a value of another type":                        {w, "v1", `,"spec":{"m":{"hunter2":{"s":"hunter2"}},"l":[{"name":"hunter2","s":"hunter2"}]}`, false},
 

@@ -74,7 +74,7 @@ func skewRows() rows {
 			shows(v, `{spec: {fresh: g}}`), edit(v, `{spec: {fresh: h}}`), shows(to, `{spec: {fresh: h}}`),
 		}}
 		// It may have been pruned, but it is better kept than lost.
-		all["of both versions, created at "+v+": a removal elsewhere cannot be told"] = row{world: known, steps: []step{
+		all["of both versions, created at "+v+": a removal elsewhere cannot be seen"] = row{world: known, steps: []step{
 			clusterHas(both), create(v, `{spec: {fresh: f}}`), edit(to, `{spec: {fresh: null}}`), shows(v, `{spec: {fresh: f}}`),
 			webhookdHas(both), edit(v, `{spec: {fresh: null}}`), shows(v, `{spec: {}}`), shows(to, `{spec: {}}`),
 		}}

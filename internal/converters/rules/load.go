@@ -95,13 +95,12 @@ func compile(ctx context.Context, k *binding.Kind) converters.Kind {
 			ToHub: toHub, FromHub: fromHub, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
 		}
 	}
-	names, schemas := make([]string, 0, len(k.CRD.Versions)), make(map[string]*crdschema.Node, len(k.CRD.Versions))
+	schemas := make(map[string]*crdschema.Node, len(k.CRD.Versions))
 	for _, v := range k.CRD.Versions {
-		names = append(names, v.Name)
 		schemas[v.Name] = v.Root
 	}
 	return converters.Kind{
-		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: names, Schemas: schemas,
+		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: k.CRD.VersionNames(), Schemas: schemas,
 		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes, callsGo),
 	}
 }

@@ -182,7 +182,8 @@ func (e example) hold(t *testing.T) {
 	}
 }
 
-// object returns an object of the example. Its kept values get the digests that converting its counterpart gives; another test compares those with the page.
+// object returns an object of the example. Its kept values get the digests that converting its
+// counterpart gives; another test compares those with the page.
 func (e example) object(t *testing.T, kind *converters.Kind, i int) string {
 	t.Helper()
 	switch {

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// A CA issues certificates. Safe for concurrent use.
+// A CA issues certificates. It is safe for concurrent use.
 type CA struct {
 	Cert *x509.Certificate
-	PEM  []byte // the certificate, fit to be a caBundle
+	PEM  []byte // the certificate, usable as a caBundle
 
 	key    crypto.Signer
 	issuer *CA // nil for a root
@@ -31,7 +31,7 @@ func NewCA(tb testing.TB, name string) *CA {
 	return newCA(tb, name, nil)
 }
 
-// Intermediate makes a CA that ca vouches for.
+// Intermediate makes a CA whose certificate ca signs.
 func (ca *CA) Intermediate(tb testing.TB, name string) *CA {
 	tb.Helper()
 	return newCA(tb, name, ca)
@@ -57,15 +57,15 @@ func newCA(tb testing.TB, name string, issuer *CA) *CA {
 	return ca
 }
 
-// Pool returns a pool with the CA alone.
+// Pool returns a pool with only this CA.
 func (ca *CA) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca.Cert)
 	return pool
 }
 
-// Leaf says what to issue. Its zero value is a server's certificate for localhost, 127.0.0.1 and
-// ::1 with a new P-256 key, valid from an hour ago for a day.
+// Leaf configures a certificate. Its zero value is a server's certificate for localhost, 127.0.0.1
+// and ::1 with a new P-256 key, valid from an hour ago for a day.
 type Leaf struct {
 	CommonName string
 	Hosts      []string // DNS names and IP addresses; empty but not nil means none
@@ -137,7 +137,7 @@ func (p Pair) Files() map[string][]byte {
 	return map[string][]byte{"tls.crt": p.Cert, "tls.key": p.Key}
 }
 
-// TLS returns the pair as crypto/tls takes it, for a client that presents it.
+// TLS returns the pair for crypto/tls, for a client that presents it.
 func (p Pair) TLS(tb testing.TB) tls.Certificate {
 	tb.Helper()
 	cert, err := tls.X509KeyPair(p.Cert, p.Key)

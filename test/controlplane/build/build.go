@@ -33,9 +33,9 @@ func in(dir string) *Binaries {
 }
 
 // Get returns the binaries of the control plane, and builds them if they are not in the cache: the
-// folder .cache/controlplane of the repository. It is to be called in the module of this package, and
-// tells progress how far it is. A build that is interrupted leaves nothing that a later one takes for
-// whole; of two builds at once the second one waits for the first.
+// folder .cache/controlplane of the repository. It is to be called in the module of this package,
+// and tells progress how far it is. A build that is interrupted leaves nothing that a later one
+// takes for whole; of two builds at once the second one waits for the first.
 func Get(ctx context.Context, progress io.Writer) (*Binaries, error) {
 	module, err := moduleDir(ctx)
 	if err != nil {

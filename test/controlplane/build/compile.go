@@ -52,8 +52,8 @@ func compile(ctx context.Context, source, dir string, progress io.Writer) (time.
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// A watcher tells how far a build is: it reads what `go build -v` prints, a package a line, and looks
-// which binaries are there.
+// A watcher tells how far a build is: it reads what `go build -v` prints, a package a line, and
+// looks which binaries are there.
 type watcher struct {
 	dir      string
 	progress io.Writer

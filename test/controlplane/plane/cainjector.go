@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// StartCAInjector runs cert-manager's CA injector for CRDs, in this process, as cert-manager has no command for it that can be
-// imported. The kinds of cert-manager have to be there. It ends with the test, and belongs into one test at a time, as its
-// logger is the process's.
+// StartCAInjector runs cert-manager's CA injector for CRDs, in this process, as cert-manager has no
+// command for it that can be imported. The kinds of cert-manager have to be there. It ends with the
+// test, and belongs into one test at a time, as its logger is the process's.
 func (p *Plane) StartCAInjector(t *testing.T) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(p.logs(), "cainjector.log"))
@@ -57,7 +57,8 @@ func newCAInjector(ctx context.Context, config *rest.Config) (ctrl.Manager, erro
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: server.Options{BindAddress: "0"},
-		// Of Secrets the injector watches the metadata alone, so a cache of the data would be behind.
+		// Of Secrets the injector watches the metadata alone, so a cache of the data would be
+		// behind.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{new(corev1.Secret)}}},
 	})
 	if err != nil {

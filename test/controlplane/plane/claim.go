@@ -13,8 +13,8 @@ import (
 // claimed is an address of serviceRange that no Service gets. Who listens there has the range.
 const claimed = "127.1.2.255:9443"
 
-// claim waits until no other control plane of this machine gives its Services the same addresses, and
-// has the range until the test ends, however it ends.
+// claim waits until no other control plane of this machine gives its Services the same addresses,
+// and has the range until the test ends, however it ends.
 func claim(t *testing.T) {
 	t.Helper()
 	ticker := time.NewTicker(time.Second)

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// StartControllers starts kube-controller-manager with the controllers that make pods of Deployments and Jobs,
-// migrate stored versions and delete namespaces.
+// StartControllers starts kube-controller-manager with the controllers that make pods of
+// Deployments and Jobs, migrate stored versions and delete namespaces.
 //
-// The migration needs the garbage collector's monitors, which look for new CRDs twice a minute: start
-// the controllers after the CRD that is to be migrated. They run until the control plane ends; a second
-// call does nothing.
+// The migration needs the garbage collector's monitors, which look for new CRDs twice a minute:
+// start the controllers after the CRD that is to be migrated. They run until the control plane
+// ends; a second call does nothing.
 func (p *Plane) StartControllers(t *testing.T) {
 	t.Helper()
 	p.mu.Lock()

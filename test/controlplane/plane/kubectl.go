@@ -35,16 +35,16 @@ func (p *Plane) writeKubeconfig(t *testing.T, path, token string) {
 	}
 }
 
-// A Client is a command line client of the control plane, kubectl or helm, with a token. It is safe for
-// concurrent use.
+// A Client is a command line client of the control plane, kubectl or helm, with a token. It is safe
+// for concurrent use.
 type Client struct {
 	program    string
 	home       string
 	kubeconfig string
 }
 
-// Kubectl returns a kubectl with a token. What it knows of the API it has asked for itself: no other
-// Kubectl has left that behind.
+// Kubectl returns a kubectl with a token. What it knows of the API it has asked for itself: no
+// other Kubectl has left that behind.
 func (p *Plane) Kubectl(t *testing.T, token string) *Client {
 	t.Helper()
 	return &Client{program: p.bin.Kubectl, home: t.TempDir(), kubeconfig: p.Kubeconfig(t, token)}
@@ -80,8 +80,9 @@ func (c *Client) Try(t *testing.T, args ...string) (string, error) {
 	return c.run(exec.CommandContext(t.Context(), c.program, args...)) //nolint:gosec // our own build
 }
 
-// Shell runs what a user pastes into a shell that finds the clients, and the programs of more folders. It stops at what fails,
-// and fails if the shell still waits for more in the end, as for the end of a text.
+// Shell runs what a user pastes into a shell that finds the clients, and the programs of more
+// folders. It stops at what fails, and fails if the shell still waits for more in the end, as for
+// the end of a text.
 func (c *Client) Shell(t *testing.T, script string, folders ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script+"\necho "+pasted) //nolint:gosec // of the repository

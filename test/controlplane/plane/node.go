@@ -15,10 +15,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// A Node runs the pods of a namespace as processes of one program, as there is no kubelet: with their arguments, the files of
-// their volumes and the token of their ServiceAccount. Like a kubelet it waits for what a volume lacks, follows changes, and
-// tells the API server what has become of a pod. Of a pod that serves there can be one at a time: it listens on the ClusterIP
-// of the Service that selects it.
+// A Node runs the pods of a namespace as processes of one program, as there is no kubelet: with
+// their arguments, the files of their volumes and the token of their ServiceAccount. Like a kubelet
+// it waits for what a volume lacks, follows changes, and tells the API server what has become of a
+// pod. Of a pod that serves there can be one at a time: it listens on the ClusterIP of the Service
+// that selects it.
 type Node struct {
 	plane     *Plane
 	client    kubernetes.Interface

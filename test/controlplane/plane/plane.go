@@ -48,9 +48,9 @@ var (
 	_ cluster.Restarter = (*Plane)(nil)
 )
 
-// Start builds what is not built yet, waits until no other control plane runs on this machine, and starts
-// etcd and the API server. They end with the test, the last one first; if the test fails then, it says
-// where their logs are.
+// Start builds what is not built yet, waits until no other control plane runs on this machine, and
+// starts etcd and the API server. They end with the test, the last one first; if the test fails
+// then, it says where their logs are.
 func Start(t *testing.T) *Plane {
 	t.Helper()
 	bin, err := build.Get(t.Context(), os.Stderr)

@@ -31,7 +31,8 @@ func (r *runningPod) serves(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Spec.Containers[0].Args, "serve")
 }
 
-// start starts the container's process. Its arguments are the pod's own but for where files and addresses are.
+// start starts the container's process. Its arguments are the pod's own but for where files and
+// addresses are.
 func (r *runningPod) start(ctx context.Context, pod *corev1.Pod) error {
 	args := make([]string, 0, len(pod.Spec.Containers[0].Args)+4)
 	for _, arg := range pod.Spec.Containers[0].Args {
@@ -56,7 +57,8 @@ func (r *runningPod) local(pod *corev1.Pod, text string) string {
 
 func (r *runningPod) volume(name string) string { return filepath.Join(r.dir, name) }
 
-// addresses are the flags for what a pod finds by DNS, its environment and the paths of a container.
+// addresses are the flags for what a pod finds by DNS, its environment and the paths of a
+// container.
 func (r *runningPod) addresses(ctx context.Context, pod *corev1.Pod) ([]string, error) {
 	service, err := r.service(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ type process struct {
 	err   error
 }
 
-// launch starts a program in dir, whose output goes to a log. It does not outlive the test's process,
-// even if that is killed.
+// launch starts a program in dir, whose output goes to a log. It does not outlive the test's
+// process, even if that is killed.
 func launch(t *testing.T, dir, logFile, program string, args ...string) *process {
 	t.Helper()
 	p, err := begin(dir, logFile, program, args...)

@@ -21,8 +21,8 @@ func (p *Plane) Kube(t *testing.T) kubernetes.Interface {
 	return client
 }
 
-// ServiceAddress implements cluster.Cluster. The Service has no endpoints: its ClusterIP is an address
-// of this machine.
+// ServiceAddress implements cluster.Cluster. The Service has no endpoints: its ClusterIP is an
+// address of this machine.
 func (p *Plane) ServiceAddress(t *testing.T, namespace, name string, port int32) string {
 	t.Helper()
 	key := namespace + "/" + name + ":" + strconv.Itoa(int(port))

@@ -12,9 +12,9 @@ import (
 // tempDirs is what the names of OwnTempDir's folders begin with; the number of a process follows.
 const tempDirs = "controlplane-test-"
 
-// OwnTempDir has temporary files of this process, and of those that it starts, go to a folder of their
-// own, which remove removes; and it removes the folders of processes that could not do so, as they were
-// killed. It is for TestMain, before anything else runs.
+// OwnTempDir has temporary files of this process, and of those that it starts, go to a folder of
+// their own, which remove removes; and it removes the folders of processes that could not do so, as
+// they were killed. It is for TestMain, before anything else runs.
 func OwnTempDir() (remove func() error, err error) {
 	removeOrphans(os.TempDir())
 	dir := filepath.Join(os.TempDir(), tempDirs+strconv.Itoa(os.Getpid()))

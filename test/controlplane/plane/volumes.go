@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mount writes the files of all volumes, those that have changed since the last time, and reports whether something is
-// missing that the pod has to wait for.
+// mount writes the files of all volumes, those that have changed since the last time, and reports
+// whether something is missing that the pod has to wait for.
 func (r *runningPod) mount(ctx context.Context, pod *corev1.Pod) (missing bool, err error) {
 	if r.mounted == nil {
 		r.mounted = make(map[string]string)
@@ -125,7 +125,8 @@ func pick(data map[string][]byte, items []corev1.KeyToPath) (map[string][]byte, 
 	return files, true, nil
 }
 
-// writeVolume makes dir hold the files as a kubelet does: in a folder of their own that the link ..data leads to.
+// writeVolume makes dir hold the files as a kubelet does: in a folder of their own that the link
+// ..data leads to.
 func writeVolume(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -77,8 +77,8 @@ func (a *apiServer) stop() error {
 	}
 }
 
-// apiConfig does what options.CustomResourceDefinitionsServerOptions.Config does for a server that has
-// no kube-apiserver to ask for Services: s finds them.
+// apiConfig does what options.CustomResourceDefinitionsServerOptions.Config does for a server that
+// has no kube-apiserver to ask for Services: s finds them.
 func apiConfig(s *Server, listener net.Listener) (*apiserver.Config, error) {
 	o, err := apiOptions(s, listener)
 	if err != nil {

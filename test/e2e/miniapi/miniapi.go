@@ -1,5 +1,6 @@
-// Package miniapi runs the API server of CustomResourceDefinitions, which is a part of kube-apiserver,
-// and its etcd in the test's process. It has no Services: the test itself says where they are.
+// Package miniapi runs the API server of CustomResourceDefinitions, which is a part of
+// kube-apiserver, and its etcd in the test's process. It has no Services: the test itself says
+// where they are.
 package miniapi
 
 import (
@@ -22,8 +23,8 @@ const patience = 60 * time.Second
 
 // Options say what server to start.
 type Options struct {
-	// WatchCache: serve from the watch cache, as kube-apiserver does by default. Without it each read
-	// goes to etcd, and so the number of conversions is certain.
+	// WatchCache: serve from the watch cache, as kube-apiserver does by default. Without it each
+	// read goes to etcd, and so the number of conversions is certain.
 	WatchCache bool
 }
 
@@ -74,7 +75,8 @@ func (s *Server) Restart(t *testing.T) {
 	s.startAPI(t)
 }
 
-// Config returns a client configuration. There is no authentication: whoever asks may do everything.
+// Config returns a client configuration. There is no authentication: every client may do
+// everything.
 func (s *Server) Config() *rest.Config {
 	return &rest.Config{
 		Host:            "https://" + s.addr,

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// An applier is a field manager that applies one object, always at the same version, as the pipeline of
-// a team does that has not moved to another version yet.
+// An applier is a field manager that applies one object, always at the same version, as the
+// pipeline of a team does that has not moved to another version yet.
 type applier struct {
 	subject
 
@@ -20,7 +20,8 @@ type applier struct {
 	labels  map[string]string
 }
 
-// apply applies what the applier wants, given as the object's members beside apiVersion, kind and name.
+// apply applies what the applier wants, given as the object's members beside apiVersion, kind and
+// name.
 func (a applier) apply(members string) *unstructured.Unstructured {
 	a.t.Helper()
 	obj, err := a.try(members, false)
@@ -40,8 +41,8 @@ func (a applier) force(members string) *unstructured.Unstructured {
 	return obj
 }
 
-// conflicts applies and wants to be refused because of these fields, each given with who owns it as the
-// user reads it.
+// conflicts applies and wants to be refused because of these fields, each given with who owns it as
+// the user reads it.
 func (a applier) conflicts(members string, want ...string) {
 	a.t.Helper()
 	before := a.read(a.version, a.name)
@@ -64,7 +65,8 @@ func (a applier) conflicts(members string, want ...string) {
 	}
 }
 
-// again applies what the applier has applied before and wants nothing to change, as often as it does.
+// again applies what the applier has applied before and wants nothing to change, as often as it
+// does.
 func (a applier) again(members string) {
 	a.t.Helper()
 	before := a.read(a.version, a.name)

@@ -109,8 +109,8 @@ func halfOfAJoinedField(s subject) {
 	bob.conflicts(`"port":"4321"`, `.hostPort: conflict with "alice"`)
 	bob.apply(``)
 	s.wants("v1", "half", `"host":"localhost","port":"1234"`)
-	// Alice gives hostPort up, of which the port is still Bob's. The API server takes fields away whole,
-	// at the version of who gave them up, so the host stays, without an owner.
+	// Alice gives hostPort up, but its port is still Bob's. The API server takes fields away
+	// whole, at the version of who gave them up, so the host stays, without an owner.
 	bob.apply(`"port":"1234"`)
 	alice.apply(``)
 	s.storedAs("v1", "half", `"host":"localhost","port":"1234"`)
@@ -120,7 +120,8 @@ func halfOfAJoinedField(s subject) {
 	s.storedAs("v1", "half", `"host":"example.com","port":"1234"`)
 }
 
-// A client that updates or patches without apply is a manager as well, at the version of its request.
+// A client that updates or patches without apply is a manager as well, at the version of its
+// request.
 func updateBesideApply(s subject) {
 	alice, bob := aliceAndBob(s, "update")
 	alice.apply(`"hostPort":"localhost:1234","spec":{"image":"a"}`)

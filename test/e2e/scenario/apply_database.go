@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// ApplyDatabase has managers apply one object at three versions, of which the oldest has no field for
-// retentionDays and shows them in an annotation.
+// ApplyDatabase has managers apply one object at three versions, the oldest of which has no field
+// for retentionDays and shows them in an annotation.
 func ApplyDatabase(t *testing.T, e *Env) {
 	t.Helper()
 	s := e.subject(t, e.CRD(t, "databases.example.com"), e.Webhookd(t))

@@ -10,9 +10,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// ApplyFragment has a manager apply at another version than it did before. The API server then sends
-// webhookd what is left of the object without the manager's fields: no metadata, no name, and of the
-// rest what others own (kubernetes#117356).
+// ApplyFragment has a manager apply at another version than it did before. The API server then
+// sends webhookd what is left of the object without the manager's fields: no metadata, no name, and
+// of the rest what others own (kubernetes#117356).
 func ApplyFragment(t *testing.T, e *Env) {
 	t.Helper()
 	const group = "apply.example.com"

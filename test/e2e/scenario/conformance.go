@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Conformance does what Kubernetes' conformance test for conversion webhooks asks of one: hostPort at
-// v1 of stable.example.com is host and port at v2, for an object and for a list of objects that are
-// stored at both.
+// Conformance does what Kubernetes' conformance test for conversion webhooks asks of one: hostPort
+// at v1 of stable.example.com is host and port at v2, for an object and for a list of objects that
+// are stored at both.
 func Conformance(t *testing.T, e *Env) {
 	t.Helper()
 	crd := e.CRD(t, "crontabs.stable.example.com")

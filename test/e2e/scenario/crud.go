@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CRUD creates, reads, changes and deletes objects at each version that is served. Whatever is done at
-// one version has to be there at the others and, at the storage version, in etcd.
+// CRUD creates, reads, changes and deletes objects at each version that is served. Whatever is done
+// at one version has to be there at the others and, at the storage version, in etcd.
 func CRUD(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)

@@ -89,8 +89,8 @@ func (c crud) removeCollection() {
 	}
 }
 
-// finalize deletes an object that waits for its controller: each version shows that it does, and the
-// controller may work at any.
+// finalize deletes an object that waits for its controller: each version shows that it does, and
+// the controller may work at any.
 func (c crud) finalize() {
 	for _, controller := range c.Served {
 		name := c.version + "-finalized-at-" + controller
@@ -133,8 +133,8 @@ func (c crud) labelled(label string, n int) []string {
 	return names
 }
 
-// names lists objects at the version and returns their names. Each has to be at that version, as the
-// list is, and in the state before.
+// names lists objects at the version and returns their names. Each has to be at that version, as
+// the list is, and in the state before.
 func (c crud) names(o metav1.ListOptions) []string {
 	c.t.Helper()
 	list, err := c.At(c.version).List(c.t.Context(), o)

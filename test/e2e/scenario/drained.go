@@ -6,11 +6,13 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// drainDelay is how long a replica that ends goes on: enough for the Service to know even on a slow machine.
+// drainDelay is how long a replica that ends goes on: enough for the Service to know even on a slow
+// machine.
 const drainDelay = "8s"
 
-// Drained ends one replica of two after the other under load, as a rolling update does: SIGTERM comes
-// first, and only some calls later does the Service know that the replica is going. No call may fail.
+// Drained ends one replica of two after the other under load, as a rolling update does: SIGTERM
+// comes first, and only some calls later does the Service know that the replica is going. No call
+// may fail.
 func Drained(t *testing.T, e *Env) {
 	t.Helper()
 	const rounds = 4
@@ -36,7 +38,8 @@ func Drained(t *testing.T, e *Env) {
 		replicas.Set(next.Addr(), stays.Addr())
 		replicas.Processes = []*webhook.Process{stays, next}
 		ending = append(ending, old)
-		// Connections to the one that stays are kept, so that the new one may have to wait for the next round.
+		// Connections to the one that stays are kept, so that the new one may have to wait for the
+		// next round.
 		r.MustConvert(t, replicas, 1, func() { l.lap(5) })
 	}
 	for _, old := range ending {

@@ -51,7 +51,8 @@ type Target interface {
 	CA() *tlstest.CA
 }
 
-// Address returns the host:port where the CRDs of this Env look for webhookd; by URL that is any port.
+// Address returns the host:port where the CRDs of this Env look for webhookd; by URL that is any
+// port.
 func (e *Env) Address(t *testing.T) string {
 	t.Helper()
 	if e.Reference == ByService {
@@ -94,7 +95,8 @@ type Replicas struct {
 // CA implements Target.
 func (r *Replicas) CA() *tlstest.CA { return r.Processes[0].CA() }
 
-// Replicas starts n webhookds, and a balancer over them where the CRDs of this Env look for webhookd.
+// Replicas starts n webhookds, and a balancer over them where the CRDs of this Env look for
+// webhookd.
 func (e *Env) Replicas(t *testing.T, n int, flags ...string) *Replicas {
 	t.Helper()
 	o := webhook.Options{Hosts: []string{ServiceHost, "127.0.0.1"}, Flags: flags, CA: tlstest.NewCA(t, "webhookd replicas")}

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// FailureMessages has a converter fail, and its message reach the user of each call, letter for letter.
+// FailureMessages has a converter fail, and its message reach the user of each call, letter for
+// letter.
 func FailureMessages(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.InProcess(t, madeUp("Fragile", refuse))

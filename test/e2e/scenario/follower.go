@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A follower is the cache of a controller: it lists and watches the objects at one version, and begins
-// again whenever that fails.
+// A follower is the cache of a controller: it lists and watches the objects at one version, and
+// begins again whenever that fails.
 type follower struct {
 	r       *Resource
 	version string

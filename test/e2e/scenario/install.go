@@ -13,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// Install creates a CRD whose conversion refers to w, waits until each served version answers, and at
-// the end of the test deletes it with its objects and waits until it is gone. A webhookd that is
-// broken by then keeps objects, and so the CRD, from being deleted: a scenario repairs what it broke.
+// Install creates a CRD whose conversion refers to w, waits until each served version answers, and
+// at the end of the test deletes it with its objects and waits until it is gone. A webhookd that is
+// broken by then keeps objects, and so the CRD, from being deleted: a scenario repairs what it
+// broke.
 func (e *Env) Install(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, w Target) *Resource {
 	t.Helper()
 	if e.rules != nil {
@@ -46,8 +47,8 @@ func (e *Env) Install(t *testing.T, crd *apiextensionsv1.CustomResourceDefinitio
 
 func (e *Env) uninstall(ctx context.Context, t *testing.T, r *Resource) error {
 	t.Helper()
-	// The API server would do this as well, and then look for five seconds whether it is done. Where it
-	// fails here, it may be that the version is not served any more.
+	// The API server would do this as well, and then look for five seconds whether it is done.
+	// Where it fails here, it may be that the version is not served any more.
 	_ = r.At(r.Storage).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	crds := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions()
 	if err := crds.Delete(ctx, r.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {

@@ -11,9 +11,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// KeptApply has managers apply one object at two versions, each of which has fields that the other one
-// keeps in annotations. Each of these fields can be given up, whatever is kept beside it and whichever
-// version is stored, as it can be where there is one version.
+// KeptApply has managers apply one object at two versions, each of which has fields that the other
+// one keeps in annotations. Each of these fields can be given up, whatever is kept beside it and
+// whichever version is stored, as it can be where there is one version.
 func KeptApply(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
@@ -135,8 +135,9 @@ func givenUpByOne(s subject, version, path, storage string) {
 	bob.again(c.other)
 }
 
-// givenUpValue has the one who said Manual give it up. The other one has said Preview, which is the same in the
-// words of v1: as where two own a field at one version, it stays until both have given it up, and as it was.
+// givenUpValue has the one who said Manual give it up. The other one has said Preview, which is the
+// same in the words of v1: as where two own a field at one version, it stays until both have given
+// it up, and as it was.
 func givenUpValue(s subject, storage string) {
 	name := "value-" + storage
 	alice := applier{subject: s, manager: "alice", version: "v1beta1", name: name}
@@ -156,8 +157,8 @@ func givenUpValue(s subject, storage string) {
 	alice.again(`"spec":{"image":"i","legacy":"l"}`)
 }
 
-// keptConflicts has two managers want another value of a field that only their version has, while a third
-// one works at the other version.
+// keptConflicts has two managers want another value of a field that only their version has, while a
+// third one works at the other version.
 func keptConflicts(s subject, storage string) {
 	name := "conflict-" + storage
 	alice := applier{subject: s, manager: "alice", version: "v1", name: name}

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// KeptOverflow puts Crates among others that have more in fields of one version than annotations hold. Where they
-// need no conversion they are read, listed, made smaller and deleted. Where they need one, users read which
-// object it is and at which version to edit which field, and all others can be read. What annotations do hold is
-// kept.
+// KeptOverflow puts Crates among others that have more in fields of one version than annotations
+// hold. Where they need no conversion they are read, listed, made smaller and deleted. Where they
+// need one, users read which object it is and at which version to edit which field, and all others
+// can be read. What annotations do hold is kept.
 func KeptOverflow(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
@@ -127,8 +127,8 @@ func tooLarge(s subject, annotation, fields, path string) {
 	})
 }
 
-// tellsWhy returns what is wrong with an error that should name the object, the version to edit it at and the
-// field, and quote nothing of it.
+// tellsWhy returns what is wrong with an error that should name the object, the version to edit it
+// at and the field, and quote nothing of it.
 func tellsWhy(err error, name, path string) error {
 	if err == nil {
 		return errors.New("no error")

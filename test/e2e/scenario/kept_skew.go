@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// KeptSkew gives one version of a CRD a field that webhookd's copy of the CRD lacks, as it is when a CRD was
-// upgraded and the copy was not yet. The field survives, whichever version is written and stored, and the copy
-// catching up.
+// KeptSkew gives one version of a CRD a field that webhookd's copy of the CRD lacks, as it is when
+// a CRD was upgraded and the copy was not yet. The field survives, whichever version is written and
+// stored, and the copy catching up.
 func KeptSkew(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
@@ -52,7 +52,8 @@ func KeptSkew(t *testing.T, e *Env) {
 	quotesNothing(t, w.Log(), "hunter")
 }
 
-// outdated holds what the gauge says of the kind's copy of the CRD, and that the log has said so once.
+// outdated holds what the gauge says of the kind's copy of the CRD, and that the log has said so
+// once.
 func (s subject) outdated(log []string, want float64) {
 	s.t.Helper()
 	kind := s.Kind + "." + s.Group
@@ -88,8 +89,8 @@ func KeptSkewOfTypes(t *testing.T, e *Env) {
 	quotesNothing(t, w.Log(), "hunter")
 }
 
-// freshField has the API server store one version, and gives another one, and none else, a field of spec and one
-// of the elements of lists in it.
+// freshField has the API server store one version, and gives another one, and none else, a field of
+// spec and one of the elements of lists in it.
 func (e *Env) freshField(s subject, version, storage string, lists ...string) {
 	s.t.Helper()
 	e.UpdateCRD(s.t, s.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -163,8 +164,9 @@ func (p skewed) survives(fresh string) {
 	}
 }
 
-// applied has a manager apply the fields at their version, and another one something else at the other version. The
-// API server does not prune what it converts for that, and fails for a field that a version lacks.
+// applied has a manager apply the fields at their version, and another one something else at the
+// other version. The API server does not prune what it converts for that, and fails for a field
+// that a version lacks.
 func (p skewed) applied(fresh string) {
 	p.t.Helper()
 	alice := applier{subject: p.subject, manager: "alice", version: p.version, name: p.name}

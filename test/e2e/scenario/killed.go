@@ -11,10 +11,10 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// Killed kills the only webhookd under load and starts it again, several times. While it is away, users
-// can still read at the storage version, and what else they do fails with a text that says why. Once it
-// is back, watches and lists go on, and nothing has been lost: no object, no write that was answered,
-// no managedFields.
+// Killed kills the only webhookd under load and starts it again, several times. While it is away,
+// users can still read at the storage version, and what else they do fails with a text that says
+// why. Once it is back, watches and lists go on, and nothing has been lost: no object, no write
+// that was answered, no managedFields.
 func Killed(t *testing.T, e *Env) {
 	t.Helper()
 	o := e.Options(t)

@@ -16,13 +16,13 @@ import (
 
 const (
 	loadUsers = 4
-	// loadInterval keeps the load at 250 calls a second: enough to have calls in progress all the time,
-	// and room for what is tested on a small machine.
+	// loadInterval keeps the load at 250 calls a second: enough to have calls in progress all the
+	// time, and room for what is tested on a small machine.
 	loadInterval = 4 * time.Millisecond
 )
 
-// A load is users who read and write CronTabs at all versions all the time, until it is stopped. Each
-// has an object of their own and looks at what they get.
+// A load is users who read and write CronTabs at all versions all the time, until it is stopped.
+// Each has an object of their own and looks at what they get.
 type load struct {
 	t     *testing.T
 	r     *Resource
@@ -42,7 +42,8 @@ type load struct {
 	texts    map[string]string // of the first excused failure of each kind of call
 }
 
-// startLoad creates the users' objects and sets the users to work. A list has to have all objects of the population as well.
+// startLoad creates the users' objects and sets the users to work. A list has to have all objects
+// of the population as well.
 func startLoad(t *testing.T, r *Resource, p *population) *load {
 	t.Helper()
 	running, stop := context.WithCancel(t.Context())
@@ -87,7 +88,8 @@ func (l *load) call(needsWebhookd bool, what string, do func() error) {
 	l.failures = append(l.failures, fmt.Sprintf("call %d: %s: %v", l.calls.Load(), what, err))
 }
 
-// lap waits until each user has made n more calls, so that no call is in progress that began before.
+// lap waits until each user has made n more calls, so that no call is in progress that began
+// before.
 func (l *load) lap(n int64) {
 	l.t.Helper()
 	want := make([]int64, len(l.users))
@@ -132,7 +134,7 @@ func (l *load) noFailures() {
 		l.t.Errorf("%d of %d calls failed, such as\n%s", n, l.calls.Load(), strings.Join(l.failures[:min(n, 5)], "\n"))
 		l.failures = nil
 	}
-	l.t.Logf("%d calls of users, of which %d failed during an outage", l.calls.Load(), l.excused.Load())
+	l.t.Logf("%d calls of users, %d of which failed during an outage", l.calls.Load(), l.excused.Load())
 	for _, what := range slices.Sorted(maps.Keys(l.texts)) {
 		l.t.Logf("during an outage: %s: %s", what, l.texts[what])
 	}
@@ -153,7 +155,8 @@ type user struct {
 	listed []string // objects that are in each list
 	calls  atomic.Int64
 
-	// The number that the user's object has: the last one written, or one that a failed call may have written.
+	// The number that the user's object has: the last one written, or one that a failed call may
+	// have written.
 	written, tried int64
 }
 

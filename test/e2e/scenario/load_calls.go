@@ -78,7 +78,8 @@ func (u *user) write(do func() (*unstructured.Unstructured, error)) error {
 	return u.check(obj)
 }
 
-// check compares an answer with what the user knows of the object. There is no answer where the call failed.
+// check compares an answer with what the user knows of the object. There is no answer where the
+// call failed.
 func (u *user) check(obj *unstructured.Unstructured) error {
 	if obj == nil {
 		return nil
@@ -99,8 +100,8 @@ func (u *user) check(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// intact fails the test unless the object is as the user left it, at all versions, and managedFields
-// know everybody who wrote it.
+// intact fails the test unless the object is as the user left it, at all versions, and
+// managedFields know everybody who wrote it.
 func (u *user) intact(t *testing.T) {
 	t.Helper()
 	for _, version := range u.l.r.Served {

@@ -10,9 +10,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Lossless sends the text of objects with values of all sorts, creates them at each version, reads and
-// updates them at each other one, and compares what comes back, and what etcd holds, with what the API
-// server makes of the same text where no webhook is involved: that is the only loss there is.
+// Lossless sends the text of objects with values of all sorts, creates them at each version, reads
+// and updates them at each other one, and compares what comes back, and what etcd holds, with what
+// the API server makes of the same text where no webhook is involved: that is the only loss there
+// is.
 func Lossless(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
@@ -31,7 +32,8 @@ func Lossless(t *testing.T, e *Env) {
 // A value is a JSON value as a user sends it.
 type value struct {
 	name, sent string
-	// read is how it comes back, where the API server changes it. It does so without a webhook as well.
+	// read is how it comes back, where the API server changes it. It does so without a webhook as
+	// well.
 	read string
 }
 
@@ -45,7 +47,8 @@ func values() []value {
 		{name: "ratio", sent: "0.1"},
 		{name: "tiny", sent: "1e-7"},
 		{name: "odd", sent: "3.141592653589793"},
-		// The API server reads a number that is not an int64 as a float64 and writes it as short as it can.
+		// The API server reads a number that is not an int64 as a float64 and writes it as short as
+		// it can.
 		{name: "trailingZero", sent: "1.10", read: "1.1"},
 		{name: "wholeFloat", sent: "1.0", read: "1"},
 		{name: "exponent", sent: "1.5e10", read: "15000000000"},
@@ -107,8 +110,8 @@ func controlCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 			properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}]}}`)
 }
 
-// keepsAllValues creates an object at a version, and the same one where nothing is converted, and edits
-// it at each other version.
+// keepsAllValues creates an object at a version, and the same one where nothing is converted, and
+// edits it at each other version.
 func keepsAllValues(s subject, control *Resource, created string) {
 	name := s.Plural + "-created-at-" + created
 	c := s

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// LosslessFields has objects whose fields the versions do not share: big numbers, null, empty and absent
-// ones, and what the other versions cannot say. Each is created at a version, updated at each other one,
-// and is the same again when it is read at its own.
+// LosslessFields has objects whose fields the versions do not share: big numbers, null, empty and
+// absent ones, and what the other versions cannot say. Each is created at a version, updated at
+// each other one, and is the same again when it is read at its own.
 func LosslessFields(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
@@ -89,8 +89,8 @@ func with(members string, fields ...string) []string {
 	return all
 }
 
-// comesBack creates an object at a version, edits a field of spec at each other one, and wants all else
-// to be as it was when the object is read at its own version again.
+// comesBack creates an object at a version, edits a field of spec at each other one, and wants all
+// else to be as it was when the object is read at its own version again.
 func (s subject) comesBack(version string, number int, members, field string) {
 	s.t.Helper()
 	name := fmt.Sprintf("%s-%d", version, number)
@@ -114,7 +114,8 @@ func (s subject) comesBack(version string, number int, members, field string) {
 	}
 }
 
-// keepsNothing holds that etcd has nothing kept of the version that it stores: that is in its fields.
+// keepsNothing holds that etcd has nothing kept of the version that it stores: that is in its
+// fields.
 func (s subject) keepsNothing(name string) {
 	s.t.Helper()
 	for place, value := range keptIn(s.t, s.Stored(s.t, name)) {
@@ -138,8 +139,8 @@ func editWins(s subject) {
 	s.keeps("edited", nil)
 }
 
-// nullIsDropped shows what the API server does itself: a null that the schema does not allow is as good
-// as absent.
+// nullIsDropped shows what the API server does itself: a null that the schema does not allow is as
+// good as absent.
 func nullIsDropped(s subject) {
 	s.create("v1", "null", `"hostPort":null,"spec":{"image":null}`)
 	s.storedAs("v2", "null", `"spec":{}`)

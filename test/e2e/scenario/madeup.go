@@ -15,8 +15,8 @@ import (
 // madeUpGroup is that of the kinds that scenarios make up.
 const madeUpGroup = "madeup.example.com"
 
-// madeUpVersions returns the versions of a made-up kind, oldest first. The one in the middle is the hub
-// and the one that is stored.
+// madeUpVersions returns the versions of a made-up kind, oldest first. The one in the middle is the
+// hub and the one that is stored.
 func madeUpVersions() []string { return []string{"v1alpha1", "v1beta1", "v1"} }
 
 // madeUp returns a kind that convert converts.

@@ -13,7 +13,7 @@ import (
 )
 
 // guardMessage is what a user reads of a converter that oversteps.
-const guardMessage = "converter changed what is not its own, let it edit no metadata but labels and annotations"
+const guardMessage = "converter changed fields it must not change, let it edit only labels and annotations in metadata"
 
 // Metadata has converters change metadata: what they do to labels and annotations is kept, anything
 // else is refused, with a message of webhookd's.

@@ -13,8 +13,8 @@ import (
 
 // MigratedByHand retires a version without the controller that there is for it: the version is not
 // served any more, what is stored at it is read and written back, the version is struck from
-// status.storedVersions and removed from the CRD. Up to then nothing is lost and webhookd is needed,
-// from then on it is not.
+// status.storedVersions and removed from the CRD. Up to then nothing is lost and webhookd is
+// needed, from then on it is not.
 func MigratedByHand(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
@@ -68,8 +68,8 @@ func (p *population) unserved(t *testing.T, e *Env) {
 	p.snapshot(t)
 }
 
-// written writes as ever after the old version is gone. Only an object whose managedFields name that
-// version still cannot be applied to, until they do not: kubernetes#111937.
+// written writes as ever after the old version is gone. Only an object whose managedFields name
+// that version still cannot be applied to, until they do not: kubernetes#111937.
 func (p *population) written(t *testing.T, forgotten string) {
 	t.Helper()
 	for _, name := range p.names {

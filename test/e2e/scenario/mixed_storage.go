@@ -11,8 +11,8 @@ import (
 )
 
 // MixedStoredVersions flips the storage version while there are objects, there and back. Etcd then
-// holds both versions, and each reader sees one: alone, in whole lists and in pages. An object moves to
-// the new version with its next write.
+// holds both versions, and each reader sees one: alone, in whole lists and in pages. An object
+// moves to the new version with its next write.
 func MixedStoredVersions(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)

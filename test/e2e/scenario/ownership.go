@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ownership tells what managedFields say: for each manager, with the version that it manages at, the
-// fields that it owns. "alice v1beta1" has ".hostPort .spec.image".
+// ownership tells what managedFields say: for each manager, with the version that it manages at,
+// the fields that it owns. "alice v1beta1" has ".hostPort .spec.image".
 func ownership(t *testing.T, obj *unstructured.Unstructured) map[string]string {
 	t.Helper()
 	owners := map[string]string{}

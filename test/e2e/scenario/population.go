@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A population is CronTabs that nobody writes while something goes wrong, so that they have to be the
-// same afterwards, to the byte: as read at every version, and as etcd holds them.
+// A population is CronTabs that no one writes while something goes wrong, so that they have to be
+// the same afterwards, to the byte: as read at every version, and as etcd holds them.
 type population struct {
 	r     *Resource
 	names []string

@@ -8,8 +8,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// References makes a CRD refer to webhookd in both ways, one after the other, and ask for each version
-// of ConversionReview, alone and with others before it, one of which no server knows.
+// References makes a CRD refer to webhookd in both ways, one after the other, and ask for each
+// version of ConversionReview, alone and with others before it, one of which no server knows.
 func References(t *testing.T, e *Env) {
 	t.Helper()
 	p := cronTab()

@@ -113,8 +113,8 @@ func (r *Resource) Path(version string) string {
 	return "/apis/" + r.Group + "/" + version + "/namespaces/" + r.Namespace + "/" + r.Plural
 }
 
-// Table asks for objects as a table, as `kubectl get` does. More is what comes behind the path of the
-// objects: empty, /NAME or a query.
+// Table asks for objects as a table, as `kubectl get` does. More is what comes behind the path of
+// the objects: empty, /NAME or a query.
 func (r *Resource) Table(t *testing.T, version, more string) (*metav1.Table, error) {
 	t.Helper()
 	text, err := r.raw.Get().RequestURI(r.Path(version)+more).

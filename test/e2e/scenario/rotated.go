@@ -11,9 +11,9 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// Rotated replaces webhookd's certificate under load, and then the CA the way that fails nobody: the
-// bundle of the CRD has both CAs before the first certificate of the new one is served, and the old one
-// leaves it afterwards. No call may fail.
+// Rotated replaces webhookd's certificate under load, and then the CA in the order that fails no
+// call: the bundle of the CRD has both CAs before the first certificate of the new one is served,
+// and the old one leaves it afterwards. No call may fail.
 func Rotated(t *testing.T, e *Env) {
 	t.Helper()
 	replicas := e.Replicas(t, 1, "--drain-delay", drainDelay)
@@ -60,8 +60,8 @@ func (rot *rotation) trust(t *testing.T, cas ...*tlstest.CA) {
 }
 
 // serve gives webhookd a certificate of ca while it runs, and then makes the API server see it: as
-// connections keep the certificate that they were made with, those that there are end, by a move to a
-// replica that took the new certificate as well.
+// connections keep the certificate that they were made with, those that there are end, by a move to
+// a replica that took the new certificate as well.
 func (rot *rotation) serve(t *testing.T, ca *tlstest.CA) {
 	t.Helper()
 	hosts := rot.e.Options(t).Hosts
@@ -69,8 +69,8 @@ func (rot *rotation) serve(t *testing.T, ca *tlstest.CA) {
 	next := webhook.Start(t, webhook.Options{
 		Hosts: hosts, CA: rot.replicas.CA(), Dir: old.SecretDir(), Flags: []string{"--drain-delay", drainDelay},
 	})
-	// The API server keeps what served the CRD before its last change for a while, for watches, and with
-	// it the bundle of then. No one sees its calls.
+	// The API server keeps what served the CRD before its last change for a while, for watches, and
+	// with it the bundle of then. No one sees its calls.
 	next.AllowLog("TLS handshake error")
 	oldBefore, nextBefore := reloads(t, old), reloads(t, next)
 	tlstest.SwapSecretDir(t, old.SecretDir(), ca.Issue(t, tlstest.Leaf{Hosts: hosts}).Files())

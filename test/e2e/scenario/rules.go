@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Rules has rules alone convert a Relay between three versions: fields are renamed, moved into an object
-// and out of it, joined and split by a template, their values are mapped, and two fields that others do
-// not have are kept.
+// Rules has rules alone convert a Relay between three versions: fields are renamed, moved into an
+// object and out of it, joined and split by a template, their values are mapped, and two fields
+// that others do not have are kept.
 func Rules(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
@@ -42,8 +42,8 @@ func Rules(t *testing.T, e *Env) {
 	s.run("another version becomes the stored one", func(s subject) { relayStored(s, e) })
 }
 
-// byRules has a scenario's kinds of the examples converted by rules, where all has to be as with the
-// converters that are compiled in.
+// byRules has a scenario's kinds of the examples converted by rules, where all has to be as with
+// the converters that are compiled in.
 func byRules(run func(t *testing.T, e *Env)) func(t *testing.T, e *Env) {
 	return func(t *testing.T, e *Env) {
 		t.Helper()
@@ -51,7 +51,8 @@ func byRules(run func(t *testing.T, e *Env)) func(t *testing.T, e *Env) {
 	}
 }
 
-// ruleEditWins changes, at a version that has one value for two, the value that an annotation keeps.
+// ruleEditWins changes, at a version that has one value for two, the value that an annotation
+// keeps.
 func ruleEditWins(s subject) {
 	s.create("v1alpha1", "edited", `"spec":{"host":"localhost","mode":"manual","note":"mine"}`)
 	s.wants("v1", "edited", `"spec":{"upstream":{"host":"localhost"},"policy":"Preview"}`)
@@ -70,8 +71,8 @@ func (s subject) rewrite(version, name, members string) {
 	s.update(version, withMembers(s.read(version, name), s.object(version, name, members)))
 }
 
-// keptByRules has two users work on an object at versions of which each has a field that neither the
-// other nor the stored one has.
+// keptByRules has two users work on an object at versions that each have a field that neither
+// the other nor the stored one has.
 func keptByRules(s subject) {
 	const (
 		created = `"spec":{"image":"a","size":9007199254740993,"host":"h","port":"1","mode":"manual","note":"mine"}`
@@ -116,8 +117,8 @@ func (s subject) keeps(name string, want map[string]string) {
 	}
 }
 
-// keptIn returns the values that the annotations of an object keep, by version and path, as JSON: null for what was
-// not there. It has no other annotations.
+// keptIn returns the values that the annotations of an object keep, by version and path, as JSON:
+// null for what was not there. It has no other annotations.
 func keptIn(t *testing.T, obj *unstructured.Unstructured) map[string]string {
 	t.Helper()
 	kept := map[string]string{}
@@ -137,8 +138,8 @@ func keptIn(t *testing.T, obj *unstructured.Unstructured) map[string]string {
 	return kept
 }
 
-// relayStored has the hub stored, and then the oldest version: objects that are there stay as they are
-// until they are written, and are the same for each reader.
+// relayStored has the hub stored, and then the oldest version: objects that are there stay as they
+// are until they are written, and are the same for each reader.
 func relayStored(s subject, e *Env) {
 	p := relay()
 	s.create("v1", "moves", `"spec":{"limits":{"burst":1}}`)

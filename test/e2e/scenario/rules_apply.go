@@ -84,7 +84,8 @@ func relayGivenUp(s subject) {
 	s.storedAs("v1beta1", "given-up", `"spec":{"size":2}`)
 }
 
-// relayManagerMoves has a manager apply at one version after the other, beside others at two of them.
+// relayManagerMoves has a manager apply at one version after the other, beside others at two of
+// them.
 func relayManagerMoves(s subject) {
 	at := map[string]struct{ applies, owns string }{
 		"v1alpha1": {
@@ -120,8 +121,8 @@ func relayManagerMoves(s subject) {
 
 // labelsMove does so with labels: the API server then sends what is left of the object without the
 // manager's fields, which has no metadata (kubernetes#117356). Where there are managers at three
-// versions, it may make that a metadata of null of its own accord, and refuse that itself. It goes over
-// the versions in any order, so that one of a few tries succeeds.
+// versions, it may make that a metadata of null of its own accord, and refuse that itself. It goes
+// over the versions in any order, so that one of a few tries succeeds.
 func labelsMove(s subject) {
 	dev, beta, ops := relayTeams(s, "labelled")
 	mover := beta

@@ -16,15 +16,15 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// rulesGroup is the group of the kinds that are converted by rules. The examples' kinds are in it as
-// they are in example.com, where webhookd has converters of its own for them.
+// rulesGroup is the group of the kinds that are converted by rules. The examples' kinds are in it
+// as they are in example.com, where webhookd has converters of its own for them.
 const rulesGroup = "rules.example.com"
 
 //go:embed testdata/rules testdata/crds
 var ruleFiles embed.FS
 
-// ByRules returns an Env in the same cluster where webhookd converts by the rules of testdata, and the
-// CRDs of the examples are those that the rules are about.
+// ByRules returns an Env in the same cluster where webhookd converts by the rules of testdata, and
+// the CRDs of the examples are those that the rules are about.
 func (e *Env) ByRules(t *testing.T) *Env {
 	t.Helper()
 	byRules := *e
@@ -112,7 +112,8 @@ func (f *ruleFolders) knows(t *testing.T, crd *apiextensionsv1.CustomResourceDef
 	f.reloads(t, "success", func() { tlstest.SwapSecretDir(t, f.path("crds"), f.crds) })
 }
 
-// change replaces a text in a file of rules, and waits for webhookd to take the change over, or not.
+// change replaces a text in a file of rules, and waits for webhookd to take the change over, or
+// not.
 func (f *ruleFolders) change(t *testing.T, name, old, replacement, result string) {
 	t.Helper()
 	was := string(f.rules[name])

@@ -8,8 +8,8 @@ import (
 
 const relayRules = "relays." + rulesGroup + ".yaml"
 
-// RulesReloaded changes rules while webhookd and the API server run, and breaks them: what was good last
-// is served on. Users who work meanwhile notice nothing.
+// RulesReloaded changes rules while webhookd and the API server run, and breaks them: what was good
+// last is served on. Users who work meanwhile notice nothing.
 func RulesReloaded(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
@@ -28,14 +28,15 @@ func RulesReloaded(t *testing.T, e *Env) {
 	p.unharmed(t, was)
 }
 
-// rulesChanged has a rule say that the other of two old values is what the one new value comes from.
+// rulesChanged has a rule say that the other of two old values is what the one new value comes
+// from.
 func rulesChanged(s subject, e *Env) {
 	s.create("v1", "changed", `"spec":{"policy":"Preview"}`)
 	s.wants("v1alpha1", "changed", `"spec":{"mode":"none"}`)
 	e.rules.change(s.t, relayRules, "none: Preview, manual: Preview", "manual: Preview, none: Preview", "success")
 	s.wants("v1alpha1", "changed", `"spec":{"mode":"manual"}`)
-	// A watch cache has what the rules said when it converted the object, until it begins anew, as it does
-	// when the CRD changes.
+	// A watch cache has what the rules said when it converted the object, until it begins again, as
+	// it does when the CRD changes.
 	if !e.Cluster.WatchCache() {
 		s.lists("v1alpha1", map[string]string{"changed": `"spec":{"mode":"manual"}`})
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Schemas has the API server apply what the schemas of the versions say to what a converter returns.
+// Schemas has the API server apply what the schemas of the versions say to what a converter
+// returns.
 func Schemas(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.InProcess(t, madeUp("Untidy", leaveBehind), madeUp("Tiered", unchanged))
@@ -52,8 +53,8 @@ func prunedBySchema(s subject) {
 	s.lists("v1", map[string]string{"new": `"spec":{"grams":250}`, "old": `"spec":{"grams":260}`})
 }
 
-// defaultsOfSource holds that a default is set before a conversion, by the version of the request or by
-// that of what etcd holds, and that none is set behind one.
+// defaultsOfSource holds that a default is set before a conversion, by the version of the request
+// or by that of what etcd holds, and that none is set behind one.
 func defaultsOfSource(s subject) {
 	s.create("v1alpha1", "alpha", `"spec":{}`)
 	s.storedAs("v1beta1", "alpha", `"spec":{"tier":"of-v1alpha1"}`)

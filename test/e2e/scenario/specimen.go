@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A specimen is an object of a compiled-in kind in two states, and the patches between them, as they
-// are written at each version. Its members are all but apiVersion, kind and metadata.
+// A specimen is an object of a compiled-in kind in two states, and the patches between them, as
+// they are written at each version. Its members are all but apiVersion, kind and metadata.
 type specimen struct {
 	crd string
 	at  map[string]specimenAt
@@ -33,8 +33,8 @@ type specimenSubject struct {
 	specimen
 }
 
-// subjects installs the CRDs of all specimens, as they are in the examples. It does so before anything
-// else happens: the API server lets a first create wait for two seconds.
+// subjects installs the CRDs of all specimens, as they are in the examples. It does so before
+// anything else happens: the API server lets a first create wait for two seconds.
 func (e *Env) subjects(t *testing.T, w subjectTarget) []specimenSubject {
 	t.Helper()
 	all := e.specimens()
@@ -91,8 +91,8 @@ func database() specimen {
 	}}
 }
 
-// having returns a specimen that has another text where it has this one: a template splits at a colon and
-// knows nothing of brackets.
+// having returns a specimen that has another text where it has this one: a template splits at a
+// colon and knows nothing of brackets.
 func (p specimen) having(replacement, old string) specimen {
 	at := map[string]specimenAt{}
 	for version, a := range p.at {
@@ -105,7 +105,8 @@ func (p specimen) having(replacement, old string) specimen {
 	return specimen{crd: p.crd, at: at}
 }
 
-// is compares an object, as it is read at each version and as etcd holds it, with a state of a specimen.
+// is compares an object, as it is read at each version and as etcd holds it, with a state of a
+// specimen.
 func (s subject) is(name string, state func(version string) string) {
 	s.t.Helper()
 	for _, version := range s.Served {

@@ -24,7 +24,8 @@ func (e *Env) storedVersions(t *testing.T, r *Resource) []string {
 	return crd.Status.StoredVersions
 }
 
-// setStoredVersions says which versions the objects in etcd may have. The API server does not check it.
+// setStoredVersions says which versions the objects in etcd may have. The API server does not check
+// it.
 func (e *Env) setStoredVersions(t *testing.T, r *Resource, versions ...string) {
 	t.Helper()
 	crds := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions()

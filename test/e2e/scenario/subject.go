@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// A subject is a resource that a scenario works on, for the test that does it. Objects are written as
-// JSON, without apiVersion, kind and metadata.
+// A subject is a resource that a scenario works on, for the test that does it. Objects are written
+// as JSON, without apiVersion, kind and metadata.
 type subject struct {
 	*Resource
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Subresources reads and writes status and scale at each version that is served. The field that scale
-// scales has another name at one version of Database than at the others.
+// Subresources reads and writes status and scale at each version that is served. The field that
+// scale scales has another name at one version of Database than at the others.
 func Subresources(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)

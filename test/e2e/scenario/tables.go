@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Tables asks for what `kubectl get` shows, at each version: its columns come from the fields of that
-// version, and a row may hold the object, its metadata or nothing. Selectable fields are those of the
-// version as well.
+// Tables asks for what `kubectl get` shows, at each version: its columns come from the fields of
+// that version, and a row may hold the object, its metadata or nothing. Selectable fields are those
+// of the version as well.
 func Tables(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)

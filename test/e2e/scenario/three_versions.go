@@ -11,10 +11,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ThreeVersions has objects of two kinds created, read, updated and listed at each of three versions,
-// of which each is the stored one in turn, so that in the end objects are stored at all of them. The
-// versions of the one kind have the same fields. Those of the other do not: what v1 calls grams and
-// recipient is weight and to in the versions before.
+// ThreeVersions has objects of two kinds created, read, updated and listed at each of three
+// versions, each of which is the stored one in turn, so that in the end objects are stored at all
+// of them. The versions of the one kind have the same fields. Those of the other do not: what v1
+// calls grams and recipient is weight and to in the versions before.
 func ThreeVersions(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.InProcess(t, madeUp("Letter", unchanged),
@@ -54,8 +54,8 @@ func convertParcel(_ context.Context, obj *jsondoc.Object, from, to string) erro
 	return nil
 }
 
-// eachVersionStored makes each version the stored one and works with objects at all of them. Members
-// writes an object at a version.
+// eachVersionStored makes each version the stored one and works with objects at all of them.
+// Members writes an object at a version.
 func eachVersionStored(s subject, e *Env, members func(version, text string, number int) string) {
 	want := map[string]func(version string) string{}
 	for i, storage := range madeUpVersions() {

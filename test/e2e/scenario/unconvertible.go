@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Unconvertible puts Databases into etcd that no converter can convert, among others: some at the storage
-// version, some at an older one. Where users need a conversion, they read which object it is and why,
-// alone and in lists; the others can be read alone. The version that an object is stored at repairs it,
-// and deletes it.
+// Unconvertible puts Databases into etcd that no converter can convert, among others: some at the
+// storage version, some at an older one. Where users need a conversion, they read which object it
+// is and why, alone and in lists; the others can be read alone. The version that an object is
+// stored at repairs it, and deletes it.
 func Unconvertible(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
@@ -59,8 +59,8 @@ func Unconvertible(t *testing.T, e *Env) {
 	t.Logf("all versions can be listed %s after the repair", time.Since(began).Round(time.Millisecond))
 }
 
-// broken is objects that cannot be converted from the version that they are stored at to another: one
-// to fix and one to delete.
+// broken is objects that cannot be converted from the version that they are stored at to another:
+// one to fix and one to delete.
 type broken struct {
 	r        *Resource
 	storedAt string

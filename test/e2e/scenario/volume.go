@@ -17,8 +17,8 @@ import (
 //nolint:gochecknoglobals // a flag of the test binary
 var volume = flag.Int("volume", 1000, "objects in the scenario Volume")
 
-// Volume measures what many objects that are stored at an old version cost: a list of them at the new
-// version and, with a watch cache, filling it from nothing. The figures are in the test's log.
+// Volume measures what many objects that are stored at an old version cost: a list of them at the
+// new version and, with a watch cache, filling it from nothing. The figures are in the test's log.
 func Volume(t *testing.T, e *Env) {
 	t.Helper()
 	n := *volume
@@ -56,7 +56,8 @@ func oldCronTab(r *Resource, name string, i int) []byte {
 		r.Group, name, 1024+i%60000, i%10, name, "kubectl", r.Group, "helm", r.Group, name, r.Namespace, i)
 }
 
-// chill empties the watch cache: the API server starts again, or at least serves the resource again.
+// chill empties the watch cache: the API server starts again, or at least serves the resource
+// again.
 func (e *Env) chill(t *testing.T, r *Resource) {
 	t.Helper()
 	if restarter, ok := e.Cluster.(cluster.Restarter); ok {
@@ -66,8 +67,8 @@ func (e *Env) chill(t *testing.T, r *Resource) {
 	e.UpdateCRD(t, r.Name, func(*apiextensionsv1.CustomResourceDefinition) {})
 }
 
-// fill asks for an object at v1, which makes the API server serve the resource and so fill its watch
-// cache, and waits until each object has been converted.
+// fill asks for an object at v1, which makes the API server serve the resource and so fill its
+// watch cache, and waits until each object has been converted.
 func (r *Resource) fill(t *testing.T, w *webhook.Process, n int) {
 	t.Helper()
 	before := r.Converted(t, w)
@@ -125,7 +126,8 @@ func (r *Resource) clear(t *testing.T) {
 	}
 }
 
-// measure logs what n objects cost, and fails the test unless webhookd converted as many as it had to.
+// measure logs what n objects cost, and fails the test unless webhookd converted as many as it had
+// to.
 func measure(t *testing.T, w *webhook.Process, what string, n, converted int, do func()) {
 	t.Helper()
 	const objects, cpu = "webhookd_objects_total", "process_cpu_seconds_total"
@@ -144,7 +146,8 @@ func measure(t *testing.T, w *webhook.Process, what string, n, converted int, do
 	}
 }
 
-// ownCPU returns the CPU time of this process: of the API server and etcd as well where they are in it.
+// ownCPU returns the CPU time of this process: of the API server and etcd as well where they are in
+// it.
 func ownCPU(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

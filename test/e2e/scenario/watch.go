@@ -82,7 +82,8 @@ func (w watching) changes() {
 	}
 }
 
-// selected watches the objects that have a label. An object that loses it is deleted for the watcher.
+// selected watches the objects that have a label. An object that loses it is deleted for the
+// watcher.
 func (w watching) selected() {
 	begin := w.now()
 	storage := w.Storage
@@ -130,9 +131,9 @@ func (w watching) initial() {
 	w.empty()
 }
 
-// bookmarks waits for the one that the watch cache sends before a watch ends: it tells a watcher how far
-// it is although no event was its own. What comes after is seen from there. Without a watch cache a
-// watch goes on from its last event.
+// bookmarks waits for the one that the watch cache sends before a watch ends: it tells a watcher
+// how far it is although no event was its own. What comes after is seen from there. Without a watch
+// cache a watch goes on from its last event.
 func (w watching) bookmarks() {
 	begin := w.now()
 	name := metav1.ListOptions{ResourceVersion: begin, FieldSelector: "metadata.name=marked"}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// tables watches as `kubectl get --watch` does: each event is a table of one row, and that row holds
-// the object at the version.
+// tables watches as `kubectl get --watch` does: each event is a table of one row, and that row
+// holds the object at the version.
 func (w watching) tables() {
 	begin := w.now()
 	storage := w.Storage

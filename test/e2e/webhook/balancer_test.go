@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// TestBalancerTakesTargetsInTurn holds that connections go round, that one which does not answer is left
-// out, and that a set of targets can be replaced.
+// TestBalancerTakesTargetsInTurn holds that connections go round, that one which does not answer is
+// left out, and that a set of targets can be replaced.
 func TestBalancerTakesTargetsInTurn(t *testing.T) {
 	t.Parallel()
 	a, b, dead := greeter(t, "a"), greeter(t, "b"), "127.0.0.1:1"

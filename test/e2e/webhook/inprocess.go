@@ -21,8 +21,8 @@ import (
 )
 
 // StartInProcess serves kinds that are not compiled into webhookd beside those that are, wired as
-// cmd/webhookd wires it, in the test's process and until the test ends. Its log has the failed reviews,
-// panics and what net/http has to say; they fail the test unless they are allowed.
+// cmd/webhookd wires it, in the test's process and until the test ends. Its log has the failed
+// reviews, panics and what net/http has to say; they fail the test unless they are allowed.
 func StartInProcess(t *testing.T, o Options, kinds ...converters.Kind) *Process {
 	t.Helper()
 	if len(o.Flags) > 0 {

@@ -21,8 +21,8 @@ type sample struct {
 	value  float64
 }
 
-// Sum adds up the samples of a metric that have all these labels, which are given as names and values
-// in turn. It is 0 where there is none.
+// Sum adds up the samples of a metric that have all these labels, which are given as names and
+// values in turn. It is 0 where there is none.
 func (m Metrics) Sum(name string, labels ...string) float64 {
 	sum := 0.0
 	for _, s := range m {

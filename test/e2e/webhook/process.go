@@ -25,8 +25,8 @@ type Options struct {
 	CA *tlstest.CA
 	// Hosts are the names and addresses of the certificate. Default 127.0.0.1 and localhost.
 	Hosts []string
-	// Flags are further flags of `webhookd serve`; they win over those of Start, whose drain-delay is
-	// none. They mean nothing in process.
+	// Flags are further flags of `webhookd serve`; they win over those of Start, whose drain-delay
+	// is none. They mean nothing in process.
 	Flags []string
 	// Dir keeps the certificate: a later webhookd with the same Dir and CA serves the same one.
 	// Default: a folder of the test's.
@@ -50,8 +50,8 @@ type Process struct {
 	killed    bool  // by Kill
 }
 
-// Start runs `webhookd serve` as a process of its own until the test ends, which is when it has to end
-// in order. The test fails if its log has a warning or an error that was not allowed.
+// Start runs `webhookd serve` as a process of its own until the test ends, which is when it has to
+// end in order. The test fails if its log has a warning or an error that was not allowed.
 func Start(t *testing.T, o Options) *Process {
 	t.Helper()
 	p := newProcess(t, &o)
@@ -141,8 +141,8 @@ func (p *Process) Metrics(t *testing.T) Metrics {
 // Log returns the lines that the log has so far.
 func (p *Process) Log() []string { return p.log.all() }
 
-// AllowLog says that the log may have warnings and errors with one of these texts in them. It may be
-// called after they were written.
+// AllowLog says that the log may have warnings and errors with one of these texts in them. It may
+// be called after they were written.
 func (p *Process) AllowLog(substrings ...string) { p.log.allow(substrings) }
 
 // Terminate asks webhookd to end, as the kubelet does: SIGTERM.

@@ -17,8 +17,8 @@ type Converter struct {
 	group string
 }
 
-// Converter makes the converter of a CRD with these versions, of which the first is stored, whose conversion h describes.
-// Each one has connections of its own, unless h is the same.
+// Converter makes the converter of a CRD with these versions, the first of which is stored, whose
+// conversion h describes. Each one has connections of its own, unless h is the same.
 func (s *Server) Converter(tb testing.TB, gk schema.GroupKind, versions []string, h Hook) *Converter {
 	tb.Helper()
 	factory, err := conversion.NewCRConverterFactory(s, s.authentication)
@@ -32,8 +32,8 @@ func (s *Server) Converter(tb testing.TB, gk schema.GroupKind, versions []string
 	return &Converter{safe: safe, group: gk.Group}
 }
 
-// To converts an object, or a list of them, as the API server does after reading and before writing. The error is the one
-// that the user reads.
+// To converts an object, or a list of them, as the API server does after reading and before
+// writing. The error is the one that the user reads.
 func (c *Converter) To(in runtime.Object, version string) (runtime.Object, error) {
 	return c.safe.ConvertToVersion(in, schema.GroupVersion{Group: c.group, Version: version})
 }

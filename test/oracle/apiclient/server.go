@@ -14,8 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Server is the conversion client of one API server with its connections. Its zero value has nothing to call. The fields
-// must not change once a [Converter] was made; it is safe for concurrent use then.
+// A Server is the conversion client of one API server with its connections. Its zero value has
+// nothing to call. The fields must not change once a [Converter] was made; it is safe for
+// concurrent use then.
 type Server struct {
 	// Endpoint resolves the Service, as the API server does for each request: to the ClusterIP, or
 	// with --enable-aggregator-routing to an endpoint.

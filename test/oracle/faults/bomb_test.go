@@ -15,7 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
-// bombs are expressions that take very long, or make very much of little, if they are let. Each is the toHub of a string.
+// bombs are expressions that take very long, or make very much of little, if they are let. Each is
+// the toHub of a string.
 func bombs() []string {
 	return []string{
 		`self.matches("^(a+)+$") ? self : "n"`,
@@ -36,8 +37,9 @@ func bombs() []string {
 	}
 }
 
-// TestP4Bombs runs each such expression, in rules of its own, on three texts (45 cases): each review is answered soon, and the
-// memory stays what it is. What the checker refuses is not served, which is an answer as well.
+// TestP4Bombs runs each such expression, in rules of its own, on three texts (45 cases): each
+// review is answered soon, and the memory stays what it is. What the checker refuses is not served,
+// which is an answer as well.
 func TestP4Bombs(t *testing.T) {
 	t.Parallel()
 	rules, crds := t.TempDir(), t.TempDir()
@@ -62,7 +64,7 @@ func TestP4Bombs(t *testing.T) {
 	var slowest time.Duration
 	var largest int64
 	for i, expression := range bombs() {
-		for _, size := range []int{1 << 10, 32 << 10, 1 << 20} { // none fits the schema, which nobody has checked yet
+		for _, size := range []int{1 << 10, 32 << 10, 1 << 20} { // none fits the schema, which is not checked yet
 			object := fmt.Sprintf(`{"apiVersion":"ruled.example.com/v1beta1","kind":"Bomb%d","metadata":{"name":"b"},"spec":{"text":%q}}`,
 				i, strings.Repeat("a", size))
 			cpu, resident := p.CPU(), p.ResetPeakMemory()

@@ -27,8 +27,8 @@ func issue(t *testing.T, ca *tlstest.CA) tlstest.Pair {
 	return ca.Issue(t, tlstest.Leaf{Hosts: []string{apiclient.ServiceHost, "127.0.0.1"}})
 }
 
-// TestC1SwapUnderLoad replaces the certificate again and again while connections are made, and calls: none fails, and each
-// certificate is served at once.
+// TestC1SwapUnderLoad replaces the certificate again and again while connections are made, and
+// calls: none fails, and each certificate is served at once.
 func TestC1SwapUnderLoad(t *testing.T) {
 	t.Parallel()
 	swaps := scaled(200, 10000)
@@ -57,8 +57,9 @@ func TestC1SwapUnderLoad(t *testing.T) {
 		swaps, h.Calls(), rate, calls.Calls(), load.Percentile(took, 50), load.Percentile(took, 99))
 }
 
-// TestC3EventsAreLost fills the kernel's queue of events while the process sleeps, so that the event of the swap is lost. The
-// poll is out of reach: it is the overflow itself that makes the process look.
+// TestC3EventsAreLost fills the kernel's queue of events while the process sleeps, so that the
+// event of the swap is lost. The poll is out of reach: it is the overflow itself that makes the
+// process look.
 func TestC3EventsAreLost(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -95,8 +96,8 @@ func eventQueue(t *testing.T) int {
 	return n
 }
 
-// TestC5FilesGone takes the files away for a while: the last good certificate is served, the process is ready all the time,
-// and takes the next pair.
+// TestC5FilesGone takes the files away for a while: the last good certificate is served, the
+// process is ready all the time, and takes the next pair.
 func TestC5FilesGone(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -131,7 +132,8 @@ func TestC5FilesGone(t *testing.T) {
 	t.Logf("%d handshakes and %d calls, none failed; restored files were served after %s", h.Calls(), calls.Calls(), took)
 }
 
-// TestC6FilesReplacedInPlace writes key and certificate one after the other, so that half of the time they are no pair.
+// TestC6FilesReplacedInPlace writes key and certificate one after the other, so that half of the
+// time they are no pair.
 func TestC6FilesReplacedInPlace(t *testing.T) {
 	t.Parallel()
 	rounds, gap := scaled(100, 1000), scaled(10*time.Millisecond, 50*time.Millisecond)
@@ -160,8 +162,8 @@ func writePair(t *testing.T, dir string, pair tlstest.Pair, gap time.Duration) {
 	write(t, filepath.Join(dir, "tls.crt"), string(pair.Cert))
 }
 
-// TestC12ExpiredCertificate is served: whether it is good enough is for the client to say. The kubelet does not restart
-// the process for it, and the balancer leaves it.
+// TestC12ExpiredCertificate is served: whether it is good enough is for the client to say. The
+// kubelet does not restart the process for it, and the balancer leaves it.
 func TestC12ExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	ca, secret := tlstest.NewCA(t, "faults"), filepath.Join(t.TempDir(), "tls")
@@ -194,7 +196,8 @@ func TestC12ExpiredCertificate(t *testing.T) {
 	calls.NoFailures()
 }
 
-// TestX3FIPS runs the binary in both modes of FIPS 140-3: calls and a change of the certificate go as ever.
+// TestX3FIPS runs the binary in both modes of FIPS 140-3: calls and a change of the certificate go
+// as ever.
 func TestX3FIPS(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"on", "only"} {

@@ -81,8 +81,8 @@ func (k *trickle) slowest() time.Duration {
 	return most
 }
 
-// TestR3SlowClients has a thousand clients trickle their headers, and two hundred their bodies: all are cut off in time, and
-// reviews go through as ever (I04, I05).
+// TestR3SlowClients has a thousand clients trickle their headers, and two hundred their bodies: all
+// are cut off in time, and reviews go through as ever (I04, I05).
 func TestR3SlowClients(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -115,8 +115,8 @@ func TestR3SlowClients(t *testing.T) {
 		inHeader, headers.codes, inBody, bodies.codes, l.Calls(), before, after)
 }
 
-// TestI06StalledReaders has clients send large reviews and read no answer. What they hold is bounded, so that others go on, and
-// it ends with the write-grace.
+// TestI06StalledReaders has clients send large reviews and read no answer. What they hold is
+// bounded, so that others go on, and it ends with the write-grace.
 func TestI06StalledReaders(t *testing.T) {
 	t.Parallel()
 	const container = 256 << 20
@@ -164,7 +164,8 @@ func stall(t *testing.T, p *process.Process, ca *tlstest.CA, body []byte) {
 	for rest := body; err == nil && len(rest) > 0; rest = rest[min(len(rest), 64<<10):] {
 		_, err = c.Write(rest[:min(len(rest), 64<<10)])
 	}
-	// One that was refused has its connection closed while it writes; the others wait, and write until that fails.
+	// One that was refused has its connection closed while it writes; the others wait, and write
+	// until that fails.
 	for ; err == nil; wait.For(t, 100*time.Millisecond) {
 		_, err = c.Write([]byte(" "))
 		if t.Context().Err() != nil {
@@ -176,8 +177,8 @@ func stall(t *testing.T, p *process.Process, ca *tlstest.CA, body []byte) {
 	}
 }
 
-// TestR4TooManyConnections leaves the process without descriptors (I24): it stays alive, and answers again at once when they
-// are there.
+// TestR4TooManyConnections leaves the process without descriptors (I24): it stays alive, and
+// answers again at once when they are there.
 func TestR4TooManyConnections(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -237,9 +238,10 @@ func TestR6BurstOfConnections(t *testing.T) {
 		len(took), rate, load.Percentile(took, 50), load.Percentile(took, 99), l.Calls())
 }
 
-// TestI39NodeIsLost swallows what goes to one of two replicas and comes from it, as where a node has gone. No client can know:
-// the calls on these connections end with the client's timeout, and those after the balancer has left the node go through.
-// The replica, if it is there after all, keeps nothing of them.
+// TestI39NodeIsLost swallows what goes to one of two replicas and comes from it, as where a node
+// has gone. No client can know: the calls on these connections end with the client's timeout, and
+// those after the balancer has left the node go through. The replica, if it is there after all,
+// keeps nothing of them.
 func TestI39NodeIsLost(t *testing.T) {
 	t.Parallel()
 	const lag, timeout = time.Second, 3 * time.Second

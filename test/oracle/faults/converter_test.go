@@ -15,8 +15,9 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestP1ConverterPanics has one object in ten end in a panic: each of these calls is answered, with the right uid, that the
-// object could not be converted. All other calls go as ever, and so does the process.
+// TestP1ConverterPanics has one object in ten end in a panic: each of these calls is answered, with
+// the right uid, that the object could not be converted. All other calls go as ever, and so does
+// the process.
 func TestP1ConverterPanics(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -51,8 +52,9 @@ func TestP1ConverterPanics(t *testing.T) {
 	t.Logf("%d calls with %d panics, %d other calls", l.Calls(), panics.Load(), others.Calls())
 }
 
-// TestP3ConverterIsGreedy has a converter take memory that no limit of webhookd's knows of: it is the converter's own, and
-// the container's limit is what bounds it. Others are answered meanwhile, and what it took is given back.
+// TestP3ConverterIsGreedy has a converter take memory that no limit of webhookd's knows of: it is
+// the converter's own, and the container's limit is what bounds it. Others are answered meanwhile,
+// and what it took is given back.
 func TestP3ConverterIsGreedy(t *testing.T) {
 	t.Parallel()
 	takes := scaled(64, 1024) // MiB
@@ -80,8 +82,9 @@ func TestP3ConverterIsGreedy(t *testing.T) {
 	t.Logf("a converter took %d MiB: peak %d MiB resident, heap %d -> %d MiB", takes, peak>>20, before>>20, after>>20)
 }
 
-// TestP2ConverterNeverReturns has converters that never return, more at a time than may: each call is answered that its object
-// could not be converted before its client gives up, calls after that at once, and those of other kinds go as ever (I20).
+// TestP2ConverterNeverReturns has converters that never return, more at a time than may: each call
+// is answered that its object could not be converted before its client gives up, calls after that
+// at once, and those of other kinds go as ever (I20).
 func TestP2ConverterNeverReturns(t *testing.T) {
 	t.Parallel()
 	const stuck, mayBeStuck = 64, 8
@@ -142,7 +145,8 @@ func TestP2ConverterNeverReturns(t *testing.T) {
 		stuck, timeout, took[0], took[stuck-1], counted, 2*stuck, slowest, others.Calls())
 }
 
-// TestP2ConverterReturnsLate has one return after its review was answered: it is no longer counted, and its kind goes on.
+// TestP2ConverterReturnsLate has one return after its review was answered: it is no longer counted,
+// and its kind goes on.
 func TestP2ConverterReturnsLate(t *testing.T) {
 	t.Parallel()
 	takes := scaled(4*time.Second, time.Minute)
@@ -167,8 +171,8 @@ func TestP2ConverterReturnsLate(t *testing.T) {
 	}
 }
 
-// TestP2ConverterKeepsTheProcessor has one keep the only processor after a moment in which nothing was going on: probes are
-// answered meanwhile.
+// TestP2ConverterKeepsTheProcessor has one keep the only processor after a moment in which nothing
+// was going on: probes are answered meanwhile.
 func TestP2ConverterKeepsTheProcessor(t *testing.T) {
 	t.Parallel()
 	const rounds, takes = 3, 3 * time.Second

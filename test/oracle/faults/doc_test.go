@@ -1,2 +1,3 @@
-// Package faults holds what webhookd does while something goes wrong around it; README.md has the table of faults and tests.
+// Package faults holds what webhookd does while something goes wrong around it; README.md has the
+// table of faults and tests.
 package faults_test

@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestE1SigtermOfOneReplica ends one replica after the other, each while the balancer needs ten seconds to see it: no call
-// fails. The drain-delay is the default.
+// TestE1SigtermOfOneReplica ends one replica after the other, each while the balancer needs ten
+// seconds to see it: no call fails. The drain-delay is the default.
 func TestE1SigtermOfOneReplica(t *testing.T) {
 	t.Parallel()
 	const lag = 10 * time.Second
@@ -39,7 +39,8 @@ func TestE1SigtermOfOneReplica(t *testing.T) {
 	t.Logf("%d rounds, %d calls, none failed", rounds, l.Calls())
 }
 
-// TestE2RollingRestart replaces both replicas, again and again, with none of them missing at any time: no call fails.
+// TestE2RollingRestart replaces both replicas, again and again, with none of them missing at any
+// time: no call fails.
 func TestE2RollingRestart(t *testing.T) {
 	t.Parallel()
 	const lag, drainDelay = time.Second, 5 * time.Second
@@ -61,8 +62,8 @@ func TestE2RollingRestart(t *testing.T) {
 	t.Logf("%d rollouts, %d calls; the balancer left a replica after %s at most, which drains for %s", rollouts, l.Calls(), slowest, drainDelay)
 }
 
-// TestE3KillOfOneReplica kills one of two replicas. What fails are the calls that it had, and those which the balancer sends
-// there until it sees what has become of it. No answer is wrong.
+// TestE3KillOfOneReplica kills one of two replicas. What fails are the calls that it had, and those
+// which the balancer sends there until it sees what has become of it. No answer is wrong.
 func TestE3KillOfOneReplica(t *testing.T) {
 	t.Parallel()
 	const lag = time.Second
@@ -110,7 +111,8 @@ func judgeKill(t *testing.T, failures []load.Failure, left time.Time) (refused, 
 	return refused, broken
 }
 
-// TestE4KillOfBothReplicas starts both again, with a thousand rules: they are ready at once, and no answer is wrong.
+// TestE4KillOfBothReplicas starts both again, with a thousand rules: they are ready at once, and no
+// answer is wrong.
 func TestE4KillOfBothReplicas(t *testing.T) {
 	t.Parallel()
 	rules, crds := manyRules(t, 1000)
@@ -147,7 +149,8 @@ func TestE4KillOfBothReplicas(t *testing.T) {
 	t.Logf("ready after %s at most, %d calls", slowest, l.Calls())
 }
 
-// TestE5SigtermWithARequestInFlight ends a replica while it converts: the answer comes, and the end is an orderly one.
+// TestE5SigtermWithARequestInFlight ends a replica while it converts: the answer comes, and the end
+// is an orderly one.
 func TestE5SigtermWithARequestInFlight(t *testing.T) {
 	t.Parallel()
 	takes := scaled(3*time.Second, 25*time.Second)
@@ -175,7 +178,8 @@ func TestE6SecondSignal(t *testing.T) {
 	}
 }
 
-// sleeping returns a process in which a call is in flight that takes so long, and where its error comes.
+// sleeping returns a process in which a call is in flight that takes so long, and where its error
+// comes.
 func sleeping(t *testing.T, takes time.Duration, flags ...string) (p *process.Process, answered <-chan error) {
 	t.Helper()
 	ca := tlstest.NewCA(t, "faults")

@@ -49,8 +49,8 @@ func echoServer(t *testing.T, p *process.Process) string {
 	return strings.TrimSpace(addr)
 }
 
-// launchContainer starts one with the memory of a small container: that it takes no more is held by the kernel with -full, and by the
-// test otherwise.
+// launchContainer starts one with the memory of a small container: that it takes no more is held by
+// the kernel with -full, and by the test otherwise.
 func launchContainer(t *testing.T, ca *tlstest.CA, tolerated ...string) *process.Process {
 	t.Helper()
 	return process.Launch(t, process.Options{
@@ -59,7 +59,8 @@ func launchContainer(t *testing.T, ca *tlstest.CA, tolerated ...string) *process
 	})
 }
 
-// wantWithinContainer fails the test if p has ended or taken more memory than it has, and returns the most that it took, in MiB.
+// wantWithinContainer fails the test if p has ended or taken more memory than it has, and returns
+// the most that it took, in MiB.
 func wantWithinContainer(t *testing.T, p *process.Process) int64 {
 	t.Helper()
 	if !p.Alive() {
@@ -75,8 +76,8 @@ func wantWithinContainer(t *testing.T, p *process.Process) int64 {
 	return peak >> 20
 }
 
-// An attempt opens a connection and does something bad with it; the connection it returns is held for a while. An error is the
-// server's defence.
+// An attempt opens a connection and does something bad with it; the connection it returns is held
+// for a while. An error is the server's defence.
 type attempt func(t *testing.T, addr string, config *tls.Config) (net.Conn, error)
 
 func attempts() map[string]attempt {
@@ -136,7 +137,8 @@ func then(c net.Conn, err error, text string) error {
 	return err
 }
 
-// helloOf returns the records of a ClientHello of size bytes, with nothing in it that means anything.
+// helloOf returns the records of a ClientHello of size bytes, with nothing in it that means
+// anything.
 func helloOf(size int) []byte {
 	message := append([]byte{1, byte(size >> 16), byte(size >> 8), byte(size)}, make([]byte, size)...)
 	var records []byte
@@ -148,7 +150,8 @@ func helloOf(size int) []byte {
 	return records
 }
 
-// A connectionFlood makes attempts from many goroutines, each of which holds its connection for a while.
+// A connectionFlood makes attempts from many goroutines, each of which holds its connection for a
+// while.
 type connectionFlood struct {
 	wg           sync.WaitGroup
 	made, failed atomic.Int64
@@ -184,7 +187,8 @@ type victim struct {
 	p50, p90, p99 time.Duration
 }
 
-// during posts small bodies to addr, one after the other on a connection that is kept, while do goes on.
+// during posts small bodies to addr, one after the other on a connection that is kept, while do
+// goes on.
 func during(t *testing.T, addr string, config *tls.Config, do func()) victim {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: config, DisableCompression: true}
@@ -207,8 +211,9 @@ func during(t *testing.T, addr string, config *tls.Config, do func()) victim {
 	return victim{calls, load.Percentile(took, 50), load.Percentile(took, 90), load.Percentile(took, 99)}
 }
 
-// TestR11FloodOfConnections makes thousands of connections that mean no good to a process with the memory of a small container,
-// and to a bare echo server. webhookd stays within its memory, and a client with a connection of its own is served as ever.
+// TestR11FloodOfConnections makes thousands of connections that mean no good to a process with the
+// memory of a small container, and to a bare echo server. webhookd stays within its memory, and a
+// client with a connection of its own is served as ever.
 func TestR11FloodOfConnections(t *testing.T) {
 	// Not in parallel: it takes most of the machine.
 	count := scaled(2500, 20_000)
@@ -242,8 +247,9 @@ type slowBody struct {
 	every            time.Duration // between two bytes
 }
 
-// slowBodies are 500 connections of every mix: what took the whole budget when a body was charged by its promise, bodies that come
-// quickly and then stop, and bodies just below the size that has a share of its own.
+// slowBodies are 500 connections of every mix: what took the whole budget when a body was charged
+// by its promise, bodies that come quickly and then stop, and bodies just below the size that has a
+// share of its own.
 func slowBodies() []slowBody {
 	var all []slowBody
 	add := func(n int, b slowBody) {
@@ -260,8 +266,8 @@ func slowBodies() []slowBody {
 	return all
 }
 
-// TestR12SlowBodies has 500 connections send bodies slowly, again and again, at a small container: reviews of one object are never
-// refused, and lists of 10 MB are served.
+// TestR12SlowBodies has 500 connections send bodies slowly, again and again, at a small container:
+// reviews of one object are never refused, and lists of 10 MB are served.
 func TestR12SlowBodies(t *testing.T) {
 	// Not in parallel: it takes most of the machine.
 	ca := tlstest.NewCA(t, "faults")
@@ -338,8 +344,9 @@ func (b slowBody) send(t *testing.T, addr string, config *tls.Config, over <-cha
 	}
 }
 
-// TestR13LongStringsOfTheEnvelope sends reviews of 30 MiB, most of it one string that identifies, from many clients at once to a small
-// container. All are refused, and nothing of that size is copied.
+// TestR13LongStringsOfTheEnvelope sends reviews of 30 MiB, most of it one string that identifies,
+// from many clients at once to a small container. All are refused, and nothing of that size is
+// copied.
 func TestR13LongStringsOfTheEnvelope(t *testing.T) {
 	// Not in parallel: it takes much memory, and most of the machine.
 	clients, rounds := scaled(8, 32), scaled(2, 5)

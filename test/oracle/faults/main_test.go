@@ -47,8 +47,8 @@ const (
 	rulePoll = "const rulesPoll = 5 * time.Second"
 )
 
-// TestMain builds what is tested into a folder of the PATH, silences the API server's log, which tells of every slow or
-// failed call, and tidies up.
+// TestMain builds what is tested into a folder of the PATH, silences the API server's log, which
+// tells of every slow or failed call, and tidies up.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "faults")
@@ -65,7 +65,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// build makes webhookd as it is, and one with converters that misbehave which also looks at its rules more often.
+// build makes webhookd as it is, and one with converters that misbehave which also looks at its
+// rules more often.
 func build(ctx context.Context, dir string) error {
 	const watch = "internal/serve/rulewatch.go"
 	source, err := os.ReadFile(filepath.Join(root, watch))

@@ -45,7 +45,8 @@ func oneObject(text string) []byte {
 	return reviewtest.Review("apiextensions.k8s.io/v1", "example.com/v1", []byte(text))
 }
 
-// shapes are a legal list, and what an attacker would send to have a parser take many times the size of its input.
+// shapes are a legal list, and what an attacker would send to have a parser take many times the
+// size of its input.
 func shapes() []shape {
 	return []shape{
 		{legal, func(size int) []byte { return reviewtest.Body(size/10_000, 10_000) }},
@@ -76,8 +77,9 @@ func shapes() []shape {
 	}
 }
 
-// TestR1FloodOfLargeBodies sends many large bodies at once to a process with the memory limit of a small container: it never
-// takes more than the container has, everything has an answer, and small reviews go through all the time (I08, I12).
+// TestR1FloodOfLargeBodies sends many large bodies at once to a process with the memory limit of a
+// small container: it never takes more than the container has, everything has an answer, and small
+// reviews go through all the time (I08, I12).
 func TestR1FloodOfLargeBodies(t *testing.T) {
 	// Not in parallel: it takes much memory, and most of the machine.
 	size, atOnce := scaled(16<<20, 32<<20), scaled(8, 64)
@@ -160,7 +162,8 @@ func codeCounts(codes map[int]int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestR2LegalListOf100MB converts a list of the size that the API server may make (KEP-95), one after the other.
+// TestR2LegalListOf100MB converts a list of the size that the API server may make (KEP-95), one
+// after the other.
 func TestR2LegalListOf100MB(t *testing.T) {
 	objects, rounds := scaled(1000, 10_000), scaled(3, 20)
 	ca := tlstest.NewCA(t, "faults")

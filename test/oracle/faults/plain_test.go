@@ -17,7 +17,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
-// A poster sends bodies as they are. It costs a tenth of the API server's client, and sends what that never would.
+// A poster sends bodies as they are. It costs a tenth of the API server's client, and sends what
+// that never would.
 type poster struct {
 	client *http.Client
 	url    string

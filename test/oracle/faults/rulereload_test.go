@@ -19,8 +19,8 @@ import (
 // generations is how many fields there are for a generation of rules to move a value to.
 const generations = 8
 
-// TestP5RulesChangeUnderLoad replaces the rules again and again, now and then with some that are wrong: no call fails, and all
-// objects of a review are converted by the same rules.
+// TestP5RulesChangeUnderLoad replaces the rules again and again, now and then with some that are
+// wrong: no call fails, and all objects of a review are converted by the same rules.
 func TestP5RulesChangeUnderLoad(t *testing.T) {
 	t.Parallel()
 	swaps := scaled(240, 2400) // one in six is bad

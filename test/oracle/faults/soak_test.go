@@ -34,8 +34,8 @@ func rest(t *testing.T, p *process.Process, client *poster, fewest int) footprin
 	return footprint{heap: heap, goroutines: int(p.Scrape()["go_goroutines"]), descriptors: p.Descriptors()}
 }
 
-// TestS1Soak makes many reviews, each with values of its own, of which no other's may show (I34), and then compares what the
-// process keeps with what it kept after the first ones (I23).
+// TestS1Soak makes many reviews, each with values of its own; none of them may show in another
+// (I34), and then compares what the process keeps with what it kept after the first ones (I23).
 func TestS1Soak(t *testing.T) {
 	t.Parallel()
 	const warmUp, slack = 5000, 2
@@ -91,7 +91,8 @@ func TestS1Soak(t *testing.T) {
 // placeholder has the place and the length of a canary.
 const placeholder = "canary-wwww-nnnnnnnnnnnn-"
 
-// canaryBodies are reviews of several sizes whose objects all have the placeholder in every field that can hold it.
+// canaryBodies are reviews of several sizes whose objects all have the placeholder in every field
+// that can hold it.
 func canaryBodies() [][]byte {
 	sizes := []int{1, 1, 1, 1, 1, 1, 10, 1, 1, 1, 1, 1, 1, 1, 1, 2}
 	bodies := make([][]byte, 0, len(sizes))
@@ -107,7 +108,8 @@ func canaryBodies() [][]byte {
 	return bodies
 }
 
-// ownCanary sends a body with the canary in place of the placeholder, and checks that the answer has it as often, and no other.
+// ownCanary sends a body with the canary in place of the placeholder, and checks that the answer
+// has it as often, and no other.
 func (p *poster) ownCanary(t *testing.T, body []byte, canary string) error {
 	t.Helper()
 	own := bytes.ReplaceAll(body, []byte(placeholder), []byte(canary))

@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestR5NoisyNeighbour has one CRD called ten times as often as another: the other one's calls do not fail, and hardly wait.
+// TestR5NoisyNeighbour has one CRD called ten times as often as another: the other one's calls do
+// not fail, and hardly wait.
 func TestR5NoisyNeighbour(t *testing.T) {
 	t.Parallel()
 	const rate = 40
@@ -52,8 +53,8 @@ func TestR5NoisyNeighbour(t *testing.T) {
 	t.Logf("p50 %s -> %s, p99 %s -> %s with %d calls of the neighbour", load.Percentile(before, 50), load.Percentile(after, 50), was, is, noise.Calls())
 }
 
-// TestR7LittleCPU gives the process a fifth of a processor, in slices of a tenth of a second as the kernel's quota does: calls
-// take longer, and no API server gives up.
+// TestR7LittleCPU gives the process a fifth of a processor, in slices of a tenth of a second as the
+// kernel's quota does: calls take longer, and no API server gives up.
 func TestR7LittleCPU(t *testing.T) {
 	t.Parallel()
 	lasts := scaled(4*time.Second, 2*time.Minute)
@@ -92,7 +93,8 @@ func TestR7LittleCPU(t *testing.T) {
 		load.Percentile(took, 50), load.Percentile(took, 99))
 }
 
-// TestR8NoFileCanBeWritten runs the process where no file can be written, as on a full disk or a read-only one: it needs none.
+// TestR8NoFileCanBeWritten runs the process where no file can be written, as on a full disk or a
+// read-only one: it needs none.
 func TestR8NoFileCanBeWritten(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
@@ -117,9 +119,9 @@ func TestR8NoFileCanBeWritten(t *testing.T) {
 	p.Wait()
 }
 
-// TestR9NobodyReadsTheLog fills the pipe that the log goes to: reviews are answered all the same, lines are dropped and
-// counted, and the process ends in order.
-func TestR9NobodyReadsTheLog(t *testing.T) {
+// TestR9LogIsNotRead fills the pipe that the log goes to: reviews are answered all the same,
+// lines are dropped and counted, and the process ends in order.
+func TestR9LogIsNotRead(t *testing.T) {
 	t.Parallel()
 	reviews := scaled[int64](10_000, 100_000)
 	ca := tlstest.NewCA(t, "faults")
@@ -145,15 +147,15 @@ func TestR9NobodyReadsTheLog(t *testing.T) {
 	t.Logf("%d reviews, p99 %s, %.0f lines dropped; ended after %s", l.Calls(), load.Percentile(l.Durations(), 99), dropped, time.Since(began))
 }
 
-// TestR10ProcessIsStopped stops the process for longer than its clients wait, and lets it go on: it is there again at once,
-// and what it was asked in the meantime delays no one.
+// TestR10ProcessIsStopped stops the process for longer than its clients wait, and lets it go on: it
+// is there again at once, and what it was asked in the meantime delays no one.
 func TestR10ProcessIsStopped(t *testing.T) {
 	t.Parallel()
 	stopped := scaled(4*time.Second, 40*time.Second)
 	ca := tlstest.NewCA(t, "faults")
 	p := process.Launch(t, process.Options{
 		Binary: binary(t, "webhookd"), CA: ca,
-		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of what nobody waits for any more
+		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of requests without a client
 	})
 	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })
 	a := alone(p)

@@ -13,7 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/load"
 )
 
-// The load of a fault: workers that make calls with the API server's own client, of which one in listEvery is a list.
+// The load of a fault: workers that make calls with the API server's own client, and one in
+// listEvery is a list.
 const (
 	workers     = 16
 	ratePerSec  = 500
@@ -34,7 +35,8 @@ type wrongAnswerError string
 
 func (e wrongAnswerError) Error() string { return "wrong answer: " + string(e) }
 
-// mixed returns a call of the load. Each object has a value of its own, and has to come back with it.
+// mixed returns a call of the load. Each object has a value of its own, and has to come back with
+// it.
 func mixed(c *apiclient.Converter) func(worker, n int) error {
 	return func(worker, n int) error {
 		if n%listEvery != listEvery-1 {

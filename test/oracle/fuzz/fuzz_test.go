@@ -1,5 +1,5 @@
-// Package fuzz_test has kube-apiserver's own conversion client judge webhookd's answers to any objects, in one process and
-// without a network, so that it can be done many times.
+// Package fuzz_test has kube-apiserver's own conversion client judge webhookd's answers to any
+// objects, in one process and without a network, so that it can be done many times.
 package fuzz_test
 
 import (
@@ -31,8 +31,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// FuzzAnswer has the client convert any object, alone and in a list, with a converter that does what the object says. What
-// webhookd calls a success, the client takes; what it calls a failure, the client fails with, and shows the message.
+// FuzzAnswer has the client convert any object, alone and in a list, with a converter that does
+// what the object says. What webhookd calls a success, the client takes; what it calls a failure,
+// the client fails with, and shows the message.
 func FuzzAnswer(f *testing.F) {
 	for _, spec := range []string{
 		`{}`, `"panic"`, `"error\n"`, `{"metadata":null}`, `{"metadata":{"name":"b"}}`, `{"metadata.name":"b"}`, `{"metadata.name":null}`, `{"metadata.uid":1}`,
@@ -124,7 +125,8 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// convert converts what holds an object, and compares what the client makes of the answer with what the answer says.
+// convert converts what holds an object, and compares what the client makes of the answer with what
+// the answer says.
 func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.Unstructured) {
 	t.Helper()
 	c.answer = nil
@@ -155,8 +157,8 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 	}
 }
 
-// refused reports whether the client refuses an object whatever the answer is: its metadata is null, or has labels or
-// annotations that are no texts and that webhookd leaves alone.
+// refused reports whether the client refuses an object whatever the answer is: its metadata is
+// null, or has labels or annotations that are no texts and that webhookd leaves alone.
 func refused(object *unstructured.Unstructured) bool {
 	value, found := object.Object["metadata"]
 	meta, isMap := value.(map[string]any)

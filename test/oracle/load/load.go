@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// A Load calls all the time until it is stopped. Its methods are safe for concurrent use but for those that fail the test,
-// which belong on the test's own goroutine.
+// A Load calls all the time until it is stopped. Its methods are safe for concurrent use but for
+// those that fail the test, which belong on the test's own goroutine.
 type Load struct {
 	tb     testing.TB
 	calls  atomic.Int64
@@ -34,8 +34,8 @@ type Options struct {
 	Rate int
 	// Durations keeps how long each call took.
 	Durations bool
-	// Call makes one call. It gets the worker's number and that of the worker's call, and is not called after the load was
-	// stopped.
+	// Call makes one call. It gets the worker's number and that of the worker's call, and is not
+	// called after the load was stopped.
 	Call func(worker, n int) error
 }
 
@@ -45,7 +45,8 @@ type Failure struct {
 	Err          error
 }
 
-// Start starts the workers. Unless the test has taken the failures by then, any that there is at its end fails it.
+// Start starts the workers. Unless the test has taken the failures by then, any that there is at
+// its end fails it.
 func Start(tb testing.TB, o Options) *Load {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
@@ -82,7 +83,8 @@ func (l *Load) call(o *Options, worker, n int) {
 // Calls returns how many calls have ended.
 func (l *Load) Calls() int64 { return l.calls.Load() }
 
-// More waits until n more calls have been made. It ends the test where there is none for [wait.Patience].
+// More waits until n more calls have been made. It ends the test where there is none for
+// [wait.Patience].
 func (l *Load) More(n int64) {
 	l.tb.Helper()
 	for enough := l.Calls() + n; l.Calls() < enough; {
@@ -106,7 +108,8 @@ func (l *Load) Failures() []Failure {
 	return taken
 }
 
-// Durations returns how long the calls took that have ended since it was asked last, the shortest first.
+// Durations returns how long the calls took that have ended since it was asked last, the shortest
+// first.
 func (l *Load) Durations() []time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

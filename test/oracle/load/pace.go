@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A pace spreads calls evenly. What comes late is not made up for, so that a stall is no burst afterwards.
+// A pace spreads calls evenly. What comes late is not made up for, so that a stall is no burst
+// afterwards.
 type pace struct {
 	interval time.Duration // 0: none
 	due      atomic.Int64  // Unix nanoseconds of the next call

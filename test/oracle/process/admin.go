@@ -83,7 +83,8 @@ series:
 	return sum
 }
 
-// GC makes the process collect its garbage, for which it has to serve pprof, and returns the bytes on its heap then.
+// GC makes the process collect its garbage, for which it has to serve pprof, and returns the bytes
+// on its heap then.
 func (p *Process) GC() (int64, error) {
 	for range 2 { // what a finalizer or a sync.Pool held goes with the second
 		code, _, err := p.Get(p.tb.Context(), "/debug/pprof/heap?gc=1")

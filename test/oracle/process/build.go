@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Build writes the custom server of examples/ to the file binary, built from the module whose root is given. Overlay, where it is not nil, says
-// which of its source files, by their paths below root, stand in other files: a converter can be compiled in with nothing
-// else changed.
+// Build writes the custom server of examples/ to the file binary, built from the module whose root
+// is given. Overlay, where it is not nil, says which of its source files, by their paths below
+// root, are in other files: a converter can be compiled in with nothing else changed.
 func Build(ctx context.Context, root, binary string, overlay map[string]string) error {
 	args := []string{"build", "-o", binary}
 	if overlay != nil {

@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// A memoryGroup is a cgroup that may take so much memory, as a container has one. The kernel kills a process in it that takes more.
+// A memoryGroup is a cgroup that may take so much memory, as a container has one. The kernel kills
+// a process in it that takes more.
 type memoryGroup struct {
 	dir  string
 	most string // file with the most memory that it has taken
 }
 
-// newMemoryGroup makes one below the cgroup of this process, for which it needs the rights, and removes it when the test ends.
-// Where it cannot, the test fails.
+// newMemoryGroup makes one below the cgroup of this process, for which it needs the rights, and
+// removes it when the test ends. Where it cannot, the test fails.
 func newMemoryGroup(tb testing.TB, limit int64) *memoryGroup {
 	tb.Helper()
 	g, file := &memoryGroup{}, ""
@@ -47,7 +48,8 @@ func newMemoryGroup(tb testing.TB, limit int64) *memoryGroup {
 	return g
 }
 
-// memoryHierarchy returns the mounted hierarchy of version 1 that bounds memory, or nothing where there is none.
+// memoryHierarchy returns the mounted hierarchy of version 1 that bounds memory, or nothing where
+// there is none.
 func memoryHierarchy(tb testing.TB) string {
 	tb.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -62,7 +64,8 @@ func memoryHierarchy(tb testing.TB) string {
 	return ""
 }
 
-// peak returns the most memory that the group has taken, in bytes, what the kernel keeps for its sockets and files included.
+// peak returns the most memory that the group has taken, in bytes, what the kernel keeps for its
+// sockets and files included.
 func (g *memoryGroup) peak(tb testing.TB) int64 {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join(g.dir, g.most))
@@ -76,8 +79,8 @@ func (g *memoryGroup) peak(tb testing.TB) int64 {
 	return n
 }
 
-// PeakOfContainer returns the most memory that the process has taken with what the kernel keeps for it, in bytes. There has to be a
-// [Options].Memory.
+// PeakOfContainer returns the most memory that the process has taken with what the kernel keeps for
+// it, in bytes. There has to be a [Options].Memory.
 func (p *Process) PeakOfContainer() int64 {
 	p.tb.Helper()
 	return p.group.peak(p.tb)

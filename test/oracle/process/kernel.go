@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// PeakMemory returns the most memory that the process has had resident, in bytes (VmHWM of proc(5)).
+// PeakMemory returns the most memory that the process has had resident, in bytes (VmHWM of
+// proc(5)).
 func (p *Process) PeakMemory() int64 { return p.status("VmHWM") << 10 }
 
 // ResetPeakMemory has PeakMemory begin again, and returns what is resident now.
@@ -27,7 +28,8 @@ func (p *Process) CPU() time.Duration {
 	if err != nil {
 		p.tb.Fatal(err)
 	}
-	// The name, in brackets, is the second field; utime and stime are the 14th and the 15th, in ticks of 10 ms.
+	// The name, in brackets, is the second field; utime and stime are the 14th and the 15th, in
+	// ticks of 10 ms.
 	_, rest, _ := strings.Cut(string(text), ") ")
 	var ticks int64
 	for _, field := range strings.Fields(rest)[11:13] {
@@ -50,7 +52,8 @@ func (p *Process) Descriptors() int {
 	return len(entries)
 }
 
-// OpenFiles returns the paths of the files that the process has open, without sockets, pipes and the like.
+// OpenFiles returns the paths of the files that the process has open, without sockets, pipes and
+// the like.
 func (p *Process) OpenFiles() []string {
 	p.tb.Helper()
 	links, err := filepath.Glob(p.proc("fd/*"))

@@ -37,12 +37,13 @@ type Options struct {
 	Memory int64
 	// Deaf leaves the log unread once it has said where the process serves.
 	Deaf bool
-	// Tolerated are parts of the lines of level warn and error that are no defect here. Any other such line fails the test.
+	// Tolerated are parts of the lines of level warn and error that are no defect here. Any other
+	// such line fails the test.
 	Tolerated []string
 }
 
-// A Process is a running `webhookd serve --tls-dir`. Its methods belong on the test's own goroutine unless they say
-// otherwise.
+// A Process is a running `webhookd serve --tls-dir`. Its methods belong on the test's own goroutine
+// unless they say otherwise.
 type Process struct {
 	// Secret is the directory with the key pair.
 	Secret string
@@ -72,7 +73,8 @@ type serving struct {
 	AdminListen string `json:"adminListen"`
 }
 
-// Launch starts a process and waits until its log says where it serves. It is killed when the test ends.
+// Launch starts a process and waits until its log says where it serves. It is killed when the test
+// ends.
 func Launch(tb testing.TB, o Options) *Process {
 	tb.Helper()
 	p := &Process{tb: tb, opts: o, Secret: o.Secret, ended: make(chan struct{})}
@@ -160,8 +162,8 @@ func (p *Process) keep(text, level string) {
 	p.log = append(p.log, text)
 }
 
-// Log returns the lines of the log with this part in them. Reviews that went well are not among them. It is safe for
-// concurrent use.
+// Log returns the lines of the log with this part in them. Reviews that went well are not among
+// them. It is safe for concurrent use.
 func (p *Process) Log(part string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 // Patience is how long a test waits for what should happen at once.
 const Patience = 30 * time.Second
 
-// Until looks every few milliseconds until ok, and ends the test where that takes longer than [Patience]. It belongs on the
-// test's own goroutine.
+// Until looks every few milliseconds until ok, and ends the test where that takes longer than
+// [Patience]. It belongs on the test's own goroutine.
 func Until(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	Within(tb, Patience, what, ok)

@@ -136,10 +136,7 @@ func (c *collector) add(crd *crdschema.CRD) {
 
 func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kind {
 	findings, warnings := len(c.set.Findings), len(c.set.Warnings)
-	names := make([]string, 0, len(crd.Versions))
-	for _, v := range crd.Versions {
-		names = append(names, v.Name)
-	}
+	names := crd.VersionNames()
 	noVersion := func(name string, pos finding.Position) finding.Finding {
 		return finding.Finding{
 			Pos: pos, Code: "no-such-version", Message: fmt.Sprintf("%s has no version %s", crd.Name, name),

@@ -71,7 +71,7 @@ func TestEveryAtomHasOneClass(t *testing.T) {
 					t.Errorf("%s: %s -> %s: %s is unmapped", folder, d.From, d.To, a.Path)
 				}
 				if id := a.Path + " " + string(a.Kind); seen[id] {
-					t.Errorf("%s: %s -> %s: %s is there twice", folder, d.From, d.To, id)
+					t.Errorf("%s: %s -> %s: %s appears twice", folder, d.From, d.To, id)
 				} else {
 					seen[id] = true
 				}

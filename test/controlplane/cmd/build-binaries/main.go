@@ -1,5 +1,5 @@
-// Command build-binaries builds the binaries of the control plane, unless they are in the cache, and
-// tells how far it is. The tests do it by themselves; go test shows no progress.
+// Command build-binaries builds the binaries of the control plane, unless they are in the cache,
+// and tells how far it is. The tests do it by themselves; go test shows no progress.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command jq is what the documentation's commands need of jq, on machines that have none: it applies a filter to the JSON on
-// standard input.
+// Command jq is what the documentation's commands need of jq, on machines that have none: it
+// applies a filter to the JSON on standard input.
 package main
 
 import (

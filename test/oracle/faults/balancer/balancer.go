@@ -1,6 +1,7 @@
-// Package balancer does for tests what kube-proxy and the endpoint controllers do for a Service: it probes the endpoints,
-// and sends new connections, in turn, to those that are ready. Both take their time. Connections that are there stay where
-// they are, and no byte passes through it: kube-proxy, too, only says where a connection goes.
+// Package balancer does for tests what kube-proxy and the endpoint controllers do for a Service: it
+// probes the endpoints, and sends new connections, in turn, to those that are ready. Both take
+// their time. Connections that are there stay where they are, and no byte passes through it:
+// kube-proxy, too, only says where a connection goes.
 package balancer
 
 import (
@@ -64,7 +65,8 @@ func (b *Balancer) probe(e *endpoint) {
 	}
 }
 
-// judge takes over what a probe said once it has been so for the lag, and reports whether the endpoint is gone.
+// judge takes over what a probe said once it has been so for the lag, and reports whether the
+// endpoint is gone.
 func (b *Balancer) judge(e *endpoint, ready bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,8 +16,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// TestBalancerLags holds that new connections go to what has been ready for the lag, and no longer than the lag to what is
-// not.
+// TestBalancerLags holds that new connections go to what has been ready for the lag, and no longer
+// than the lag to what is not.
 func TestBalancerLags(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

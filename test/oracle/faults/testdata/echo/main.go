@@ -1,4 +1,5 @@
-// Command echo is a bare HTTPS server that answers each request with its body: what a flood costs any server of net/http.
+// Command echo is a bare HTTPS server that answers each request with its body: what a flood costs
+// any server of net/http.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package builtin lists the kinds that are compiled in, with some more whose converters misbehave. The tests of faults
-// build webhookd with this file in the place of the other.
+// Package builtin lists the kinds that are compiled in, with some more whose converters misbehave.
+// The tests of faults build webhookd with this file in the place of the other.
 package gokinds
 
 import (

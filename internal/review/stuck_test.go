@@ -27,30 +27,30 @@ const (
 	fullText  = "8 conversions of this kind have never returned, fix the converter and restart webhookd"
 )
 
-// A stuckServer has a handler whose converter does not return those objects whose name is stuck.
+// A stuckServer has a handler whose converter does not return for objects named "stuck".
 type stuckServer struct {
 	handler http.Handler
-	release chan struct{} // closed, lets them return
+	release chan struct{} // close it to let the converter return
 
-	// To be set before the first request; nil: nothing.
-	reserve func(bytes int64) error
-	told    func(r review.Result)
-	resumed func(obj *jsondoc.Object) // by the converter, once it is released
+	// Set before the first request; nil: ignored.
+	reserve  func(bytes int64) error
+	reported func(r review.Result)
+	resumed  func(obj *jsondoc.Object) // called by the converter after its release
 
 	mu      sync.Mutex
 	results []review.Result
 	panics  []review.Panic
-	stuck   []string // what the hook was told
-	held    int      // requests whose memory is
+	stuck   []string // calls of the hook
+	held    int      // number of requests whose memory is held
 }
 
 func newStuckServer(t *testing.T) *stuckServer {
 	t.Helper()
 	s := &stuckServer{
-		release: make(chan struct{}),
-		reserve: func(int64) error { return nil },
-		told:    func(review.Result) {},
-		resumed: func(*jsondoc.Object) {},
+		release:  make(chan struct{}),
+		reserve:  func(int64) error { return nil },
+		reported: func(review.Result) {},
+		resumed:  func(*jsondoc.Object) {},
 	}
 	convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 		if name, _ := obj.Get("metadata", "name"); string(name.Text()) == `"stuck"` {
@@ -72,7 +72,7 @@ func (s *stuckServer) hooks() review.Hooks {
 			return func() { locked(func() { s.held-- }) }
 		},
 		ReviewDone: func(_ context.Context, r review.Result) {
-			s.told(r)
+			s.reported(r)
 			locked(func() { s.results = append(s.results, r) })
 		},
 		Panicked: func(_ context.Context, p review.Panic) { locked(func() { s.panics = append(s.panics, p) }) },
@@ -86,11 +86,11 @@ func (s *stuckServer) hooks() review.Hooks {
 type call struct {
 	*httptest.ResponseRecorder
 
-	returned atomic.Bool // the handler has
-	panicked any         // what it has panicked with
+	returned atomic.Bool // set when the handler has returned
+	panicked any         // the handler's panic
 }
 
-// post sends a review of objects with ten seconds to answer.
+// post sends a review of objects with a deadline of ten seconds.
 func (s *stuckServer) post(t *testing.T, objects ...string) *call {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -122,8 +122,8 @@ func (s *stuckServer) wantConverted(t *testing.T, name string) {
 	decode(t, c.Body.Bytes()).wantObjects(t, strings.Replace(named(name), "v1beta1", "v1", 1))
 }
 
-// I20: a converter that never returns has its review answered shortly after the deadline, with the right uid, while those
-// of others go on. What it returns in the end changes nothing.
+// I20: the review of a converter that never returns is answered shortly after its deadline, with
+// the right uid, and other reviews go on. The converter's late result changes nothing.
 func TestStuckConverter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestStuckConverter(t *testing.T) {
 
 		after(10*time.Second + 249*time.Millisecond)
 		if c.returned.Load() {
-			t.Error("answered before a converter could have heard of its deadline")
+			t.Error("answered before a converter could see its deadline")
 		}
 		after(time.Millisecond)
 		if !c.returned.Load() {
@@ -155,17 +155,17 @@ func TestStuckConverter(t *testing.T) {
 			t.Errorf("the memory of %d requests is held; what was written:\n%s", s.held, c.Body)
 		}
 		if len(s.results) != 2 || s.results[1].Failed != 1 || s.results[1].Duration != 10*time.Second+250*time.Millisecond {
-			t.Errorf("reviews that were told: %+v", s.results)
+			t.Errorf("reported reviews: %+v", s.results)
 		}
 		if diff := cmp.Diff([]string{"Widget.example.com +1", "Widget.example.com -1"}, s.stuck); diff != "" {
-			t.Errorf("stuck conversions that were told (-want +got):\n%s", diff)
+			t.Errorf("reported stuck conversions (-want +got):\n%s", diff)
 		}
 		s.wantConverted(t, "d")
 	})
 }
 
-// What a converter still has after its review was answered stays its own, however many reviews come after it.
-func TestNothingOfAStuckConverterIsReused(t *testing.T) {
+// A converter keeps its object after its review was answered, however many reviews follow.
+func TestStuckConverterMemoryIsNotReused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStuckServer(t)
@@ -184,8 +184,8 @@ func TestNothingOfAStuckConverterIsReused(t *testing.T) {
 	})
 }
 
-// A converter that looks at its context needs no goroutine: its review waits for it.
-func TestInterruptibleConverterIsWaitedFor(t *testing.T) {
+// A converter that checks its context needs no goroutine: its review waits for it.
+func TestReviewWaitsForAnInterruptibleConverter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStuckServer(t)
@@ -200,7 +200,7 @@ func TestInterruptibleConverterIsWaitedFor(t *testing.T) {
 		c := s.post(t, named("a"))
 		after(20 * time.Second)
 		if c.returned.Load() {
-			t.Error("it was not waited for")
+			t.Error("the review did not wait")
 		}
 		close(s.release)
 		synctest.Wait()
@@ -208,7 +208,7 @@ func TestInterruptibleConverterIsWaitedFor(t *testing.T) {
 	})
 }
 
-// An interruptible converter says that it is one; it returns when it is released.
+// An interruptible converter says so; it returns when it is released.
 type interruptible struct{ release chan struct{} }
 
 func (c interruptible) Interruptible() bool { return true }
@@ -218,7 +218,8 @@ func (c interruptible) Convert(context.Context, *jsondoc.Object, string, string)
 	return nil
 }
 
-// I20: eight conversions of a kind may hang; the next fail at once, until one of the eight returns.
+// I20: eight conversions of a kind may be stuck; the next ones fail at once, until one of the eight
+// returns.
 func TestStuckConvertersAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,14 +240,15 @@ func TestStuckConvertersAreBounded(t *testing.T) {
 	})
 }
 
-// many is a review's objects, so many that memory is asked for, of which the last one hangs.
+// many returns enough objects for a review to reserve memory; the last one gets stuck.
 func many() []string {
 	objects := slices.Repeat([]string{named("a")}, 9_000)
 	return append(objects, named("stuck"))
 }
 
-// I20: whatever memory there is, the answer for a converter that never returns is whole and has nothing of other clients in
-// it. It asks for none: what a request holds belongs to the goroutine that the converter is at work in.
+// I20: the answer for a converter that never returns is complete and has nothing of other clients
+// in it, however little memory there is. It asks for none: what a request holds belongs to the
+// converter's goroutine.
 func TestStuckConverterWithoutMemory(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]error{
@@ -259,10 +261,10 @@ func TestStuckConverterWithoutMemory(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStuckServer(t)
-				var held int64 // as in a server, only for the request's goroutine
+				var held int64 // as in a server, used by the request's goroutine only
 				var said error
 				s.reserve = func(bytes int64) error { held += bytes; return said }
-				// Others were here before, with larger objects and answers.
+				// Earlier reviews had larger objects and answers.
 				secret := widget(`"metadata":{"name":"b"}`, `"data":"`+strings.Repeat("secret", 1_000)+`"`)
 				s.post(t, slices.Repeat([]string{secret}, 50)...)
 				c := s.post(t, many()...)
@@ -301,7 +303,7 @@ func TestStuckConverterGetsNoMoreMemory(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStuckServer(t)
-				asked, before, failed := 0, 0, false // without a lock: the race detector tells of a second goroutine
+				asked, before, failed := 0, 0, false // without a lock: the race detector reports a second goroutine
 				s.reserve = func(int64) error { asked++; return nil }
 				s.resumed = func(obj *jsondoc.Object) {
 					before = asked
@@ -320,7 +322,8 @@ func TestStuckConverterGetsNoMoreMemory(t *testing.T) {
 	}
 }
 
-// A converter that panics after its review was answered does not end the process. The panic is told like any other.
+// A converter that panics after its review was answered does not end the process. The panic is
+// reported like any other.
 func TestStuckConverterPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -331,20 +334,21 @@ func TestStuckConverterPanics(t *testing.T) {
 		close(s.release)
 		synctest.Wait()
 		if len(s.panics) != 1 || s.panics[0].Type != "string" || !strings.Contains(s.panics[0].Stack, "TestStuckConverterPanics") {
-			t.Errorf("panics that were told: %+v", s.panics)
+			t.Errorf("reported panics: %+v", s.panics)
 		}
 		if len(s.stuck) != 2 || s.held != 0 {
-			t.Errorf("stuck conversions that were told: %v; the memory of %d requests is held", s.stuck, s.held)
+			t.Errorf("reported stuck conversions: %v; the memory of %d requests is held", s.stuck, s.held)
 		}
 		s.wantConverted(t, "a")
 	})
 }
 
-// A panic of something else than a converter on its goroutine is one of the request's: it does not end the process.
-func TestPanicBesideAConverter(t *testing.T) {
+// A panic outside the converter on its goroutine becomes a panic of the request and does not end
+// the process.
+func TestPanicOutsideAConverter(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		beside func()
+		during func()
 		want   string
 	}{
 		"panic":                {func() { panic(secret) }, "string"},
@@ -354,14 +358,14 @@ func TestPanicBesideAConverter(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStuckServer(t)
-				s.reserve = func(int64) error { tt.beside(); return nil }
+				s.reserve = func(int64) error { tt.during(); return nil }
 				c := s.post(t, ordinary(100_000))
 				if !c.returned.Load() || c.panicked == nil || c.Body.Len() > 0 {
 					t.Errorf("returned: %t; panicked with %v; answer:\n%s", c.returned.Load(), c.panicked, c.Body)
 				}
 				if len(s.panics) != 1 || !strings.HasPrefix(s.panics[0].Type, tt.want) ||
-					!strings.Contains(s.panics[0].Stack, "TestPanicBesideAConverter") || strings.Contains(fmt.Sprint(s.panics), secret) {
-					t.Errorf("panics that were told: %+v", s.panics)
+					!strings.Contains(s.panics[0].Stack, "TestPanicOutsideAConverter") || strings.Contains(fmt.Sprint(s.panics), secret) {
+					t.Errorf("reported panics: %+v", s.panics)
 				}
 				s.wantConverted(t, "a")
 			})
@@ -369,12 +373,12 @@ func TestPanicBesideAConverter(t *testing.T) {
 	}
 }
 
-// A panic while the answer is made leaves the counts of what is stuck and what is held right.
-func TestPanicWhileAStuckConverterIsAnswered(t *testing.T) {
+// A panic while the answer is built keeps the counts of stuck conversions and held memory right.
+func TestPanicWhileAnsweringForAStuckConverter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStuckServer(t)
-		s.told = func(r review.Result) {
+		s.reported = func(r review.Result) {
 			if r.Failed > 0 {
 				panic("value")
 			}
@@ -387,7 +391,7 @@ func TestPanicWhileAStuckConverterIsAnswered(t *testing.T) {
 			t.Errorf("panicked with %v; answer:\n%s", c.panicked, c.Body)
 		}
 		if len(s.stuck) != 2 || s.held != 0 {
-			t.Errorf("stuck conversions that were told: %v; the memory of %d requests is held", s.stuck, s.held)
+			t.Errorf("reported stuck conversions: %v; the memory of %d requests is held", s.stuck, s.held)
 		}
 		s.wantConverted(t, "a")
 	})

@@ -14,8 +14,8 @@ import (
 
 var errRefused = errors.New("connection refused")
 
-// A pipeListener is a listener without a network, so that a server can run in a bubble, where time passes only when all is
-// done that there is to do.
+// A pipeListener is a listener without a network, so a server can run in a bubble, where time
+// passes only while all goroutines block.
 type pipeListener struct {
 	accepting chan net.Conn
 	closed    chan struct{}
@@ -38,7 +38,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// piped is a server under test that listens on pipes alone.
+// piped is a server under test that listens only on pipes.
 type piped struct {
 	*running
 
@@ -50,7 +50,8 @@ func startPiped(t *testing.T, change func(*server.Options)) *piped {
 	t.Helper()
 	opts := options(t, change)
 	opts.AdminListen = ""
-	// Who does not read would not get to write either: a pipe has no room for what the handshake leaves behind.
+	// A pipe has no buffer for the bytes that the handshake leaves behind, so a client that does
+	// not read could not write either.
 	opts.TLS.SessionTicketsDisabled = true
 	s, err := server.New(opts)
 	if err != nil {
@@ -62,7 +63,7 @@ func startPiped(t *testing.T, change func(*server.Options)) *piped {
 	return &piped{run(t, s), l}
 }
 
-// dial makes a connection, or fails where nothing listens any more.
+// dial makes a connection, or fails if the server no longer listens.
 func (p *piped) dial() (net.Conn, error) {
 	own, peer := net.Pipe()
 	select {
@@ -73,7 +74,7 @@ func (p *piped) dial() (net.Conn, error) {
 	}
 }
 
-// raw makes a connection of which the handshake is done.
+// raw makes a connection and its handshake.
 func (p *piped) raw() *rawConn {
 	p.t.Helper()
 	own, err := p.dial()
@@ -87,7 +88,7 @@ func (p *piped) raw() *rawConn {
 	return c
 }
 
-// pipeClient returns a client whose new connections go where endpoint says.
+// pipeClient returns a client whose new connections go to the result of endpoint.
 func pipeClient(t *testing.T, endpoint func() *piped) *http.Client {
 	t.Helper()
 	client := newClient(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/apistatus"
 )
 
-// guard wraps everything on the webhook listener: it ends connections that are to end with this
-// answer, and turns a panic into an answer.
+// guard wraps every handler of the webhook listener. It ends connections that must end, and answers
+// panics.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, server: s, request: r}
@@ -21,8 +21,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// recoverPanic answers 500, for a dropped connection would tell kube-apiserver nothing. It must be
-// deferred directly.
+// recoverPanic answers 500: kube-apiserver could not explain a dropped connection to its user. It
+// must be deferred directly.
 func (s *Server) recoverPanic(w http.ResponseWriter) {
 	value := recover()
 	if value == nil {
@@ -33,12 +33,11 @@ func (s *Server) recoverPanic(w http.ResponseWriter) {
 	}
 	s.opts.Hooks.panicked(fmt.Sprintf("%T", value), debug.Stack())
 	if len(w.Header()["Content-Type"]) > 0 {
-		// The handler has begun its own answer. What is sent cannot be taken back, and half of it
-		// must not pass for the whole.
+		// The handler has begun its own answer. Half of it must not pass for the whole.
 		panic(http.ErrAbortHandler)
 	}
 	s.reject(w, http.StatusInternalServerError, metav1.StatusReasonInternalError,
-		"webhookd failed inside; its log has the stack of the panic")
+		"webhookd panicked; its log has the stack")
 }
 
 // reject answers a request on the webhook listener that gets no review.

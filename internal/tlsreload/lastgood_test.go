@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
-// C5: the files are gone for ten minutes. One report, the old pair all the while, no end of Run.
+// C5: the files are gone for ten minutes. There is one report, the old pair stays, and Run goes on.
 func TestFilesGoneForTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 	})
 }
 
-func TestAnotherReasonIsAnotherFailure(t *testing.T) {
+func TestNewReasonIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
@@ -57,7 +57,7 @@ func TestAnotherReasonIsAnotherFailure(t *testing.T) {
 		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		for _, files := range []map[string][]byte{
 			{CertFile: pair.Cert},
-			{CertFile: pair.Cert}, // another generation, the same trouble
+			{CertFile: pair.Cert}, // another generation, the same problem
 			{CertFile: pair.Cert, KeyFile: other.Key},
 		} {
 			tlstest.SwapSecretDir(t, dir, files)
@@ -67,13 +67,13 @@ func TestAnotherReasonIsAnotherFailure(t *testing.T) {
 	})
 }
 
-// C8: what is served is not what is on disk: Expected is what a readiness check needs to see it.
-func TestExpectedTellsServedFromDisk(t *testing.T) {
+// C8: the served pair is not the one on disk. A readiness check needs Expected to notice.
+func TestExpectedIsThePairOnDisk(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
 	pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 	dir := secretDir(t, pair)
-	s := open(t, Options{Dir: dir}) // Run does not run: the fault
+	s := open(t, Options{Dir: dir}) // the fault: Run does not run
 	tlstest.SwapSecretDir(t, dir, next.Files())
 
 	state := mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
@@ -86,8 +86,8 @@ func TestExpectedTellsServedFromDisk(t *testing.T) {
 	expectExpected(t, s, pair)
 }
 
-// A parser that panics at what is on disk, in Run or in the readiness check, ends nothing.
-func TestAPanicOfAParserKeepsTheLastGoodPair(t *testing.T) {
+// A parser that panics on the files, in Run or in the readiness check, ends nothing.
+func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
@@ -117,9 +117,9 @@ func TestAPanicOfAParserKeepsTheLastGoodPair(t *testing.T) {
 	})
 }
 
-// C8: a check that expects another pair makes it served at once, not with the next poll: without a
-// watch, and when a pair that was on disk before becomes valid.
-func TestExpectedHasTheFilesRead(t *testing.T) {
+// C8: a check that expects another pair makes Source serve it at once, not at the next poll:
+// without a watch, and when a pair that was on disk before becomes valid.
+func TestExpectedTriggersAReload(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"a rotation": 0, "a leaf whose time comes": 10 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestPlainFilesMayBeLinks(t *testing.T) {
 	expectServed(t, open(t, Options{Dir: dir, Static: true}), pair)
 }
 
-// In static mode a volume is still read as one.
+// In static mode a volume is still read as a volume.
 func TestStaticModeUsesDataLinkWhenThereIsOne(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})), Static: true})
@@ -255,7 +255,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The handshake's share: no allocation means no clone, no read, no lock taken by accident.
+// No allocation in a handshake means no clone, no read and no lock by accident.
 func TestCertificateAllocatesNothing(t *testing.T) {
 	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
 	get := s.TLSConfig(0).GetCertificate

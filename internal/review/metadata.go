@@ -10,19 +10,19 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A GuardError says that a converter changed what it must leave alone.
+// A GuardError says that a converter changed fields that it must not change.
 type GuardError struct {
-	// Paths are the places in the object, the first maxPaths of them.
+	// Paths are the changed fields, the first maxPaths of them.
 	Paths []string
 	more  int
 }
 
-// maxPaths bounds what a GuardError lists.
+// maxPaths bounds the paths in a GuardError.
 const maxPaths = 16
 
 // Error implements error.
 func (e *GuardError) Error() string {
-	text := "converter changed what is not its own, let it edit no metadata but labels and annotations: " +
+	text := "converter changed fields it must not change, let it edit only labels and annotations in metadata: " +
 		strings.Join(e.Paths, ", ")
 	if e.more > 0 {
 		text += fmt.Sprintf(" and %d more", e.more)
@@ -38,12 +38,14 @@ func (e *GuardError) add(path ...string) {
 	e.Paths = append(e.Paths, jsondoc.FormatPath(path...))
 }
 
-// guard holds a converted object against its source: the kind and all metadata but labels and annotations must be the
-// source's (invariant I4). It then gives the object the source's metadata, byte for byte, with the labels and annotations
-// of the result, and {} where the source had none, which server-side apply needs (kubernetes#117356).
+// guard checks that a converter left the kind and the metadata alone, except for labels and
+// annotations (invariant I4). It then restores the source's metadata byte for byte, with the labels
+// and annotations of the result. Where the source has no metadata it sets {}, which server-side
+// apply needs (kubernetes#117356).
 //
-// Metadata that nobody touched costs nothing; after that the texts of its members are compared where they stand, and decoded
-// values only where those differ. It takes time in proportion to their number, however many a hostile object has.
+// Untouched metadata costs nothing. Otherwise the texts of its members are compared, and decoded
+// values only where the texts differ. The time is linear in the number of members, even for a
+// hostile object.
 func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	kind, err := obj.Get("kind")
 	if err != nil {
@@ -79,8 +81,8 @@ func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	return restoreMetadata(obj, before, was, meta)
 }
 
-// restoreMetadata compares the metadata of the result with that of the source, and puts the latter back, with the labels
-// and annotations of the result.
+// restoreMetadata compares the metadata of the result with the source's, and restores the latter
+// with the labels and annotations of the result.
 func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, was, is *jsondoc.Node) error {
 	if !mayBeObject(is) {
 		return &GuardError{Paths: []string{is.Path()}}
@@ -124,13 +126,14 @@ func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, was, is *jsondoc
 	return nil
 }
 
-// mayBeObject reports whether a value is an object, or stands for an empty one.
+// mayBeObject reports whether a value is an object, null or absent.
 func mayBeObject(n *jsondoc.Node) bool {
 	kind := n.Kind()
 	return kind == jsondoc.Map || kind == jsondoc.Invalid || kind == jsondoc.Null
 }
 
-// sameStrings compares labels or annotations key by key, for a converter may have written them anew.
+// sameStrings compares labels or annotations key by key, because a converter may have rewritten the
+// whole map.
 func sameStrings(was, is *jsondoc.Node) bool {
 	if was.Kind() != jsondoc.Map || is.Kind() != jsondoc.Map || was.Len() == 0 {
 		return same(was.Text(), is)
@@ -143,8 +146,8 @@ func sameStrings(was, is *jsondoc.Node) bool {
 	return equal && err == nil
 }
 
-// same compares texts first, then what they mean. Typed structs drop what is empty and write null for what is absent, so
-// all of these are the same.
+// same compares the texts first, then the decoded values. All empty values are equal: typed structs
+// drop empty fields and write null for absent ones.
 func same(was []byte, is *jsondoc.Node) bool {
 	text := is.Text()
 	if bytes.Equal(was, text) || isEmpty(was) && isEmpty(text) {

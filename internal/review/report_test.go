@@ -16,7 +16,7 @@ import (
 
 const keptName = "conversion.webhookd.io/v1beta1.spec.a"
 
-// noting is a converter that notes what the name of an object says.
+// noting is a converter that notes what the name of its object says.
 func noting(ctx context.Context, obj *jsondoc.Object, _, _ string) error {
 	node, err := obj.Get("metadata", "name")
 	if err != nil {
@@ -26,7 +26,7 @@ func noting(ctx context.Context, obj *jsondoc.Object, _, _ string) error {
 	switch name, _ := node.Str(); name {
 	case "unknown":
 		r.NoteUnknown()
-	case "dear":
+	case "costly":
 		r.NoteCostLimit()
 	case "large":
 		r.NoteTooLarge()
@@ -42,26 +42,27 @@ func noting(ctx context.Context, obj *jsondoc.Object, _, _ string) error {
 	return nil
 }
 
-// What a converter notes of an object is told of that object, whatever became of it, and not of the next one.
-func TestHooksOfWhatIsNoted(t *testing.T) {
+// The notes of a converter are reported for their object, whether it succeeds or fails, and not for
+// the next one.
+func TestHooksGetTheConvertersReport(t *testing.T) {
 	t.Parallel()
 	const alpha = `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"kept","annotations":{"a":"bc"}}}`
 	alphaPair := review.Pair{Kind: known().Kind, From: "v1alpha1", To: "v1"}
-	type told struct {
+	type reported struct {
 		Kind string
 		Pair review.Pair
 	}
 	for name, tt := range map[string]struct {
 		objects []string
 		batches []review.Objects // without durations
-		unknown []told
+		unknown []reported
 	}{
 		"nothing":           {[]string{named("a")}, []review.Objects{{Pair: known()}}, nil},
-		"unknown fields":    {[]string{named("unknown")}, []review.Objects{{Pair: known()}}, []told{{known().Kind, known()}}},
-		"once for a run":    {[]string{named("unknown"), named("a"), named("unknown")}, []review.Objects{{Pair: known()}}, []told{{known().Kind, known()}}},
-		"of the other pair": {[]string{named("unknown"), alpha}, []review.Objects{{Pair: known()}, {Pair: alphaPair, Kept: []review.Kept{{Bytes: len(keptName) + 1, Annotations: len(keptName) + 4}}}}, []told{{known().Kind, known()}}},
-		"and a panic":       {[]string{named("panics"), named("a")}, []review.Objects{{Pair: known(), Failed: 1}}, []told{{known().Kind, known()}}},
-		"cost limits":       {[]string{named("dear"), named("a"), named("dear")}, []review.Objects{{Pair: known(), CostLimited: 2}}, nil},
+		"unknown fields":    {[]string{named("unknown")}, []review.Objects{{Pair: known()}}, []reported{{known().Kind, known()}}},
+		"once for a run":    {[]string{named("unknown"), named("a"), named("unknown")}, []review.Objects{{Pair: known()}}, []reported{{known().Kind, known()}}},
+		"of the other pair": {[]string{named("unknown"), alpha}, []review.Objects{{Pair: known()}, {Pair: alphaPair, Kept: []review.Kept{{Bytes: len(keptName) + 1, Annotations: len(keptName) + 4}}}}, []reported{{known().Kind, known()}}},
+		"and a panic":       {[]string{named("panics"), named("a")}, []review.Objects{{Pair: known(), Failed: 1}}, []reported{{known().Kind, known()}}},
+		"cost limits":       {[]string{named("costly"), named("a"), named("costly")}, []review.Objects{{Pair: known(), CostLimited: 2}}, nil},
 		"too large": {
 			[]string{named("large"), named("a"), named("huge"), named("large"), `{}`},
 			[]review.Objects{{Pair: known(), Failed: 3, TooLarge: 3}, {Pair: review.Pair{Kind: review.Unknown, From: review.Unknown, To: review.Unknown}, Failed: 1}},
@@ -79,9 +80,9 @@ func TestHooksOfWhatIsNoted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got record
-			var unknown []told
+			var unknown []reported
 			hooks := got.hooks()
-			hooks.UnknownFields = func(kind *converters.Kind, pair review.Pair) { unknown = append(unknown, told{kind.Name(), pair}) }
+			hooks.UnknownFields = func(kind *converters.Kind, pair review.Pair) { unknown = append(unknown, reported{kind.Name(), pair}) }
 			if _, err := newReviewer(t, noting, hooks).Review(t.Context(), nil, request(tt.objects...)); err != nil {
 				t.Fatal(err)
 			}
@@ -95,10 +96,10 @@ func TestHooksOfWhatIsNoted(t *testing.T) {
 	}
 }
 
-// Without hooks nobody is told, and nothing else changes.
-func TestNotingWithoutHooks(t *testing.T) {
+// Without hooks nothing is reported, and nothing else changes.
+func TestConvertersReportWithoutHooks(t *testing.T) {
 	t.Parallel()
-	a := ask(t, newReviewer(t, noting, review.Hooks{}), request(named("unknown"), named("dear"), named("kept")))
+	a := ask(t, newReviewer(t, noting, review.Hooks{}), request(named("unknown"), named("costly"), named("kept")))
 	if a.status != "Success" || len(a.objects) != 3 {
 		t.Errorf("got %+v", a)
 	}

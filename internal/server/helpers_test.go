@@ -28,7 +28,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// patience is how long a test waits for what should happen at once.
+// patience is how long a test waits for something that should happen at once.
 const patience = 20 * time.Second
 
 // echo answers a review with its own body, and maps a failed read as the review handler does.
@@ -59,7 +59,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// newPair makes a self-signed P-256 pair for 127.0.0.1, valid around now unless said otherwise.
+// newPair makes a self-signed P-256 pair for 127.0.0.1, valid now unless the times say otherwise.
 func newPair(t *testing.T, notBefore, notAfter time.Time) *tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -95,10 +95,10 @@ type running struct {
 	stop  context.CancelFunc
 	err   error
 	done  chan struct{} // closed when Run has returned err
-	asked bool          // wait has returned err to the test
+	asked bool          // the test has called wait
 }
 
-// options are those of a server on free ports, which change may alter.
+// options returns options for a server on free ports, after change.
 func options(t *testing.T, change func(*server.Options)) server.Options {
 	t.Helper()
 	opts := server.Options{
@@ -114,8 +114,7 @@ func options(t *testing.T, change func(*server.Options)) server.Options {
 	return opts
 }
 
-// start runs a server until the test ends, which it must do without an error unless the test asked
-// for it with wait.
+// start runs a server until the test ends. Run must then return nil, unless the test called wait.
 func start(t *testing.T, change func(*server.Options)) *running {
 	t.Helper()
 	s, err := server.New(options(t, change))
@@ -125,7 +124,7 @@ func start(t *testing.T, change func(*server.Options)) *running {
 	return run(t, s)
 }
 
-// run is start for a server that is made.
+// run is start for an existing server.
 func run(t *testing.T, s *server.Server) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -163,7 +162,7 @@ func (r *running) wait() error {
 func (r *running) url() string      { return "https://" + r.Addr().String() + server.DefaultPath }
 func (r *running) adminURL() string { return "http://" + r.AdminAddr().String() }
 
-// newClient returns a client that trusts any certificate and whose idle connections end with the test.
+// newClient returns a client that trusts any certificate. Its idle connections end with the test.
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
@@ -178,7 +177,7 @@ func newClient(t *testing.T) *http.Client {
 	}
 }
 
-// answer is what a test looks at.
+// answer is the part of an HTTP answer that tests check.
 type answer struct {
 	code   int
 	header http.Header
@@ -186,12 +185,12 @@ type answer struct {
 	close  bool
 }
 
-// message returns that of the Status, which every answer that is not a review has to be.
+// message returns the message of the Status, and fails the test if the answer is not one.
 func (a answer) message(t *testing.T) string {
 	t.Helper()
 	var status metav1.Status
 	if err := json.Unmarshal([]byte(a.body), &status); err != nil {
-		t.Fatalf("answer %d is no Status: %v: %q", a.code, err, a.body)
+		t.Fatalf("answer %d is not a Status: %v: %q", a.code, err, a.body)
 	}
 	if status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure ||
 		status.Code != int32(a.code) || a.header.Get("Content-Type") != "application/json" {
@@ -237,7 +236,7 @@ func do(t *testing.T, client *http.Client, method, url string, body io.Reader) a
 	return readAnswer(t, resp)
 }
 
-// rawConn is a TLS connection that a test writes requests to by hand.
+// rawConn is a TLS connection for hand-written requests.
 type rawConn struct {
 	*tls.Conn
 
@@ -264,7 +263,7 @@ func newRaw(t *testing.T, c *tls.Conn) *rawConn {
 	return &rawConn{Conn: c, t: t, reader: bufio.NewReader(c)}
 }
 
-// send writes text, in which a line feed stands for CR LF.
+// send writes text with each line feed as CR LF.
 func (c *rawConn) send(text string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
@@ -289,7 +288,7 @@ func (c *rawConn) closed() bool {
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// silent lets d pass, in which the server has to leave the connection as it is.
+// silent checks that the server leaves the connection alone for d.
 func (c *rawConn) silent(d time.Duration) {
 	c.t.Helper()
 	if err := c.readByte(d); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -328,7 +327,8 @@ func servePost(t *testing.T, h http.Handler, path string) (code int, body string
 	return w.Code, w.Body.String()
 }
 
-// stall connects, sends the start of a TLS record and returns how long the server puts up with it.
+// stall connects, sends the start of a TLS record and returns how long the server waits for the
+// rest.
 func stall(t *testing.T, addr string) time.Duration {
 	t.Helper()
 	begin := time.Now()

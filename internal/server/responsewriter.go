@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// An answer says with its header that it is the connection's last, where it is. What is true when the request comes need not
-// be when it is answered: half a minute may lie between, and in it the signal to stop.
+// An answer is the ResponseWriter of a request. It sets `Connection: close` if the connection must
+// end. It decides so when the answer begins: up to half a minute may pass after the request
+// arrives, and with it the signal to stop.
 type answer struct {
 	http.ResponseWriter
 
 	server  *Server
 	request *http.Request
 	begun   bool
-	failed  bool // the code says so
+	failed  bool // by its code
 }
 
 func (a *answer) begin() {
@@ -26,7 +27,7 @@ func (a *answer) begin() {
 	}
 }
 
-// WriteHeader begins the answer, unless it is an interim one.
+// WriteHeader begins the answer, unless the code is an interim one.
 func (a *answer) WriteHeader(code int) {
 	if code >= http.StatusOK {
 		a.begin()
@@ -35,13 +36,13 @@ func (a *answer) WriteHeader(code int) {
 	a.ResponseWriter.WriteHeader(code)
 }
 
-// Write begins the answer where it has not been.
+// Write begins the answer if necessary.
 func (a *answer) Write(p []byte) (int, error) {
 	a.begin()
 	return a.ResponseWriter.Write(p)
 }
 
-// FlushError begins the answer where it has not been, and sends what there is of it.
+// FlushError begins the answer if necessary, and flushes it.
 func (a *answer) FlushError() error {
 	a.begin()
 	return http.NewResponseController(a.ResponseWriter).Flush()
@@ -50,7 +51,8 @@ func (a *answer) FlushError() error {
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// bare returns net/http's own writer: http.MaxBytesReader tells no other that there is too much to go on.
+// bare returns net/http's own writer: http.MaxBytesReader reports a body that is too large only to
+// that.
 func bare(w http.ResponseWriter) http.ResponseWriter {
 	if a, ok := w.(*answer); ok {
 		return a.ResponseWriter

@@ -9,16 +9,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// giveUp answers a review whose conversion was given up at one object. Of that conversion it reads only what does not
-// change while objects are converted, and it reads the object again. It asks for no memory: what the request has belongs to
-// the other goroutine.
-func (r *Reviewer) giveUp(ctx context.Context, gone *conversion, body []byte, started time.Time) *conversion {
+// answerAbandoned answers a review whose conversion was abandoned. It uses only those fields of
+// gone that do not change during a conversion, and decodes the failed object again. It asks for no
+// memory, because the memory of the request belongs to the other goroutine.
+func (r *Reviewer) answerAbandoned(ctx context.Context, gone *conversion, body []byte, started time.Time) *conversion {
 	t := &gone.task
 	defer close(t.answered)
 	if r.hooks.Hold != nil {
 		t.release = r.hooks.Hold(ctx)
 	}
-	// None of the reviewer's conversions: those ask for memory.
+	// Not from the pool: those conversions reserve memory.
 	c := &conversion{doc: &jsondoc.Document{}, stuck: gone.stuck, overdue: true, now: time.Now()}
 	c.reset(gone.registry, r.hooks, len(body))
 	c.envelope = gone.envelope
@@ -31,7 +31,7 @@ func (r *Reviewer) giveUp(ctx context.Context, gone *conversion, body []byte, st
 	t.kind = pair.Kind
 	c.stuck.count(t.kind, 1)
 	c.describe(index, &src, to, errStuck)
-	c.doc.Reset(body) // which has the uid
+	c.doc.Reset(body) // for the uid
 	took := c.now.Sub(started)
 	c.observe(pair, took, errStuck)
 	c.flush()
@@ -40,13 +40,13 @@ func (r *Reviewer) giveUp(ctx context.Context, gone *conversion, body []byte, st
 	return c
 }
 
-// readAgain makes the object at a place of the body the document.
+// readAgain resets the document to one object of the body and decodes it.
 func (c *conversion) readAgain(body []byte, at jsondoc.Span) source {
 	c.doc.Reset(body[at.Start:at.End])
 	s, err := c.doc.Scanner(jsondoc.MaxDepth)
-	if err != nil { // not possible: the same text has been read before
+	if err != nil { // impossible: the same text was decoded before
 		return source{}
 	}
-	src, _ := decodeObject(c.doc, s) // without an outline, nothing of the object is named
+	src, _ := decodeObject(c.doc, s) // without an outline, the object stays unnamed
 	return src
 }

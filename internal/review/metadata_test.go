@@ -30,10 +30,11 @@ func all(converts ...converters.Func) converters.Func {
 	}
 }
 
-// A converter that changes the kind or metadata that is not its own is refused, and the message names each place.
+// A converter that changes the kind or protected metadata is refused, and the message names each
+// path.
 func TestGuardRefuses(t *testing.T) {
 	t.Parallel()
-	const refused = "converter changed what is not its own, let it edit no metadata but labels and annotations: "
+	const refused = "converter changed fields it must not change, let it edit only labels and annotations in metadata: "
 	tests := map[string]struct {
 		convert converters.Func
 		want    string
@@ -98,8 +99,8 @@ func TestGuardRefuses(t *testing.T) {
 	}
 }
 
-// What a converter may do to metadata: the answer has the source's, byte for byte, with the converter's labels and
-// annotations.
+// Allowed changes: the answer has the source's metadata byte for byte, with the converter's labels
+// and annotations.
 func TestGuardAllows(t *testing.T) {
 	t.Parallel()
 	const (
@@ -132,7 +133,7 @@ func TestGuardAllows(t *testing.T) {
 		"metadata removed where there was nothing": {`{}`, remove("metadata"), `{}`},
 		"metadata added where there was none":      {``, set(`{}`, "metadata"), `{}`},
 
-		// What typed Go structs do on the way through encoding/json.
+		// Changes that typed Go structs cause on the way through encoding/json.
 		"creationTimestamp null added":  {plain, set(`null`, "metadata", "creationTimestamp"), plain},
 		"null dropped":                  {`{"name":"a","generateName":null}`, remove("metadata", "generateName"), `{"name":"a","generateName":null}`},
 		"empty values dropped":          {`{"finalizers":[],"generation":0,"namespace":"","labels":{}}`, set(`{}`, "metadata"), `{"finalizers":[],"generation":0,"namespace":"","labels":{}}`},
@@ -148,11 +149,11 @@ func TestGuardAllows(t *testing.T) {
 		"kind set to itself":            {plain, set(`"Widget"`, "kind"), plain},
 		"kind with an escape":           {plain, set(`"W\u0069dget"`, "kind"), plain},
 
-		// Only what changed is validated: what is stored may be older than the rules.
-		"invalid labels kept":        {`{"labels":{"-":"-"}}`, nothing, `{"labels":{"-":"-"}}`},
-		"invalid labels respelt":     {`{"labels":{"-":"-"}}`, set(`{"labels":{ "-":"-" }}`, "metadata"), `{"labels":{"-":"-"}}`},
-		"invalid ones beside others": {`{"labels":{"-":"-"}}`, set(`"b"`, "metadata", "annotations", "a"), `{"labels":{"-":"-"},"annotations":{"a":"b"}}`},
-		"annotation in capitals":     {plain, set(`"b"`, "metadata", "annotations", "Example.COM/A"), `{"name":"a","annotations":{"Example.COM/A":"b"}}`},
+		// Only changes are validated: stored values may be older than the rules.
+		"invalid labels kept":         {`{"labels":{"-":"-"}}`, nothing, `{"labels":{"-":"-"}}`},
+		"invalid labels respelt":      {`{"labels":{"-":"-"}}`, set(`{"labels":{ "-":"-" }}`, "metadata"), `{"labels":{"-":"-"}}`},
+		"invalid ones next to others": {`{"labels":{"-":"-"}}`, set(`"b"`, "metadata", "annotations", "a"), `{"labels":{"-":"-"},"annotations":{"a":"b"}}`},
+		"annotation in capitals":      {plain, set(`"b"`, "metadata", "annotations", "Example.COM/A"), `{"name":"a","annotations":{"Example.COM/A":"b"}}`},
 		"annotations of 256 KiB": {
 			plain, set(`"`+strings.Repeat("x", 256<<10-1)+`"`, "metadata", "annotations", "k"),
 			`{"name":"a","annotations":{"k":"` + strings.Repeat("x", 256<<10-1) + `"}}`,
@@ -174,7 +175,8 @@ func TestGuardAllows(t *testing.T) {
 	}
 }
 
-// Labels and annotations that a converter changed must be what the API server takes; its user reads which key is wrong.
+// Changed labels and annotations must be valid for the API server; the user sees which key is
+// wrong.
 func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 	t.Parallel()
 	const fix = ", fix the converter: "
@@ -182,19 +184,19 @@ func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 		convert converters.Func
 		want    []string
 	}{
-		"label value too long": {set(`"`+strings.Repeat("canary", 11)+`"`, "metadata", "labels", "app"), []string{"converter set what is not valid (must be no more than 63 bytes)" + fix + ".metadata.labels.app"}},
-		"label value of words": {set(`"canary canary"`, "metadata", "labels", "app"), []string{"converter set what is not valid (a valid label must be", fix + ".metadata.labels.app"}},
-		"label key":            {set(`"x"`, "metadata", "labels", "a b/c"), []string{"converter set what is not valid (prefix part", fix + `.metadata.labels["a b/c"]`}},
+		"label value too long": {set(`"`+strings.Repeat("canary", 11)+`"`, "metadata", "labels", "app"), []string{"converter set an invalid entry (must be no more than 63 bytes)" + fix + ".metadata.labels.app"}},
+		"label value of words": {set(`"canary canary"`, "metadata", "labels", "app"), []string{"converter set an invalid entry (a valid label must be", fix + ".metadata.labels.app"}},
+		"label key":            {set(`"x"`, "metadata", "labels", "a b/c"), []string{"converter set an invalid entry (prefix part", fix + `.metadata.labels["a b/c"]`}},
 		"label key empty":      {set(`"x"`, "metadata", "labels", ""), []string{"name part must be non-empty", fix + `.metadata.labels[""]`}},
 		"label of a number":    {set(`7777`, "metadata", "labels", "app"), []string{"converter set a number for a string" + fix + ".metadata.labels.app"}},
 		"label null":           {set(`null`, "metadata", "labels", "app"), []string{"converter set null for a string" + fix + ".metadata.labels.app"}},
 		"labels of an array":   {set(`["canary"]`, "metadata", "labels"), []string{"converter set an array for a map of strings" + fix + ".metadata.labels"}},
 		"labels of a string":   {set(`"canary"`, "metadata", "labels"), []string{"converter set a string for a map of strings" + fix + ".metadata.labels"}},
-		"annotation key":       {set(`"x"`, "metadata", "annotations", "a/b/c"), []string{"converter set what is not valid (a valid label key must consist of", fix + `.metadata.annotations["a/b/c"]`}},
+		"annotation key":       {set(`"x"`, "metadata", "annotations", "a/b/c"), []string{"converter set an invalid entry (a valid label key must consist of", fix + `.metadata.annotations["a/b/c"]`}},
 		"annotation of a list": {set(`["canary"]`, "metadata", "annotations", "k"), []string{"converter set an array for a string" + fix + ".metadata.annotations.k"}},
 		"annotations too large": {
 			set(`"`+strings.Repeat("canary", 256<<10/6+1)+`"`, "metadata", "annotations", "k"),
-			[]string{"converter set too much (annotations size 262151 is larger than limit 262144)" + fix + ".metadata.annotations"},
+			[]string{"converter set annotations that are too large (annotations size 262151 is larger than limit 262144)" + fix + ".metadata.annotations"},
 		},
 		"old and new invalid": {set(`"x"`, "metadata", "annotations", "-"), []string{`.metadata.annotations["-"]`}},
 		"repeated key":        {set(`{"k":"1","k":2}`, "metadata", "annotations"), []string{"set a number for a string, fix the converter: .metadata.annotations.k"}},
@@ -215,7 +217,7 @@ func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 	}
 }
 
-// The order of a map must not show: the same failure has the same text.
+// The same failure has the same text, whatever the order of a map.
 func TestGuardMessageIsDeterministic(t *testing.T) {
 	t.Parallel()
 	bad, added := make([]converters.Func, 9), make([]converters.Func, 9)
@@ -237,7 +239,7 @@ func TestGuardMessageIsDeterministic(t *testing.T) {
 	}
 }
 
-// Hostile metadata costs time in proportion to its size.
+// Hostile metadata costs time linear in its size.
 func TestGuardManyMembers(t *testing.T) {
 	t.Parallel()
 	var meta strings.Builder

@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// paceGrace is how long a body may take to gather speed.
+// paceGrace is how long a body may stay below its minimum rate at the start.
 const paceGrace = 5 * time.Second
 
-// A pace makes the deadline of reading a body follow what has come of it, so that one which trickles is given up long
-// before ReadTimeout.
+// A pace moves the read deadline of a body with the bytes that have arrived, so a body that
+// trickles fails long before ReadTimeout.
 type pace struct {
-	conn    *conn         // nil: the body has all the time there is
+	conn    *conn         // nil: no deadline
 	rate    float64       // bytes a second; 0: any
-	started time.Time     // later by the pauses that there were
-	whole   time.Duration // that it may take
-	until   time.Time     // end of the request, and so of its body
-	size    int64         // negative: not known
+	started time.Time     // plus all pauses
+	whole   time.Duration // time for the whole body
+	until   time.Time     // deadline of the request
+	size    int64         // negative: unknown
 }
 
-// pace returns that of the body of r, which is wanted from now on and not beyond the request's deadline, and sets its first
-// deadline. Half of ReadTimeout has to be enough for it at its speed.
-func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
+// pace returns the pace of the body of r, which the server starts to read now, and sets its first
+// deadline. The minimum rate is at least the one at which the body takes half of ReadTimeout.
+func (l *Limits) pace(r *http.Request, now time.Time) pace {
 	c := connOfRequest(r)
 	if c == nil || r.ContentLength == 0 {
 		return pace{}
 	}
+	deadline, _ := r.Context().Deadline()
 	p := pace{conn: c, rate: float64(l.MinBodyRate), started: now, whole: l.ReadTimeout, until: deadline, size: r.ContentLength}
 	if l.MinBodyRate > 0 {
 		p.rate = max(p.rate, float64(p.size)/(l.ReadTimeout/2).Seconds())
@@ -34,20 +35,20 @@ func (l *Limits) pace(r *http.Request, now, deadline time.Time) pace {
 	return p
 }
 
-// complete reports whether n bytes are all.
+// complete reports whether n bytes are the whole body.
 func (p *pace) complete(n int64) bool { return p.conn != nil && n == p.size }
 
-// end lifts the deadline: net/http goes on reading, to learn whether the client leaves.
+// end removes the deadline: net/http keeps reading, to notice when the client leaves.
 func (p *pace) end() {
 	if p.conn != nil {
 		p.conn.reading.setOwn(time.Time{})
 	}
 }
 
-// pause leaves out d, in which nobody wanted the body.
+// pause excludes d, in which the server did not read.
 func (p *pace) pause(d time.Duration) { p.started = p.started.Add(d) }
 
-// follow sets the deadline that goes with what has been read.
+// follow sets the deadline for the bytes read so far.
 func (p *pace) follow(read int64) {
 	if p.conn == nil {
 		return

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// arrived reads what the kernel has for c, whatever the deadline, and does not wait: 0 where it has nothing.
-func arrived(c net.Conn, p []byte) int {
+// readPending reads what the kernel has for c, ignoring the read deadline. It does not wait, and
+// returns 0 if there is nothing.
+func readPending(c net.Conn, p []byte) int {
 	s, ok := c.(syscall.Conn)
 	if !ok {
 		return 0

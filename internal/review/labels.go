@@ -10,9 +10,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// validateStrings checks labels or annotations that the converter changed as the API server will (restoreObjectMeta in
-// webhook_converter.go, which calls metav1validation.ValidateLabels and apivalidation.ValidateAnnotations), so that the
-// user reads which key is wrong. It goes through the keys in their order: those two do not, and quote values.
+// validateStrings checks labels or annotations that the converter changed as the API server will
+// (restoreObjectMeta in webhook_converter.go, which calls metav1validation.ValidateLabels and
+// apivalidation.ValidateAnnotations), so that the user sees which key is wrong. Unlike those two,
+// it checks the keys in order and quotes no values.
 func validateStrings(name string, n *jsondoc.Node) error {
 	if n.Kind() == jsondoc.Null {
 		return nil
@@ -29,12 +30,12 @@ func validateStrings(name string, n *jsondoc.Node) error {
 		}
 		size += len(key) + len(value.Text())
 		for _, problem := range invalidEntry(name, key, value) {
-			problems.add(invalidString("set what is not valid ("+problem+")", name, key))
+			problems.add(invalidString("set an invalid entry ("+problem+")", name, key))
 		}
 		return true
 	})
 	problems.add(err)
-	if name == "annotations" && size > apivalidation.TotalAnnotationSizeLimitB { // else it is less without escapes, too
+	if name == "annotations" && size > apivalidation.TotalAnnotationSizeLimitB { // size counts escapes, so the real size is at most this
 		problems.add(validateSize(n))
 	}
 	return problems.join()
@@ -49,12 +50,12 @@ func validateSize(annotations *jsondoc.Node) error {
 		return err
 	}
 	if err := apivalidation.ValidateAnnotationsSize(values); err != nil {
-		return &sizeError{invalidString("set too much ("+err.Error()+")", "annotations")}
+		return &sizeError{invalidString("set annotations that are too large ("+err.Error()+")", "annotations")}
 	}
 	return nil
 }
 
-// A sizeError says that the annotations of a result are more than the API server takes.
+// A sizeError says that the annotations of a result exceed the limit of the API server.
 type sizeError struct{ error }
 
 func invalidEntry(name, key string, value *jsondoc.Node) []string {
@@ -71,7 +72,7 @@ func invalidString(what string, path ...string) error {
 	return &jsondoc.PathError{Problem: "converter " + what + ", fix the converter", Path: jsondoc.FormatPath(path...)}
 }
 
-// problems gathers errors, as many as a message has room for.
+// problems collects as many errors as a message has room for.
 type problems []error
 
 const maxProblems = 16

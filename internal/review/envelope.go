@@ -8,47 +8,49 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The levels of nesting that a review adds around an object: the review, its request, the list of objects.
+// envelopeDepth is how many levels of nesting a review adds around an object: the review, its
+// request, the list of objects.
 const envelopeDepth = 3
 
-// maxObjects bounds the objects of one review, and so what a body of tiny ones costs in memory. The API server sends one;
-// a page of a list had 500.
+// maxObjects bounds the objects of one review, and so the memory for a body of tiny ones. The API
+// server sends one object; a page of a list had 500.
 const maxObjects = 1 << 17
 
-// maxText bounds what identifies things, in bytes: uid, versions, kinds, and all strings that metadata has beside labels and
-// annotations. The API server's uids have 36, and names 253. What is longer is refused and never copied.
+// maxText bounds identifying strings in bytes: uid, versions, kinds, and all strings in metadata
+// except labels and annotations. The API server's uids have 36 bytes, and names at most 253. Longer
+// ones are refused and never copied.
 const maxText = 1 << 10
 
 const tooLong = "longer than 1024 bytes" // maxText
 
-// An envelope is a decoded ConversionReview request: where its parts stand in the body.
+// An envelope is a decoded ConversionReview request, with the positions of its parts in the body.
 type envelope struct {
 	apiVersion, kind string
 	request          jsondoc.Kind
-	uid              text // to be echoed
-	desired          text // to be set
+	uid              text // echoed in the answer
+	desired          text // set in each converted object
 	list             jsondoc.Kind
 	objects          []source
 	tooMany          bool // objects
 	memos            struct{ kind, apiVersion, desired memo }
 }
 
-// A text is where a string stands, and what it says if that is no more than maxText bytes.
+// A text is the position of a string, and its value if that has at most maxText bytes.
 type text struct {
-	at   jsondoc.Span
-	says string
-	long bool
+	at    jsondoc.Span
+	value string
+	long  bool
 }
 
-// A source is one of the objects to convert. A problem is what makes it no object to convert at all.
+// A source is an object to convert. With a problem it cannot be converted.
 type source struct {
 	jsondoc.Outline
 	problem string
 }
 
-// decode reads the whole body and remembers where its parts stand. It fails on text that is no JSON document as webhookd
-// takes it; what the envelope says is checked later. Unknown fields, and a response, are ignored; names are
-// case-sensitive, as they are for the API server.
+// decode reads the whole body and remembers the positions of its parts. It fails only on text that
+// is not valid JSON for webhookd; check and target validate the rest. Unknown fields and a response
+// are ignored. Names are case-sensitive, as for the API server.
 func (e *envelope) decode(doc *jsondoc.Document, body []byte) error {
 	*e = envelope{objects: e.objects[:0], memos: e.memos}
 	doc.Reset(body)
@@ -126,8 +128,8 @@ func (e *envelope) decodeObjects(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 	})
 }
 
-// decodeObject outlines the object at the scanner's place. What is valid JSON but no object to convert is that object's
-// problem and does not stop the reading of the others.
+// decodeObject outlines the next object of the scanner. Valid JSON that is not a convertible object
+// becomes that object's problem, and does not stop the decoding.
 func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
 	if s.Kind() != jsondoc.Map {
 		problem := "is " + s.Kind().String() + ", not an object"
@@ -148,7 +150,7 @@ func decodeObject(doc *jsondoc.Document, s *jsondoc.Scanner) (source, error) {
 	return source{problem: problem}, err
 }
 
-// readString reads the value at the scanner's place; it says nothing if it is no string.
+// readString reads the next value. The text is empty if the value is not a string.
 func readString(s *jsondoc.Scanner, m *memo) (t text, err error) {
 	isString := s.Kind() == jsondoc.String
 	if t.at, err = s.Skip(); err != nil || !isString {
@@ -156,21 +158,21 @@ func readString(s *jsondoc.Scanner, m *memo) (t text, err error) {
 	}
 	literal := s.Text(t.at)
 	if t.long = jsondoc.LongerThan(literal, maxText); !t.long {
-		t.says = m.unquote(literal)
+		t.value = m.unquote(literal)
 	}
 	return t, nil
 }
 
-// readName is readString for what is longer than any of the names that it may be.
+// readName is readString for a name; a long one cannot match and becomes "".
 func readName(s *jsondoc.Scanner, m *memo) (string, error) {
 	t, err := readString(s, m)
-	return t.says, err
+	return t.value, err
 }
 
-// A memo holds the string that was made last, since one request names the same versions and kinds as the other.
+// A memo remembers the last string, because consecutive requests name the same versions and kinds.
 type memo struct{ last string }
 
-// maxMemo bounds what a memo keeps: no version and no kind is longer.
+// maxMemo bounds what a memo keeps: versions and kinds are shorter.
 const maxMemo = 512
 
 func (m *memo) unquote(literal []byte) string {
@@ -178,14 +180,15 @@ func (m *memo) unquote(literal []byte) string {
 		return m.last
 	}
 	text := jsondoc.Unquote(literal)
-	if len(text) <= maxMemo && strings.IndexByte(text, '\\') < 0 { // else it is not its own literal
+	if len(text) <= maxMemo && strings.IndexByte(text, '\\') < 0 { // else its literal differs
 		m.last = text
 	}
 	return text
 }
 
-// check reports why the body is not a review that can be answered: such a request gets an HTTP error. Everything else is
-// answered with a review, since the API server shows its message to the user.
+// check returns why the body is not a review that can be answered; such a request gets an HTTP
+// error. Every other problem is answered with a review, because the API server shows its message to
+// the user.
 func (e *envelope) check() error {
 	switch {
 	case e.kind != "ConversionReview":
@@ -196,15 +199,15 @@ func (e *envelope) check() error {
 		return &RequestError{"review without a request, send a ConversionRequest: .request"}
 	case e.uid.long:
 		return &RequestError{tooLong + ", send the uid of the API server: .request.uid"}
-	case e.uid.says == "":
+	case e.uid.value == "":
 		return &RequestError{"request without a uid, the answer could not be matched: .request.uid"}
 	}
 	return nil
 }
 
-// target splits desiredAPIVersion. The problem is empty if the request can be carried out.
+// target splits desiredAPIVersion. The problem is empty if the request is valid.
 func (e *envelope) target() (group, version, problem string) {
-	group, version, _ = strings.Cut(e.desired.says, "/")
+	group, version, _ = strings.Cut(e.desired.value, "/")
 	switch {
 	case e.desired.long:
 		return "", "", tooLong + ", set it to GROUP/VERSION: .request.desiredAPIVersion"

@@ -11,26 +11,26 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// drained is how long after the signal the listener closes here; what waits for a request is closed then, or half a second
-// after it began to wait.
+// drained is the time from the signal to the close of the listener. Idle connections close then, or
+// half a second after they became idle.
 const (
 	drained = server.DefaultDrainDelay
 	quiet   = 500 * time.Millisecond
 	atOnce  = 50 * time.Millisecond
 )
 
-// An ending is a server in a bubble that stops, and a connection on it that has been used once.
+// An ending is a stopping server in a bubble, and a connection to it that was used once.
 type ending struct {
 	*piped
 
 	used *rawConn
-	at   time.Time // the signal
+	at   time.Time // time of the signal
 }
 
-// until lets time pass until d after the signal.
+// until waits until d after the signal.
 func (e *ending) until(d time.Duration) { <-time.After(time.Until(e.at.Add(d))) }
 
-// closes holds that the server closes c, without another byte, at d after the signal.
+// closes checks that the server closes c, without another byte, at d after the signal.
 func (e *ending) closes(c *rawConn, d time.Duration) {
 	e.t.Helper()
 	if closed, took := c.closed(), time.Since(e.at); !closed || took < d || took > d+atOnce {
@@ -38,7 +38,8 @@ func (e *ending) closes(c *rawConn, d time.Duration) {
 	}
 }
 
-// answers holds that the server answers what was sent on c, and that the connection ends with it.
+// answers checks that the server answers the request on c, and that the connection ends with the
+// answer.
 func (e *ending) answers(c *rawConn) { e.answersWith(c, "{  }") }
 
 func (e *ending) answersWith(c *rawConn, body string) {
@@ -65,10 +66,10 @@ func echoSlow(w http.ResponseWriter, r *http.Request) {
 	echo(w, r)
 }
 
-// TestEndOfConnections holds what becomes of a connection when the server stops: a request that has begun to come before
-// the listener closed is answered, and one that comes on a connection which was opened before. Nothing else is closed but what has
-// been idle for the whole drain, or is idle for a while.
-func TestEndOfConnections(t *testing.T) {
+// TestConnectionsAtShutdown checks the connections when the server stops. A request whose first
+// byte arrived before the listener closed is answered, and so is one on a connection opened before.
+// The server closes only connections that were idle for the whole drain, or become idle afterwards.
+func TestConnectionsAtShutdown(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(e *ending){
 		"idle for the whole drain": func(e *ending) {
@@ -161,9 +162,9 @@ func TestEndOfConnections(t *testing.T) {
 	}
 }
 
-// TestAnswersToWhatCameBeforeTheSignal holds that an answer is the connection's last by what is true when it is given, while
-// the server drains and when no connection is accepted any more.
-func TestAnswersToWhatCameBeforeTheSignal(t *testing.T) {
+// TestAnswersToRequestsBeforeTheSignal checks that an answer ends the connection if the server
+// drains when the answer begins.
+func TestAnswersToRequestsBeforeTheSignal(t *testing.T) {
 	t.Parallel()
 	for _, takes := range []time.Duration{5 * time.Second, 20 * time.Second} {
 		t.Run(takes.String(), func(t *testing.T) {

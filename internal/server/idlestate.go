@@ -1,0 +1,103 @@
+package server
+
+import (
+	"sync"
+	"time"
+)
+
+// quiet is how long a connection must be idle before the server ends it during a drain. A client
+// that sends one request after another sends the next one sooner, and its answer ends the
+// connection.
+const quiet = 500 * time.Millisecond
+
+// An idleState bounds a connection's wait for a request, and the arrival of the request's header.
+// The wait is shorter while the server drains.
+//
+// http.Server.Shutdown cannot do this. It closes connections that have not sent a whole header
+// since the last answer, even if the kernel has one. It also drops requests that it reads
+// afterwards, even on new connections. Each of them is a failed conversion: Go's client, and so
+// kube-apiserver, repeats a POST only if no byte of it was written.
+type idleState struct {
+	header  time.Duration // time for a request's header
+	most    time.Duration // time to wait for a request
+	reading *readDeadline // the connection's
+
+	mu       sync.Mutex
+	state    awaited
+	used     bool      // it had a request
+	since    time.Time // start of the wait
+	ending   bool
+	earliest time.Time // earliest time to close it, if ending
+}
+
+type awaited int
+
+const (
+	nothing awaited = iota
+	request         // nothing has come since the handshake or the last answer
+	header          // something has, most likely part of a header
+)
+
+// startWait starts the wait for a request.
+func (s *idleState) startWait(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.since = request, now
+	s.reading.setOwn(s.until())
+}
+
+// received starts the time for the header, if the connection waits for a request.
+func (s *idleState) received() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == request {
+		s.state = header
+		s.reading.setOwn(time.Now().Add(s.header))
+	}
+}
+
+// headerDone records that the whole header has arrived.
+func (s *idleState) headerDone() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.used = nothing, true
+	s.reading.setOwn(time.Time{})
+}
+
+// closeWhenIdle closes the connection once it has been idle for quiet, but not before earliest.
+// Requests in progress, and those whose first byte has arrived, are answered; that answer ends the
+// connection, because the server drains.
+func (s *idleState) closeWhenIdle(earliest time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending, s.earliest = true, earliest
+	if s.state == request {
+		s.reading.setOwn(s.until())
+	}
+}
+
+// hadRequest reports whether the header of a request has arrived.
+func (s *idleState) hadRequest() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
+}
+
+// ended reports whether the connection drains and has been idle long enough.
+func (s *idleState) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending && s.state == request && !time.Now().Before(s.until())
+}
+
+// until returns when the wait ends. Callers hold mu.
+func (s *idleState) until() time.Time {
+	switch t := s.since.Add(quiet); {
+	case !s.ending:
+		return s.since.Add(s.most)
+	case t.After(s.earliest):
+		return t
+	default:
+		return s.earliest
+	}
+}
