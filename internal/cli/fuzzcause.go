@@ -27,14 +27,7 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	if k == nil {
 		return &cause{}
 	}
-	c := &cause{conversion: k.Conversion, directions: check.Explain(k), hints: make(map[string]roundtrip.Hints)}
-	for version, paths := range hints.Of(c.conversion) {
-		c.hints[version] = paths
-	}
-	for _, d := range hints.Drops(k) {
-		c.drops = append(c.drops, roundtrip.Drop(d))
-	}
-	return c
+	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k)}
 }
 
 // rule describes what the rules do at the path of a violation, or at the nearest path above it that

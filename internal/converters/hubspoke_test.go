@@ -277,7 +277,7 @@ func TestHubSpokeUnknownFields(t *testing.T) {
 	const in = `{"spec":{"x":1,"old":"y"}}`
 	var report converters.Report
 	obj := parse(t, in)
-	if err := kind.Convert(converters.WithReport(t.Context(), &report), obj, "v1", "v2"); err != nil || !report.UnknownFields {
+	if err := kind.Convert(new(converters.ReportContext).With(t.Context(), &report), obj, "v1", "v2"); err != nil || !report.UnknownFields {
 		t.Errorf("error %v, noted %+v", err, report)
 	}
 	there := string(obj.Text())
@@ -291,7 +291,7 @@ func TestHubSpokeUnknownFields(t *testing.T) {
 			t.Errorf("%s at the hub: %s, want %s", now, back, want)
 		}
 	}
-	if err := kind.Convert(converters.WithReport(t.Context(), &report), parse(t, `{"spec":{"old":"y"}}`), "v1", "v2"); err != nil {
+	if err := kind.Convert(new(converters.ReportContext).With(t.Context(), &report), parse(t, `{"spec":{"old":"y"}}`), "v1", "v2"); err != nil {
 		t.Error(err)
 	}
 }

@@ -49,8 +49,8 @@ func (r *Report) NoteTooLarge() {
 	}
 }
 
-// A ReportContext is a context in which a conversion finds a Report. A caller that converts again
-// and again reuses one, and so saves the allocation of WithReport (BenchmarkReview in review).
+// A ReportContext is a context in which a conversion finds a Report. A caller that converts many
+// objects reuses one, which saves allocations (BenchmarkReview in review).
 type ReportContext struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -75,11 +75,6 @@ func (c *ReportContext) Value(key any) any {
 		return c.report
 	}
 	return c.Context.Value(key)
-}
-
-// WithReport returns a context in which a conversion finds r.
-func WithReport(ctx context.Context, r *Report) context.Context {
-	return (&ReportContext{}).With(ctx, r)
 }
 
 // ReportFrom returns the Report of a context, or nil. Note methods accept nil.

@@ -22,9 +22,9 @@ func TestReport(t *testing.T) {
 		r.NoteTooLarge()
 	}
 	noting(t.Context())
-	noting(converters.WithReport(t.Context(), nil))
+	noting(new(converters.ReportContext).With(t.Context(), nil))
 	var r converters.Report
-	ctx := converters.WithReport(t.Context(), &r)
+	ctx := new(converters.ReportContext).With(t.Context(), &r)
 	child, stop := context.WithCancel(ctx)
 	noting(child)
 	if diff := cmp.Diff(converters.Report{UnknownFields: true, CostLimit: true, TooLarge: true}, r); diff != "" {

@@ -7,18 +7,23 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
-// forgeries holds an object at a version, which came from another one, to L13: with annotations that somebody else wrote.
+// forgeries holds an object at a version, which came from another one, to L13: with annotations
+// that someone else wrote.
 func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
+	if !s.Forgeries {
+		return nil
+	}
+	s.count(func(c *Stats) { c.Forgeries++ })
 	state := s.view(version, object)
-	s.forge(r, state, from)
-	s.stats.forgeries.Add(1)
+	s.forge(ctx, r, state, version, from)
 	t, v := s.subject(ctx, encode(state))
 	if v != nil || t.class == wild {
 		return v
@@ -26,7 +31,8 @@ func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, vers
 	return t.wellFormed(from)
 }
 
-// wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and is as well formed.
+// wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and
+// is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
 	clean, err := t.convert(t.ctx, encode(visible(t.read(t.object))), t.version, to)
 	if err != nil || t.refused || malformation(t, to, clean) != "" {
@@ -42,8 +48,9 @@ func (t *subject) wellFormed(to string) *ViolationError {
 	return nil
 }
 
-// malformation says what is structurally wrong with an object of a version, or nothing. What the API server removes by itself does
-// no harm: a kept value may have fields that only a newer schema knows (L12).
+// malformation says what is structurally wrong with an object of a version, or nothing. What the
+// API server removes by itself does no harm: a kept value may have fields that only a newer schema
+// knows (L12).
 func malformation(t *subject, version string, object []byte) string {
 	var read map[string]any
 	if err := utiljson.Unmarshal(object, &read); err != nil {
@@ -66,36 +73,41 @@ func malformation(t *subject, version string, object []byte) string {
 	return ""
 }
 
-// ofAnotherType is true of what the API server says of a value of another type, but not of one of another format.
+// ofAnotherType matches what the API server says of a value of another type, but not of one of
+// another format.
 var ofAnotherType = regexp.MustCompile(`must be of type (object|array|string|integer|number|boolean|null)\b`)
 
-// forge gives an object annotations of webhookd's names: its own, changed; such as are written by the format's grammar; noise. Most
-// are of one version.
-func (s *suite) forge(r *rand.Rand, object map[string]any, version string) {
+// forge gives an object at a version, which is to be converted to another one, annotations with
+// webhookd's names: its own or those of another object, changed; some that follow the format's
+// grammar; noise. Most are of the other version.
+func (s *suite) forge(ctx context.Context, r *rand.Rand, object map[string]any, version, to string) {
+	if r.IntN(4) == 0 {
+		s.stale(ctx, r, object, version, to)
+	}
 	for range 1 + r.IntN(4) {
 		kept := keptIn(object, "")
+		of := to
+		if r.IntN(8) == 0 {
+			of = pick(r, s.versions...)
+		}
 		switch n := r.IntN(8); {
 		case n < 4 && len(kept) > 0:
-			names := slices.Sorted(maps.Keys(kept))
-			name, as := names[r.IntN(len(names))], names[r.IntN(len(names))]
-			annotate(object, map[string]string{as: tampered(r, kept[name])})
-		case n < 7:
-			if r.IntN(8) == 0 {
-				version = s.versions()[r.IntN(len(s.versions()))]
-			}
-			s.written(r, object, version)
+			own := slices.Sorted(maps.Keys(kept))
+			annotate(object, map[string]string{pick(r, own...): tampered(r, kept[pick(r, own...)])})
+		case n < 7 && len(s.pools[of]) > 0:
+			s.write(r, object, of)
 		default:
-			malformed(r, object, version, version)
+			malformed(r, object, of, of)
 		}
 	}
 }
 
 // tampered changes the text of a kept value.
 func tampered(r *rand.Rand, text string) string {
-	if !json.Valid([]byte(text)) || r.IntN(8) == 0 {
+	root, err := decode([]byte(text), true)
+	if err != nil || r.IntN(8) == 0 {
 		return pick(r, text[:r.IntN(len(text)+1)], text+"x", " "+text, text+text)
 	}
-	root := decode([]byte(text))
 	for range 1 + r.IntN(2) {
 		all := parts(root)
 		if len(all) == 0 {
@@ -107,135 +119,76 @@ func tampered(r *rand.Rand, text string) string {
 		case 1:
 			p.set(another(r, p.value))
 		default:
-			p.set(odd(r))
+			p.set(json.RawMessage(odd(r)))
 		}
 	}
 	return string(encode(root))
 }
 
-// odd makes a value that fits few places.
-func odd(r *rand.Rand) any {
+// odd returns the JSON text of a value that fits few places.
+func odd(r *rand.Rand) string {
 	if r.IntN(200) == 0 {
-		return json.RawMessage(strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000))
+		return strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000)
 	}
-	return json.RawMessage(pick(r, "null", "true", "0", "-1", "1.5", "1e999", "9007199254740993", `""`, `"x"`, `" a b "`, `"\u0000"`, "[]", "{}", "[null]",
-		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`))
+	return pick(r, "null", "true", "0", "-1", "1.5", "1e999", "9007199254740993", `""`, `"x"`, `" a b "`, `"\u0000"`, "[]", "{}", "[null]",
+		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`)
 }
 
-// written adds an annotation by the grammar of docs/reference/annotations.md, for a place that some object of the version has.
-func (s *suite) written(r *rand.Rand, object map[string]any, version string) {
-	pool := s.pools[version]
-	if len(pool) == 0 {
+// write adds an annotation by the grammar of docs/reference/annotations.md, for a place that some
+// object of the version has.
+func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
+	other := withoutIdentity(s.pools[version][r.IntN(len(s.pools[version]))])
+	all := parts(other)
+	if len(all) == 0 {
 		return
 	}
-	path, value := s.placeIn(r, withoutIdentity(pool[r.IntN(len(pool))]))
-	if len(path) == 0 {
-		return
+	p := all[r.IntN(len(all))]
+	if lists := slices.DeleteFunc(slices.Clone(all), func(p part) bool { return !isList(p.value) }); len(lists) > 0 && r.IntN(3) == 0 {
+		p = lists[r.IntN(len(lists))]
 	}
-	text := entry(r, value)
-	name, says := keptName(version, path)
-	if !says || r.IntN(16) == 0 {
-		text["path"] = path
+	forms := []string{
+		`{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"value":VALUE}`, `{"absent":true}`,
+		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
 	}
-	if r.IntN(12) == 0 {
-		name, text = keptPrefix+version, withoutIdentity(pool[r.IntN(len(pool))])
+	if isList(p.value) || r.IntN(8) == 0 {
+		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`, `{"list":{"was":"a b c","parts":{},"extra":[{"after":AFTER,"value":VALUE}]}}`,
+			`{"list":{"was":"1p5rssy","parts":{"INDEX":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
 	}
-	annotate(object, map[string]string{name: string(encode(text))})
-}
-
-// placeIn returns the path of a place of an object, and what is there: names of members, and the keys of elements.
-func (s *suite) placeIn(r *rand.Rand, value any) ([]any, any) {
-	var path []any
-	for {
-		switch v := value.(type) {
-		case map[string]any:
-			all := names(v)
-			if len(all) == 0 || len(path) > 1 && r.IntN(4) == 0 {
-				return path, value
-			}
-			name := all[r.IntN(len(all))]
-			path, value = append(path, name), v[name]
-		case []any:
-			if len(v) == 0 || r.IntN(2) == 0 {
-				return path, value
-			}
-			value = v[r.IntN(len(v))]
-			keys := map[string]any{}
-			if e, ok := value.(map[string]any); ok {
-				for _, name := range names(e) {
-					if !isMap(e[name]) && !isList(e[name]) && len(keys) < 2 {
-						keys[name] = e[name]
-					}
-				}
-			}
-			path = append(path, keys)
-		default:
-			return path, value
-		}
-	}
-}
-
-var (
-	// plainName are names of members that the name of an annotation can have.
-	plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
-	unplain   = regexp.MustCompile(`[^A-Za-z0-9]+`)
-)
-
-// keptName returns the name of the annotation of a path, and whether it says the path: else it has the names that there is room
-// for, and a digest.
-func keptName(version string, path []any) (name string, says bool) {
-	const longest = 63
-	prefix, short := keptPrefix, []string{version}
-	words := append(make([]string, 0, 1+len(path)), version)
-	if path[0] == "status" {
-		prefix = statusPrefix
-	}
-	tail := "--" + strconv.FormatUint(hash(string(encode(path))+"\x00"), 36)
-	says = true
-	for _, step := range path {
-		word, ok := step.(string)
-		says = says && ok && plainName.MatchString(word)
-		words = append(words, word)
-		word = strings.Trim(unplain.ReplaceAllString(word, "-"), "-")
-		if word != "" && len(strings.Join(short, "."))+1+len(word)+len(tail) <= longest {
-			short = append(short, word)
-		}
-	}
-	if name = strings.Join(words, "."); says && len(name) <= longest {
-		return prefix + name, true
-	}
-	return prefix + strings.Join(short, ".") + tail, false
-}
-
-// entry makes the members of a kept value.
-func entry(r *rand.Rand, value any) map[string]any {
+	value := string(encode(p.value))
 	if r.IntN(3) == 0 {
 		value = odd(r)
 	}
-	e := map[string]any{}
-	switch r.IntN(8) {
-	case 0:
-		e["absent"] = true
-	case 1:
-		list := map[string]any{"was": pick(r, "", "1p5rssy", "a b c"), "parts": map[string]any{pick(r, "0", "1", "-1", "x", "99999999999"): map[string]any{
-			"kept": []any{map[string]any{"value": value, "path": []any{"name"}}}, "alike": pick(r, "", "a b"),
-		}}}
-		if r.IntN(2) == 0 {
-			list["extra"] = []any{map[string]any{"after": r.IntN(4) - 1, "value": value}}
+	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
+	text = strings.TrimSuffix(text, "}") +
+		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
+	path, inJSON := keptPath(other, p.path)
+	name, simple := keep.AnnotationName(version, path)
+	if !simple || r.IntN(16) == 0 {
+		text = strings.TrimSuffix(text, "}") + `,"path":` + string(encode(inJSON)) + "}"
+	}
+	if r.IntN(12) == 0 {
+		name, text = keep.Prefix+version, string(encode(other))
+	}
+	annotate(object, map[string]string{name: text})
+}
+
+// keptPath returns a path as package keep has it, and as the JSON of a kept value has it. The keys
+// of an element are its first two scalars.
+func keptPath(object any, path []any) (kept keep.Path, inJSON []any) {
+	for i, step := range path {
+		if name, ok := step.(string); ok {
+			kept, inJSON = append(kept, keep.Step{Name: name}), append(inJSON, name)
+			continue
 		}
-		e["list"] = list
-	case 2:
-		e["order"] = []any{map[string]any{"name": value}, map[string]any{"name": "a"}}
-	case 3:
-		e["parts"] = []any{map[string]any{"value": value, "path": []any{}}, map[string]any{"absent": true, "path": []any{"name", map[string]any{"name": "a"}}}}
-	default:
-		e["value"] = value
+		element, _ := at(object, path[:i+1]...).(map[string]any)
+		s, keys := keep.Step{}, map[string]any{}
+		for _, name := range names(element) {
+			if value := element[name]; len(keys) < 2 && !isMap(value) && !isList(value) {
+				keys[name] = value
+				s.Keys = append(s.Keys, keep.Key{Name: name, Value: string(encode(value))})
+			}
+		}
+		kept, inJSON = append(kept, s), append(inJSON, keys)
 	}
-	if r.IntN(4) == 0 {
-		e["base"] = pick(r, "", "0", "1p5rssy", "zzzzzzzzzzzzz")
-	}
-	if r.IntN(4) == 0 {
-		e["in"] = r.IntN(4)
-	}
-	return e
+	return kept, inJSON
 }

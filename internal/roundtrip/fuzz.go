@@ -11,34 +11,38 @@ import (
 
 // Stats counts what Fuzz did.
 type Stats struct {
-	// Objects were made and held to all laws, Fragments of them to those that hold for fragments, and Edits to L2.
+	// Objects were made and held to all laws, Fragments of them to those that hold for fragments,
+	// and Edits to L2.
 	Objects, Fragments, Edits uint64
 	// Walks were taken with objects, and Forgeries written into them.
 	Walks, Forgeries uint64
-	// Dropped is the number of objects that were made and not used, as they are invalid.
+	// Dropped is the number of objects that were made and not used, because they are invalid.
 	Dropped uint64
 }
 
-type counters struct{ objects, fragments, edits, walks, forgeries atomic.Uint64 }
+// count changes the statistics.
+func (s *suite) count(change func(*Stats)) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	change(&s.stats)
+}
 
-func (s *suite) count() Stats {
-	c := Stats{
-		Objects: s.stats.objects.Load(), Fragments: s.stats.fragments.Load(), Edits: s.stats.edits.Load(),
-		Walks: s.stats.walks.Load(), Forgeries: s.stats.forgeries.Load(),
-	}
+// counted returns the statistics.
+func (s *suite) counted() (c Stats) {
+	s.count(func(now *Stats) { c = *now })
 	for _, g := range s.generators {
-		_, dropped := g.Counts()
-		c.Dropped += dropped
+		c.Dropped += g.Dropped()
 	}
 	return c
 }
 
-// Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and holds the kind to all
-// laws on each, on fragments of it, and on edits of what it becomes. With a count of 0 it goes on until ctx is done, which
-// is no error then. It stops at the first object on which a law does not hold, makes that smaller, and returns a
-// *ViolationError.
+// Fuzz makes count random objects of each version that the kind and the suite's CRD both have, and
+// holds the kind to all laws on each, on fragments of it, and on edits of what it becomes. With a
+// count of 0 it goes on until ctx is done, which is not an error then. It stops at the first object
+// that violates a law, makes that smaller, and returns a *ViolationError.
 //
-// The same seed makes the same objects and finds the same violation, however many goroutines it uses: GOMAXPROCS.
+// The same seed makes the same objects and finds the same violation, however many goroutines it
+// uses: GOMAXPROCS.
 func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	if s.CRD == nil {
 		return Stats{}, errors.New("no schemas to make objects from, set CRD")
@@ -48,7 +52,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 		return Stats{}, err
 	}
 	found, at := b.run(ctx, count)
-	stats := b.count()
+	stats := b.counted()
 	switch {
 	case found != nil:
 		found = b.shrink(context.WithoutCancel(ctx), found)
@@ -62,28 +66,21 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 
 // run works through the indexes, and returns the violation of the lowest one.
 func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, at uint64) {
-	var next atomic.Uint64
+	var next, end atomic.Uint64
+	end.Store(count - 1) // of 0, the last index that there is
 	var lock sync.Mutex
 	var group sync.WaitGroup
-	done := func(index uint64) bool {
-		lock.Lock()
-		defer lock.Unlock()
-		return count > 0 && index >= count || found != nil && index >= at
-	}
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				index := next.Add(1) - 1
-				if done(index) {
-					return
-				}
+			for index := next.Add(1) - 1; ctx.Err() == nil && index <= end.Load(); index = next.Add(1) - 1 {
 				v := s.index(ctx, index)
 				lock.Lock()
-				if v != nil && ctx.Err() == nil && (found == nil || index < at) {
+				if v != nil && ctx.Err() == nil && index <= end.Load() {
 					found, at = v, index
+					end.Store(index)
 				}
 				if s.Progress != nil {
-					s.Progress(s.count())
+					s.Progress(s.counted())
 				}
 				lock.Unlock()
 			}
@@ -93,27 +90,23 @@ func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, a
 	return found, at
 }
 
-// index does what there is to do for one index: an object of each version.
+// index does what there is to do for one index: an object of each version, and then a walk with
+// one, so that what is simpler comes first.
 func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
-	for _, version := range s.versions() {
+	for _, version := range s.versions {
 		object := s.generators[version].Object(s.Seed, index)
 		if object == nil {
 			continue
 		}
-		s.stats.objects.Add(1)
+		s.count(func(c *Stats) { c.Objects++ })
 		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
 		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
 			return v
 		}
-		if v := s.grown(ctx, version, index); v != nil {
-			return v
-		}
 	}
-	// What is simpler comes first.
-	versions := s.versions()
-	version := versions[index%uint64(len(versions))]
+	version := s.versions[index%uint64(len(s.versions))]
 	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {
 		r := s.random(^index, "")
 		return s.randomWalk(ctx, r, object, 1+r.IntN(5))
@@ -123,7 +116,7 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 
 // fragment holds an object without one of its parts to the laws, or with null in its place.
 func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *ViolationError {
-	root := decode(object)
+	root := literal(object)
 	all := parts(root)
 	if len(all) == 0 {
 		return nil
@@ -133,7 +126,7 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 	} else {
 		p.set(nil)
 	}
-	s.stats.fragments.Add(1)
+	s.count(func(c *Stats) { c.Fragments++ })
 	t, v := s.subject(ctx, encode(root))
 	if v == nil {
 		v = t.check()
@@ -141,20 +134,37 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 	return v
 }
 
-// grown holds an object of the next generation to L11.
-func (s *suite) grown(ctx context.Context, version string, index uint64) *ViolationError {
-	if s.next == nil {
-		return nil
-	}
-	object := s.next.generators[version].Object(s.Seed, index)
-	if object == nil {
-		return nil
-	}
-	t, v := s.subject(ctx, object)
-	for _, to := range s.versions() {
-		if v == nil && to != version {
-			v = t.growth(to)
+// Shaper returns a function that holds the kind to all laws on an object that someone else chooses,
+// such as a fuzz target of Go, which looks for new ways through the code: an object of a version,
+// by the bytes of one text, and edits of what it becomes, by those of another. The suite needs
+// schemas. The error of the function is a *ViolationError. It is safe for concurrent use.
+func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string) error, error) {
+	b, err := s.prepare()
+	return func(ctx context.Context, version, object, edits string) error {
+		made := b.generators[version].make(chosenBy(object))
+		if made == nil {
+			return nil
 		}
+		return b.shrunk(ctx, b.checkWithEdits(ctx, made, chosenBy(edits)))
+	}, err
+}
+
+// choices is a source of random numbers: the bytes of a text, and always the same numbers after its
+// end.
+type choices struct {
+	text string
+	rand.PCG
+}
+
+func chosenBy(text string) *rand.Rand { return rand.New(&choices{text: text}) } //nolint:gosec // choices that can be repeated
+
+// Uint64 implements rand.Source. It repeats the byte, as callers look at other bits for other
+// ranges.
+func (c *choices) Uint64() uint64 {
+	if c.text == "" {
+		return c.PCG.Uint64()
 	}
-	return v
+	n := uint64(c.text[0]) * 0x0101010101010101
+	c.text = c.text[1:]
+	return n
 }

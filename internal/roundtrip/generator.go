@@ -1,41 +1,41 @@
 package roundtrip
 
 import (
-	"iter"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones. Each is what the API
-// server would have: pruned and defaulted by its own code, and valid. It is safe for concurrent use.
+// A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones.
+// Each is what the API server would have: pruned and defaulted by its own code, and valid. It is
+// safe for concurrent use.
 type Generator struct {
-	version  *crdschema.Version
-	hints    *hintTable
-	patterns map[string]*pattern
-
-	made, dropped atomic.Uint64
+	version *crdschema.Version
+	// hints are values to try, and names those of entries of maps and of unknown fields, with
+	// values to try.
+	hints    map[*crdschema.Node][]any
+	names    map[*crdschema.Node]map[string][]any
+	patterns sync.Map // by text, a *pattern
+	dropped  atomic.Uint64
 }
 
-// NewGenerator returns a generator of objects of a version. It fails for hints that cannot be read.
+// NewGenerator returns a generator of objects of a version. It fails if it cannot read a hint.
 func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
-	table, err := newHintTable(v, hints)
-	if err != nil {
-		return nil, err
-	}
-	g := &Generator{version: v, hints: table, patterns: map[string]*pattern{}}
-	g.findPatterns(v.Root)
-	return g, nil
+	g := &Generator{version: v}
+	err := g.readHints(hints)
+	return g, err
 }
 
-// Object returns the object of a seed and an index, always the same, or nil if all that it tried are invalid. It tries five
-// times.
+// Object returns the object of a seed and an index, always the same. It tries five times, and
+// returns nil if none of the objects is valid.
 func (g *Generator) Object(seed, index uint64) []byte {
 	for try := range uint64(5) {
-		r := rand.New(rand.NewPCG(seed^hash(g.version.Name)+try<<56, index)) //nolint:gosec // choices that can be repeated
-		if obj := g.make(r); obj != nil {
-			g.made.Add(1)
+		if obj := g.make(randomBy(seed^hash(g.version.Name)+try<<56, index)); obj != nil {
 			return obj
 		}
 		g.dropped.Add(1)
@@ -43,45 +43,51 @@ func (g *Generator) Object(seed, index uint64) []byte {
 	return nil
 }
 
-// Objects yields objects without end, the same ones for the same seed. It stops only when a hundred in a row are invalid.
-func (g *Generator) Objects(seed uint64) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for index, failed := uint64(0), 0; failed < 100; index++ {
-			obj := g.Object(seed, index)
-			if obj == nil {
-				failed++
-				continue
-			}
-			failed = 0
-			if !yield(obj) {
-				return
-			}
-		}
-	}
-}
-
-// Counts returns how many objects were made, and how many were dropped as they were invalid. Many that are dropped tell of
-// a schema with rules that chance does not meet: hints help.
-func (g *Generator) Counts() (made, dropped uint64) { return g.made.Load(), g.dropped.Load() }
+// Dropped returns how many objects were made and dropped because they were invalid. If there are
+// many, the schema has rules that chance does not meet, and hints help.
+func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
 // make returns an object, or nil if it is invalid.
 func (g *Generator) make(r *rand.Rand) []byte {
 	m := newMaker(g, r)
-	// As the API server has it: numbers that it reads from JSON, pruned, defaulted.
-	obj := decoded(encode(m.root()))
-	g.version.Prune(obj)
-	g.version.Default(obj)
-	errs := g.version.Validate(obj)
-	for range 4 {
-		if len(errs) == 0 {
-			return m.encode(obj)
-		}
-		for _, err := range errs {
-			withoutPath(obj, err.Field)
-		}
+	l := limitsOf(r, g.version.Root, nil)
+	obj := decoded(encode(m.object(g.version.Root, &l)))
+	for range 5 {
 		g.version.Prune(obj)
 		g.version.Default(obj)
-		errs = g.version.Validate(obj)
+		errs := g.version.Validate(obj)
+		if len(errs) == 0 {
+			if r.IntN(2) == 0 {
+				return must(json.Marshal(obj)) // with HTML's characters escaped, as the API server does
+			}
+			return encode(obj)
+		}
+		for _, err := range errs {
+			removePath(obj, err.Field)
+		}
 	}
 	return nil
+}
+
+// removePath removes from an object what a path of the API server's messages leads to
+// (a.b[0].c[key]) or, if that is not there, the nearest thing around it that is. The messages do
+// not quote names with dots: the longest match is the one.
+func removePath(object any, path string) {
+	plain := strings.NewReplacer("[", ".", "]", "")
+	path = plain.Replace(path)
+	var found part
+	longest := ""
+	for _, p := range parts(object) {
+		var spelled strings.Builder
+		for _, step := range p.path {
+			fmt.Fprintf(&spelled, ".%v", step)
+		}
+		text := plain.Replace(spelled.String()[1:])
+		if (text == path || strings.HasPrefix(path, text+".")) && len(text) >= len(longest) {
+			found, longest = p, text
+		}
+	}
+	if found.remove != nil {
+		found.remove()
+	}
 }

@@ -3,16 +3,16 @@ package roundtrip
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// hides is L10. An object of a version shows state now; what it keeps of another version, and what became result there, was kept
-// of kept.source when it showed kept.state. Where the way back without kept values differs for the two states, the result shows it
-// as it is now; and converted once more without kept values, so does what comes of it. It returns where that is not so, and the
+// hides is L10. An object of a version shows state now. What it keeps of another version, and what
+// became result there, was kept of kept.source when it showed kept.state. Where the way back
+// without kept values differs for the two states, the result shows the present one, and so does
+// what comes of the result without kept values. It returns a place where that is not so, and the
 // version of that place.
 func (s *suite) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (gap, string) {
 	bare := func(object map[string]any, from, to string) map[string]any {
@@ -28,29 +28,26 @@ func (s *suite) hides(ctx context.Context, from, to string, state map[string]any
 	}
 	shown := visible(copied(result))
 	s.admit(to, shown)
-	if diff := hidden(s.root(to, from), sight{now, was, shown, kept.source}, ""); diff.path != "" {
+	if diff := hidden(nodes{s.schema(to).Root, s.schema(from).Root}, views{now, was, shown, kept.source}, ""); diff.path != "" {
 		return diff, to
 	}
 	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return gap{}, ""
 	}
-	return hidden(s.root(from, to), sight{now, was, shown, bare(kept.source, to, from)}, ""), from
+	return hidden(nodes{s.schema(from).Root, s.schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, ""), from
 }
 
-// A sight is four views of one place: what the visible fields say now, and what they said when something was kept; what is shown,
-// and what it was kept of.
-type sight struct{ now, was, shown, source any }
+// views are four views of one place: what the visible fields say now, and what they said when
+// something was kept; what is shown, and what it was kept of.
+type views struct{ now, was, shown, source any }
 
-// A spot is a place of a version, and the place of the same path in the other version: either may be nil.
-type spot struct{ n, other *crdschema.Node }
+// nodes are a place of a version, and the place of the same path in the other version. Either may
+// be nil.
+type nodes struct{ n, other *crdschema.Node }
 
-func (s *suite) root(version, other string) spot {
-	return spot{s.schema(version).Root, s.schema(other).Root}
-}
-
-func (p spot) member(name string) spot { return spot{memberOf(p.n, name), memberOf(p.other, name)} }
-func (p spot) items() spot             { return spot{p.n.Items(), p.other.Items()} }
+func (p nodes) member(name string) nodes { return nodes{memberOf(p.n, name), memberOf(p.other, name)} }
+func (p nodes) items() nodes             { return nodes{p.n.Items(), p.other.Items()} }
 
 func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 	if p := n.Property(name); p != nil {
@@ -60,25 +57,26 @@ func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 }
 
 // listInBoth says that the elements are those of the other version, and not some that rules make.
-func (p spot) listInBoth() bool { return p.other.Kind() == crdschema.Array }
+func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 
-// absence is the value of what is not there.
-type absence struct{}
-
-// hidden returns the first place at which now and was differ and shown does not have what now has. What a schema fills in where
-// nothing was is nothing.
-func hidden(p spot, s sight, path string) gap {
+// hidden returns the first place at which now and was differ and shown does not have what now has.
+// A default that a schema fills in where nothing was does not count.
+func hidden(p nodes, s views, path string) gap {
 	if equal(s.now, s.was) {
 		return gap{}
 	}
-	gone := s.now == any(absence{})
-	if _, ok := s.shown.(map[string]any); ok && (isMap(s.now) || gone && isMap(s.was) && !equal(s.shown, map[string]any{})) {
-		return hiddenMember(p, s, path)
+	gone := isAbsent(s.now)
+	switch shown := s.shown.(type) {
+	case map[string]any:
+		if isMap(s.now) || gone && isMap(s.was) && len(shown) > 0 {
+			return hiddenMember(p, s, path)
+		}
+	case []any:
+		if isList(s.now) || gone && isList(s.was) && len(shown) > 0 {
+			return hiddenElement(p, s, path)
+		}
 	}
-	if _, ok := s.shown.([]any); ok && (isList(s.now) || gone && isList(s.was) && !equal(s.shown, []any{})) {
-		return hiddenElement(p, s, path)
-	}
-	if equal(s.now, s.shown) || s.was == any(absence{}) && p.n != nil && equal(s.now, p.n.Structural().Default.Object) {
+	if equal(s.now, s.shown) || isAbsent(s.was) && p.n != nil && equal(s.now, p.n.Structural().Default.Object) {
 		return gap{}
 	}
 	return newGap(path, s.now, s.shown)
@@ -87,14 +85,7 @@ func hidden(p spot, s sight, path string) gap {
 func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool { _, ok := v.([]any); return ok }
 
-func newGap(path string, a, b any) gap {
-	if path == "" {
-		path = "."
-	}
-	return gap{path, a, b, a != absence{}, b != absence{}}
-}
-
-func hiddenMember(p spot, s sight, path string) gap {
+func hiddenMember(p nodes, s views, path string) gap {
 	now, _ := s.now.(map[string]any)
 	was, _ := s.was.(map[string]any)
 	for _, name := range names(now, was) {
@@ -105,30 +96,25 @@ func hiddenMember(p spot, s sight, path string) gap {
 	return gap{}
 }
 
-func (s sight) member(name string) sight {
-	return sight{member(s.now, name), member(s.was, name), member(s.shown, name), member(s.source, name)}
+func (s views) member(name string) views {
+	return views{at(s.now, name), at(s.was, name), at(s.shown, name), at(s.source, name)}
 }
 
-// member returns a member of an object, or absence.
-func member(object any, name string) any {
-	fields, _ := object.(map[string]any)
-	if value, found := fields[name]; found {
-		return value
-	}
-	return absence{}
-}
-
-// maxAligned bounds the lists without keys of which elements are compared.
+// maxAligned bounds the lists without keys whose elements are compared.
 const maxAligned = 64
 
-func hiddenElement(p spot, s sight, path string) gap {
-	if keyed := (sight{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
+func hiddenElement(p nodes, s views, path string) gap {
+	if keyed := (views{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
 		now, _ := keyed.now.(map[string]any)
 		was, _ := keyed.was.(map[string]any)
 		for _, key := range names(now, was) {
 			e := keyed.member(key)
-			if left, ok := e.shown.(map[string]any); ok && e.now == any(absence{}) && len(left) > len(p.n.ListMapKeys()) {
-				e.was = withoutKeys(p.n, e.was) // it has parts that only this version has, and so the keys
+			if left, ok := e.shown.(map[string]any); ok && isAbsent(e.now) && len(left) > len(p.n.ListMapKeys()) {
+				seen, _ := copied(e.was).(map[string]any)
+				for _, name := range p.n.ListMapKeys() {
+					delete(seen, name) // it has parts that only this version has, and so the keys
+				}
+				e.was = seen
 			}
 			if diff := hidden(p.items(), e, path+"["+key+"]"); diff.path != "" {
 				return diff
@@ -143,9 +129,9 @@ func hiddenElement(p spot, s sight, path string) gap {
 	if len(now)+len(was)+len(shown) > maxAligned {
 		return gap{}
 	}
-	// The elements are there in their order, and between them no others than those that nobody saw. If all have been edited in their
-	// places, the order may be one that was kept.
-	next, ordered, left := 0, !inPlace(was, now), slices.Clone(shown)
+	// The elements are there in their order, and between them only others that this version did not
+	// show. If all have been edited in their places, the order may be one that was kept.
+	next, ordered, left := 0, !slices.EqualFunc(was, now, alike), slices.Clone(shown)
 	for i, e := range now {
 		if !ordered {
 			next = 0
@@ -164,10 +150,10 @@ func hiddenElement(p spot, s sight, path string) gap {
 	return gap{}
 }
 
-// byKey returns the elements of a list by their keys, or nil for a list whose elements these do not tell apart.
+// byKey returns the elements of a list by their keys, or nil if these do not distinguish them.
 func byKey(n *crdschema.Node, v any) any {
 	list, ok := v.([]any)
-	if n.ListType() != "map" || !ok && v != any(absence{}) {
+	if n.ListType() != "map" || !ok && !isAbsent(v) {
 		return nil
 	}
 	all := make(map[string]any, len(list))
@@ -180,27 +166,14 @@ func byKey(n *crdschema.Node, v any) any {
 	return all
 }
 
-func withoutKeys(n *crdschema.Node, element any) any {
-	e, _ := element.(map[string]any)
-	e = maps.Clone(e)
-	for _, key := range n.ListMapKeys() {
-		delete(e, key)
-	}
-	return e
-}
-
-// inPlace reports whether the elements of a list may all be those that were there, in their order.
-func inPlace(was, now []any) bool {
-	return slices.EqualFunc(was, now, alike)
-}
-
-// isElement reports whether what is shown may be an element of a list without keys: it hides no edit of one that was there. If
-// none had anything in common with it, the element is new, and nothing can have been kept of it.
-func isElement(p spot, e any, was []any, shown any) bool {
+// isElement reports whether what is shown may be an element of a list without keys: it hides no
+// edit of one that was there. If none had anything in common with it, the element is new, and
+// nothing of it can have been kept.
+func isElement(p nodes, e any, was []any, shown any) bool {
 	fresh := true
 	for _, before := range was {
 		if alike(e, before) {
-			if fresh = false; hidden(p.items(), sight{e, before, shown, nil}, "").path == "" {
+			if fresh = false; hidden(p.items(), views{e, before, shown, nil}, "").path == "" {
 				return true
 			}
 		}
@@ -208,10 +181,11 @@ func isElement(p spot, e any, was []any, shown any) bool {
 	if p.listInBoth() {
 		return fresh && equal(e, shown)
 	}
-	return hidden(p.items(), sight{e, absence{}, shown, nil}, "").path == ""
+	return hidden(p.items(), views{e, absent{}, shown, nil}, "").path == ""
 }
 
-// alike reports whether two values have something in common; so do all values that have nothing.
+// alike reports whether two values have something in common. An object without members is like any
+// other.
 func alike(a, b any) bool {
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
@@ -222,7 +196,7 @@ func alike(a, b any) bool {
 		return true
 	}
 	for name, value := range x {
-		if other, found := y[name]; found && alike(value, other) {
+		if alike(value, at(y, name)) {
 			return true
 		}
 	}

@@ -4,130 +4,158 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Hints are values that a generator should try at a place of a version, besides those that it makes up: JSON texts by path,
-// as conversion rules write paths. A rule's enum values of either side, strings with a template's separators, strings that
-// nearly match: whatever the schema does not tell. Those that do not fit the schema of the place are ignored, and so are
-// places that it does not have; [name=x] is also a hint for name.
-type Hints map[string][]string
+// Hints are values that a generator should try at a place of a version, in addition to those that
+// it makes: JSON texts by path, as conversion rules write paths. Examples are a rule's enum values
+// of either side, strings with a template's separators and strings that nearly match: whatever the
+// schema does not say. Values that do not fit the schema of the place are ignored, and so are
+// places that it does not have. [name=x] is also a hint for name.
+type Hints = map[string][]string
 
-// hintTable is hints by node. It is not changed once it is made.
-type hintTable struct {
-	values map[*crdschema.Node][]any
-	// names are of entries of maps and of unknown fields.
-	names map[*crdschema.Node][]namedHint
-}
-
-type namedHint struct {
-	name   string
-	values []any
-}
-
-func newHintTable(v *crdschema.Version, hints Hints) (*hintTable, error) {
-	t := &hintTable{map[*crdschema.Node][]any{}, map[*crdschema.Node][]namedHint{}}
+// readHints sorts hints by node.
+func (g *Generator) readHints(hints Hints) error {
+	g.hints, g.names = map[*crdschema.Node][]any{}, map[*crdschema.Node]map[string][]any{}
 	var problems []error
 	for _, path := range slices.Sorted(maps.Keys(hints)) {
-		p, err := parsePlace(path)
+		p, err := parsePath(path)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		t.addKeys(v.Root, p)
-		values := make([]any, 0, len(hints[path]))
+		var values []any
 		for _, text := range hints[path] {
-			var value any
-			if err := utiljson.Unmarshal([]byte(text), &value); err != nil {
+			value, err := decode([]byte(text), false)
+			if err != nil {
 				problems = append(problems, fmt.Errorf("hint that is not JSON: %s: %w", path, err))
 				continue
 			}
 			values = append(values, value)
 		}
-		t.add(v.Root, p, values)
+		g.addKeyHints(p)
+		g.addHint(p, values...)
 	}
-	return t, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
-func (t *hintTable) add(root *crdschema.Node, p place, values []any) {
-	at, name, below := p.node(root)
-	if name != "" {
-		values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !fits(below, v) })
-		t.names[at] = append(t.names[at], namedHint{name, values})
+// addKeyHints makes a hint of each [name=x].
+func (g *Generator) addKeyHints(path []syntax.Segment) {
+	for i, s := range path {
+		if s.Kind != syntax.Pick {
+			continue
+		}
+		key := append(slices.Clone(path[:i+1]), syntax.Segment{Name: s.Name})
+		g.addHint(key, s.Value)
+		if number, err := strconv.ParseInt(s.Value, 10, 64); err == nil {
+			g.addHint(key, number)
+		}
+	}
+}
+
+func (g *Generator) addHint(path []syntax.Segment, values ...any) {
+	n, name := nodeAt(g.version.Root, path)
+	if name == "" {
+		values = slices.DeleteFunc(values, func(v any) bool { return n == nil || !g.fits(n, v) })
+		g.hints[n] = append(g.hints[n], values...)
 		return
 	}
-	for _, value := range values {
-		if at != nil && fits(at, value) {
-			t.values[at] = append(t.values[at], value)
-		}
+	if g.names[n] == nil {
+		g.names[n] = map[string][]any{}
 	}
-}
-
-// addKeys makes a hint of each [name=x].
-func (t *hintTable) addKeys(root *crdschema.Node, p place) {
-	for i, s := range p {
-		if s.value != "" {
-			key := append(slices.Clone(p[:i+1]), step{kind: fieldStep, name: s.name})
-			var value any = s.value
-			if n, _, _ := key.node(root); n.Kind() == crdschema.Integer {
-				number, err := strconv.ParseInt(s.value, 10, 64)
-				if err != nil {
-					continue
-				}
-				value = number
-			}
-			t.add(root, key, []any{value})
-		}
-	}
+	below := n.Values()
+	values = slices.DeleteFunc(values, func(v any) bool { return below != nil && !g.fits(below, v) })
+	g.names[n][name] = append(g.names[n][name], values...)
 }
 
 // fits reports whether a value is of the kind of a place, and of its enum, pattern and length.
-func fits(n *crdschema.Node, value any) bool {
-	if value == nil {
-		return n.Nullable()
-	}
-	if enum := n.Enum(); enum != nil && !slices.Contains(enum, string(encode(value))) {
-		return false
+func (g *Generator) fits(n *crdschema.Node, value any) bool {
+	kind := n.Kind()
+	if enum := n.Enum(); value != nil && enum != nil {
+		return slices.Contains(enum, string(encode(value)))
 	}
 	switch v := value.(type) {
+	case nil:
+		return n.Nullable()
 	case string:
-		return isOf(n, crdschema.String, crdschema.IntOrString) && stringFits(n, v)
+		l := limitsOf(randomBy(0, 0), n, nil)
+		return (kind == crdschema.String || kind == crdschema.IntOrString || kind == crdschema.Any) && g.takes(&l, v)
 	case int64:
-		return isOf(n, crdschema.Integer, crdschema.Number, crdschema.IntOrString)
+		return kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.IntOrString || kind == crdschema.Any
 	case float64:
-		return isOf(n, crdschema.Number)
+		return kind == crdschema.Number || kind == crdschema.Any
 	case bool:
-		return isOf(n, crdschema.Boolean)
+		return kind == crdschema.Boolean || kind == crdschema.Any
 	case []any:
-		return isOf(n, crdschema.Array)
-	default:
-		return isOf(n, crdschema.Object, crdschema.Map)
+		return kind == crdschema.Array || kind == crdschema.Any
 	}
+	return kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any
 }
 
-func isOf(n *crdschema.Node, kinds ...crdschema.Kind) bool {
-	return n.Kind() == crdschema.Any || slices.Contains(kinds, n.Kind())
+// parsePath reads a path of conversion rules.
+func parsePath(text string) ([]syntax.Segment, error) {
+	p, err := syntax.ParsePath(text)
+	if err != nil {
+		err = fmt.Errorf("path that cannot be read: %w: %s", err, text)
+	}
+	return p.Segments, err
 }
 
-func stringFits(n *crdschema.Node, s string) bool {
-	limits := n.Structural().ValueValidation
-	if limits == nil {
-		return true
+// nodeAt returns the place of a path in a schema, nil if there is none. Names below a map, and
+// names that an object does not know but keeps, lead to no node: then it returns the map or object,
+// and the name.
+func nodeAt(n *crdschema.Node, path []syntax.Segment) (*crdschema.Node, string) {
+	for i, s := range path {
+		next := n.Items()
+		switch s.Kind {
+		case syntax.Field:
+			next = n.Property(s.Name)
+			if next == nil && i == len(path)-1 && (n.Values() != nil || n.PreservesUnknown()) {
+				return n, s.Name
+			}
+			if next == nil {
+				next = n.Values()
+			}
+		case syntax.Values, syntax.KeyedValues:
+			next = n.Values()
+		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
+		}
+		n = next
 	}
-	if length := int64(utf8.RuneCountInString(s)); limits.MinLength != nil && length < *limits.MinLength ||
-		limits.MaxLength != nil && length > *limits.MaxLength {
-		return false
+	return n, ""
+}
+
+// removeAll removes what a path leads to from an object, wherever it is in lists and maps.
+func removeAll(v any, path []syntax.Segment) {
+	if len(path) == 0 {
+		return
 	}
-	if limits.Pattern == "" {
-		return true
+	s, rest := path[0], path[1:]
+	ofMap := s.Kind == syntax.Values || s.Kind == syntax.KeyedValues
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			switch {
+			case !ofMap && (s.Kind != syntax.Field || s.Name != name):
+			case len(rest) == 0:
+				delete(v, name)
+			default:
+				removeAll(value, rest)
+			}
+		}
+	case []any:
+		for i, value := range v {
+			switch {
+			case ofMap || s.Kind == syntax.Field:
+			case len(rest) == 0:
+				v[i] = nil
+			default:
+				removeAll(value, rest)
+			}
+		}
 	}
-	pattern, err := regexp.Compile(limits.Pattern)
-	return err != nil || pattern.MatchString(s)
 }

@@ -3,21 +3,18 @@ package roundtrip
 import (
 	"maps"
 	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
-// The prefixes of the annotations in which webhookd keeps values: PREFIX VERSION.PATH. Those of a status have one of their own.
-const (
-	keptPrefix   = "conversion.webhookd.io/"
-	statusPrefix = "status." + keptPrefix
-)
-
-// isKept reports whether an annotation keeps values, of any version if it is "".
+// isKept reports whether an annotation keeps values of a version, or of any version if that is "".
 func isKept(annotation, version string) bool {
-	name, ok := strings.CutPrefix(strings.TrimPrefix(annotation, "status."), keptPrefix)
-	return ok && (version == "" || name == version || strings.HasPrefix(name, version+"."))
+	_, name, _ := strings.Cut(annotation, "/")
+	return keep.IsOwn(annotation) && (version == "" || name == version || strings.HasPrefix(name, version+"."))
 }
 
-// keptIn returns the annotations of an object that keep values of a version, or of all versions if it is "".
+// keptIn returns the annotations of an object that keep values of a version, or of all versions if
+// that is "".
 func keptIn(object map[string]any, version string) map[string]string {
 	found := map[string]string{}
 	for name, value := range annotationsOf(object) {
@@ -38,7 +35,8 @@ func dropKept(object map[string]any) {
 	maps.DeleteFunc(annotationsOf(object), func(name string, _ any) bool { return isKept(name, "") })
 }
 
-// tidy removes metadata, labels and annotations that are null or empty: the API server does not tell these from absent ones.
+// tidy removes metadata, labels and annotations that are null or empty: the API server treats these
+// like absent ones.
 func tidy(object map[string]any) map[string]any {
 	meta, _ := object["metadata"].(map[string]any)
 	for _, name := range []string{"labels", "annotations"} {
@@ -53,8 +51,7 @@ func tidy(object map[string]any) map[string]any {
 }
 
 func annotationsOf(object map[string]any) map[string]any {
-	meta, _ := object["metadata"].(map[string]any)
-	annotations, _ := meta["annotations"].(map[string]any)
+	annotations, _ := at(object, "metadata", "annotations").(map[string]any)
 	return annotations
 }
 
@@ -76,13 +73,11 @@ func childOf(object map[string]any, name string) map[string]any {
 	return child
 }
 
-// withoutIdentity returns what an object has beside its metadata, apiVersion and kind.
+// withoutIdentity returns what an object has apart from its metadata, apiVersion and kind.
 func withoutIdentity(object map[string]any) map[string]any {
-	rest := map[string]any{}
-	for name, value := range object {
-		if name != "metadata" && name != "apiVersion" && name != "kind" {
-			rest[name] = value
-		}
+	rest := maps.Clone(object)
+	for _, name := range []string{"metadata", "apiVersion", "kind"} {
+		delete(rest, name)
 	}
 	return rest
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// kind has .spec.a in v1, .spec.b in v2 and .spec.c in v3, and breaks laws by after, which runs behind a conversion that is
-// right.
+// kind has .spec.a in v1, .spec.b in v2 and .spec.c in v3, and breaks laws by after, which runs
+// behind a conversion that is right.
 func kind(after func(obj *jsondoc.Object, from, to string) error) *converters.Kind {
 	return &converters.Kind{
 		GroupKind: schema.GroupKind{Group: "g", Kind: "K"}, Hub: "v2", Versions: []string{"v1", "v2", "v3"},
@@ -28,7 +28,8 @@ func kind(after func(obj *jsondoc.Object, from, to string) error) *converters.Ki
 // keptOf is the name of an annotation that keeps values of a version.
 func keptOf(version string) string { return "conversion.webhookd.io/" + version }
 
-// keep moves fields of the spec into the annotation of a version, and removes those that are in lost.
+// keep moves fields of the spec into the annotation of a version, and removes those that are in
+// lost.
 func keep(obj *jsondoc.Object, version string, lost []string, fields ...string) error {
 	kept := map[string]json.RawMessage{}
 	for _, name := range fields {
@@ -74,14 +75,15 @@ func restore(obj *jsondoc.Object, version string) error {
 	return nil
 }
 
-// believing keeps .spec.only of v1, and with it another field, which it puts back whatever has become of it.
-func believing(beside string) func(obj *jsondoc.Object, from, to string) error {
+// believing keeps .spec.only of v1, and with it another field, which it puts back although that was
+// edited.
+func believing(other string) func(obj *jsondoc.Object, from, to string) error {
 	return func(obj *jsondoc.Object, from, to string) error {
 		switch {
 		case to == "v1":
 			return restore(obj, "v1")
 		case from == "v1" && has(obj, "spec", "only"):
-			return keep(obj, "v1", []string{"only"}, "only", beside)
+			return keep(obj, "v1", []string{"only"}, "only", other)
 		}
 		return nil
 	}
@@ -95,7 +97,7 @@ func set(obj *jsondoc.Object, text string, path ...string) error {
 	return obj.Set(v, path...)
 }
 
-// has tells whether there is something at a path.
+// has reports whether there is something at a path.
 func has(obj *jsondoc.Object, path ...string) bool {
 	n, err := obj.Get(path...)
 	return err == nil && n != nil

@@ -9,13 +9,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// limits are all validations that hold for one value: those of its place, and those of allOf, anyOf and oneOf there and
-// around it, of which a branch was chosen.
+// limits are all validations that apply to one value: those of its place, and those of allOf and of
+// a branch of anyOf and oneOf, there and around it.
 type limits struct {
 	all []*schema.ValueValidation
-	// nested go on below the value.
+	// nested apply below the value as well.
 	nested []*schema.NestedValueValidation
-	// forbidden are the fields that a branch or a `not` does not want.
+	// forbidden are the fields that a branch or a `not` excludes.
 	forbidden []string
 }
 
@@ -40,28 +40,22 @@ func (l *limits) add(r *rand.Rand, v *schema.ValueValidation) {
 		l.addNested(r, &v.AnyOf[r.IntN(len(v.AnyOf))])
 	}
 	if len(v.OneOf) > 0 {
-		chosen := r.IntN(len(v.OneOf))
-		l.addNested(r, &v.OneOf[chosen])
+		chosen := &v.OneOf[r.IntN(len(v.OneOf))]
+		l.addNested(r, chosen)
 		for i := range v.OneOf {
 			for _, name := range v.OneOf[i].Required {
-				if !slices.Contains(v.OneOf[chosen].Required, name) {
+				if !slices.Contains(chosen.Required, name) {
 					l.forbidden = append(l.forbidden, name)
 				}
 			}
 		}
 	}
 	if not := v.Not; not != nil {
-		l.forbid(not)
-		for i := range not.AnyOf {
-			l.forbid(&not.AnyOf[i])
+		for _, branch := range append(slices.Clone(not.AnyOf), *not) {
+			if len(branch.Required) == 1 {
+				l.forbidden = append(l.forbidden, branch.Required...)
+			}
 		}
-	}
-}
-
-// forbid keeps to a `not: {required: [a]}`.
-func (l *limits) forbid(not *schema.NestedValueValidation) {
-	if len(not.Required) == 1 {
-		l.forbidden = append(l.forbidden, not.Required[0])
 	}
 }
 
@@ -72,37 +66,25 @@ func (l *limits) addNested(r *rand.Rand, nested *schema.NestedValueValidation) {
 	}
 }
 
-// property returns what goes on for a property.
+// below returns the validations that apply to a part of the value.
+func (l *limits) below(of func(*schema.NestedValueValidation) *schema.NestedValueValidation) []*schema.NestedValueValidation {
+	var below []*schema.NestedValueValidation
+	for _, nested := range l.nested {
+		if n := of(nested); n != nil {
+			below = append(below, n)
+		}
+	}
+	return below
+}
+
+// property returns the validations that apply to a property.
 func (l *limits) property(name string) []*schema.NestedValueValidation {
-	var below []*schema.NestedValueValidation
-	for _, nested := range l.nested {
-		if property, found := nested.Properties[name]; found {
-			below = append(below, &property)
+	return l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation {
+		if property, found := v.Properties[name]; found {
+			return &property
 		}
-	}
-	return below
-}
-
-// values returns what goes on for the values of a map.
-func (l *limits) values() []*schema.NestedValueValidation {
-	var below []*schema.NestedValueValidation
-	for _, nested := range l.nested {
-		if nested.AdditionalProperties != nil {
-			below = append(below, nested.AdditionalProperties)
-		}
-	}
-	return below
-}
-
-// items returns what goes on for the elements of a list.
-func (l *limits) items() []*schema.NestedValueValidation {
-	var below []*schema.NestedValueValidation
-	for _, nested := range l.nested {
-		if nested.Items != nil {
-			below = append(below, nested.Items)
-		}
-	}
-	return below
+		return nil
+	})
 }
 
 func (l *limits) requires(name string) bool {
@@ -111,47 +93,38 @@ func (l *limits) requires(name string) bool {
 
 func (l *limits) forbids(name string) bool { return slices.Contains(l.forbidden, name) }
 
-// enum returns the values that all enums have; no enum is false.
-func (l *limits) enum() ([]any, bool) {
+// enum returns the values that all enums have, nil without an enum.
+func (l *limits) enum() []any {
 	var values []any
-	found := false
 	for _, v := range l.all {
 		if v.Enum == nil {
 			continue
 		}
-		if !found {
-			found = true
-			for _, value := range v.Enum {
-				values = append(values, value.Object)
+		var common []any
+		for _, value := range v.Enum {
+			if values == nil || slices.ContainsFunc(values, func(other any) bool { return equal(value.Object, other) }) {
+				common = append(common, value.Object)
 			}
-			continue
 		}
-		values = slices.DeleteFunc(values, func(value any) bool {
-			return !slices.ContainsFunc(v.Enum, func(other schema.JSON) bool { return equal(value, other.Object) })
-		})
+		values = common
 	}
-	return values, found
+	return values
 }
 
-// least returns the highest of lower limits of one kind, or 0.
-func (l *limits) least(of func(*schema.ValueValidation) *int64) int {
+// size returns the highest of lower bounds and the lowest of upper ones. The latter is at most what
+// is given.
+func (l *limits) size(of func(*schema.ValueValidation) (least, most *int64), most int) (int, int) {
 	least := 0
 	for _, v := range l.all {
-		if bound := of(v); bound != nil {
-			least = max(least, int(*bound))
+		low, high := of(v)
+		if low != nil {
+			least = max(least, int(*low))
+		}
+		if high != nil {
+			most = min(most, int(*high))
 		}
 	}
-	return least
-}
-
-// most returns the lowest of upper limits of one kind, or what is given.
-func (l *limits) most(of func(*schema.ValueValidation) *int64, otherwise int) int {
-	for _, v := range l.all {
-		if bound := of(v); bound != nil && int(*bound) < otherwise {
-			otherwise = int(*bound)
-		}
-	}
-	return otherwise
+	return least, most
 }
 
 func (l *limits) format() string {

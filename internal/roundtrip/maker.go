@@ -2,7 +2,10 @@ package roundtrip
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -42,29 +45,8 @@ func newMaker(g *Generator, r *rand.Rand) *maker {
 // chance is true one time in n.
 func (m *maker) chance(n int) bool { return m.r.IntN(n) == 0 }
 
-// root makes the object.
-func (m *maker) root() map[string]any {
-	gvk := m.version.GroupVersionKind()
-	l := limitsOf(m.r, m.version.Root, nil)
-	obj := map[string]any{}
-	for _, name := range m.version.Root.Properties() {
-		switch name {
-		case "apiVersion":
-			obj[name] = gvk.GroupVersion().String()
-		case "kind":
-			obj[name] = gvk.Kind
-		case "metadata":
-			obj[name] = m.metadata(m.version.Root.Property(name))
-		default:
-			// Most of what there is to convert is below: the top level is mostly there.
-			if l.requires(name) || !l.forbids(name) && (m.r.Float64() < m.presence || m.chance(3)) {
-				obj[name] = m.value(m.version.Root.Property(name), l.property(name))
-			}
-		}
-	}
-	m.unknown(m.version.Root, obj)
-	return obj
-}
+// likely is true as often as what is optional is there.
+func (m *maker) likely() bool { return m.r.Float64() < m.presence }
 
 // value makes the value of a place, with the validations around it.
 func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation) any {
@@ -72,14 +54,14 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 	if n.Nullable() && m.chance(8) {
 		return nil
 	}
-	if hints := m.hints.values[n]; len(hints) > 0 && m.r.IntN(2) == 0 {
+	if hints := m.hints[n]; len(hints) > 0 && m.chance(2) {
 		return hints[m.r.IntN(len(hints))]
 	}
 	if value := n.Structural().Default.Object; value != nil && m.chance(8) {
 		return value
 	}
 	l := limitsOf(m.r, n, around)
-	if values, found := l.enum(); found && len(values) > 0 {
+	if values := l.enum(); len(values) > 0 {
 		return values[m.r.IntN(len(values))]
 	}
 	switch n.Kind() {
@@ -96,9 +78,9 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 	case crdschema.Number:
 		return m.number(&l)
 	case crdschema.Boolean:
-		return !m.zero && m.r.IntN(3) > 0
+		return !m.zero && !m.chance(3)
 	case crdschema.IntOrString:
-		if m.r.IntN(2) == 0 {
+		if m.chance(2) {
 			return m.integer(&l)
 		}
 		return m.str(&l)
@@ -110,41 +92,63 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 	return m.anything(2)
 }
 
-// object makes an object with properties.
+// object makes an object with properties: the whole object, or one in it.
 func (m *maker) object(n *crdschema.Node, l *limits) map[string]any {
 	obj := map[string]any{}
-	names := n.Properties()
-	for _, name := range names {
-		switch {
-		case n.Embedded() && name == "metadata":
-			if m.r.Float64() < m.presence {
-				obj[name] = m.metadata(n.Property(name))
+	root := n == m.version.Root
+	for _, name := range n.Properties() {
+		if root || n.Embedded() {
+			if value, found := m.identity(n, name); found {
+				if value != nil {
+					obj[name] = value
+				}
+				continue
 			}
-		case n.Embedded() && name == "apiVersion":
-			obj[name] = pick(m.r, "v1", "apps/v1", "example.com/v1beta1")
-		case n.Embedded() && name == "kind":
-			obj[name] = pick(m.r, "ConfigMap", "Deployment", "Thing")
-		case n.IsRequired(name) || l.requires(name),
-			m.budget > 0 && !l.forbids(name) && m.r.Float64() < m.presence:
+		}
+		// Most of what there is to convert is below the top level, which is mostly there.
+		if l.requires(name) || (root || m.budget > 0) && !l.forbids(name) && (m.likely() || root && m.chance(3)) {
 			obj[name] = m.value(n.Property(name), l.property(name))
 		}
 	}
 	m.unknown(n, obj)
-	m.count(n, l, obj)
+	if !root {
+		m.resize(n, l, obj)
+	}
 	return obj
 }
 
-// count keeps to minProperties and maxProperties.
-func (m *maker) count(n *crdschema.Node, l *limits, obj map[string]any) {
-	least, most := l.least(minProperties), l.most(maxProperties, len(obj))
+// identity makes the apiVersion, kind or metadata of an object, and reports whether it is one of
+// these. An embedded object may have no metadata.
+func (m *maker) identity(n *crdschema.Node, name string) (value any, is bool) {
+	root, gvk := n == m.version.Root, m.version.GroupVersionKind()
+	switch {
+	case name == "metadata":
+		if root || m.likely() {
+			return m.metadata(n.Property(name)), true
+		}
+		return nil, true
+	case name == "apiVersion" && root:
+		return gvk.GroupVersion().String(), true
+	case name == "apiVersion":
+		return pick(m.r, "v1", "apps/v1", "example.com/v1beta1"), true
+	case name == "kind" && root:
+		return gvk.Kind, true
+	case name == "kind":
+		return pick(m.r, "ConfigMap", "Deployment", "Thing"), true
+	}
+	return nil, false
+}
+
+// resize keeps to minProperties and maxProperties.
+func (m *maker) resize(n *crdschema.Node, l *limits, obj map[string]any) {
+	least, most := l.size(properties, len(obj))
 	names := n.Properties()
 	for _, i := range m.r.Perm(len(names)) {
 		name := names[i]
-		_, has := obj[name]
-		switch {
-		case has && len(obj) > most && !n.IsRequired(name) && !l.requires(name):
+		switch here := !isAbsent(at(obj, name)); {
+		case here && len(obj) > most && !l.requires(name):
 			delete(obj, name)
-		case !has && len(obj) < least && !l.forbids(name):
+		case !here && len(obj) < least && !l.forbids(name):
 			obj[name] = m.value(n.Property(name), l.property(name))
 		}
 	}
@@ -155,47 +159,42 @@ func (m *maker) unknown(n *crdschema.Node, obj map[string]any) {
 	if !n.PreservesUnknown() || m.zero {
 		return
 	}
-	for _, hint := range m.hints.names[n] {
-		if m.r.IntN(2) == 0 {
-			obj[hint.name] = m.hinted(hint, nil)
-		}
-	}
+	m.hinted(n, obj, func() any { return m.anything(1) })
 	for m.budget > 0 && m.r.Float64() < m.presence/2 {
 		obj[pick(m.r, "unknown", "x/y", "a.b", "extra", "", "spec", "items", "é")] = m.anything(2)
 	}
 }
 
-// hinted makes the value of a name that is a hint.
-func (m *maker) hinted(hint namedHint, otherwise func() any) any {
-	if len(hint.values) > 0 && (otherwise == nil || m.r.IntN(4) > 0) {
-		return hint.values[m.r.IntN(len(hint.values))]
+// hinted adds some members whose names are hints, with the values of hints or others.
+func (m *maker) hinted(n *crdschema.Node, obj map[string]any, value func() any) {
+	for _, name := range slices.Sorted(maps.Keys(m.names[n])) {
+		switch values := m.names[n][name]; {
+		case m.chance(2):
+		case len(values) > 0 && !m.chance(4):
+			obj[name] = values[m.r.IntN(len(values))]
+		default:
+			obj[name] = value()
+		}
 	}
-	if otherwise == nil {
-		return m.anything(1)
-	}
-	return otherwise()
 }
 
 // mapping makes a map.
 func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
-	least := l.least(minProperties)
-	most := max(least, l.most(maxProperties, least+m.many()))
-	obj, around := map[string]any{}, l.values()
+	least, most := l.size(properties, math.MaxInt)
+	most = max(least, min(most, least+m.many()))
+	around := l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation { return v.AdditionalProperties })
 	value := func() any {
-		if n.Values().Kind() == crdschema.Any && !n.Values().PreservesUnknown() && m.r.IntN(2) == 0 {
-			return m.scalar()
+		if n.Values().Kind() == crdschema.Any && !n.Values().PreservesUnknown() && m.chance(2) {
+			return m.anything(0)
 		}
 		return m.value(n.Values(), around)
 	}
-	for _, hint := range m.hints.names[n] {
-		if len(obj) < most && m.r.IntN(2) == 0 {
-			obj[hint.name] = m.hinted(hint, value)
-		}
+	obj := map[string]any{}
+	m.hinted(n, obj, value)
+	for _, name := range names(obj)[min(len(obj), most):] {
+		delete(obj, name)
 	}
-	for i := 0; len(obj) < most && i < 4*most+4; i++ {
-		if len(obj) >= least && m.budget < 0 {
-			break
-		}
+	for i := 0; len(obj) < most && i < 4*most+4 && (len(obj) < least || m.budget >= 0); i++ {
 		name := pick(m.r,
 			"a", "b", "name", "key", "x/y", "example.com/key", "a.b", "with space", "Upper", "é", "0", "-", "null", "[0]",
 		)
@@ -207,7 +206,7 @@ func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
 	return obj
 }
 
-// many tells how many elements something gets.
+// many returns how many elements something gets.
 func (m *maker) many() int {
 	switch {
 	case m.zero || m.budget < 0:
@@ -222,36 +221,30 @@ func (m *maker) many() int {
 
 // list makes a list: of distinct values where it is a set, with distinct keys where it is a map.
 func (m *maker) list(n *crdschema.Node, l *limits) []any {
-	least := l.least(minItems)
-	most := max(least, l.most(maxItems, least+m.many()))
-	items, around, seen := []any{}, l.items(), map[string]bool{}
-	for i := 0; len(items) < most && i < 4*most+4; i++ {
-		if len(items) >= least && m.budget < 0 {
-			break
-		}
+	least, most := l.size(func(v *schema.ValueValidation) (least, most *int64) { return v.MinItems, v.MaxItems }, math.MaxInt)
+	most = max(least, min(most, least+m.many()))
+	around := l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation { return v.Items })
+	items, seen := []any{}, map[string]bool{"": false}
+	for i := 0; len(items) < most && i < 4*most+4 && (len(items) < least || m.budget >= 0); i++ {
 		item := m.value(n.Items(), around)
-		if key := identity(n, item); key != "" {
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
+		if key := identity(n, item); !seen[key] {
+			seen[key] = key != ""
+			items = append(items, item)
 		}
-		items = append(items, item)
 	}
 	return items
 }
 
-// identity tells elements of sets and maps apart; elements of other lists have none.
+// identity distinguishes the elements of sets and of lists with keys. It is "" in other lists.
 func identity(n *crdschema.Node, item any) string {
 	switch n.ListType() {
 	case "set":
 		return string(encode(item))
 	case "map":
-		obj, _ := item.(map[string]any)
 		var key strings.Builder
 		for _, name := range n.ListMapKeys() {
-			value, found := obj[name]
-			if !found {
+			value := at(item, name)
+			if isAbsent(value) {
 				value = n.Items().Property(name).Structural().Default.Object
 			}
 			key.Write(encode(value))
@@ -261,9 +254,6 @@ func identity(n *crdschema.Node, item any) string {
 	return ""
 }
 
-func minProperties(v *schema.ValueValidation) *int64 { return v.MinProperties }
-func maxProperties(v *schema.ValueValidation) *int64 { return v.MaxProperties }
-func minItems(v *schema.ValueValidation) *int64      { return v.MinItems }
-func maxItems(v *schema.ValueValidation) *int64      { return v.MaxItems }
-func minLength(v *schema.ValueValidation) *int64     { return v.MinLength }
-func maxLength(v *schema.ValueValidation) *int64     { return v.MaxLength }
+func properties(v *schema.ValueValidation) (least, most *int64) {
+	return v.MinProperties, v.MaxProperties
+}

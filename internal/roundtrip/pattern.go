@@ -9,27 +9,49 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern makes strings that a regular expression finds something in.
+// A pattern makes strings that a regular expression matches.
 type pattern struct {
 	parsed  *syntax.Regexp
 	matches *regexp.Regexp
 }
 
-// newPattern returns nil for what is no regular expression: the API server takes no CRD with one.
-func newPattern(text string) *pattern {
-	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return nil
+// patternsOf returns the patterns of some limits. A text that is not a regular expression counts as
+// none: the API server does not accept a CRD with one.
+func (g *Generator) patternsOf(l *limits) []*pattern {
+	var patterns []*pattern
+	for _, v := range l.all {
+		if v.Pattern == "" {
+			continue
+		}
+		if p := g.pattern(v.Pattern); p != nil {
+			patterns = append(patterns, p)
+		}
 	}
+	return patterns
+}
+
+// pattern returns the pattern of a text, nil if that is not a regular expression.
+func (g *Generator) pattern(text string) *pattern {
+	made, found := g.patterns.Load(text)
+	if !found {
+		made, _ = g.patterns.LoadOrStore(text, newPattern(text))
+	}
+	p, _ := made.(*pattern)
+	return p
+}
+
+// newPattern returns nil for a text that is not a regular expression.
+func newPattern(text string) *pattern {
 	matches, err := regexp.Compile(text)
-	if err != nil {
+	parsed, errParse := syntax.Parse(text, syntax.Perl)
+	if err != nil || errParse != nil {
 		return nil
 	}
 	return &pattern{parsed, matches}
 }
 
-// generate returns a string that mostly matches: assertions within the text are not looked at, so look afterwards. Repeated
-// parts are there up to limit times more than they must.
+// generate returns a string that mostly matches. It ignores assertions within the text, so check
+// the result. Parts that may be repeated are there up to limit times more than they must.
 func (p *pattern) generate(r *rand.Rand, limit int) string {
 	g := patternWriter{r: r, limit: limit}
 	g.write(p.parsed)
@@ -51,9 +73,7 @@ func (g *patternWriter) write(e *syntax.Regexp) {
 	}
 	switch e.Op {
 	case syntax.OpLiteral:
-		for _, c := range e.Rune {
-			g.text.WriteRune(c)
-		}
+		g.text.WriteString(string(e.Rune))
 	case syntax.OpCharClass:
 		g.text.WriteRune(g.runeOf(e.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
@@ -72,8 +92,7 @@ func (g *patternWriter) write(e *syntax.Regexp) {
 		g.repeat(e.Sub[0], 0, 1)
 	case syntax.OpRepeat:
 		g.repeat(e.Sub[0], e.Min, e.Max)
-	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
-		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	default: // matches no text of its own
 	}
 }
 
@@ -88,37 +107,23 @@ func (g *patternWriter) repeat(e *syntax.Regexp, least, most int) {
 	}
 }
 
-// runeOf picks a rune of ranges, mostly one that can be read.
+// runeOf picks a rune of ranges, mostly printable ASCII.
 func (g *patternWriter) runeOf(ranges []rune) rune {
+	var readable []rune
+	for pair := range slices.Chunk(ranges, 2) {
+		for c := max(pair[0], ' '); c <= min(pair[1], '~'); c++ {
+			readable = append(readable, c)
+		}
+	}
+	if len(readable) > 0 && g.r.IntN(16) > 0 {
+		return readable[g.r.IntN(len(readable))]
+	}
 	if len(ranges) == 0 {
 		return utf8.RuneError
 	}
-	if g.r.IntN(16) > 0 {
-		count := 0
-		for pair := range slices.Chunk(ranges, 2) {
-			count += max(0, int(min(pair[1], '~')-max(pair[0], ' '))+1)
-		}
-		if count > 0 {
-			return nth(ranges, g.r.IntN(count))
-		}
-	}
 	i := 2 * g.r.IntN(len(ranges)/2)
-	c := ranges[i] + g.r.Int32N(ranges[i+1]-ranges[i]+1)
-	if !utf8.ValidRune(c) {
-		return ranges[i]
+	if c := ranges[i] + g.r.Int32N(ranges[i+1]-ranges[i]+1); utf8.ValidRune(c) {
+		return c
 	}
-	return c
-}
-
-// nth returns the n-th rune of the ranges that is printable ASCII.
-func nth(ranges []rune, n int) rune {
-	for pair := range slices.Chunk(ranges, 2) {
-		first := max(pair[0], ' ')
-		if count := max(0, int(min(pair[1], '~')-first)+1); n >= count {
-			n -= count
-			continue
-		}
-		return first + rune(n) //nolint:gosec // less than 95
-	}
-	return utf8.RuneError
+	return ranges[i]
 }

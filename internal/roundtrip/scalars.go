@@ -1,101 +1,59 @@
 package roundtrip
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
-
-// findPatterns compiles all patterns below a place.
-func (g *Generator) findPatterns(n *crdschema.Node) {
-	if n == nil {
-		return
-	}
-	if own := n.Structural().ValueValidation; own != nil {
-		g.findIn(own)
-	}
-	for _, name := range n.Properties() {
-		g.findPatterns(n.Property(name))
-	}
-	g.findPatterns(n.Values())
-	g.findPatterns(n.Items())
-}
-
-func (g *Generator) findIn(v *schema.ValueValidation) {
-	if v.Pattern != "" && g.patterns[v.Pattern] == nil {
-		g.patterns[v.Pattern] = newPattern(v.Pattern)
-	}
-	for _, list := range [][]schema.NestedValueValidation{v.AllOf, v.AnyOf, v.OneOf} {
-		for i := range list {
-			g.findNested(&list[i])
-		}
-	}
-}
-
-func (g *Generator) findNested(v *schema.NestedValueValidation) {
-	if v == nil {
-		return
-	}
-	g.findIn(&v.ValueValidation)
-	g.findNested(v.Items)
-	g.findNested(v.AdditionalProperties)
-	for name := range v.Properties {
-		property := v.Properties[name]
-		g.findNested(&property)
-	}
-}
 
 // str makes a string.
 func (m *maker) str(l *limits) string {
-	var patterns []*pattern
-	for _, v := range l.all {
-		if p := m.patterns[v.Pattern]; p != nil {
-			patterns = append(patterns, p)
-		}
-	}
-	least, most := l.least(minLength), l.most(maxLength, math.MaxInt32)
+	patterns := m.patternsOf(l)
+	least, most := l.size(length, math.MaxInt32)
+	examples := examplesOf(l.format())
 	s := ""
 	for try := range 20 {
 		switch {
 		case len(patterns) > 0:
 			s = patterns[m.r.IntN(len(patterns))].generate(m.r, max(1, 6-try/2))
-		default:
-			var made bool
-			if s, made = m.formatted(l.format()); !made {
-				s = sized(m.text(), least, most)
+		case len(examples) > 0:
+			s = pick(m.r, examples...)
+			if strings.HasPrefix(s, "^") {
+				s = m.pattern(s).generate(m.r, 4)
 			}
+		default:
+			runes := []rune(m.text())
+			s = string(runes[:min(len(runes), most)]) + strings.Repeat("x", max(0, least-len(runes)))
 		}
-		if n := utf8.RuneCountInString(s); n >= least && n <= most && matchAll(patterns, s) {
+		if m.takes(l, s) {
 			break
 		}
 	}
 	return s
 }
 
-func matchAll(patterns []*pattern, s string) bool {
-	for _, p := range patterns {
-		if !p.matches.MatchString(s) {
-			return false
-		}
-	}
-	return true
+// takes reports whether the limits allow a string, as far as its length and its patterns are
+// concerned.
+func (g *Generator) takes(l *limits, s string) bool {
+	least, most := l.size(length, math.MaxInt32)
+	n := utf8.RuneCountInString(s)
+	return n >= least && n <= most && !slices.ContainsFunc(g.patternsOf(l), func(p *pattern) bool { return !p.matches.MatchString(s) })
 }
 
-// text makes a string that nothing is said about: what converters trip over, and what people write where a schema says no
-// more than string.
+func length(v *schema.ValueValidation) (least, most *int64) { return v.MinLength, v.MaxLength }
+
+// text makes a string that no limit applies to: what converters trip over, and what people write
+// where a schema only says string.
 func (m *maker) text() string {
 	switch {
 	case m.zero:
 		return ""
 	case m.huge && m.chance(4) || m.chance(300):
 		return strings.Repeat(text(m.r)+".", 1+m.r.IntN(100))
-	case m.r.IntN(3) == 0:
+	case m.chance(3):
 		return text(m.r)
 	}
 	return pick(m.r,
@@ -108,16 +66,51 @@ func (m *maker) text() string {
 	)
 }
 
-// sized makes a string as long as it must be.
-func sized(s string, least, most int) string {
-	runes := []rune(s)
-	if len(runes) > most {
-		return string(runes[:most])
+// examplesOf returns strings of a format that the API server checks, and patterns of such strings,
+// which start with ^. It returns nil for other formats. The formats are those of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, and dashes in their names do
+// not count.
+func examplesOf(format string) []string {
+	if format == "" {
+		return nil
 	}
-	return s + strings.Repeat("x", max(0, least-len(runes)))
+	const (
+		date  = `^(19[7-9]|20[0-9])[0-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`
+		clock = `T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]`
+		ipv4  = `^(25[0-5]|1?[1-9]?[0-9])(\.(25[0-5]|1?[1-9]?[0-9])){3}`
+		uuid4 = `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`
+	)
+	return map[string][]string{
+		"datetime":     {"2024-02-29T23:59:59Z", date + clock + "Z", date + clock + `\.[0-9]{3}Z`, date + clock + `(\.[0-9]{9})?[+-](0[0-9]|1[0-2]):[0-5]0`},
+		"date":         {"2024-02-29", date},
+		"duration":     {"0s", "1s", "90s", "1m30s", "1h0m0s", "500ms", "1.5h", "1h", "-1m", "100us", "24h", "22 ns", "3 days", "1 hour"},
+		"byte":         {"", "aGk=", "AA==", `^([A-Za-z0-9+/]{4})+`},
+		"uuid":         {uuid4},
+		"uuid3":        {strings.Replace(uuid4, "-4", "-3", 1)},
+		"uuid4":        {uuid4},
+		"uuid5":        {strings.Replace(uuid4, "-4", "-5", 1)},
+		"ip":           {ipv4},
+		"ipv4":         {ipv4},
+		"ipv6":         {"::1", "::", "2001:db8::8a2e:370:7334", "fe80::1", "2001:0db8:0000:0000:0000:0000:0000:0001"},
+		"cidr":         {"10.0.0.0/8", "192.168.1.0/24", "10.1.2.3/32", "2001:db8::/32", "0.0.0.0/0"},
+		"mac":          {"^02:00:00(:[0-9a-f]{2}){3}"},
+		"uri":          {"https://example.com/a?b=c#d", "http://localhost:8080", "urn:a:b", "ftp://user:pw@host/x", "/path", "https://[::1]:443/"},
+		"email":        {"user@example.com", "a.b+c@d.example", "Some One <user@example.com>"},
+		"hostname":     {"example.com", "a", "a-b.example.com", "localhost"},
+		"k8sshortname": {"a", "a-b", "web-0", "x1"},
+		"k8slongname":  {"a", "a.b", "a-b.example.com", "web-0.c"},
+		"hexcolor":     {"#FFFFFF", "#000", "fff", "00ff7f"},
+		"rgbcolor":     {"rgb(255,255,255)", "rgb(0,0,0)", "rgb(1, 2, 3)"},
+		"bsonobjectid": {"507f1f77bcf86cd799439011", "000000000000000000000000"},
+		"isbn":         {"0321751043", "978-0321751041"},
+		"isbn10":       {"0321751043"},
+		"isbn13":       {"978-0321751041"},
+		"creditcard":   {"4111111111111111", "4111-1111-1111-1111"},
+		"ssn":          {"111-22-3333", "111 22 3333"},
+	}[strings.ReplaceAll(format, "-", "")]
 }
 
-// integer makes an integer within its limits, near to one of them more often than not.
+// integer makes an integer within its limits, more often than not near one of them.
 func (m *maker) integer(l *limits) int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if l.format() == "int32" {
@@ -139,7 +132,7 @@ func (m *maker) integer(l *limits) int64 {
 		n = 0
 	}
 	n = min(max(n, low), high)
-	if low < high && m.r.IntN(3) == 0 && high-low > 0 {
+	if low < high && m.chance(3) && high-low > 0 {
 		n = low + m.r.Int64N(high-low)
 	}
 	if step := int64(multiple); step > 1 {
@@ -150,7 +143,7 @@ func (m *maker) integer(l *limits) int64 {
 	return n
 }
 
-// number makes a number within its limits: an int64 where it is whole.
+// number makes a number within its limits: an int64 if it is whole.
 func (m *maker) number(l *limits) any {
 	low, high, multiple := bounds(l)
 	candidates := []float64{0, 1, 0.5, 1.5, -2.25, 0.1, 100, 1e21, 1e-7, 3.14159, 12345678.9, low, high}
@@ -159,11 +152,11 @@ func (m *maker) number(l *limits) any {
 		n = 0
 	}
 	n = min(max(n, low), high)
-	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.r.IntN(3) == 0 {
-		n = low + (high-low)*math.Round(m.r.Float64()*1000)/1000
+	if low > -math.MaxFloat64 && high < math.MaxFloat64 && m.chance(3) {
+		n = min(low+(high-low)*math.Round(m.r.Float64()*1000)/1000, high)
 	}
 	if multiple > 0 {
-		n = math.Mod(n, 1e6*multiple) // such a large one would be no multiple of anything
+		n = math.Mod(n, 1e6*multiple) // a larger one would not be a multiple of anything
 		if n = math.Floor(n/multiple) * multiple; n < low {
 			n += multiple
 		}
@@ -174,21 +167,21 @@ func (m *maker) number(l *limits) any {
 	return n
 }
 
-// bounds returns the limits of a number; exclusive ones by moving them.
+// bounds returns the limits of a number. Exclusive ones are moved.
 func bounds(l *limits) (low, high, multiple float64) {
 	low, high = -math.MaxFloat64, math.MaxFloat64
 	for _, v := range l.all {
 		if v.Minimum != nil {
 			bound := *v.Minimum
 			if v.ExclusiveMinimum {
-				bound = above(bound, 1)
+				bound = math.Nextafter(bound, math.MaxFloat64)
 			}
 			low = max(low, bound)
 		}
 		if v.Maximum != nil {
 			bound := *v.Maximum
 			if v.ExclusiveMaximum {
-				bound = above(bound, -1)
+				bound = math.Nextafter(bound, -math.MaxFloat64)
 			}
 			high = min(high, bound)
 		}
@@ -199,30 +192,11 @@ func bounds(l *limits) (low, high, multiple float64) {
 	return low, high, multiple
 }
 
-// above returns a number a little above another, or below it.
-func above(n, direction float64) float64 {
-	if n == math.Trunc(n) && math.Abs(n) < 1<<40 {
-		return n + direction/1024
-	}
-	return math.Nextafter(n, direction*math.MaxFloat64)
-}
-
-func (m *maker) scalar() any {
-	switch m.r.IntN(5) {
-	case 0:
-		return m.r.IntN(2) == 0
-	case 1:
-		return m.number(&limits{})
-	case 2:
-		return m.integer(&limits{})
-	}
-	return m.text()
-}
-
-// anything makes any JSON value, of so many levels.
+// anything makes any JSON value, of at most some levels.
 func (m *maker) anything(depth int) any {
 	m.budget--
-	switch n := m.r.IntN(8); {
+	n := m.r.IntN(8)
+	switch {
 	case depth > 0 && n == 0:
 		list := make([]any, m.r.IntN(3))
 		for i := range list {
@@ -238,16 +212,13 @@ func (m *maker) anything(depth int) any {
 	case depth > 0 && n == 3:
 		return nil
 	}
-	return m.scalar()
-}
-
-// encode writes the object, sometimes with HTML's characters escaped, as the API server does.
-func (m *maker) encode(obj map[string]any) []byte {
-	text := encode(obj)
-	if m.r.IntN(2) == 0 && bytes.ContainsAny(text, "<>&\u2028\u2029") {
-		var escaped bytes.Buffer
-		json.HTMLEscape(&escaped, text)
-		return escaped.Bytes()
+	switch m.r.IntN(5) {
+	case 0:
+		return m.chance(2)
+	case 1:
+		return m.number(&limits{})
+	case 2:
+		return m.integer(&limits{})
 	}
-	return text
+	return m.text()
 }

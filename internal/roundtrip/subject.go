@@ -2,9 +2,11 @@ package roundtrip
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -12,15 +14,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// class is how much of a law holds for an object.
+// class says which laws apply to an object.
 type class int
 
 const (
 	// whole objects are what the API server stores: pruned and valid. Without schemas, all are.
 	whole class = iota
-	// partial ones are whole ones of which something is left out that is required.
+	// partial ones lack a field that is required.
 	partial
-	// wild ones are others: with nulls or unknown fields. They must convert, and that is all.
+	// wild ones are the others: with nulls or unknown fields. They only have to convert.
 	wild
 )
 
@@ -31,21 +33,21 @@ type subject struct {
 	object  []byte
 	version string
 	class   class
-	// refused says that the API server takes its labels or annotations from nobody.
+	// refused says that the API server does not accept its labels or annotations.
 	refused bool
-	// keeps says that the object brought kept values along.
+	// keeps says that the object came with kept values.
 	keeps bool
-	// foreign says that these are not its own: what they have may be nothing that the API server would store.
+	// foreign says that these are not its own: the API server might not store what they have.
 	foreign bool
-	// state is what the API server would make of the object; for one that keeps something, without that.
+	// state is what the API server would make of the object, without kept values.
 	state map[string]any
 	// there is what the object was converted to, by version.
 	there map[string][]byte
 }
 
-// subject returns nil and a violation for what is no object of the kind.
+// subject returns a violation for a text that is not an object of the kind.
 func (s *suite) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
-	t := s.newSubject(ctx, object)
+	t := &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
 	var err error
 	if t.version, err = versionOf(object); err == nil && s.CRD != nil && s.schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
@@ -69,52 +71,14 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 			t.class = classOf(schema.Validate(t.state))
 		}
 	}
-	t.clean()
+	t.keeps = len(keptIn(t.state, "")) > 0
+	visible(t.state)
 	return t, nil
 }
 
-// wholeSubject is the subject of an object that is known to be whole.
-func (s *suite) wholeSubject(ctx context.Context, version string, state map[string]any) *subject {
-	t := s.newSubject(ctx, encode(state))
-	t.version, t.state = version, state
-	t.refused = s.CRD == nil && badEntry(state) != ""
-	t.clean()
-	return t
-}
-
-func (s *suite) newSubject(ctx context.Context, object []byte) *subject {
-	return &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
-}
-
-func (t *subject) clean() {
-	if t.keeps = len(keptIn(t.state, "")) > 0; t.keeps {
-		visible(t.state)
-	} else {
-		tidy(t.state)
-	}
-}
-
 // overwritten reports whether defaults took the place of nulls.
-func overwritten(source, state any) bool {
-	switch source := source.(type) {
-	case nil:
-		return state != nil
-	case map[string]any:
-		fields, _ := state.(map[string]any)
-		for name, value := range source {
-			if overwritten(value, fields[name]) {
-				return true
-			}
-		}
-	case []any:
-		items, _ := state.([]any)
-		for i, item := range source {
-			if i < len(items) && overwritten(item, items[i]) {
-				return true
-			}
-		}
-	}
-	return false
+func overwritten(source, state map[string]any) bool {
+	return slices.ContainsFunc(parts(source), func(p part) bool { return p.value == nil && at(state, p.path...) != nil })
 }
 
 func classOf(problems field.ErrorList) class {
@@ -127,7 +91,8 @@ func classOf(problems field.ErrorList) class {
 	return found
 }
 
-// fails is L7 for a conversion that fails. What does not fit into annotations is refused, and nothing else is said of such an object.
+// fails is L7 for a conversion that fails. If the kept values do not fit into annotations, the
+// conversion may fail, and no other law applies to the object.
 func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
 		t.class = wild
@@ -147,11 +112,18 @@ func (s *suite) convert(ctx context.Context, object []byte, from, to string) (re
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	obj, done, err := s.documents.open(object)
+	doc, ok := s.documents.Get().(*jsondoc.Document)
+	if !ok {
+		doc = &jsondoc.Document{}
+	}
+	defer func() {
+		doc.Reset(nil)
+		s.documents.Put(doc)
+	}()
+	obj, err := doc.Parse(object)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	if err := s.Kind.Convert(ctx, obj, from, to); err != nil {
 		return nil, err
 	}
@@ -165,18 +137,13 @@ func (s *suite) convert(ctx context.Context, object []byte, from, to string) (re
 
 // check holds the object to all laws in all directions.
 func (t *subject) check() *ViolationError {
-	if v := t.identity(); v != nil {
-		return v
-	}
-	for _, to := range t.versions() {
-		if to == t.version {
-			continue
-		}
-		if v := t.direction(to); v != nil {
-			return v
+	v := t.identity()
+	for _, to := range t.others(t.version) {
+		if v == nil {
+			v = t.direction(to)
 		}
 	}
-	return nil
+	return v
 }
 
 // direction holds the object to the laws of its conversion to one version.
@@ -187,7 +154,7 @@ func (t *subject) direction(to string) *ViolationError {
 		return t.fails(to, err, "%v", err)
 	}
 	if !bytes.Equal(source, t.object) {
-		return t.violation(lawSource, t.version, "the converter wrote into the text that it was given")
+		return t.violation(lawSource, t.version, "the converter wrote into its source text")
 	}
 	again, err := t.convert(t.ctx, t.object, t.version, to)
 	if err != nil || !bytes.Equal(there, again) {
@@ -204,10 +171,5 @@ func (t *subject) direction(to string) *ViolationError {
 	if v := t.returns(to, there); v != nil || t.class == wild {
 		return v
 	}
-	for _, law := range []func(string, map[string]any) *ViolationError{t.pruned, t.complete, t.overHub, t.blind} {
-		if v := law(to, result); v != nil {
-			return v
-		}
-	}
-	return nil
+	return cmp.Or(t.pruned(to, result), t.overHub(to, result), t.blind(to, result))
 }

@@ -9,13 +9,30 @@ import (
 	"time"
 )
 
-// Variants yields count random variants of each object: values changed within their type, parts left out or set to null,
-// unknown fields, labels and annotations added. The same seed gives the same variants.
+// Fragments yields each object without each of its parts, and with null in the place of each, at
+// any depth; apiVersion and kind stay. Server-side apply sends such objects (kubernetes#117356).
+func Fragments(objects ...[]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, object := range objects {
+			for _, edit := range []func(part){func(p part) { p.remove() }, func(p part) { p.set(nil) }} {
+				for fragment := range eachPart(literal(object), edit) {
+					if !yield(encode(fragment)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Variants yields count random variants of each object: values changed within their type, parts
+// left out or set to null, unknown fields, labels and annotations added. The same seed gives the
+// same variants.
 func Variants(seed uint64, count int, objects ...[]byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for n, object := range objects {
 			for i := range count {
-				r := rand.New(rand.NewPCG(seed, uint64(n)<<32|uint64(i))) //nolint:gosec // the choices are meant to be repeated
+				r := randomBy(seed, uint64(n)<<32|uint64(i))
 				if !yield(vary(r, object, 1+r.IntN(5), true)) {
 					return
 				}
@@ -26,17 +43,17 @@ func Variants(seed uint64, count int, objects ...[]byte) iter.Seq[[]byte] {
 
 // vary returns object with some random changes. Of metadata only labels and annotations change.
 func vary(r *rand.Rand, object []byte, changes int, unknown bool) []byte {
-	root := decode(object)
+	root := literal(object)
 	for range changes {
 		var choice []part
 		for _, p := range parts(root) {
-			if !p.meta {
+			if !p.isMeta() {
 				choice = append(choice, p)
 			}
 		}
 		n := r.IntN(10)
 		if unknown && (n == 0 || len(choice) == 0) {
-			addUnknown(r, root)
+			addUnknown(r, root, choice)
 			continue
 		}
 		if len(choice) == 0 {
@@ -52,6 +69,26 @@ func vary(r *rand.Rand, object []byte, changes int, unknown bool) []byte {
 		}
 	}
 	return encode(root)
+}
+
+// addUnknown adds a field that no version has, a label or an annotation.
+func addUnknown(r *rand.Rand, root any, parts []part) {
+	object, ok := root.(map[string]any)
+	if !ok {
+		return
+	}
+	if meta, ok := object["metadata"].(map[string]any); ok && r.IntN(3) == 0 {
+		childOf(meta, pick(r, "labels", "annotations"))["example.com/x"+strconv.Itoa(r.IntN(9))] = text(r)
+		return
+	}
+	homes := []map[string]any{object}
+	for _, p := range parts {
+		if home, ok := p.value.(map[string]any); ok {
+			homes = append(homes, home)
+		}
+	}
+	homes[r.IntN(len(homes))]["unknown"+strconv.Itoa(r.IntN(9))] = literal([]byte(pick(r,
+		`"x"`, "9007199254740993", "1.10", "1e21", "false", "null", "[]", "{}", `[1,{"a":null}]`, `{"b":"<","a":[""]}`)))
 }
 
 // another returns a value of the same type; a date-time stays one.
@@ -84,41 +121,16 @@ func another(r *rand.Rand, v any) any {
 
 // text returns a string of the kind that converters trip over.
 func text(r *rand.Rand) string {
-	pool := []string{
-		"", " ", ":", "::", "::1", "[::1]:80", "[::1]", "[a]:1", "localhost:80", "a:b:c", ":80", "80", "a:", "*", "@daily", "0 3 * * *",
-		"null", "{}", `"`, `\`, "<a href='x'>&", "\u2028", "héé", "日本", "\U0001f600", "\x00\x1f", "1000m", "true", "a,b", "a/b", "~1", "%d",
-	}
 	var s strings.Builder
 	for more := true; more; more = r.IntN(3) == 0 {
-		s.WriteString(pick(r, pool...))
+		s.WriteString(pick(r,
+			"", " ", ":", "::", "::1", "[::1]:80", "[::1]", "[a]:1", "localhost:80", "a:b:c", ":80", "80", "a:", "*", "@daily", "0 3 * * *",
+			"null", "{}", `"`, `\`, "<a href='x'>&", "\u2028", "héé", "日本", "\U0001f600", "\x00\x1f", "1000m", "true", "a,b", "a/b", "~1", "%d"))
 	}
 	return s.String()
 }
 
-// addUnknown adds a field that no version has, a label or an annotation.
-func addUnknown(r *rand.Rand, root any) {
-	object, ok := root.(map[string]any)
-	if !ok {
-		return
-	}
-	if meta, ok := object["metadata"].(map[string]any); ok && r.IntN(3) == 0 {
-		field := pick(r, "labels", "annotations")
-		strs, ok := meta[field].(map[string]any)
-		if !ok {
-			strs = map[string]any{}
-			meta[field] = strs
-		}
-		strs["example.com/x"+strconv.Itoa(r.IntN(9))] = text(r)
-		return
-	}
-	homes := []map[string]any{object}
-	for _, p := range parts(root) {
-		if home, ok := p.value.(map[string]any); ok && !p.meta {
-			homes = append(homes, home)
-		}
-	}
-	value := []byte(pick(r, `"x"`, "9007199254740993", "1.10", "1e21", "false", "null", "[]", "{}", `[1,{"a":null}]`, `{"b":"<","a":[""]}`))
-	homes[r.IntN(len(homes))]["unknown"+strconv.Itoa(r.IntN(9))] = decode(value)
-}
-
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
+
+// randomBy returns a source of choices that can be repeated.
+func randomBy(seed, index uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, index)) } //nolint:gosec // not for secrets

@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// A ViolationError is a law that does not hold. Its message quotes the object, so it is for the author of a converter and not
-// for a server's log.
+// A ViolationError says that a law does not hold. Its message quotes the object, so it is for the
+// author of a converter and must not go to a server's log.
 type ViolationError struct {
 	// Law names the law, From and To the versions.
 	Law, From, To string
 	// Problem says what happened.
 	Problem string
-	// Path is the first place that differs, of the version At; Was and Is are the JSON texts of what should be there and what
-	// is, "" for absent. All of them are empty if nothing is compared.
+	// Path is the first place that differs, in the version At. Was and Is are the JSON texts of
+	// what should be there and what is, "" if absent. All of them are empty if nothing is compared.
 	Path, At, Was, Is string
-	// Object is the object, made as small as the violation allows; Walk is what happens to it, nil if it is just converted.
+	// Object is the object, made as small as the violation allows. Walk is what happens to it, nil
+	// if it is only converted.
 	Object []byte
 	Walk   *Walk
 	// Seed is the suite's. Index is that of the object in a run of Fuzz.
@@ -35,16 +36,19 @@ func (v *ViolationError) Error() string {
 func (v *ViolationError) differs(at string, diff gap) *ViolationError {
 	v.Problem = diff.path + " differs: " + v.Problem
 	v.Path, v.At = diff.path, at
-	if diff.inA {
-		v.Was = string(encode(diff.a))
-	}
-	if diff.inB {
-		v.Is = string(encode(diff.b))
-	}
+	v.Was, v.Is = textOf(diff.was), textOf(diff.is)
 	return v
 }
 
-// Names of laws, as messages have them.
+// textOf returns the JSON text of a value, "" if it is absent.
+func textOf(v any) string {
+	if isAbsent(v) {
+		return ""
+	}
+	return string(encode(v))
+}
+
+// The names of the laws, as messages have them.
 const (
 	lawTotal         = "L7 total"
 	lawDeterministic = "L8 deterministic"
@@ -59,7 +63,5 @@ const (
 	lawGrowth        = "L11 growth"
 	lawSkew          = "L12 skew"
 	lawWellFormed    = "L13 well formed"
-	lawParts         = "L15 parts"
 	lawSource        = "source"
-	lawComplete      = "complete"
 )

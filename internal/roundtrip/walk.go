@@ -2,27 +2,26 @@ package roundtrip
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Walk is what happens to one object on an API server: it is created, and steps follow. After each, what was written last is
-// read as it was written (L1, L2), and no version hides it (L10).
+// A Walk is what happens to one object on an API server: it is created, and steps follow. After
+// each step, what was written last is read as it was written (L1, L2), and no version hides it
+// (L10).
 type Walk struct {
-	// Object is created, at its version; Storage is the version that the API server stores it at first.
+	// Object is created, at its version; Storage is the version that the API server stores it at
+	// first.
 	Object  []byte
 	Storage string
 	Steps   []Step
 }
 
-// A Step is a write at a version, with changes or without, which may make nothing else of the object; or that the API server
-// stores another version from then on; or that the kind and its CRD grow.
+// A Step is a write at a version, with changes or without. With Storage, the API server stores
+// another version from then on. With Grow, the kind and its CRD grow.
 type Step struct {
 	Version string
 	Changes []Change
@@ -30,15 +29,15 @@ type Step struct {
 	Grow    bool
 }
 
-// A Change puts a value, or nothing, where a path leads to: names of members, and indexes of elements. An API server where that
-// place is in nothing leaves it out.
+// A Change sets or removes a member of an object. The path consists of names of members and indexes
+// of elements. If it leads nowhere, nothing changes.
 type Change struct {
 	Path   []any
 	Value  any
 	Remove bool
 }
 
-// Lines tells the walk, a line for each step.
+// Lines describes the walk, a line for each step.
 func (w *Walk) Lines() []string {
 	version, _ := versionOf(w.Object)
 	lines := append(make([]string, 0, 1+len(w.Steps)), fmt.Sprintf("create at %s, stored at %s", version, w.Storage))
@@ -48,7 +47,7 @@ func (w *Walk) Lines() []string {
 	return lines
 }
 
-// String tells the step.
+// String describes the step.
 func (s Step) String() string {
 	switch {
 	case s.Storage != "":
@@ -65,59 +64,27 @@ func (s Step) String() string {
 	return "edit at " + s.Version + ": " + strings.Join(changes, ", ")
 }
 
-// String tells the change.
+// String describes the change.
 func (c Change) String() string {
-	var path strings.Builder
-	for _, step := range c.Path {
-		if name, ok := step.(string); ok {
-			path.WriteString(jsondoc.FormatPath(name))
-		} else {
-			fmt.Fprintf(&path, "[%v]", step)
-		}
-	}
 	if c.Remove {
-		return "no " + path.String()
+		return "no " + formatPath(c.Path)
 	}
-	return path.String() + " = " + string(encode(c.Value))
+	return formatPath(c.Path) + " = " + string(encode(c.Value))
 }
 
 // apply does the change where there is a place for it.
 func (c Change) apply(object any) {
-	for _, step := range c.Path[:len(c.Path)-1] {
-		switch at := object.(type) {
-		case map[string]any:
-			name, _ := step.(string)
-			object = at[name]
-		case []any:
-			if i, ok := step.(int); ok && i < len(at) {
-				object = at[i]
-			}
-		}
-	}
-	if fields, ok := object.(map[string]any); ok {
-		name, _ := c.Path[len(c.Path)-1].(string)
+	last := len(c.Path) - 1
+	name, _ := c.Path[last].(string)
+	if fields, ok := at(object, c.Path[:last]...).(map[string]any); ok {
 		if delete(fields, name); !c.Remove {
 			fields[name] = copied(c.Value)
 		}
 	}
 }
 
-// Walk holds the kind to the laws on a walk. It needs the schemas of the versions.
-func (s Suite) Walk(ctx context.Context, w *Walk) error {
-	b, err := s.prepare()
-	if err != nil {
-		return err
-	}
-	if s.CRD == nil {
-		return errors.New("no schemas to walk by, set CRD")
-	}
-	if found := b.replay(ctx, w); found != nil {
-		return found
-	}
-	return nil
-}
-
-// A server is what an API server has of one object. It does with it what a real one does, but for fields that belong to metadata.
+// A server is an API server with one object. It does with it what a real one does, except for the
+// fields of metadata.
 type server struct {
 	*suite
 	ctx     context.Context //nolint:containedctx // lives as long as one walk
@@ -130,13 +97,15 @@ type server struct {
 	bases map[string]base
 	// grown says that the next generation converts.
 	grown bool
-	// written is what has to be read, by version: what was edited last, and what was written since without a change.
+	// written is what has to be read, by version: what was edited last, and what was written since
+	// without a change.
 	written map[string]map[string]any
 	// before is what a version showed before its last edit.
 	before map[string]map[string]any
 }
 
-// A base is what a version showed when values of another one were kept in it, and of what object these were.
+// A base is what a version showed when values of another one were kept in it, and of what object
+// these were.
 type base struct {
 	version string
 	state   map[string]any
@@ -149,18 +118,14 @@ func (s *suite) server(ctx context.Context, object []byte, storage string) *serv
 
 // randomWalk makes a walk of count steps from an object, of random choices.
 func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, count int) *ViolationError {
-	s.stats.walks.Add(1)
-	versions := s.versions()
-	w := s.server(ctx, object, versions[r.IntN(len(versions))])
+	s.count(func(c *Stats) { c.Walks++ })
+	w := s.server(ctx, object, pick(r, s.versions...))
 	v := w.create()
-	for range count {
-		if v != nil {
-			break
-		}
-		step := Step{Version: versions[r.IntN(len(versions))]}
-		n := r.IntN(8)
+	for ; count > 0 && v == nil; count-- {
+		version, n := pick(r, s.versions...), r.IntN(8)
+		step := Step{Version: version}
 		if n == 0 {
-			step = Step{Storage: step.Version}
+			step = Step{Storage: version}
 		} else if n == 2 && w.next != nil {
 			step = Step{Grow: true}
 		}
@@ -168,21 +133,20 @@ func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, cou
 			if n == 1 {
 				return nil
 			}
-			return w.changes(r, step.Version, state)
+			return w.changes(r, version, state)
 		})
 	}
 	return v
 }
 
-// replay makes a walk once more.
+// replay repeats a walk.
 func (s *suite) replay(ctx context.Context, walk *Walk) *ViolationError {
 	w := s.server(ctx, walk.Object, walk.Storage)
 	v := w.create()
 	for _, step := range walk.Steps {
-		if v != nil {
-			break
+		if v == nil {
+			v = w.step(step, func(map[string]any) []Change { return step.Changes })
 		}
-		v = w.step(step, func(map[string]any) []Change { return step.Changes })
 	}
 	return v
 }
@@ -221,7 +185,7 @@ func (w *server) step(step Step, choose func(state map[string]any) []Change) *Vi
 	return w.put(step.Version, state, bases, len(changes) > 0)
 }
 
-// grow has the next generation convert from now on. It shows what was written, and perhaps more.
+// grow lets the next generation convert from now on. It shows what was written, and perhaps more.
 func (w *server) grow() *ViolationError {
 	if w.next == nil {
 		return nil
@@ -232,60 +196,31 @@ func (w *server) grow() *ViolationError {
 		w.admit(b.version, b.state)
 		w.bases[of] = b
 	}
-	for _, version := range w.versions() {
-		want := w.written[version]
-		if want == nil {
-			continue
-		}
-		got, _, v := w.get(version)
-		if v != nil {
-			return v
-		}
-		w.admit(version, got)
-		if diff := lost(w.undropped(want, version, w.versions()...), visible(got), ""); diff.path != "" && !w.says(version, diff.path) {
-			return w.violation(lawGrowth, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
-		}
-	}
+	v := w.reads("", nil, nil, false)
 	w.written = map[string]map[string]any{}
-	return nil
+	return v
 }
 
-// changes makes random edits of what a version shows. Parts of other objects come into it, as little as one of them, and some of
-// what it has shown before.
+// changes makes random edits of what a version shows: parts of other objects, and some of what it
+// has shown before.
 func (w *server) changes(r *rand.Rand, version string, state map[string]any) []Change {
-	pool := w.pools[version]
-	if len(pool) == 0 {
-		return nil
+	edited, changes := w.edited(r, version, state, w.before[version])
+	if edited != nil {
+		w.before[version] = copied(state)
 	}
-	for range 4 {
-		edited := copied(state)
-		var changes []Change
-		for range 1 + r.IntN(3) {
-			other := pool[r.IntN(len(pool))]
-			if was := w.before[version]; was != nil && r.IntN(4) == 0 {
-				other = was
-			}
-			if c, ok := transplant(r, edited, copied(other)); ok {
-				changes = append(changes, c)
-			}
-		}
-		w.admit(version, edited)
-		if len(w.schema(version).Validate(edited)) == 0 {
-			w.before[version] = copied(state)
-			return changes
-		}
-	}
-	return nil
+	return changes
 }
 
-// get is what a client reads at a version, which has no defaults but those of the version that is stored.
+// get returns what a client reads at a version. It has no defaults except those of the version that
+// is stored.
 func (w *server) get(version string) (map[string]any, map[string]base, *ViolationError) {
 	state := copied(w.object)
 	w.admit(w.version, state)
 	return w.converted(state, w.bases, w.version, version)
 }
 
-// put is that a client writes an object at a version. What is not valid is refused.
+// put writes an object at a version, as a client does. The API server refuses one that is not
+// valid.
 func (w *server) put(version string, state map[string]any, bases map[string]base, edited bool) (v *ViolationError) {
 	w.admit(version, state)
 	if len(w.schema(version).Validate(state)) > 0 {
@@ -295,8 +230,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		w.written = map[string]map[string]any{}
 	}
 	w.written[version] = visible(copied(state))
-	asked := version
-	before, v := w.gained(version)
+	gains, v := w.gained(version)
 	if v != nil {
 		return v
 	}
@@ -304,13 +238,22 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		return v
 	}
 	w.version = w.storage
-	for _, version := range w.versions() {
+	return w.reads(version, state, gains, edited)
+}
+
+// reads checks what clients read at all versions once an object was written at one: what was
+// written there, and the gains that the write did not remove together with the object that they are
+// in.
+func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edited bool) *ViolationError {
+	for _, version := range w.versions {
 		got, _, v := w.get(version)
 		if v != nil {
 			return v
 		}
-		for g, was := range before {
-			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && !w.unplaced(g, asked, state) {
+		for g, was := range gains {
+			_, had := g.of(w.before[at])
+			_, has := g.of(state)
+			if is, placed := g.of(got); g.Version == version && placed && !equal(was, is) && (has || !had) {
 				return w.violation(lawSkew, version, w.version, "stored %s", encode(w.object)).differs(version, newGap(g.Path, was, is))
 			}
 		}
@@ -324,25 +267,20 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 	return nil
 }
 
-// says reports whether the object has something at a path of a version without kept values. What was kept there before rules
-// tied the path to a place that had a value of its own is another one.
+// says reports whether the object has something at a path of a version without kept values. A value
+// that was kept there before rules bound the path to a place with a value of its own is another
+// one.
 func (w *server) says(version, path string) bool {
 	text, err := w.convert(w.ctx, encode(visible(copied(w.object))), w.version, version)
 	if err != nil {
 		return false
 	}
 	value, placed := Gain{version, path}.of(w.read(text))
-	return placed && value != any(absence{})
+	return placed && !isAbsent(value)
 }
 
-// unplaced reports whether a write at a version removed the object that a gain is in, as that version has it.
-func (w *server) unplaced(g Gain, version string, state map[string]any) bool {
-	_, was := g.of(w.before[version])
-	_, is := g.of(state)
-	return was && !is
-}
-
-// gained returns what gains are there that a write at a version cannot mean.
+// gained returns the values of gains in other versions, which a write at a version cannot mean to
+// change.
 func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 	values := map[Gain]any{}
 	for _, g := range w.Gained {
@@ -353,34 +291,38 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 		if v != nil {
 			return nil, v
 		}
-		if value, _ := g.of(state); value != any(absence{}) {
+		if value, _ := g.of(state); !isAbsent(value) {
 			values[g] = value
 		}
 	}
 	return values, nil
 }
 
-// returned is L1 and L2: what was written is read, but for what any version drops.
+// returned is L1, L2 and L11: what was written is read, except what any version drops. Once the
+// kind has grown, what was kept before may appear where the user wrote nothing.
 func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
-	diff := w.compare(want, got, version, w.versions()...)
+	diff := w.compare(want, got, version, w.versions...)
 	if w.grown {
-		diff = lost(w.undropped(want, version, w.versions()...), got, "") // what was kept before may come where the user wrote nothing
+		diff = lost(w.undropped(want, version, w.versions...), got, "")
 	}
-	if diff.path == "" || w.grown && w.says(version, diff.path) {
+	edits := len(w.walk.Steps) > 1 // before or after the growth
+	if diff.path == "" || w.grown && edits && w.says(version, diff.path) {
 		return nil
 	}
 	law := lawRoundTrip
 	switch {
 	case w.isGain(version, diff.path):
 		law = lawSkew
+	case w.grown:
+		law = lawGrowth
 	case edited && len(w.walk.Steps) > 0:
 		law = lawEdit
 	}
 	return w.violation(law, version, w.version, "stored %s", encode(w.object)).differs(version, diff)
 }
 
-// converted has an object converted, and pruned as the API server does it with the result. It says what that version's kept
-// values are kept against from then on.
+// converted converts an object and prunes the result, as the API server does. It also returns the
+// bases of the kept values of the result.
 func (w *server) converted(object map[string]any, bases map[string]base, from, to string) (map[string]any, map[string]base, *ViolationError) {
 	if from == to {
 		return object, bases, nil

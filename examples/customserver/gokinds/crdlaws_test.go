@@ -35,7 +35,7 @@ func fuzz(t *testing.T, crd *crdschema.CRD, gained ...roundtrip.Gain) {
 		t.Fatal(err)
 	}
 	kind := registry.Lookup(schema.GroupKind{Group: crd.Group, Kind: crd.Kind})
-	suite := roundtrip.Suite{Kind: kind, CRD: crd, Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Parts: true, Gained: gained}
+	suite := roundtrip.Suite{Kind: kind, CRD: crd, Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Gained: gained}
 	if _, err := suite.Fuzz(t.Context(), 20); err != nil {
 		t.Error(err)
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Mischief returns a converter that does what its object says, so that an input can try whatever a converter could: each
-// member of spec takes the place of the member of the object that its name, a path with dots, leads to; "." is the whole
-// object, and a null removes one. A spec that is a string is what fails is called with: it returns the error, or panics. Safe
-// for concurrent use if fails is.
+// Mischief returns a converter that does what its object says, so an input can try whatever a
+// converter could do. Each member of spec replaces the member of the object that its name, a path
+// with dots, leads to; "." is the whole object, and a null removes the member. If spec is a string,
+// the converter calls fails with it, which returns the error or panics. The converter is safe for
+// concurrent use if fails is.
 func Mischief(fails func(text string) error) converters.Func {
 	return func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 		spec, err := obj.Get("spec")
@@ -35,7 +36,7 @@ func Mischief(fails func(text string) error) converters.Func {
 			default:
 				problems = append(problems, obj.Set(value.Value(), path...))
 			}
-			return path[0] != "spec" // which is being read
+			return path[0] != "spec" // the loop reads spec
 		})
 		return errors.Join(problems...)
 	}

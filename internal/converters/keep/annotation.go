@@ -166,7 +166,7 @@ func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
 		_, rest, _ := splitName(name)
 		path = Names(strings.Split(rest, ".")...)
 	}
-	named, simple := annotationName(of, path)
+	named, simple := AnnotationName(of, path)
 	return path, len(path) > 0 && named == name && simple == (said == nil)
 }
 
@@ -201,9 +201,9 @@ func label(version string) string {
 	return "version-" + digestString(hash(version))
 }
 
-// annotationName returns the name of the annotation of a path, and whether it has the whole path.
-// If not, it has the beginning of the path and a digest.
-func annotationName(label string, path Path) (name string, simple bool) {
+// AnnotationName returns the name of the annotation of a path, and whether it has the whole path.
+// If not, it has the beginning of the path and a digest. The label stands for the version.
+func AnnotationName(label string, path Path) (name string, simple bool) {
 	prefix := Prefix
 	if len(path) > 0 && path[0].Name == "status" {
 		prefix = StatusPrefix

@@ -180,7 +180,7 @@ func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 		if len(path) == 0 {
 			continue
 		}
-		name, simple := annotationName(label(version), path)
+		name, simple := AnnotationName(label(version), path)
 		if problems := append(validation.IsQualifiedName(name), validation.IsQualifiedName(strings.ToLower(name))...); len(problems) > 0 {
 			t.Fatalf("%s of %s %s: %v", name, version, path.appendJSON(nil), problems)
 		}
@@ -196,7 +196,7 @@ func TestNamesOfAnnotationsAreValidAndDiffer(t *testing.T) {
 		if simple && !path.equal(Names(strings.Split(rest, ".")...)) {
 			t.Fatalf("%s does not say the path %s", name, path.appendJSON(nil))
 		}
-		if other, _ := annotationName(label(version), Names(strings.Split(rest, ".")...)); !simple && other == name {
+		if other, _ := AnnotationName(label(version), Names(strings.Split(rest, ".")...)); !simple && other == name {
 			t.Fatalf("%s is of two paths", name)
 		}
 		if own := path[0].Name == "status" && path[0].Keys == nil; strings.HasPrefix(name, StatusPrefix) != own || !IsOwn(name) {

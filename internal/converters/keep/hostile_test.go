@@ -37,7 +37,7 @@ func numbered(format string) func(int) string {
 
 // named returns the name of the annotation of v1 for a path.
 func named(path Path) string {
-	name, _ := annotationName("v1", path)
+	name, _ := AnnotationName("v1", path)
 	return name
 }
 

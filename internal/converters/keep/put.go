@@ -176,7 +176,7 @@ func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 }
 
 func (g *group) annotation(label string) (name string, text []byte) {
-	name, simple := annotationName(label, g.path)
+	name, simple := AnnotationName(label, g.path)
 	if len(g.entries) == 1 {
 		return name, g.entries[0].appendJSON(nil, !simple, 0)
 	}

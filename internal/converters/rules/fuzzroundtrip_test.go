@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -12,7 +13,7 @@ import (
 // second text.
 func FuzzRoundTrip(f *testing.F) {
 	cases := allCases()
-	suites := make([]*roundtrip.Shaper, 0, len(cases))
+	suites := make([]func(ctx context.Context, version, object, edits string) error, 0, len(cases))
 	for i, test := range cases {
 		s, err := test.suite(f).Shaper()
 		if err != nil {
@@ -28,7 +29,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if down {
 			version = "v1"
 		}
-		if err := suites[int(which)%len(suites)].Check(t.Context(), version, shape, edit); err != nil {
+		if err := suites[int(which)%len(suites)](t.Context(), version, shape, edit); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -42,6 +43,6 @@ func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
 		tb.Fatal(err)
 	}
 	return roundtrip.Suite{
-		Kind: c.pair.kind(tb), Seed: 2, Edits: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
+		Kind: c.pair.kind(tb), Seed: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
 	}
 }

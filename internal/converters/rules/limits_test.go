@@ -34,7 +34,7 @@ func tryNoted(t *testing.T, kind *converters.Kind, object, from, to string) (str
 		t.Fatal(err)
 	}
 	var report converters.Report
-	if err := kind.Convert(converters.WithReport(t.Context(), &report), obj, from, to); err != nil {
+	if err := kind.Convert(new(converters.ReportContext).With(t.Context(), &report), obj, from, to); err != nil {
 		return "", report, err
 	}
 	if err := obj.Set(jsondoc.StringValue("example.com/"+to), "apiVersion"); err != nil {

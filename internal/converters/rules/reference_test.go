@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,13 +174,7 @@ func (e example) hold(t *testing.T) {
 		}
 	}
 	suite := roundtrip.Suite{Kind: kind, CRD: crds[0], Drops: e.drops, Stored: true, Walks: true, Forgeries: true}
-	if err := suite.Check(t.Context(), func(yield func([]byte) bool) {
-		for _, s := range samples {
-			if !yield(s) {
-				return
-			}
-		}
-	}); err != nil {
+	if err := suite.Check(t.Context(), slices.Values(samples)); err != nil {
 		t.Error(err)
 	}
 	if _, err := suite.Fuzz(t.Context(), *objects/4); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -102,12 +103,26 @@ func (c *randomCase) run(t *testing.T) string {
 		return "the engine has findings: " + found[0].String()
 	}
 	kind := &set.Kinds()[0]
-	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Complete: true}
-	for _, d := range hints.Drops(set.Bound().Kinds[0]) {
-		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
-	}
+	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Drops: hints.Drops(set.Bound().Kinds[0])}
 	if _, err := suite.Fuzz(t.Context(), 25); err != nil {
 		return err.Error()
+	}
+	for _, from := range c.crd.Versions {
+		generator, err := roundtrip.NewGenerator(from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for index := range uint64(25) {
+			object := generator.Object(c.seed, index)
+			for _, to := range c.crd.Versions {
+				if object == nil || from == to {
+					continue
+				}
+				if err := convertertest.Complete(t.Context(), kind, object, from, to); err != nil {
+					return err.Error()
+				}
+			}
+		}
 	}
 	return ""
 }

@@ -1,5 +1,6 @@
-// Package hints tells what rules are worth trying on: the values that they speak of and others that nearly are, and the
-// places that they lose on purpose. It is for what makes random objects to hold rules to the laws.
+// Package hints returns values that are worth trying with some rules: those that the rules mention
+// and ones that nearly match. It also returns the places that rules lose on purpose. Package
+// roundtrip uses both when it holds rules to the laws.
 //
-// Its functions change nothing that they are given, give the same for the same, and are safe for concurrent use.
+// Its functions do not change their arguments, are deterministic, and are safe for concurrent use.
 package hints

@@ -9,10 +9,11 @@ import (
 )
 
 // A Drop is a place of the version From that the conversion to To loses on purpose.
-type Drop struct{ From, To, Path string }
+type Drop = struct{ From, To, Path string }
 
-// Drops returns what a Conversion drops: what `drop` names, and in every other version what becomes of it there. What a
-// version drops on the way to the hub, it drops on the way to all others; that is not said again.
+// Drops returns what a Conversion drops: what `drop` names, and its counterparts in every other
+// version. What a version drops on the way to the hub, it drops on the way to all others; Drops
+// does not repeat that.
 func Drops(k *binding.Kind) []Drop {
 	directions := check.Explain(k)
 	var drops []Drop
@@ -30,7 +31,8 @@ func Drops(k *binding.Kind) []Drop {
 	return slices.Compact(drops)
 }
 
-// others returns what the versions beside to lose with a place of the hub that the conversion to it drops.
+// others returns what the versions except to lose with a place of the hub that the conversion to
+// that version drops.
 func others(hub string, directions []check.Direction, to, path string) []Drop {
 	var drops []Drop
 	for _, d := range directions {

@@ -2,7 +2,6 @@ package hints
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,14 +9,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// Values are JSON texts to try, by version and by path as rules write it. A path without values is one whose parts should be
-// there at times: the x of [name=x], or an annotation.
+// Values are JSON texts to try, by version and by path as rules write it. A path without values is
+// one that should sometimes be there: the x of [name=x], or an annotation.
 type Values map[string]map[string][]string
 
-// deepest bounds how far rule sets are followed into each other: two levels of a recursive type show what there is to see.
+// deepest bounds how far rule sets are followed into each other: two levels of a recursive type are
+// enough.
 const deepest = 3
 
-// Of returns the values of a Conversion. They are of any type: whether one fits the schema of its place is not known here.
+// Of returns the values of a Conversion. They may not fit the schemas of their places, which are
+// not known here.
 func Of(c *syntax.Conversion) Values {
 	v := Values{}
 	for _, version := range c.Versions {
@@ -61,7 +62,7 @@ func (w *walk) rules(rules []*syntax.Rule, below [2]string, depth int) {
 	}
 }
 
-// rule adds what a rule tells of its places.
+// rule adds what a rule says of its places.
 func (w *walk) rule(r *syntax.Rule, below [2]string) {
 	places := [2]*syntax.Place{r.Field, r.Hub}
 	literals := literalsOf(r)
@@ -99,7 +100,8 @@ func (w *walk) add(side int, path string, texts []string) {
 	paths[path] = append(paths[path], texts...)
 }
 
-// mappings adds the values of `values` and `hubValues`, on both sides: what is one side's is nearly the other's.
+// mappings adds the values of `values` and `hubValues` on both sides: those of one side nearly
+// match on the other.
 func (w *walk) mappings(r *syntax.Rule, below [2]string) {
 	var texts []string
 	for _, m := range slices.Concat(r.Values, r.HubValues) {
@@ -115,7 +117,7 @@ func (w *walk) mappings(r *syntax.Rule, below [2]string) {
 	}
 }
 
-// near returns texts that are nearly a string.
+// near returns texts that nearly match a string.
 func near(text string) []string {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
@@ -124,7 +126,7 @@ func near(text string) []string {
 	return quoted(s+"x", strings.ToLower(s), strings.ToUpper(s), s+" ")
 }
 
-// fallback returns what a default gives a path.
+// fallback returns the default of a path.
 func fallback(l *syntax.Literal, place *syntax.Place, name string) []string {
 	if place.Named {
 		l = l.Member(name)
@@ -135,7 +137,7 @@ func fallback(l *syntax.Literal, place *syntax.Place, name string) []string {
 	return []string{string(l.JSON)}
 }
 
-// template adds texts that a template matches, and such that it nearly does; and parts with its separators in them.
+// template adds texts that match or nearly match a template, and parts with its separators in them.
 func (w *walk) template(r *syntax.Rule, below [2]string) {
 	if r.Template == nil || r.Field == nil || r.Hub == nil {
 		return
@@ -195,7 +197,7 @@ func quoted(texts ...string) []string {
 	return all
 }
 
-// codecTexts returns what a codec reads on either side, and what it does not.
+// codecTexts returns texts that a codec accepts on either side, and ones that it does not.
 func codecTexts(codec string) []string {
 	byCodec := map[string][]string{
 		"Not":       {"true", "false"},
@@ -214,7 +216,7 @@ func codecTexts(codec string) []string {
 	return byCodec[codec]
 }
 
-// literalsOf returns the strings in a rule's expressions, and such that hold them: what the expressions look for.
+// literalsOf returns the strings in a rule's expressions, and others that contain them.
 func literalsOf(r *syntax.Rule) []string {
 	var texts []string
 	for _, text := range []*syntax.Text{r.ToHub, r.FromHub, r.When, r.WhenHub} {
@@ -225,7 +227,8 @@ func literalsOf(r *syntax.Rule) []string {
 	return quoted(texts...)
 }
 
-// objectPaths returns the fields of the whole object that expressions read, with the strings of the same expression.
+// objectPaths returns the fields of the whole object that expressions read, with the strings of the
+// same expression.
 func objectPaths(r *syntax.Rule) map[string][]string {
 	field := regexp.MustCompile(`\bobject((?:\.[A-Za-z_][A-Za-z0-9_]*)+)(\()?`)
 	paths := map[string][]string{}
@@ -243,7 +246,7 @@ func objectPaths(r *syntax.Rule) map[string][]string {
 			}
 		}
 	}
-	return maps.Clone(paths)
+	return paths
 }
 
 // stringsIn returns the string literals of an expression that have no escapes.

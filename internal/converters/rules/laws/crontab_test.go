@@ -1,11 +1,11 @@
 package laws_test
 
 import (
-	"encoding/json"
 	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/examples/customserver/crontab"
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -15,7 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// The CronTab of rules and the one in Go say the same of every object, and keep something of the same objects.
+// The CronTab of rules and the one in Go convert every object to the same one, and keep something
+// of the same objects.
 func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 	t.Parallel()
 	const count = 2000 / fewer // of each version
@@ -33,12 +34,10 @@ func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			made := 0
-			for object := range generator.Objects(*lawsSeed) {
-				if made++; made > count || t.Failed() {
-					break
+			for index := uint64(0); index < count && !t.Failed(); index++ {
+				if object := generator.Object(*lawsSeed, index); object != nil {
+					agree(t, byRules, &byGo, object, version)
 				}
-				agree(t, byRules, &byGo, object, version)
 			}
 		}
 		return
@@ -77,7 +76,7 @@ func convert(t *testing.T, kind *converters.Kind, object []byte, from, to string
 		t.Fatalf("%v: %s", err, object)
 	}
 	var decoded map[string]any
-	if err := json.Unmarshal(obj.Text(), &decoded); err != nil {
+	if err := utiljson.Unmarshal(obj.Text(), &decoded); err != nil {
 		t.Fatal(err)
 	}
 	return decoded

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -21,8 +24,8 @@ import (
 // fewObjects is how many objects of each version a change of rules or CRDs is held to the laws on.
 const fewObjects = 20
 
-// What was kept before an example had one of its rules, in place of which it kept what is unmapped, is not lost when it has it: L11.
-// Neither is it if the field of the rule was not there before.
+// Without one of its rules, an example keeps the field because it is unmapped. What was kept then
+// is not lost once the rule is there: L11. Neither is it if the CRD did not have the field before.
 func TestGrowthOfExamples(t *testing.T) {
 	t.Parallel()
 	grown := 0
@@ -42,9 +45,10 @@ func TestGrowthOfExamples(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s %s %s", e.name, version.Name, rule, without), func(t *testing.T) {
 						t.Parallel()
 						s, next := before.suite(t), e.suite(t)
-						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 						s.Walks = true
 						hold(t, s, fewObjects/fewer+1)
+						holdOldReplica(t, s.Kind, next, fewObjects/fewer+1)
 					})
 				}
 			}
@@ -55,7 +59,8 @@ func TestGrowthOfExamples(t *testing.T) {
 	}
 }
 
-// isNew is true of a rule of two places that the other version does not have: without it, nothing is copied.
+// isNew is true of a rule of two places that the other version does not have: without it, nothing
+// is copied.
 func (e *example) isNew(version string, rule *syntax.Rule) bool {
 	if rule.Field == nil || rule.Hub == nil || len(rule.Field.Paths) != 1 || len(rule.Hub.Paths) != 1 || rule.Use != nil {
 		return false
@@ -80,7 +85,8 @@ func nodeOf(v *crdschema.Version, path []string) *crdschema.Node {
 	return n
 }
 
-// before returns the example without a rule, and without its field if that is wanted, or nil if that is nothing that loads.
+// before returns the example without a rule, and without its field if that is wanted. It returns
+// nil if that does not load.
 func (e *example) before(t *testing.T, version, rule int, field string) *example {
 	t.Helper()
 	b := &example{name: e.name, crd: e.crd}
@@ -111,8 +117,8 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 	return b
 }
 
-// So it is when the hub is turned round: what kept the fields of v1 in v1beta1 reads them there.
-func TestTheHubIsTurnedRound(t *testing.T) {
+// When another version becomes the hub, fields of v1 that were kept in v1beta1 come back: L11.
+func TestAnotherVersionBecomesTheHub(t *testing.T) {
 	t.Parallel()
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
 		group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [
@@ -121,7 +127,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
 		{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
 			timeoutSeconds: {type: integer}, mode: {type: string, enum: [A, B]}, new: {type: string}, l: {type: array, items: {type: string}}}}}}}}]}}`
 	const head = "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n"
-	turned := func(text string) *example {
+	load := func(text string) *example {
 		file, findings := syntax.Parse("rules.yaml", []byte(head+text))
 		if len(findings) > 0 {
 			t.Fatal(findings)
@@ -130,7 +136,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
 			sources: []rules.Source{{Name: "rules.yaml", Text: []byte(head + text)}}, crd: parseCRD(t, []byte(crd)), c: file.Conversions[0],
 		}
 	}
-	s := turned(`  hub: v1beta1
+	s := load(`  hub: v1beta1
   versions:
   - name: v1
     unmapped: Preserve
@@ -138,7 +144,7 @@ func TestTheHubIsTurnedRound(t *testing.T) {
     - {field: .spec.timeoutSeconds, hub: .spec.timeout, codec: DurationSeconds}
     - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B}, hubValues: {C: B}}
 `).suite(t)
-	next := turned(`  hub: v1
+	next := load(`  hub: v1
   versions:
   - name: v1beta1
     unmapped: Preserve
@@ -146,12 +152,64 @@ func TestTheHubIsTurnedRound(t *testing.T) {
     - {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
     - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
 `).suite(t)
-	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD, Beside: true}
+	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 	s.Walks = true
 	hold(t, s, 10*fewObjects/fewer)
+	holdOldReplica(t, s.Kind, next, 10*fewObjects/fewer)
 }
 
-// A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not lost: L12.
+// holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs:
+// what that reads and a client writes back unchanged comes back as if it had not been written.
+func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, count uint64) {
+	t.Helper()
+	for _, version := range next.CRD.Versions {
+		generator, err := roundtrip.NewGenerator(version, next.Hints[version.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range next.CRD.Versions {
+			for index := range count {
+				object := generator.Object(*lawsSeed, index)
+				if object == nil || to == version {
+					continue
+				}
+				pass := func(kind *converters.Kind, from, to *crdschema.Version, text []byte) []byte {
+					object := convert(t, kind, text, from.Name, to.Name)
+					to.Prune(object)
+					to.Default(object)
+					return encode(t, object)
+				}
+				there := pass(next.Kind, version, to, object)
+				read := pass(old, to, version, there)
+				want := convert(t, next.Kind, there, to.Name, version.Name)
+				got := convert(t, next.Kind, pass(next.Kind, version, to, read), to.Name, version.Name)
+				take(want)
+				if take(got); lost(want, got) {
+					t.Errorf("%s -> %s: %s, read as %s, is lost: %s", version.Name, to.Name, object, read, cmp.Diff(want, got))
+					return
+				}
+			}
+		}
+	}
+}
+
+// lost reports whether an object lacks something that it had.
+func lost(was, is any) bool {
+	x, okX := was.(map[string]any)
+	y, okY := is.(map[string]any)
+	if !okX || !okY {
+		return !reflect.DeepEqual(was, is)
+	}
+	for name := range x {
+		if lost(x[name], y[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// A field that the API server knows in one version, and webhookd's copy of the CRD in none, is not
+// lost: L12.
 func TestSkewOfExamples(t *testing.T) {
 	t.Parallel()
 	for _, e := range findExamples(t) {
@@ -164,7 +222,7 @@ func TestSkewOfExamples(t *testing.T) {
 	}
 }
 
-// The same for kinds in Go.
+// Kinds in Go do not lose such a field either.
 func TestSkewOfCompiledInKinds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(*examplesFolder, "crds", "*.yaml"))
@@ -218,7 +276,7 @@ func (e *example) properties(t *testing.T, crd *yaml.Node, version string, path 
 	return n
 }
 
-// at returns what names and indexes lead to.
+// at returns the node that names and indexes lead to.
 func at(t *testing.T, n *yaml.Node, steps ...any) *yaml.Node {
 	t.Helper()
 	for _, step := range steps {

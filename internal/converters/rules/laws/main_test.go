@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The laws are held on many small objects, of which nothing stays: with the usual setting half of the time goes into
-// collecting garbage.
+// The laws are checked on many small objects, all of them garbage soon: with the usual setting half
+// of the time goes into collecting it.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	m.Run()
