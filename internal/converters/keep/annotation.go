@@ -202,7 +202,7 @@ func label(version string) string {
 }
 
 // AnnotationName returns the name of the annotation of a path, and whether it has the whole path.
-// If not, it has the beginning of the path and a digest. The label stands for the version.
+// If not, it has the beginning of the path and a digest. The label is that of the version.
 func AnnotationName(label string, path Path) (name string, simple bool) {
 	prefix := Prefix
 	if len(path) > 0 && path[0].Name == "status" {

@@ -54,8 +54,8 @@ func TestDatabaseHoldsLaws(t *testing.T) {
 	}
 }
 
-// The conversion of a valid object has all fields that its version requires, and values of its types
-// and enums.
+// The conversion of a valid object has all fields that its version requires, and values of its
+// types and enums.
 func TestDatabaseStaysComplete(t *testing.T) {
 	t.Parallel()
 	kind, crd := database(t)
