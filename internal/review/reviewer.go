@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,14 +20,8 @@ const (
 	versionV1beta1 = "apiextensions.k8s.io/v1beta1"
 )
 
-const (
-	// lookEvery is after how many objects a review checks whether its client has gone.
-	lookEvery = 16
-	// slice is how long a review keeps the processor before it yields: a review of one object must
-	// not wait for many reviews of thousands. Reviews of hundreds finish within it: running more of
-	// them side by side takes more memory, and a fifth more processor time (make bench-serve).
-	slice = 5 * time.Millisecond
-)
+// lookEvery is after how many objects a review checks whether its client has gone.
+const lookEvery = 16
 
 // A Reviewer answers ConversionReviews. It is safe for concurrent use.
 type Reviewer struct {
@@ -194,16 +187,11 @@ func (c *conversion) fail(message string) {
 func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) bool {
 	c.now = time.Now()
 	deadline, bounded := ctx.Deadline()
-	gone, began := ctx.Err() != nil, c.now
+	gone := ctx.Err() != nil
 	for ; c.next < len(c.envelope.objects); c.next++ {
 		i := c.next
 		if i%lookEvery == lookEvery-1 {
 			gone = ctx.Err() != nil
-			if c.now.Sub(began) >= slice {
-				runtime.Gosched()
-				c.now = time.Now() // the others' time is neither this slice's nor the next object's
-				began = c.now
-			}
 		}
 		// ctx.Err would read the clock again for each object.
 		c.late = gone || bounded && !c.now.Before(deadline)
