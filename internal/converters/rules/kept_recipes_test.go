@@ -70,7 +70,7 @@ func withNote(t *testing.T, schema string) string {
 func recipeRows(t *testing.T) rows {
 	t.Helper()
 	const rename, split, enum, list, union, drop, added = "Rename or move a field", "Split a string", "Change the values of an enum",
-		"Make a list of a map", "Convert a union", "Drop a field", "A field that only the new version has"
+		"Turn a map into a list", "Convert a union", "Drop a field", "A field that only the new version has"
 	return rows{
 		rename + ": an object that was emptied stays, and gives way": {world: recipe(t, rename, 0), steps: []step{
 			create("v1", `{spec: {schedule: s, policy: {}}}`), edit("v1beta1", `{spec: {image: i}}`),
