@@ -208,15 +208,16 @@ func AnnotationName(label string, path Path) (name string, simple bool) {
 	if len(path) > 0 && path[0].Name == "status" {
 		prefix = StatusPrefix
 	}
-	name, simple = label, true
+	var room [len(StatusPrefix) + maxName]byte
+	whole := append(append(room[:0], prefix...), label...)
 	for _, s := range path {
-		if simple = s.Keys == nil && isPlain(s.Name) && len(name)+1+len(s.Name) <= maxName; !simple {
+		if simple = s.Keys == nil && isPlain(s.Name) && len(whole)-len(prefix)+1+len(s.Name) <= maxName; !simple {
 			break
 		}
-		name += "." + s.Name
+		whole = append(append(whole, '.'), s.Name...)
 	}
-	if simple {
-		return prefix + name, true
+	if simple || len(path) == 0 {
+		return string(whole), true
 	}
 	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
 	name = label

@@ -54,12 +54,12 @@ type restorer struct {
 
 // A branch is a place of the object with its entries and those below it.
 type branch struct {
-	step  Step
-	kids  []*branch
-	byKey map[string]*branch
-	entry *Entry // of the place itself
-	order *Entry // of the list at the place
-	tags  bool   // it is all labels or all annotations
+	step           Step
+	kids           []*branch
+	byName, byKeys map[string]*branch
+	entry          *Entry // of the place itself
+	order          *Entry // of the list at the place
+	tags           bool   // it is all labels or all annotations
 	// Set by visit.
 	valid   bool // the entry returns
 	inOrder bool // the list has its order of when that was kept
@@ -88,18 +88,18 @@ func tree(kept []*Entry) *branch {
 
 // kid returns the branch of a step, and creates it if necessary.
 func (b *branch) kid(s Step) *branch {
-	key := "." + s.Name
+	key, kids := s.Name, &b.byName
 	if s.Keys != nil {
-		key = "[" + string(appendKeys(nil, s.Keys))
+		key, kids = string(appendKeys(nil, s.Keys)), &b.byKeys
 	}
-	if kid := b.byKey[key]; kid != nil {
+	if kid := (*kids)[key]; kid != nil {
 		return kid
 	}
-	kid := &branch{step: s}
-	if b.byKey == nil {
-		b.byKey = make(map[string]*branch)
+	if *kids == nil {
+		*kids = make(map[string]*branch)
 	}
-	b.byKey[key], b.kids = kid, append(b.kids, kid)
+	kid := &branch{step: s}
+	(*kids)[key], b.kids = kid, append(b.kids, kid)
 	return kid
 }
 
