@@ -13,7 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// SchemaOf returns the schema of objects of a Go type, as encoding/json reads them.
+// SchemaOf returns the schema of objects of a Go type, as encoding/json reads them. A list with the
+// tag patchMergeKey has elements with that key, as in Kubernetes' own types.
 func SchemaOf[T any]() *crdschema.Node {
 	s := structural(reflect.TypeFor[T](), nil)
 	return crdschema.NewNode(&s)
@@ -84,7 +85,7 @@ func fields(t reflect.Type, in []reflect.Type) map[string]schema.Structural {
 			s = anything() // it is encoded in a string
 		}
 		if key := f.Tag.Get("patchMergeKey"); key != "" && s.Items != nil {
-			s.XListMapKeys = []string{key}
+			s.XListType, s.XListMapKeys, s.Items.Nullable = new("map"), []string{key}, false
 		}
 		own[name] = s
 	}

@@ -69,5 +69,5 @@ type BackupPolicy struct {
 type Status struct {
 	Ready      bool               `json:"ready,omitempty"`
 	Endpoint   string             `json:"endpoint,omitempty"`
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
 }
