@@ -82,7 +82,7 @@ func stripMap(metadata *jsondoc.Node, name string, removed func(key string)) err
 	}
 	left, found := 0, false
 	err = keys.Filter(func(key []byte, _ jsondoc.Member) bool {
-		if keep.IsOwn(string(key)) {
+		if keep.IsOwn(key) {
 			found = true
 			removed(string(key))
 			return false

@@ -18,8 +18,12 @@ const (
 )
 
 // IsOwn reports whether the name of an annotation or label belongs to webhookd.
-func IsOwn(name string) bool {
-	return strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, StatusPrefix)
+func IsOwn[T string | []byte](name T) bool {
+	return begins(name, Prefix) || begins(name, StatusPrefix)
+}
+
+func begins[T string | []byte](text T, prefix string) bool {
+	return len(text) >= len(prefix) && string(text[:len(prefix)]) == prefix
 }
 
 // VersionOf returns the version whose values an annotation keeps, and whether it is webhookd's own.

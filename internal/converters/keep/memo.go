@@ -74,7 +74,7 @@ func (m *memo) at(from *jsondoc.Node, of *Member) (*jsondoc.Node, error) {
 func hasTags(n *jsondoc.Node) bool {
 	has := false
 	return n.Kind() == jsondoc.Map && n.Filter(func(name []byte, _ jsondoc.Member) bool {
-		has = has || !IsOwn(string(name))
+		has = has || !IsOwn(name)
 		return true
 	}) == nil && has
 }

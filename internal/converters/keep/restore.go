@@ -54,12 +54,12 @@ type restorer struct {
 
 // A branch is a place of the object with its entries and those below it.
 type branch struct {
-	step           Step
-	kids           []*branch
-	byName, byKeys map[string]*branch
-	entry          *Entry // of the place itself
-	order          *Entry // of the list at the place
-	tags           bool   // it is all labels or all annotations
+	step  Step
+	kids  []*branch
+	index map[string]*branch // of kids, if there are many
+	entry *Entry             // of the place itself
+	order *Entry             // of the list at the place
+	tags  bool               // it is all labels or all annotations
 	// Set by visit.
 	valid   bool // the entry returns
 	inOrder bool // the list has its order of when that was kept
@@ -88,19 +88,45 @@ func tree(kept []*Entry) *branch {
 
 // kid returns the branch of a step, and creates it if necessary.
 func (b *branch) kid(s Step) *branch {
-	key, kids := s.Name, &b.byName
-	if s.Keys != nil {
-		key, kids = string(appendKeys(nil, s.Keys)), &b.byKeys
-	}
-	if kid := (*kids)[key]; kid != nil {
+	kid := b.find(s)
+	if kid != nil {
 		return kid
 	}
-	if *kids == nil {
-		*kids = make(map[string]*branch)
+	kid = &branch{step: s}
+	b.kids = append(b.kids, kid)
+	if b.index != nil {
+		b.index[s.id()] = kid
 	}
-	kid := &branch{step: s}
-	(*kids)[key], b.kids = kid, append(b.kids, kid)
 	return kid
+}
+
+// find returns the branch of a step, or nil. Most branches have few, which need no index
+// (BenchmarkKinds).
+func (b *branch) find(s Step) *branch {
+	const few = 8
+	if len(b.kids) <= few {
+		for _, kid := range b.kids {
+			if kid.step.Name == s.Name && (kid.step.Keys == nil) == (s.Keys == nil) && (s.Keys == nil || kid.step.id() == s.id()) {
+				return kid
+			}
+		}
+		return nil
+	}
+	if b.index == nil {
+		b.index = make(map[string]*branch, 2*len(b.kids))
+		for _, kid := range b.kids {
+			b.index[kid.step.id()] = kid
+		}
+	}
+	return b.index[s.id()]
+}
+
+// id is the same for equal steps.
+func (s Step) id() string {
+	if s.Keys != nil {
+		return "[" + string(appendKeys(nil, s.Keys))
+	}
+	return "." + s.Name
 }
 
 // restorable removes from a branch of the root what conversions must not change. Of metadata it

@@ -45,11 +45,12 @@ func newWalker(ctx context.Context, obj *jsondoc.Object, l *Layout) walker {
 	return w.startingAt(obj.Node)
 }
 
+const usualLevels = 4
+
 // startingAt returns a walker for a value where paths start again.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
-	const usual = 4 // levels
 	sub := *w
-	sub.path, sub.scopes, sub.err = nil, append(make([]*jsondoc.Node, 0, usual), n), nil
+	sub.path, sub.scopes, sub.err = nil, append(make([]*jsondoc.Node, 0, usualLevels), n), nil
 	return sub
 }
 
@@ -75,6 +76,9 @@ func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
 
 // push moves to a part of the value, and pop back.
 func (w *walker) push(s Step, part *jsondoc.Node) {
+	if w.path == nil {
+		w.path = make(Path, 0, usualLevels)
+	}
 	w.path, w.scopes = append(w.path, s), append(w.scopes, part)
 }
 

@@ -66,7 +66,7 @@ func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
 	for _, field := range tags() {
 		all, own := r.member(metadata, field), false
 		r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool {
-			own = own || keep.IsOwn(string(name))
+			own = own || keep.IsOwn(name)
 			return true
 		}))
 		if own || all.Kind() == jsondoc.Null || r.isEmpty(all) {
@@ -84,7 +84,7 @@ func (r *run) tidy(metadata *jsondoc.Node) {
 	for _, field := range tags() {
 		all := r.member(metadata, field)
 		if all.Kind() == jsondoc.Map {
-			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(string(name)) }))
+			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(name) }))
 		}
 		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
 			r.note(metadata.RemoveMember(field))
