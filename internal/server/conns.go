@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// conns are the open connections of a listener, at most limit of them. Each takes memory that no
-// request has reserved, so if there is no room for another, one is cut off. A client that has had a
-// review answered is more likely to be an API server, so it is cut off later than one that has not.
-// Among connections of the same standing, the oldest is cut off first.
+// conns are the open connections of a listener. There are at most limit of them, because each takes
+// memory that no request has reserved. When the limit is reached, a new connection replaces an old
+// one. Clients without an answered review go first: they are the least likely to be an API server.
+// Among connections of the same standing, the oldest goes first.
 //
-// Connections in their handshake have half of the room. There they make room only for each other,
-// after a grace period for each.
+// Handshakes may use half of the limit. Beyond that, a new handshake replaces an old one that has
+// had its grace period.
 type conns struct {
 	limit   int                    // 0: none
 	evicted func(s standing)       // called for each connection that is cut off
