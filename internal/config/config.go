@@ -59,16 +59,6 @@ type Config struct {
 	PProf      bool       `mapstructure:"pprof"`       // serve /debug/pprof to loopback peers
 }
 
-// Default returns the configuration in effect where nothing is set. It passes [Config.Validate]; to
-// serve, it still needs a source of the certificate, see [Loaded.ForServe].
-func Default() Config {
-	c, _, err := merge()
-	if err != nil {
-		panic("config: a default in the table of keys: " + err.Error())
-	}
-	return c
-}
-
 // LogLevel is the lowest level that is logged, spelled as zap and slog spell it in lower case.
 type LogLevel string
 

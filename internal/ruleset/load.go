@@ -81,7 +81,7 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	grave := append(s.compiledInFindings(), loaded...)
 	s.Broken = len(crdProblems) + len(grave)
 	crdProblems = slices.DeleteFunc(crdProblems, func(f finding.Finding) bool { return saidOfFile(f, loaded) })
-	checked, wrong := check.Kinds(ctx, s.Bound)
+	checked, wrong := check.Check(ctx, s.Bound)
 	s.wrong = wrong
 	s.Findings = finding.Sort(slices.Concat(crdProblems, grave, checked, SkippedNotes(s.Passed)))
 	return s, ctx.Err()

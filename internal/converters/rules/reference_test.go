@@ -150,7 +150,8 @@ func (e example) hold(t *testing.T) {
 	// Without `unmapped`, as a user starts.
 	text := bytes.Replace(e.pair.file(), []byte("    unmapped: Preserve\n"), nil, 1)
 	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
-	for _, f := range append(findings, check.Check(t.Context(), set.Bound())...) {
+	checked, _ := check.Check(t.Context(), set.Bound())
+	for _, f := range append(findings, checked...) {
 		t.Errorf("%s (%s)", f, f.Hint)
 	}
 	if t.Failed() || len(set.Kinds()) != 1 {

@@ -18,15 +18,9 @@ import (
 )
 
 // Check returns the findings about bound Conversions, in the order of their files, without those of
-// [syntax.Parse]. After ctx ends, it soon returns the findings so far: check ctx.Err.
-func Check(ctx context.Context, set *binding.Set) []finding.Finding {
-	findings, _ := Kinds(ctx, set)
-	return findings
-}
-
-// Kinds is Check, and also returns the names of the CRDs that a finding other than a note is about.
-// The rules of the others can be used.
-func Kinds(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
+// [syntax.Parse], and the names of the CRDs that a finding other than a note is about: the rules of
+// the others can be used. After ctx ends, it soon returns the findings so far: check ctx.Err.
+func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
 	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Warnings)}
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {

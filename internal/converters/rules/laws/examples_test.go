@@ -90,7 +90,8 @@ func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	tb.Helper()
 	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: gokinds.Functions()})
-	if findings = append(findings, check.Check(tb.Context(), set.Bound())...); len(findings) > 0 {
+	checked, _ := check.Check(tb.Context(), set.Bound())
+	if findings = append(findings, checked...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}
 	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(e.c)}
