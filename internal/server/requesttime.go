@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/url"
-	"strings"
 	"time"
 )
 
@@ -13,33 +12,10 @@ const answerMargin = time.Second
 // requestTime returns how long a request may take: the lesser of `?timeout=` and most, less a
 // margin of a second or of half the time, whichever is less. It ignores a timeout that is not a
 // positive duration.
-func requestTime(rawQuery string, most time.Duration) time.Duration {
+func requestTime(query url.Values, most time.Duration) time.Duration {
 	d := most
-	if asked := timeoutParam(rawQuery); asked > 0 {
+	if asked, err := time.ParseDuration(query.Get("timeout")); err == nil && asked > 0 {
 		d = min(asked, most)
 	}
 	return d - min(answerMargin, d/2)
-}
-
-// timeoutParam returns the timeout of a raw query, or 0. url.ParseQuery would build a map for each
-// request.
-func timeoutParam(rawQuery string) time.Duration {
-	for rawQuery != "" {
-		var pair string
-		pair, rawQuery, _ = strings.Cut(rawQuery, "&")
-		name, value, _ := strings.Cut(pair, "=")
-		if name != "timeout" {
-			continue
-		}
-		value, err := url.QueryUnescape(value)
-		if err != nil {
-			return 0
-		}
-		d, err := time.ParseDuration(value)
-		if err != nil {
-			return 0
-		}
-		return d
-	}
-	return 0
 }
