@@ -19,7 +19,7 @@ func newControllerRuntime() (http.Handler, error) {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "CronTab"}, &cronTabV1{})
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1beta1", Kind: "CronTab"}, &cronTabV1beta1{})
-	converter, err := conversion.NewHubSpokeConverter(&cronTabV1{}, conversion.NewSpokeConverter(&cronTabV1beta1{}, fromHub, toHub))(scheme)
+	converter, err := conversion.NewHubSpokeConverter(&cronTabV1{}, conversion.NewSpokeConverter(&cronTabV1beta1{}, toSpoke, toHub))(scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func toHub(_ context.Context, from *cronTabV1beta1, to *cronTabV1) error {
 	return nil
 }
 
-func fromHub(_ context.Context, from *cronTabV1, to *cronTabV1beta1) error {
+func toSpoke(_ context.Context, from *cronTabV1, to *cronTabV1beta1) error {
 	to.ObjectMeta, to.Spec = from.ObjectMeta, from.Spec
 	if from.Host != nil {
 		text := *from.Host

@@ -90,7 +90,7 @@ again: webhookd fuzz --rules 'my rules.yaml' --crd crd.yaml --kind Widget.exampl
 	}
 }
 
-const violatedRules = `apiVersion: conversion.webhookd.io/v1alpha1
+const violatedRules = `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: widgets.example.com}
 spec:
@@ -98,7 +98,7 @@ spec:
   versions:
   - name: v1beta1
     rules:
-    - {field: ".spec.steps[].image", hub: ".spec.steps[].picture"}
+    - {spoke: ".spec.steps[].image", hub: ".spec.steps[].picture"}
 `
 
 const violatedCRD = `apiVersion: apiextensions.k8s.io/v1

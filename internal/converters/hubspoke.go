@@ -16,7 +16,7 @@ import (
 type Spoke[H any] struct {
 	version        string
 	schema         *crdschema.Node
-	toHub, fromHub textFunc
+	toHub, toSpoke textFunc
 }
 
 // typed is a pointer to the Go type of a custom resource: a struct that embeds metav1.ObjectMeta.
@@ -25,7 +25,7 @@ type typed[T any] interface {
 	metav1.Object
 }
 
-// NewSpoke returns the spoke version, whose objects toHub and fromHub convert. Both fill dst, which
+// NewSpoke returns the spoke version, whose objects toHub and toSpoke convert. Both fill dst, which
 // has nothing but a copy of src's metadata. Of their changes to metadata only labels and
 // annotations count. Both have the obligations of a Converter: they must not set a field that src
 // does not have.
@@ -34,10 +34,10 @@ type typed[T any] interface {
 func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 	version string,
 	toHub func(ctx context.Context, src PS, dst PH) error,
-	fromHub func(ctx context.Context, src PH, dst PS) error,
+	toSpoke func(ctx context.Context, src PH, dst PS) error,
 ) Spoke[H] {
 	return Spoke[H]{
-		version: version, schema: SchemaOf[S](), toHub: typedFunc(toHub), fromHub: typedFunc(fromHub),
+		version: version, schema: SchemaOf[S](), toHub: typedFunc(toHub), toSpoke: typedFunc(toSpoke),
 	}
 }
 
@@ -58,7 +58,7 @@ func HubSpoke[H any](gk schema.GroupKind, hub string, spokes ...Spoke[H]) Kind {
 	steps := make(map[direction]textFunc, 2*len(spokes))
 	for _, s := range spokes {
 		schemas[s.version], versions = s.schema, append(versions, s.version)
-		steps[direction{s.version, hub}], steps[direction{hub, s.version}] = s.toHub, s.fromHub
+		steps[direction{s.version, hub}], steps[direction{hub, s.version}] = s.toHub, s.toSpoke
 	}
 	convert := func(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 		step := steps[direction{from, to}]

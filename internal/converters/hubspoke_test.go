@@ -85,14 +85,14 @@ func toHub(_ context.Context, src *spoke, dst *hub) error {
 	return nil
 }
 
-func fromHub(_ context.Context, src *hub, dst *spoke) error {
+func toSpoke(_ context.Context, src *hub, dst *spoke) error {
 	s, d := &src.Spec, &dst.Spec
 	d.Common, d.Old, d.OldPtr, d.OldList, d.OldBox, d.Ratio = s.Common, s.New, s.NewPtr, s.NewList, s.NewBox, s.Share
 	return nil
 }
 
 func typedKind(toHub func(context.Context, *spoke, *hub) error) converters.Kind {
-	return converters.HubSpoke(schema.GroupKind{Group: "g", Kind: "K"}, "v2", converters.NewSpoke("v1", toHub, fromHub))
+	return converters.HubSpoke(schema.GroupKind{Group: "g", Kind: "K"}, "v2", converters.NewSpoke("v1", toHub, toSpoke))
 }
 
 // Each object goes to the hub and back. The test compares its text at the hub without kept values,
@@ -429,7 +429,7 @@ func TestHubSpokeKnowsItsVersions(t *testing.T) {
 	if err == nil || err.Error() != "no Go types convert v2 to v3, add a spoke: .apiVersion" {
 		t.Errorf("error %v", err)
 	}
-	twice := converters.HubSpoke(kind.GroupKind, "v2", converters.NewSpoke("v1", toHub, fromHub), converters.NewSpoke("v1", toHub, fromHub))
+	twice := converters.HubSpoke(kind.GroupKind, "v2", converters.NewSpoke("v1", toHub, toSpoke), converters.NewSpoke("v1", toHub, toSpoke))
 	if _, err := converters.NewRegistry(twice); err == nil {
 		t.Error("a duplicate spoke is not an error")
 	}

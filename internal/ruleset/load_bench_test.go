@@ -43,17 +43,17 @@ func loadShapes() []loadShape {
 	enum := func(n int, name string) string { return "type: string, enum: [" + each(n, name+"#") + "]" }
 	return []loadShape{
 		{"rules", false, func(n int) grown {
-			return grown{each(n, "{field: .spec.a#, hub: .spec.b#}"), properties(n, "a"), properties(n, "b")}
+			return grown{each(n, "{spoke: .spec.a#, hub: .spec.b#}"), properties(n, "a"), properties(n, "b")}
 		}},
 		{"rules into an object", false, func(n int) grown {
 			return grown{
-				each(n, "{field: .spec.a#, hub: .spec.o.b#}"), properties(n, "a"),
+				each(n, "{spoke: .spec.a#, hub: .spec.o.b#}"), properties(n, "a"),
 				"type: object, properties: {o: {" + properties(n, "b") + "}}",
 			}
 		}},
 		{"rules of elements", false, func(n int) grown {
 			return grown{
-				each(n, "{field: '.spec.l[].a#', hub: '.spec.l[].b#'}"),
+				each(n, "{spoke: '.spec.l[].a#', hub: '.spec.l[].b#'}"),
 				"type: object, properties: {l: {type: array, items: {" + properties(n, "a") + "}}}",
 				"type: object, properties: {l: {type: array, items: {" + properties(n, "b") + "}}}",
 			}
@@ -62,74 +62,74 @@ func loadShapes() []loadShape {
 			list := func(name string) string {
 				return "type: object, properties: {" + each(n, name+"#: {type: array, items: {type: string}}") + "}"
 			}
-			return grown{each(n, "{field: '.spec.a#[]', hub: '.spec.b#[]', codec: Base64}"), list("a"), list("b")}
+			return grown{each(n, "{spoke: '.spec.a#[]', hub: '.spec.b#[]', codec: Base64}"), list("a"), list("b")}
 		}},
 		{"dropped fields", false, func(n int) grown {
-			return grown{each(n, "{field: .spec.a#, drop: x}"), properties(n, "a"), properties(0, "b")}
+			return grown{each(n, "{spoke: .spec.a#, drop: x}"), properties(n, "a"), properties(0, "b")}
 		}},
 		{"kept fields", false, func(n int) grown {
-			return grown{each(n, "{field: .spec.a#}"), properties(n, "a"), properties(0, "b")}
+			return grown{each(n, "{spoke: .spec.a#}"), properties(n, "a"), properties(0, "b")}
 		}},
 		{"annotations", false, func(n int) grown {
-			return grown{each(n, `{field: .spec.a#, hub: '.metadata.annotations["a#"]'}`), properties(n, "a"), properties(0, "b")}
+			return grown{each(n, `{spoke: .spec.a#, hub: '.metadata.annotations["a#"]'}`), properties(n, "a"), properties(0, "b")}
 		}},
 		{"computed fields", false, func(n int) grown {
-			return grown{each(n, "{field: .spec.a#, hub: .spec.b#, toHub: self, fromHub: self}"), properties(n, "a"), properties(n, "b")}
+			return grown{each(n, "{spoke: .spec.a#, hub: .spec.b#, toHub: self, toSpoke: self}"), properties(n, "a"), properties(n, "b")}
 		}},
 		{"reads of other fields", true, func(n int) grown {
 			return grown{each(n, `{hub: .spec.b#, toHub: object.spec.a#}`), properties(n, "a"), properties(n, "b")}
 		}},
 		{"named paths", false, func(n int) grown {
 			return grown{
-				"{field: {" + each(n, "a#: .spec.a#") + "}, hub: .spec.f, template: \"" + strings.ReplaceAll(each(n, "{a#}"), ",", "-") + "\"}",
+				"{spoke: {" + each(n, "a#: .spec.a#") + "}, hub: .spec.f, template: \"" + strings.ReplaceAll(each(n, "{a#}"), ",", "-") + "\"}",
 				properties(n, "a"), one("type: string"),
 			}
 		}},
 		{"rules of a place with conditions", false, func(n int) grown {
 			return grown{
-				each(n, "{field: .spec.a#, hub: .spec.f, when: 'true', whenHub: 'true'}"), properties(n, "a"), one("type: string"),
+				each(n, "{spoke: .spec.a#, hub: .spec.f, whenToHub: 'true', whenToSpoke: 'true'}"), properties(n, "a"), one("type: string"),
 			}
 		}},
 		{"elements that are picked", true, func(n int) grown {
 			return grown{
-				each(n, `{field: .spec.a#, hub: '.spec.l[k=x#].v'}`), properties(n, "a"),
+				each(n, `{spoke: .spec.a#, hub: '.spec.l[k=x#].v'}`), properties(n, "a"),
 				"type: object, properties: {l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {" +
 					"type: object, required: [k], properties: {k: {type: string}, v: {type: string}}}}}",
 			}
 		}},
 		{"uses of a rule set", false, func(n int) grown {
 			return grown{
-				each(n, "{field: .spec.a#, hub: .spec.b#, use: s}"),
+				each(n, "{spoke: .spec.a#, hub: .spec.b#, use: s}"),
 				"type: object, properties: {" + each(n, "a#: {type: object, properties: {x: {type: string}}}") + "}",
 				"type: object, properties: {" + each(n, "b#: {type: object, properties: {z: {type: string}}}") + "}",
 			}
 		}},
 		{"values", false, func(n int) grown {
-			return grown{"{field: .spec.f, hub: .spec.f, values: {" + each(n, "a#: b#") + "}}", one(enum(n, "a")), one(enum(n, "b"))}
+			return grown{"{spoke: .spec.f, hub: .spec.f, values: {" + each(n, "a#: b#") + "}}", one(enum(n, "a")), one(enum(n, "b"))}
 		}},
 		{"values of an enum that is the same", false, func(n int) grown { return grown{"", one(enum(n, "a")), one(enum(n, "a"))} }},
 		{"values of an enum that is another one", true, func(n int) grown { return grown{"", one(enum(n, "a")), one(enum(n, "b"))} }},
 		{"values that are in no enum", true, func(n int) grown {
-			return grown{"{field: .spec.f, hub: .spec.f, values: {" + each(n, "c#: d#") + "}}", one(enum(n, "a")), one(enum(n, "b"))}
+			return grown{"{spoke: .spec.f, hub: .spec.f, values: {" + each(n, "c#: d#") + "}}", one(enum(n, "a")), one(enum(n, "b"))}
 		}},
 		{"required fields", true, func(n int) grown {
 			return grown{
-				each(n, "{field: .spec.a#, hub: .spec.b#}"), properties(n, "a"),
+				each(n, "{spoke: .spec.a#, hub: .spec.b#}"), properties(n, "a"),
 				properties(n, "b") + ", required: [" + each(n, "b#") + "]",
 			}
 		}},
 		{"required fields of an object", true, func(n int) grown {
 			return grown{
-				each(n, "{field: .spec.a#, hub: .spec.o.b#}"), properties(n, "a"),
+				each(n, "{spoke: .spec.a#, hub: .spec.o.b#}"), properties(n, "a"),
 				"type: object, properties: {o: {" + properties(n, "b") + ", required: [" + each(n, "b#") + "]}}",
 			}
 		}},
 		{"fields of no rule", true, func(n int) grown { return grown{"", properties(n, "a"), properties(n, "b")} }},
 		{"misspelt fields", true, func(n int) grown {
-			return grown{each(n, "{field: .spec.c#, hub: .spec.d#}"), properties(n, "a"), properties(n, "b")}
+			return grown{each(n, "{spoke: .spec.c#, hub: .spec.d#}"), properties(n, "a"), properties(n, "b")}
 		}},
 		{"rules of one place", true, func(n int) grown {
-			return grown{each(n, "{field: .spec.f, hub: .spec.f}"), one("type: string"), one("type: string")}
+			return grown{each(n, "{spoke: .spec.f, hub: .spec.f}"), one("type: string"), one("type: string")}
 		}},
 		{"unknown keys", true, func(n int) grown {
 			return grown{each(n, "{feild: .spec.f, hub: .spec.f}"), one("type: string"), one("type: string")}
@@ -139,9 +139,9 @@ func loadShapes() []loadShape {
 
 // files returns the rules and the CRD as files.
 func (g grown) files() (ruleFiles, crdFiles []File) {
-	text := "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: widgets.example.com}\nspec:\n  hub: v1\n"
+	text := "apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nmetadata: {name: widgets.example.com}\nspec:\n  hub: v1\n"
 	if strings.Contains(g.rules, "use: s") {
-		text += "  ruleSets: {s: [{field: .x, hub: .z}]}\n"
+		text += "  ruleSets: {s: [{spoke: .x, hub: .z}]}\n"
 	}
 	text += "  versions:\n  - name: v1beta1\n    rules: [" + strings.ReplaceAll(g.rules, ",{", ",\n{") + "]\n"
 	crd := rulesettest.CRD("Widget")

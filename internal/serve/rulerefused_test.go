@@ -69,7 +69,7 @@ func TestServeRefusesRulesForFieldsOfEveryObject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := strings.Replace(rulesettest.Conversion("Widget", "width"), "rules: [", "rules: [{field: "+place+"}, ", 1)
+			text := strings.Replace(rulesettest.Conversion("Widget", "width"), "rules: [", "rules: [{spoke: "+place+"}, ", 1)
 			set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "w.yaml", Text: []byte(text)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(rulesettest.CRD("Widget"))}})
 			if err != nil {
 				t.Fatal(err)

@@ -26,7 +26,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 		return strings.Replace(rulesettest.Conversion(kind, "width"), " unmapped: Preserve,", "", 1)
 	}
 	widget, gadget, cog := mapped("Widget"), mapped("Gadget"), rulesettest.Conversion("Cog", "width")
-	unreadable := strings.Replace(widget, "field:", "feild:", 1)
+	unreadable := strings.Replace(widget, "spoke:", "spok:", 1)
 	typo := rulesettest.Conversion("Widget", "wide") // has a finding, but converts
 	crds := map[string]string{"w.yaml": rulesettest.CRD("Widget"), "g.yaml": rulesettest.CRD("Gadget"), "c.yaml": rulesettest.CRD("Cog")}
 	rules := map[string]string{"w.yaml": widget, "g.yaml": gadget, "c.yaml": cog}
@@ -90,7 +90,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 			},
 		},
 		"another hub, next to rules that cannot be read": {
-			with(with(rules, "c.yaml", strings.Replace(cog, "hub: v1\n", "hub: v2\n", 1)), "g.yaml", strings.Replace(gadget, "field:", "feild:", 1)),
+			with(with(rules, "c.yaml", strings.Replace(cog, "hub: v1\n", "hub: v2\n", 1)), "g.yaml", strings.Replace(gadget, "spoke:", "spok:", 1)),
 			with(newCRDs, "c.yaml", strings.Replace(crds["c.yaml"], "name: v1\n", "name: v2\n", 1)),
 			[]string{"Gadget.example.com", "Widget.example.com"},
 			[]string{"info: schemas loaded: [Cog.example.com Gadget.example.com Widget.example.com]", rulesKept},

@@ -50,7 +50,7 @@ type ruleStep struct {
 func TestRuleWatch(t *testing.T) {
 	t.Parallel()
 	widget, gadget := rulesettest.Conversion("Widget", "width"), rulesettest.Conversion("Gadget", "width")
-	wrong := strings.Replace(gadget, "field:", "feild:", 1)
+	wrong := strings.Replace(gadget, "spoke:", "spok:", 1)
 	crd := rulesettest.CRD("Widget")
 	for name, tt := range map[string]struct {
 		steps []ruleStep // the first one is the start

@@ -20,7 +20,7 @@ func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 	dir := t.TempDir()
 	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
 	good := map[string][]byte{"w.yaml": []byte(rulesettest.Conversion("Widget", "width")), "g.yaml": []byte(rulesettest.Conversion("Gadget", "width"))}
-	bad := map[string][]byte{"w.yaml": good["w.yaml"], "g.yaml": []byte(strings.Replace(string(good["g.yaml"]), "field:", "feild:", 1))}
+	bad := map[string][]byte{"w.yaml": good["w.yaml"], "g.yaml": []byte(strings.Replace(string(good["g.yaml"]), "spoke:", "spok:", 1))}
 	tlstest.WriteSecretDir(t, c.Rules, good)
 	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(rulesettest.CRD("Widget")), "g.yaml": []byte(rulesettest.CRD("Gadget"))})
 	old := opened(t, c)

@@ -75,10 +75,10 @@ func TestPodsRestartForTheConfigurationOnly(t *testing.T) {
 const crdAndRules = `
 rules:
   gadgets: |
-    apiVersion: conversion.webhookd.io/v1alpha1
+    apiVersion: conversion.webhookd.io/v1beta1
     kind: Conversion
     metadata: {name: gadgets.example.org}
-    spec: {hub: v1, versions: [{name: v1alpha1, rules: [{field: .spec.count, hub: .spec.replicas}]}]}
+    spec: {hub: v1, versions: [{name: v1alpha1, rules: [{spoke: .spec.count, hub: .spec.replicas}]}]}
 crds:
   gadgets: |
     apiVersion: apiextensions.k8s.io/v1

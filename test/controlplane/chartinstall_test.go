@@ -44,7 +44,7 @@ func (i *installation) crd() string { return "crontabs." + i.group() }
 
 // rules convert the CRD, with a separator between host and port.
 func (i *installation) rules(separator string) string {
-	return strings.NewReplacer("GROUP", i.group(), "SEPARATOR", separator).Replace(`apiVersion: conversion.webhookd.io/v1alpha1
+	return strings.NewReplacer("GROUP", i.group(), "SEPARATOR", separator).Replace(`apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: crontabs.GROUP}
 spec:
@@ -52,7 +52,7 @@ spec:
   versions:
   - name: v1beta1
     rules:
-    - {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}SEPARATOR{port}", absent: ""}
+    - {spoke: .hostPort, hub: {host: .host, port: .port}, template: "{host}SEPARATOR{port}", absent: ""}
 `)
 }
 

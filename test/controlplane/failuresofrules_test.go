@@ -12,7 +12,7 @@ import (
 
 // failuresOfRules are those of kinds that are converted by rules.
 func failuresOfRules() []failure {
-	const size = `{field: .size, hub: .length}`
+	const size = `{spoke: .size, hub: .length}`
 	long := strings.Repeat("x", 270_000)
 	return []failure{
 		{
@@ -51,7 +51,7 @@ func withRules(name, unmapped, rules string) func(t *testing.T, s site) scenario
 		dir := t.TempDir()
 		for file, text := range map[string]string{
 			"crd.yaml": ruledCRD(name),
-			"rules.yaml": "{apiVersion: conversion.webhookd.io/v1alpha1, kind: Conversion, metadata: {name: " + strings.ToLower(name) +
+			"rules.yaml": "{apiVersion: conversion.webhookd.io/v1beta1, kind: Conversion, metadata: {name: " + strings.ToLower(name) +
 				"s.example.com}, spec: {hub: v1, versions: [{name: v1beta1, unmapped: " + unmapped + ", rules: [" + rules + "]}]}}",
 		} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {

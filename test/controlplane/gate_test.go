@@ -62,7 +62,7 @@ spec:
 `
 
 const cratesConversion = `
-apiVersion: conversion.webhookd.io/v1alpha1
+apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: crates.example.com}
 spec: {hub: v1, versions: [{name: v1alpha1, unmapped: Preserve}, {name: v1beta1, unmapped: Preserve}]}

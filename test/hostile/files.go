@@ -73,8 +73,8 @@ func rulesAsText() []FileCase {
 		checked("UTF-16", utf16(RuledConversion), 0, "no findings in 1 file"),
 		checked("bytes that are no UTF-8", RuledConversion+"# \xff\xfe\n", 1, "not YAML: "),
 		checked("a NUL", RuledConversion+"# \x00\n", 1, "not YAML: control characters are not allowed"),
-		checked("a terminal escape", ruled("- {field: .spec.\x1b[2J, hub: .spec.amount}"), 1, "not YAML: control characters are not allowed"),
-		checked("a terminal escape in an escape", ruled(`- {field: ".spec.\e[2J", hub: .spec.amount}`), 1, "not a name that can follow a dot"),
+		checked("a terminal escape", ruled("- {spoke: .spec.\x1b[2J, hub: .spec.amount}"), 1, "not YAML: control characters are not allowed"),
+		checked("a terminal escape in an escape", ruled(`- {spoke: ".spec.\e[2J", hub: .spec.amount}`), 1, "not a name that can follow a dot"),
 		checked("a program", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 100), 1, "not YAML: control characters are not allowed"),
 		checked("more than 1 MiB", RuledConversion+strings.Repeat("#", 1<<20), 1, "the file is larger than 1 MiB"),
 		{Name: "rules: a file that is not there", Args: []string{"check", "none.yaml", "--crd", "crd.yaml"}, Files: map[string]string{"crd.yaml": RuledCRD}, Code: 2, Says: "cannot read rules: no such file or directory, give their file or folder: none.yaml"},
@@ -84,10 +84,10 @@ func rulesAsText() []FileCase {
 func rulesAsYAML() []FileCase {
 	return []FileCase{
 		checked("anchors that multiply", laughs(RuledConversion), 1, "anchors are not supported"),
-		checked("an alias", ruled("- &a {field: .spec.size, hub: .spec.amount}", "- *a"), 1, "aliases are not supported"),
-		checked("a merge key", ruled("- {<<: {field: .spec.size}, hub: .spec.amount}"), 1, "merge keys are not supported"),
-		checked("a tag", ruled("- !!python/object/apply:os.system {field: .spec.size, hub: .spec.amount}"), 1, "tags are not supported"),
-		checked("a key twice", ruled("- {field: .spec.size, hub: .spec.amount, hub: .spec.amount}"), 1, `duplicate key "hub"`),
+		checked("an alias", ruled("- &a {spoke: .spec.size, hub: .spec.amount}", "- *a"), 1, "aliases are not supported"),
+		checked("a merge key", ruled("- {<<: {spoke: .spec.size}, hub: .spec.amount}"), 1, "merge keys are not supported"),
+		checked("a tag", ruled("- !!python/object/apply:os.system {spoke: .spec.size, hub: .spec.amount}"), 1, "tags are not supported"),
+		checked("a key twice", ruled("- {spoke: .spec.size, hub: .spec.amount, hub: .spec.amount}"), 1, `duplicate key "hub"`),
 		checked("ten thousand lists in each other", ruled("- "+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), 1, "nested deeper than 200"),
 		checked("three hundred lists in each other", ruled("- "+strings.Repeat("[", 300)+strings.Repeat("]", 300)), 1, "nested deeper than 200"),
 		checked("a list that does not end", ruled("- ["), 1, "not YAML: "),
@@ -101,16 +101,16 @@ func rulesAsConversions() []FileCase {
 		checked("another kind", strings.Replace(RuledConversion, "kind: Conversion", "kind: Secret", 1), 1, "not Conversion"),
 		checked("two for one CRD", RuledConversion+"---\n"+RuledConversion, 1, "has a second Conversion"),
 		checked("a number for a list", strings.Replace(ruled(), "rules:", "rules: 1e400", 1), 1, "rules is a string, not a list"),
-		checked("a path of ten thousand names", ruled("- {field: .spec"+strings.Repeat(".a", 10_000)+", hub: .spec.amount}"), 1, ": no such field in v1"),
-		checked("ten thousand rules that are wrong", ruled(strings.Repeat("- {field: .spec.none, hub: .spec.amount}\n    ", 10_000)), 1, "no such field in v1"),
-		checked("a path out of the object", ruled("- {field: ../../etc/passwd, hub: .spec.amount}"), 1, ".. is not a segment"),
-		checked("a path into metadata", ruled("- {field: .metadata.finalizers, hub: .spec.amount}"), 1, "of metadata, rules may only name labels and annotations"),
+		checked("a path of ten thousand names", ruled("- {spoke: .spec"+strings.Repeat(".a", 10_000)+", hub: .spec.amount}"), 1, ": no such field in v1"),
+		checked("ten thousand rules that are wrong", ruled(strings.Repeat("- {spoke: .spec.none, hub: .spec.amount}\n    ", 10_000)), 1, "no such field in v1"),
+		checked("a path out of the object", ruled("- {spoke: ../../etc/passwd, hub: .spec.amount}"), 1, ".. is not a segment"),
+		checked("a path into metadata", ruled("- {spoke: .metadata.finalizers, hub: .spec.amount}"), 1, "of metadata, rules may only name labels and annotations"),
 	}
 }
 
 func expressions() []FileCase {
 	with := func(name, expression string, says string) FileCase {
-		return checked("an expression "+name, ruled("- {field: .spec.size, hub: .spec.amount, toHub: '"+expression+"', fromHub: self}"), 1, says)
+		return checked("an expression "+name, ruled("- {spoke: .spec.size, hub: .spec.amount, toHub: '"+expression+"', toSpoke: self}"), 1, says)
 	}
 	return []FileCase{
 		with("of a hundred thousand brackets", strings.Repeat("(", 100_000)+"self"+strings.Repeat(")", 100_000), "size exceeds limit"),

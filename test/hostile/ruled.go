@@ -48,7 +48,7 @@ spec:
 `
 
 // RuledConversion says that size of v1 is amount of v2.
-const RuledConversion = `apiVersion: conversion.webhookd.io/v1alpha1
+const RuledConversion = `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata:
   name: gauges.hostile.example.com
@@ -57,5 +57,5 @@ spec:
   versions:
   - name: v1
     rules:
-    - {field: .spec.size, hub: .spec.amount}
+    - {spoke: .spec.size, hub: .spec.amount}
 `

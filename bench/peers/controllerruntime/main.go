@@ -41,7 +41,7 @@ func newHandler() (http.Handler, error) {
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "CronTab"}, &CronTabV1{})
 	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1beta1", Kind: "CronTab"}, &CronTabV1beta1{})
 	converter, err := conversion.NewHubSpokeConverter(&CronTabV1{},
-		conversion.NewSpokeConverter(&CronTabV1beta1{}, fromHub, toHub))(scheme)
+		conversion.NewSpokeConverter(&CronTabV1beta1{}, toSpoke, toHub))(scheme)
 	if err != nil {
 		return nil, err
 	}

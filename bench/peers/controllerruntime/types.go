@@ -81,7 +81,7 @@ func toHub(_ context.Context, from *CronTabV1beta1, to *CronTabV1) error {
 	return nil
 }
 
-func fromHub(_ context.Context, from *CronTabV1, to *CronTabV1beta1) error {
+func toSpoke(_ context.Context, from *CronTabV1, to *CronTabV1beta1) error {
 	to.ObjectMeta, to.Spec, to.Status = from.ObjectMeta, from.Spec, from.Status
 	to.HostPort = from.Host + ":" + from.Port
 	return nil

@@ -21,7 +21,7 @@ var errForm = errors.New("not a window")
 // It need not be lossless: the rules keep values that it cannot convert, or would return in another
 // form.
 func Function() transform.GoFunc {
-	return transform.GoFunc{ToHub: split, FromHub: join}
+	return transform.GoFunc{ToHub: split, ToSpoke: join}
 }
 
 func split(_ context.Context, in []transform.Operand) ([]transform.Operand, error) {

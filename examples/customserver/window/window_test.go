@@ -33,7 +33,7 @@ func TestWindow(t *testing.T) {
 			if days, start := string(parts[0].Value.Text()), string(parts[1].Value.Text()); days != test.days || start != test.start {
 				t.Errorf("to the hub: %s, %s", days, start)
 			}
-			whole, err := f.FromHub(t.Context(), parts)
+			whole, err := f.ToSpoke(t.Context(), parts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestTextsThatAreNotWindows(t *testing.T) {
 			t.Errorf("%s was converted", text)
 		}
 	}
-	if _, err := window.Function().FromHub(t.Context(), append(operands(t, `["Mon"]`), transform.Operand{})); err == nil {
+	if _, err := window.Function().ToSpoke(t.Context(), append(operands(t, `["Mon"]`), transform.Operand{})); err == nil {
 		t.Error("days without a start were converted")
 	}
 	if out, err := window.Function().ToHub(t.Context(), make([]transform.Operand, 1)); err != nil || out[0].Present || out[1].Present {

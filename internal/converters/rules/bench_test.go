@@ -25,9 +25,9 @@ func manyFields(plain, cel int) (p pair, object []byte) {
 		from, to := fmt.Sprintf("oldField%d", i), fmt.Sprintf("newField%d", i)
 		switch {
 		case i < cel:
-			list = append(list, fmt.Sprintf(`- {field: .spec.%s, hub: .spec.%s, toHub: 'self + "!"', fromHub: 'self.replace("!", "")'}`, from, to))
+			list = append(list, fmt.Sprintf(`- {spoke: .spec.%s, hub: .spec.%s, toHub: 'self + "!"', toSpoke: 'self.replace("!", "")'}`, from, to))
 		case i < plain+cel:
-			list = append(list, fmt.Sprintf("- {field: .spec.%s, hub: .spec.%s}", from, to))
+			list = append(list, fmt.Sprintf("- {spoke: .spec.%s, hub: .spec.%s}", from, to))
 		default:
 			to = from
 		}

@@ -16,7 +16,7 @@ import (
 func bigMap() pair {
 	return pair{
 		beta: "{spec: {timeouts: {'*': string}}}", v1: "{spec: {timeouts: {'*': integer}}}",
-		rules: `- {field: ".spec.timeouts{}", hub: ".spec.timeouts{}", codec: DurationSeconds}`,
+		rules: `- {spoke: ".spec.timeouts{}", hub: ".spec.timeouts{}", codec: DurationSeconds}`,
 	}
 }
 
@@ -86,8 +86,8 @@ func BenchmarkBigMap(b *testing.B) {
 func BenchmarkBigUnit(b *testing.B) {
 	kind := pair{
 		beta: "{spec: {t: string, l: [{name: string, v: string}, name], m: {'*': string}}}", v1: "{spec: {h: string}}",
-		rules: `- {field: {t: .spec.t, v: '.spec.l[name=last].v', m: .spec.m}, hub: .spec.h, ` +
-			`toHub: 'self.t', fromHub: '{"t": self}'}`,
+		rules: `- {spoke: {t: .spec.t, v: '.spec.l[name=last].v', m: .spec.m}, hub: .spec.h, ` +
+			`toHub: 'self.t', toSpoke: '{"t": self}'}`,
 	}.kind(b)
 	for _, entries := range []int{500, 1000, 2000, 4000, 8000} {
 		var m, l strings.Builder

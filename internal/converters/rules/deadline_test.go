@@ -59,7 +59,7 @@ func datedConversions(t *testing.T) map[string]dated {
 	lists := pair{
 		beta:  "{spec: {l: [{a: string, only: string}], k: [{name: string, a: string, only: string}, name]}}",
 		v1:    "{spec: {l: [{a: integer}], k: [{name: string, a: integer}, name]}}",
-		rules: "- {field: '.spec.l[].a', hub: '.spec.l[].a', codec: DurationSeconds}\n- {field: '.spec.k[].a', hub: '.spec.k[].a', codec: DurationSeconds}",
+		rules: "- {spoke: '.spec.l[].a', hub: '.spec.l[].a', codec: DurationSeconds}\n- {spoke: '.spec.k[].a', hub: '.spec.k[].a', codec: DurationSeconds}",
 	}
 	all["elements with keys"] = dated{lists, "v1beta1", head("v1beta1", `,"spec":{"k":[`+numbered(n, `{"name":"n%d","a":"0","only":"x"}`)+`]}`)}
 	all["elements without keys"] = dated{lists, "v1beta1", head("v1beta1", `,"spec":{"l":[`+numbered(10_000, `{"a":"%d","only":"x"}`)+`]}`)}

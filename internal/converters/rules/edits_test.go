@@ -13,29 +13,29 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	t.Parallel()
 	containers := pair{
 		beta: "{spec: {image: string}}", v1: "{spec: {containers: [{name: string, image: string, x: string}, name]}}",
-		rules: "- {field: .spec.image, hub: '.spec.containers[name=main].image'}",
+		rules: "- {spoke: .spec.image, hub: '.spec.containers[name=main].image'}",
 	}
 	wrapped := pair{
 		beta: "{spec: {dataFrom: [{key: string}]}}", v1: "{spec: {dataFrom: [{extract: {key: string}, find: {path: string}}]}}",
-		rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+		rules: "- {spoke: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
 	}
 	params := pair{
 		beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
-		rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}",
+		rules: "- {spoke: '.spec.params{name}', hub: '.spec.params[name].value'}",
 	}
 	first := pair{
 		beta: "{spec: {provider: {a: string}}}", v1: "{spec: {providers: [{a: string, b: string}]}}",
-		rules: "- {field: .spec.provider, hub: '.spec.providers[0]'}",
+		rules: "- {spoke: .spec.provider, hub: '.spec.providers[0]'}",
 	}
 	guarded := pair{
 		beta: "{spec: {enabled: boolean, svc: {port: integer}}}", v1: "{spec: {service: {port: integer, ip: string}}}",
-		rules: "- {field: .spec.svc, hub: .spec.service, when: 'object.?spec.?enabled.orValue(true)'}",
+		rules: "- {spoke: .spec.svc, hub: .spec.service, whenToHub: 'object.?spec.?enabled.orValue(true)'}",
 	}
 	union := pair{
 		beta: "{spec: {git: {url: string}, svn: {url: string}}}", v1: "{spec: {type: enum git svn, source: {url: string, rev: string}}}",
 		rules: `
-- {field: .spec.git, hub: .spec.source, when: '!has(object.spec.svn)', whenHub: 'object.?spec.?type.orValue("git") == "git"'}
-- {field: .spec.svn, hub: .spec.source, when: '!has(object.spec.git)', whenHub: 'object.?spec.?type.orValue("") == "svn"'}
+- {spoke: .spec.git, hub: .spec.source, whenToHub: '!has(object.spec.svn)', whenToSpoke: 'object.?spec.?type.orValue("git") == "git"'}
+- {spoke: .spec.svn, hub: .spec.source, whenToHub: '!has(object.spec.git)', whenToSpoke: 'object.?spec.?type.orValue("") == "svn"'}
 - {hub: .spec.type, toHub: 'has(object.spec.svn) ? "svn" : "git"'}`,
 	}
 	ports := pair{
@@ -44,13 +44,13 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	}
 	timed := pair{
 		beta: "{spec: {m: {'*': {t: string}}}}", v1: "{spec: {l: [{n: string, s: integer, u: string}, n]}}",
-		rules: "- {field: '.spec.m{n}.t', hub: '.spec.l[n].s', codec: DurationSeconds}",
+		rules: "- {spoke: '.spec.m{n}.t', hub: '.spec.l[n].s', codec: DurationSeconds}",
 	}
 	same := pair{
 		beta: "{spec: {on: boolean, src: {m: enum A B C}}}", v1: "{spec: {o: string, src: {m: enum A B, ip: string}}}",
 		rules: `
-- {field: .spec.src, hub: .spec.src, when: 'object.?spec.?on.orValue(true)'}
-- {field: .spec.src.m, hub: .spec.src.m, values: {A: A, B: B, C: B}}`,
+- {spoke: .spec.src, hub: .spec.src, whenToHub: 'object.?spec.?on.orValue(true)'}
+- {spoke: .spec.src.m, hub: .spec.src.m, values: {A: A, B: B, C: B}}`,
 	}
 	hiddenKey := pair{
 		beta: "{spec: {ports: [{port: integer}, port]}}", v1: "{spec: {ports: [{port: integer, protocol: string, app: string}, port, protocol]}}",
@@ -58,18 +58,18 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 	nested := pair{
 		beta:  "{spec: {dataFrom: [{keys: [{k: string}]}]}}",
 		v1:    "{spec: {dataFrom: [{extract: {keys: [{k: string, h: string}]}, find: {path: string}}]}}",
-		rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+		rules: "- {spoke: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
 	}
 	both := pair{
-		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
+		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {spoke: .spec.first, hub: '.spec.l[0]'}",
 	}
 	keyless := pair{beta: "{spec: {l: [{a: string, n: integer}]}}", v1: "{spec: {l: [{a: string, n: integer, x: string}]}}"}
 	betaKeys := pair{beta: "{spec: {l: [{id: string, n: integer}, id]}}", v1: "{spec: {l: [{name: string, n: integer, x: string}]}}"}
-	betaKeys.rules = "- {field: '.spec.l[].id', hub: '.spec.l[].name'}"
+	betaKeys.rules = "- {spoke: '.spec.l[].id', hub: '.spec.l[].name'}"
 	tag := func(pick string) pair {
 		return pair{
 			beta: "{spec: {tag: string}}", v1: "{spec: {containers: [{name: string, image: string, tag: string}]}}",
-			rules: "- {field: .spec.tag, hub: '.spec.containers[" + pick + "].tag'}",
+			rules: "- {spoke: .spec.tag, hub: '.spec.containers[" + pick + "].tag'}",
 		}
 	}
 	tests := map[string]struct {
@@ -167,7 +167,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 		"but not an element without what it has to have": {
 			pair{
 				beta: "{spec: {image: string}}", v1: "{spec: {containers: [{name: string, image: string, x: string}, name, image]}}",
-				rules: "- {field: .spec.image, hub: '.spec.containers[name=a].image'}",
+				rules: "- {spoke: .spec.image, hub: '.spec.containers[name=a].image'}",
 			},
 			`{"containers":[{"name":"a","image":"i","x":"y"},{"name":"b","image":"j"}]}`, `"image":"i"`, ``, `{"containers":[{"name":"b","image":"j"}]}`,
 		},
@@ -240,7 +240,7 @@ func TestEditsLeaveWhatTheOtherVersionCannotSay(t *testing.T) {
 func TestAFirstElementComesBeforeTheOthers(t *testing.T) {
 	t.Parallel()
 	kind := pair{
-		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {field: .spec.first, hub: '.spec.l[0]'}",
+		beta: "{spec: {first: string, l: [string]}}", v1: "{spec: {l: [string]}}", rules: "- {spoke: .spec.first, hub: '.spec.l[0]'}",
 	}.kind(t)
 	for _, test := range []struct{ beta, v1 string }{
 		{`{"first":"a","l":["b","c"]}`, `{"l":["a","b","c"]}`},
@@ -275,8 +275,8 @@ func TestAnEditThatReachesFarLeavesOtherFields(t *testing.T) {
 		}
 		kind := pair{
 			beta: "{spec: {" + all("f%[1]d: string", ", ") + "}}", v1: "{spec: {keep: string, " + all("g%[1]d: string", ", ") + "}}",
-			rules: all(`- {field: .spec.f%[1]d, hub: .spec.g%[1]d, toHub: 'self.split("/")[0]', `+
-				`fromHub: 'self.lowerAscii() + "/" + (%[1]d == 0 ? "" : object.?spec.?g%[2]d.orValue(""))'}`, "\n"),
+			rules: all(`- {spoke: .spec.f%[1]d, hub: .spec.g%[1]d, toHub: 'self.split("/")[0]', `+
+				`toSpoke: 'self.lowerAscii() + "/" + (%[1]d == 0 ? "" : object.?spec.?g%[2]d.orValue(""))'}`, "\n"),
 		}.kind(t)
 		object := convert(t, kind, head("v1", `,"spec":{"keep":"K",`+all(`"g%[1]d":"G"`, ",")+`}`), "v1", "v1beta1")
 		back := convert(t, kind, edited(t, object, map[string]any{"f0": "x/"}), "v1beta1", "v1")
@@ -291,7 +291,7 @@ func TestForgedAnnotationsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {size: string, more: any}}", v1: "{spec: {size: integer, more: any}}",
-		rules: "- {field: .spec.size, hub: .spec.size, toHub: int(self), fromHub: 'string(self) + (has(object.spec.more.a) ? \"!\" : \"\")'}",
+		rules: "- {spoke: .spec.size, hub: .spec.size, toHub: int(self), toSpoke: 'string(self) + (has(object.spec.more.a) ? \"!\" : \"\")'}",
 	}.kind(t)
 	deep := strings.Repeat("[", 508) + strings.Repeat("]", 508)
 	for _, annotations := range []string{

@@ -84,7 +84,7 @@ func plainCases() []engineCase {
 			name: "a field of any type and one of a type, with fields of its own",
 			pair: pair{
 				beta: "{spec: {a: {b: string}, c: {d: string}}}", v1: "{spec: {any: any, some: any}}",
-				rules: "- {field: .spec.a, hub: .spec.any}\n- {field: .spec.c, hub: .spec.some}\n- {field: .spec.c.d, hub: .spec.some.e}",
+				rules: "- {spoke: .spec.a, hub: .spec.any}\n- {spoke: .spec.c, hub: .spec.some}\n- {spoke: .spec.c.d, hub: .spec.some.e}",
 			},
 			samples: []sample{
 				{from: "v1", rest: `,"spec":{"any":"x","some":1}`, want: `,"spec":{}`, wantKept: `{"v1.spec.any":{"value":"x"},"v1.spec.some":{"value":1}}`},
@@ -93,7 +93,7 @@ func plainCases() []engineCase {
 		},
 		{
 			name: "rename",
-			pair: pair{beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, c: string}}", rules: "- {field: .spec.a, hub: .spec.b}"},
+			pair: pair{beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, c: string}}", rules: "- {spoke: .spec.a, hub: .spec.b}"},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":"x","c":"y"}`, want: `,"spec":{"c":"y","b":"x"}`},
 				{from: "v1", rest: `,"spec":{"b":"x"}`, want: `,"spec":{"a":"x"}`},
@@ -107,7 +107,7 @@ func plainCases() []engineCase {
 			name: "swap",
 			pair: pair{
 				beta: "{spec: {a: string, b: string}}", v1: "{spec: {a: string, b: string}}",
-				rules: "- {field: .spec.a, hub: .spec.b}\n- {field: .spec.b, hub: .spec.a}",
+				rules: "- {spoke: .spec.a, hub: .spec.b}\n- {spoke: .spec.b, hub: .spec.a}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":"x","b":"y"}`, want: `,"spec":{"b":"x","a":"y"}`},
@@ -118,7 +118,7 @@ func plainCases() []engineCase {
 			name: "flatten and nest",
 			pair: pair{
 				beta: "{spec: {policy: {mode: string, max: integer}}}", v1: "{spec: {mode: string, limits: {max: integer}}}",
-				rules: "- {field: .spec.policy.mode, hub: .spec.mode}\n- {field: .spec.policy.max, hub: .spec.limits.max}",
+				rules: "- {spoke: .spec.policy.mode, hub: .spec.mode}\n- {spoke: .spec.policy.max, hub: .spec.limits.max}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"policy":{"mode":"x","max":3}}`, want: `,"spec":{"mode":"x","limits":{"max":3}}`},
@@ -133,8 +133,8 @@ func plainCases() []engineCase {
 			pair: pair{
 				beta: "{spec: {a: string, b: string, c: string, d: string}}",
 				v1:   "{spec: {x: {a: string, c: string}, y: {b: string, d: string}}}",
-				rules: "- {field: .spec.a, hub: .spec.x.a}\n- {field: .spec.b, hub: .spec.y.b}\n" +
-					"- {field: .spec.c, hub: .spec.x.c}\n- {field: .spec.d, hub: .spec.y.d}",
+				rules: "- {spoke: .spec.a, hub: .spec.x.a}\n- {spoke: .spec.b, hub: .spec.y.b}\n" +
+					"- {spoke: .spec.c, hub: .spec.x.c}\n- {spoke: .spec.d, hub: .spec.y.d}",
 			},
 			samples: []sample{
 				{
@@ -147,7 +147,7 @@ func plainCases() []engineCase {
 		{
 			name: "move out of an object that both have",
 			pair: pair{
-				beta: "{a: string, spec: {c: string}}", v1: "{spec: {a: string, c: string}}", rules: "- {field: .a, hub: .spec.a}",
+				beta: "{a: string, spec: {c: string}}", v1: "{spec: {a: string, c: string}}", rules: "- {spoke: .a, hub: .spec.a}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"a":"x","spec":{"c":"y"}`, want: `,"spec":{"c":"y","a":"x"}`},
@@ -158,7 +158,7 @@ func plainCases() []engineCase {
 		},
 		{
 			name: "unmapped",
-			pair: pair{beta: "{spec: {a: string, o: {x: string, y: [integer]}}}", v1: "{spec: {b: string}}", rules: "- {field: .spec.a, hub: .spec.b}"},
+			pair: pair{beta: "{spec: {a: string, o: {x: string, y: [integer]}}}", v1: "{spec: {b: string}}", rules: "- {spoke: .spec.a, hub: .spec.b}"},
 			samples: []sample{
 				{
 					from: "v1beta1", rest: `,"spec":{"a":"x","o":{"x":"1","y":[1,2]}}`, want: `,"spec":{"b":"x"}`,
@@ -170,7 +170,7 @@ func plainCases() []engineCase {
 			name: "labels and annotations",
 			pair: pair{
 				beta: "{spec: {a: string, l: string}}", v1: "{spec: {c: string}}",
-				rules: "- {field: .spec.a, hub: '.metadata.annotations[\"x/y\"]'}\n- {field: .spec.l, hub: .metadata.labels.l}",
+				rules: "- {spoke: .spec.a, hub: '.metadata.annotations[\"x/y\"]'}\n- {spoke: .spec.l, hub: .metadata.labels.l}",
 			},
 			samples: []sample{
 				{from: "v1", rest: `,"spec":{}`, want: `,"spec":{}`},
@@ -180,7 +180,7 @@ func plainCases() []engineCase {
 			name: "a container moves with its contents",
 			pair: pair{
 				beta: "{spec: {old: {a: string, c: integer, z: string}}}", v1: "{spec: {new: {b: string, c: integer}}, z: string}",
-				rules: "- {field: .spec.old, hub: .spec.new}\n- {field: .spec.old.a, hub: .spec.new.b}\n- {field: .spec.old.z, hub: .z}",
+				rules: "- {spoke: .spec.old, hub: .spec.new}\n- {spoke: .spec.old.a, hub: .spec.new.b}\n- {spoke: .spec.old.z, hub: .z}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"old":{"a":"x","c":1,"z":"q"}}`, want: `,"spec":{"new":{"c":1,"b":"x"}},"z":"q"`},
@@ -230,7 +230,7 @@ func structureCases() []engineCase {
 			name: "defaults",
 			pair: pair{
 				beta: "{spec: {a: string, c: string}}", v1: "{spec: {b: string, d: string}}",
-				rules: "- {field: .spec.a, hub: .spec.b, hubDefault: B, default: A}\n- {field: .spec.c, hub: .spec.d, hubDefault: D}",
+				rules: "- {spoke: .spec.a, hub: .spec.b, defaultInHub: B, defaultInSpoke: A}\n- {spoke: .spec.c, hub: .spec.d, defaultInHub: D}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{}`, want: `,"spec":{"b":"B","d":"D"}`, wantKept: `{"v1beta1.spec.a":{"absent":true},"v1beta1.spec.c":{"absent":true}}`},
@@ -260,7 +260,7 @@ func structureCases() []engineCase {
 			name: "dropped", drops: []roundtrip.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
 			pair: pair{
 				beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",
-				rules: "- {field: .spec.b, drop: it is of no use}\n- {field: '.l[].y', drop: as above}",
+				rules: "- {spoke: .spec.b, drop: it is of no use}\n- {spoke: '.l[].y', drop: as above}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":"x","b":"y"},"l":[{"x":"1","y":"2"}]`, want: `,"spec":{"a":"x"},"l":[{"x":"1"}]`},
@@ -275,7 +275,7 @@ func listCases() []engineCase {
 			name: "elements of a list that stays",
 			pair: pair{
 				beta: "{spec: {steps: [{weight: integer, k: string}]}}", v1: "{spec: {steps: [{traffic: integer, k: string}]}}",
-				rules: "- {field: '.spec.steps[].weight', hub: '.spec.steps[].traffic'}",
+				rules: "- {spoke: '.spec.steps[].weight', hub: '.spec.steps[].traffic'}",
 			},
 			samples: []sample{
 				{
@@ -288,7 +288,7 @@ func listCases() []engineCase {
 		{
 			name: "elements of a list that moves",
 			pair: pair{
-				beta: "{old: [{a: string, k: string}]}", v1: "{new: [{b: string, k: string}]}", rules: "- {field: '.old[].a', hub: '.new[].b'}",
+				beta: "{old: [{a: string, k: string}]}", v1: "{new: [{b: string, k: string}]}", rules: "- {spoke: '.old[].a', hub: '.new[].b'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"old":[{"a":"x","k":"1"},{}]`, want: `,"new":[{"k":"1","b":"x"},{}]`},
@@ -297,7 +297,7 @@ func listCases() []engineCase {
 		},
 		{
 			name: "wrapped scalars",
-			pair: pair{beta: "{spec: {a: [string]}}", v1: "{spec: {b: [{name: string, x: integer}]}}", rules: "- {field: '.spec.a[]', hub: '.spec.b[].name'}"},
+			pair: pair{beta: "{spec: {a: [string]}}", v1: "{spec: {b: [{name: string, x: integer}]}}", rules: "- {spoke: '.spec.a[]', hub: '.spec.b[].name'}"},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"a":["x","y"]}`, want: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`},
 				{from: "v1", rest: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`},
@@ -315,7 +315,7 @@ func listCases() []engineCase {
 			name: "wrapped objects",
 			pair: pair{
 				beta: "{spec: {dataFrom: [{key: string, p: {x: string}}]}}",
-				v1:   "{spec: {dataFrom: [{extract: {key: string, p: {x: string}}, find: {path: string}}]}}", rules: "- {field: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
+				v1:   "{spec: {dataFrom: [{extract: {key: string, p: {x: string}}, find: {path: string}}]}}", rules: "- {spoke: '.spec.dataFrom[]', hub: '.spec.dataFrom[].extract'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"dataFrom":[{"key":"x"}]}`, want: `,"spec":{"dataFrom":[{"extract":{"key":"x"}}]}`},
@@ -329,7 +329,7 @@ func listCases() []engineCase {
 			name: "map and list",
 			pair: pair{
 				beta: "{spec: {params: {'*': string}}}", v1: "{spec: {params: [{name: string, value: string, u: string}, name]}}",
-				rules: "- {field: '.spec.params{name}', hub: '.spec.params[name].value'}",
+				rules: "- {spoke: '.spec.params{name}', hub: '.spec.params[name].value'}",
 			},
 			samples: []sample{
 				{
@@ -351,7 +351,7 @@ func listCases() []engineCase {
 			name: "map of objects and list",
 			pair: pair{
 				beta: "{m: {'*': {a: string, c: string}}}", v1: "{l: [{name: string, b: string, c: string}, name]}",
-				rules: "- {field: '.m{name}.a', hub: '.l[name].b'}",
+				rules: "- {spoke: '.m{name}.a', hub: '.l[name].b'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"m":{"x":{"a":"1","c":"2"},"y":{}}`, want: `,"l":[{"name":"x","c":"2","b":"1"},{"name":"y"}]`},
@@ -359,7 +359,7 @@ func listCases() []engineCase {
 		},
 		{
 			name: "values of a map",
-			pair: pair{beta: "{m: {'*': {a: string}}}", v1: "{m: {'*': {b: string}}}", rules: "- {field: '.m{}.a', hub: '.m{}.b'}"},
+			pair: pair{beta: "{m: {'*': {a: string}}}", v1: "{m: {'*': {b: string}}}", rules: "- {spoke: '.m{}.a', hub: '.m{}.b'}"},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"m":{"x":{"a":"1"},"y":{}}`, want: `,"m":{"x":{"b":"1"},"y":{}}`},
 			},
@@ -368,7 +368,7 @@ func listCases() []engineCase {
 			name: "picked element",
 			pair: pair{
 				beta: "{spec: {type: string}}", v1: "{spec: {attributes: [{name: string, value: string}]}}",
-				rules: "- {field: .spec.type, hub: '.spec.attributes[name=type].value'}",
+				rules: "- {spoke: .spec.type, hub: '.spec.attributes[name=type].value'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"type":"x"}`, want: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`},
@@ -383,7 +383,7 @@ func listCases() []engineCase {
 			name: "picked element of a list that both have",
 			pair: pair{
 				beta: "{type: string, env: [{name: string, value: string}]}", v1: "{env: [{name: string, value: string}]}",
-				rules: "- {field: .type, hub: '.env[name=type].value'}",
+				rules: "- {spoke: .type, hub: '.env[name=type].value'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"a"}]`, want: `,"env":[{"name":"a"},{"name":"type","value":"x"}]`},
@@ -396,7 +396,7 @@ func listCases() []engineCase {
 		},
 		{
 			name: "singleton list",
-			pair: pair{beta: "{spec: {o: {a: string}}}", v1: "{spec: {l: [{a: string}]}}", rules: "- {field: .spec.o, hub: '.spec.l[0]'}"},
+			pair: pair{beta: "{spec: {o: {a: string}}}", v1: "{spec: {l: [{a: string}]}}", rules: "- {spoke: .spec.o, hub: '.spec.l[0]'}"},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"o":{"a":"x"}}`, want: `,"spec":{"l":[{"a":"x"}]}`},
 				{from: "v1", rest: `,"spec":{"l":[{"a":"x"}]}`, want: `,"spec":{"o":{"a":"x"}}`},
@@ -407,7 +407,7 @@ func listCases() []engineCase {
 			name: "recursion",
 			pair: pair{
 				beta: "{tree: {a: string, kids: [{a: string, kids: [{a: string}]}]}}", v1: "{root: {b: string, kids: [{b: string, kids: [{b: string}]}]}}",
-				rules: "- {field: .tree, hub: .root, use: Node}", sets: "Node:\n- {field: .a, hub: .b}\n- {field: '.kids[]', hub: '.kids[]', use: Node}",
+				rules: "- {spoke: .tree, hub: .root, use: Node}", sets: "Node:\n- {spoke: .a, hub: .b}\n- {spoke: '.kids[]', hub: '.kids[]', use: Node}",
 			},
 			samples: []sample{
 				{
@@ -425,7 +425,7 @@ func valueCases() []engineCase {
 			name: "enum n:1",
 			pair: pair{
 				beta: "{mode: enum All None Manual}", v1: "{mode: enum Apply Preview}",
-				rules: "- {field: .mode, hub: .mode, values: {All: Apply, None: Preview, Manual: Preview}}",
+				rules: "- {spoke: .mode, hub: .mode, values: {All: Apply, None: Preview, Manual: Preview}}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"mode":"All"`, want: `,"mode":"Apply"`},
@@ -438,7 +438,7 @@ func valueCases() []engineCase {
 			name: "values that are numbers, in another spelling than the API server's",
 			pair: pair{
 				beta: "{spec: {mode: enum low high}}", v1: "{spec: {weight: number}}",
-				rules: "- {field: .spec.mode, hub: .spec.weight, values: {low: 0.50, high: 1.0}}",
+				rules: "- {spoke: .spec.mode, hub: .spec.weight, values: {low: 0.50, high: 1.0}}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"mode":"low"}`, want: `,"spec":{"weight":0.5}`},
@@ -452,8 +452,8 @@ func valueCases() []engineCase {
 			name: "defaults that are numbers, in another spelling than the API server's",
 			pair: pair{
 				beta: "{spec: {a: number, c: {'+': any}}}", v1: "{spec: {b: number, d: {'+': any}}}",
-				rules: "- {field: .spec.a, hub: .spec.b, default: 1e3, hubDefault: 1.0}\n" +
-					"- {field: .spec.c, hub: .spec.d, default: {x: [2.50]}, hubDefault: {y: {z: 1E1}}}",
+				rules: "- {spoke: .spec.a, hub: .spec.b, defaultInSpoke: 1e3, defaultInHub: 1.0}\n" +
+					"- {spoke: .spec.c, hub: .spec.d, defaultInSpoke: {x: [2.50]}, defaultInHub: {y: {z: 1E1}}}",
 			},
 			samples: []sample{
 				{
@@ -470,7 +470,7 @@ func valueCases() []engineCase {
 			name: "template",
 			pair: pair{
 				beta: "{hostPort: string}", v1: "{host: string, port: string}",
-				rules: `- {field: .hostPort, hub: {host: .host, port: .port}, template: "{host}:{port}"}`,
+				rules: `- {spoke: .hostPort, hub: {host: .host, port: .port}, template: "{host}:{port}"}`,
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"hostPort":"localhost:80"`, want: `,"host":"localhost","port":"80"`},
@@ -483,7 +483,7 @@ func valueCases() []engineCase {
 			pair: pair{
 				beta: "{spec: {schedule: {minute: string, hour: string, dayOfMonth: string, month: string, dayOfWeek: string}}}",
 				v1:   "{spec: {schedule: string}}",
-				rules: `- field: {minute: .spec.schedule.minute, hour: .spec.schedule.hour, dom: .spec.schedule.dayOfMonth, month: .spec.schedule.month, dow: .spec.schedule.dayOfWeek}
+				rules: `- spoke: {minute: .spec.schedule.minute, hour: .spec.schedule.hour, dom: .spec.schedule.dayOfMonth, month: .spec.schedule.month, dow: .spec.schedule.dayOfWeek}
   hub: .spec.schedule
   template: "{minute} {hour} {dom} {month} {dow}"
   absent: "*"`,
@@ -498,7 +498,7 @@ func valueCases() []engineCase {
 			name: "CEL per element",
 			pair: pair{
 				beta: "{spec: {steps: [{weight: integer, p: integer}]}}", v1: "{spec: {steps: [{traffic: string, p: integer}]}}",
-				rules: `- {field: ".spec.steps[].weight", hub: ".spec.steps[].traffic", toHub: 'string(self) + "%"', fromHub: 'int(self.replace("%", ""))'}`,
+				rules: `- {spoke: ".spec.steps[].weight", hub: ".spec.steps[].traffic", toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}`,
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"steps":[{"weight":5},{"p":1}]}`, want: `,"spec":{"steps":[{"traffic":"5%"},{"p":1}]}`},
@@ -513,10 +513,10 @@ func valueCases() []engineCase {
 			name: "two fields become one",
 			pair: pair{
 				beta: "{spec: {minReplicas: integer, autoscaler: {minReplicas: integer}}}", v1: "{spec: {autoscaler: {minReplicas: integer}}}",
-				rules: `- field: {old: .spec.minReplicas, new: .spec.autoscaler.minReplicas}
+				rules: `- spoke: {old: .spec.minReplicas, new: .spec.autoscaler.minReplicas}
   hub: .spec.autoscaler.minReplicas
   toHub: "self.?new.or(self.?old)"
-  fromHub: '{"new": self}'`,
+  toSpoke: '{"new": self}'`,
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"autoscaler":{"minReplicas":2}}`, want: `,"spec":{"autoscaler":{"minReplicas":2}}`},
@@ -534,8 +534,8 @@ func valueCases() []engineCase {
 			name: "union with guards",
 			pair: pair{
 				beta: "{git: string, svn: string}", v1: "{type: string, source: string}",
-				rules: `- {field: .git, hub: .source, when: "true", whenHub: 'object.type == "git"'}
-- {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'object.type == "svn"'}`,
+				rules: `- {spoke: .git, hub: .source, whenToHub: "true", whenToSpoke: 'object.type == "git"'}
+- {spoke: .svn, hub: .source, whenToHub: '!has(object.git)', whenToSpoke: 'object.type == "svn"'}`,
 			},
 			samples: []sample{
 				{from: "v1", rest: `,"type":"svn","source":"x"`, want: `,"svn":"x"`, wantKept: `{"v1.type":{"value":"svn"}}`},
@@ -557,7 +557,7 @@ func valueCases() []engineCase {
 			},
 		},
 		{
-			name: "YAML", pair: pair{beta: "{config: string}", v1: "{config: any}", rules: "- {field: .config, hub: .config, codec: YAML}"},
+			name: "YAML", pair: pair{beta: "{config: string}", v1: "{config: any}", rules: "- {spoke: .config, hub: .config, codec: YAML}"},
 			samples: []sample{
 				{from: "v1", rest: `,"config":{"a":[1,{"b":null}]}`, want: `,"config":"a:\u000a- 1\u000a- b: null\u000a"`},
 				{from: "v1beta1", rest: `,"config":"a: 1 # one"`, want: `,"config":{"a":1}`, wantKept: `{"v1beta1.config":{"value":"a: 1 # one"}}`},

@@ -22,46 +22,46 @@ func TestLabelsAndAnnotationsAreOnesThatTheAPIServerTakes(t *testing.T) {
 		edit, again string // the labels in v1beta1, and what the spec in v1 is then
 	}{
 		"a value with a space": {
-			rules: "- {field: .metadata.labels.x, hub: .spec.a}", rest: `{"a":"Blue Team","b":"y"}`,
+			rules: "- {spoke: .metadata.labels.x, hub: .spec.a}", rest: `{"a":"Blue Team","b":"y"}`,
 			edit: `{"x":"red"}`, again: `{"a":"red","b":"y"}`,
 		},
 		"a value that is too long": {
-			rules: "- {field: .metadata.labels.x, hub: .spec.a}", rest: `{"a":` + long + `}`,
+			rules: "- {spoke: .metadata.labels.x, hub: .spec.a}", rest: `{"a":` + long + `}`,
 			edit: `{"x":"red"}`, again: `{"a":"red"}`,
 		},
 		"a valid value": {
-			rules: "- {field: .metadata.labels.x, hub: .spec.a}", rest: `{"a":` + valid + `}`, want: `{"labels":{"app":"web","x":"blue"}}`,
+			rules: "- {spoke: .metadata.labels.x, hub: .spec.a}", rest: `{"a":` + valid + `}`, want: `{"labels":{"app":"web","x":"blue"}}`,
 			edit: `{"x":"red"}`, again: `{"a":"red"}`,
 		},
 		"a number for a string": {
-			rules: "- {field: .metadata.annotations.x, hub: .spec.n}", rest: `{"n":5}`, edit: `{}`, again: `{"n":5}`,
+			rules: "- {spoke: .metadata.annotations.x, hub: .spec.n}", rest: `{"n":5}`, edit: `{}`, again: `{"n":5}`,
 		},
 		"null": {
-			rules: "- {field: .metadata.annotations.x, hub: .spec.null}", rest: `{"null":null}`, edit: `{}`, again: `{"null":null}`,
+			rules: "- {spoke: .metadata.annotations.x, hub: .spec.null}", rest: `{"null":null}`, edit: `{}`, again: `{"null":null}`,
 		},
 		"a value that a table yields": {
-			rules: "- {field: .metadata.labels.x, hub: .spec.a, values: {p: P, Blue Team: B}}", rest: `{"a":"B"}`,
+			rules: "- {spoke: .metadata.labels.x, hub: .spec.a, values: {p: P, Blue Team: B}}", rest: `{"a":"B"}`,
 			edit: `{"x":"p"}`, again: `{"a":"P"}`,
 		},
 		"a value that an expression yields": {
-			rules: `- {field: .metadata.labels.x, hub: .spec.a, fromHub: 'self + " Team"', toHub: self}`, rest: `{"a":"Blue"}`,
+			rules: `- {spoke: .metadata.labels.x, hub: .spec.a, toSpoke: 'self + " Team"', toHub: self}`, rest: `{"a":"Blue"}`,
 			edit: `{"x":"red"}`, again: `{"a":"red"}`,
 		},
 		"a part of a text": {
-			rules: `- {field: {x: .metadata.labels.x, c: .spec.c}, hub: .spec.a, template: "{x}/{c}"}`, rest: `{"a":"Blue Team/1"}`,
+			rules: `- {spoke: {x: .metadata.labels.x, c: .spec.c}, hub: .spec.a, template: "{x}/{c}"}`, rest: `{"a":"Blue Team/1"}`,
 			edit: `{"x":"red"}`, again: `{}`,
 		},
 		"a value computed from nothing": {
-			rules: `- {field: .metadata.labels.x, fromHub: 'object.spec.b'}`, rest: `{"b":"Blue Team"}`,
+			rules: `- {spoke: .metadata.labels.x, toSpoke: 'object.spec.b'}`, rest: `{"b":"Blue Team"}`,
 			edit: `{"x":"red"}`, again: `{"b":"Blue Team"}`,
 		},
 		"a default": {
-			rules: `- {field: .metadata.labels.x, hub: .spec.a, default: none}`, rest: `{"a":"Blue Team"}`,
+			rules: `- {spoke: .metadata.labels.x, hub: .spec.a, defaultInSpoke: none}`, rest: `{"a":"Blue Team"}`,
 			want: `{"labels":{"app":"web","x":"none"}}`,
 			edit: `{"x":"red"}`, again: `{"a":"red"}`,
 		},
 		"a default that is not valid": {
-			rules: `- {field: .metadata.labels.x, hub: .spec.a, default: Blue Team}`, rest: `{}`, edit: `{"x":"red"}`, again: `{"a":"red"}`,
+			rules: `- {spoke: .metadata.labels.x, hub: .spec.a, defaultInSpoke: Blue Team}`, rest: `{}`, edit: `{"x":"red"}`, again: `{"a":"red"}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestForgedAnnotationsRestoreNoInvalidLabels(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {b: string}}", v1: "{spec: {a: string}}",
-		rules: "- {field: .metadata.labels.x, hub: .spec.a}\n- field: .metadata.labels.kept\n- field: .metadata.annotations.note",
+		rules: "- {spoke: .metadata.labels.x, hub: .spec.a}\n- spoke: .metadata.labels.kept\n- spoke: .metadata.annotations.note",
 	}.kind(t)
 	for name, annotations := range map[string]string{
 		"a value":                        `{"v1beta1.metadata.labels.kept":{"value":"Blue Team"}}`,

@@ -14,7 +14,7 @@ func TestWhatAFirstElementHidesIsNotOfAnother(t *testing.T) {
 		return pair{
 			beta:  "{spec: {p: {name: string, a: string, b: string, mode: enum A B C, o: {hidden: string}}}}",
 			v1:    "{spec: {l: " + list + "}}",
-			rules: "- {field: .spec.p, hub: '.spec.l[0]'}\n- {field: .spec.p.mode, hub: '.spec.l[0].mode', values: {A: A, B: B, C: B}}",
+			rules: "- {spoke: .spec.p, hub: '.spec.l[0]'}\n- {spoke: .spec.p.mode, hub: '.spec.l[0].mode', values: {A: A, B: B, C: B}}",
 		}
 	}
 	const element = "{name: string, a: string, b: string, mode: enum A B, o: {c: string}}"
@@ -81,14 +81,14 @@ func TestDefaultsOfElementsThatRulesMove(t *testing.T) {
 		"a rule takes the first element of a list that is itself the first of another": {
 			pair{
 				beta: "{spec: {b: [" + element + ", name]}}", v1: "{spec: {l: [[" + element + ", name]]}}",
-				rules: "- {field: .spec.b, hub: '.spec.l[0]'}\n- {field: '.spec.b[0]'}",
+				rules: "- {spoke: .spec.b, hub: '.spec.l[0]'}\n- {spoke: '.spec.b[0]'}",
 			},
 			"v1", "v1beta1", `{"l":[[{"name":"x","c":"A","d":"y"}]]}`,
 		},
 		"elements are in objects at the other version, and the first stays behind": {
 			pair{
 				beta: "{spec: {d: [" + element + ", name]}}", v1: "{spec: {l: [{v: " + element + "}]}}",
-				rules: "- {field: '.spec.d[]', hub: '.spec.l[].v'}\n- {hub: '.spec.l[0]', toHub: optional.none()}",
+				rules: "- {spoke: '.spec.d[]', hub: '.spec.l[].v'}\n- {hub: '.spec.l[0]', toHub: optional.none()}",
 			},
 			"v1beta1", "v1", `{"d":[{"name":"x","c":"A","d":"y"}]}`,
 		},

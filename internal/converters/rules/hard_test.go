@@ -8,31 +8,31 @@ func hardCases() []engineCase {
 			pair: pair{
 				beta:  "{m: {'*': {l: [{name: string, k: {'*': {a: integer, b: string}}}, name]}}}",
 				v1:    "{m: {'*': {list: [{name: string, k: [{id: string, c: integer, b: string}, id]}, name]}}}",
-				rules: "- {field: '.m{}.l[name].k{id}.a', hub: '.m{}.list[name].k[id].c'}",
+				rules: "- {spoke: '.m{}.l[name].k{id}.a', hub: '.m{}.list[name].k[id].c'}",
 			},
 		},
 		{
 			name: "map moves and becomes a list, with values that have no counterpart",
 			pair: pair{
 				beta: "{spec: {m: {'*': {a: string, u: string, e: enum A B}}}}", v1: "{l: [{name: string, a: string, w: string, e: enum A C}, name]}",
-				rules: "- {field: '.spec.m{name}', hub: '.l[name]'}",
+				rules: "- {spoke: '.spec.m{name}', hub: '.l[name]'}",
 			},
 		},
 		{
 			name: "a list of maps", pair: pair{
 				beta: "{l: [{m: {'*': integer}}]}", v1: "{l: [{m: {'*': string}}]}",
-				rules: "- {field: '.l[].m{}', hub: '.l[].m{}', codec: IntString}",
+				rules: "- {spoke: '.l[].m{}', hub: '.l[].m{}', codec: String}",
 			},
 		},
 		{
 			name: "codecs on wrapped elements", pair: pair{
 				beta: "{spec: {ports: [integer]}}", v1: "{spec: {ports: [{port: string, name: string}]}}",
-				rules: "- {field: '.spec.ports[]', hub: '.spec.ports[].port', codec: IntString}",
+				rules: "- {spoke: '.spec.ports[]', hub: '.spec.ports[].port', codec: String}",
 			},
 		},
 		{
 			name: "values on elements", pair: pair{
-				beta: "{modes: [enum a b c]}", v1: "{modes: [enum A B]}", rules: "- {field: '.modes[]', hub: '.modes[]', values: {a: A, b: B, c: B}}",
+				beta: "{modes: [enum a b c]}", v1: "{modes: [enum A B]}", rules: "- {spoke: '.modes[]', hub: '.modes[]', values: {a: A, b: B, c: B}}",
 			},
 		},
 		{
@@ -49,40 +49,40 @@ func hardCases() []engineCase {
 		{
 			name: "template over objects that come and go", pair: pair{
 				beta: "{spec: {at: string}}", v1: "{spec: {from: {host: string}, to: {port: string}}}",
-				rules: `- {field: .spec.at, hub: {h: .spec.from.host, p: .spec.to.port}, template: "{h}:{p}", absent: "-"}`,
+				rules: `- {spoke: .spec.at, hub: {h: .spec.from.host, p: .spec.to.port}, template: "{h}:{p}", absent: "-"}`,
 			},
 		},
 		{
 			name: "defaults on both sides of moved objects", pair: pair{
 				beta: "{spec: {old: {a: string, b: integer}}}", v1: "{spec: {new: {a: string, c: integer}}}",
-				rules: "- {field: .spec.old, hub: .spec.new}\n- {field: .spec.old.b, hub: .spec.new.c, default: 1, hubDefault: 2}\n- {field: .spec.old.a, hub: .spec.new.a, default: x}",
+				rules: "- {spoke: .spec.old, hub: .spec.new}\n- {spoke: .spec.old.b, hub: .spec.new.c, defaultInSpoke: 1, defaultInHub: 2}\n- {spoke: .spec.old.a, hub: .spec.new.a, defaultInSpoke: x}",
 			},
 		},
 		{
 			name: "defaults in elements", pair: pair{
-				beta: "{l: [{a: string}]}", v1: "{l: [{b: string}]}", rules: "- {field: '.l[].a', hub: '.l[].b', default: A, hubDefault: B}",
+				beta: "{l: [{a: string}]}", v1: "{l: [{b: string}]}", rules: "- {spoke: '.l[].a', hub: '.l[].b', defaultInSpoke: A, defaultInHub: B}",
 			},
 		},
 		{
 			name: "expressions that read the object", pair: pair{
 				beta: "{spec: {a: string, b: string, u: string}}", v1: "{spec: {a: string, c: string, w: string}}",
-				rules: `- field: .spec.b
+				rules: `- spoke: .spec.b
   hub: .spec.c
   toHub: 'self + object.spec.?a.orValue("") + object.spec.?u.orValue("")'
-  fromHub: 'self + object.spec.?w.orValue("") + (has(metadata.labels) ? "l" : "")'`,
+  toSpoke: 'self + object.spec.?w.orValue("") + (has(metadata.labels) ? "l" : "")'`,
 			},
 		},
 		{
 			name: "expressions that give nothing", pair: pair{
 				beta: "{n: integer}", v1: "{n: integer}",
-				rules: `- {field: .n, hub: .n, toHub: 'self > 5 ? optional.of(self * 2) : optional.none()', fromHub: 'self / 2'}`,
+				rules: `- {spoke: .n, hub: .n, toHub: 'self > 5 ? optional.of(self * 2) : optional.none()', toSpoke: 'self / 2'}`,
 			},
 		},
 		{
 			name: "union of objects", pair: pair{
 				beta: "{git: {url: string, x: string}, svn: {url: string, y: string}}", v1: "{type: enum git svn, source: {url: string, rev: string}}",
-				rules: `- {field: .git, hub: .source, when: '!has(object.svn)', whenHub: 'object.?type.orValue("git") == "git"'}
-- {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'object.?type.orValue("") == "svn"'}
+				rules: `- {spoke: .git, hub: .source, whenToHub: '!has(object.svn)', whenToSpoke: 'object.?type.orValue("git") == "git"'}
+- {spoke: .svn, hub: .source, whenToHub: '!has(object.git)', whenToSpoke: 'object.?type.orValue("") == "svn"'}
 - {hub: .type, toHub: 'has(object.svn) ? "svn" : "git"'}`,
 			},
 			samples: []sample{
@@ -99,8 +99,8 @@ func hardCases() []engineCase {
 		{
 			name: "union whose conditions read what only one version has", pair: pair{
 				beta: "{git: {url: string}, svn: {url: string}}", v1: "{source: {type: enum git svn, url: string}}",
-				rules: `- {field: .git, hub: .source, when: '!has(object.svn)', whenHub: 'self.?type.orValue("git") == "git"'}
-- {field: .svn, hub: .source, when: '!has(object.git)', whenHub: 'self.?type.orValue("") == "svn"'}
+				rules: `- {spoke: .git, hub: .source, whenToHub: '!has(object.svn)', whenToSpoke: 'self.?type.orValue("git") == "git"'}
+- {spoke: .svn, hub: .source, whenToHub: '!has(object.git)', whenToSpoke: 'self.?type.orValue("") == "svn"'}
 - {hub: .source.type, toHub: 'has(object.svn) ? "svn" : "git"'}`,
 			},
 			samples: []sample{{from: "v1", rest: `,"source":{"type":"svn","url":"u"}`, want: `,"svn":{"url":"u"}`}},
@@ -109,11 +109,11 @@ func hardCases() []engineCase {
 			name: "union by rule sets, with rules for parts of it", pair: pair{
 				beta: "{git: {ref: string, s: string, x: string}, svn: {ref: string, n: integer, x: string}}",
 				v1:   "{svn: boolean, source: {rev: string, s: string, l: [{a: string}]}}",
-				rules: `- {field: .git, hub: .source, use: X, when: '!has(object.svn)', whenHub: '!object.?svn.orValue(false)'}
-- {field: .svn, hub: .source, use: X, when: '!has(object.git)', whenHub: 'object.?svn.orValue(false)'}
-- {field: .svn.n, hub: .source.s, codec: IntString, when: '!has(object.git)', whenHub: 'object.?svn.orValue(false)'}
+				rules: `- {spoke: .git, hub: .source, use: X, whenToHub: '!has(object.svn)', whenToSpoke: '!object.?svn.orValue(false)'}
+- {spoke: .svn, hub: .source, use: X, whenToHub: '!has(object.git)', whenToSpoke: 'object.?svn.orValue(false)'}
+- {spoke: .svn.n, hub: .source.s, codec: String, whenToHub: '!has(object.git)', whenToSpoke: 'object.?svn.orValue(false)'}
 - {hub: .svn, toHub: 'has(object.svn)'}`,
-				sets: "X:\n- {field: .ref, hub: .rev}",
+				sets: "X:\n- {spoke: .ref, hub: .rev}",
 			},
 			samples: []sample{{
 				from: "v1", rest: `,"svn":true,"source":{"rev":"r","s":"3","l":[]}`, want: `,"svn":{"ref":"r","n":3}`,
@@ -123,14 +123,14 @@ func hardCases() []engineCase {
 		{
 			name: "picks and elements of one list", pair: pair{
 				beta: "{spec: {cpu: string, mem: integer, res: [{name: string, v: string}, name]}}", v1: "{spec: {res: [{name: string, w: string}, name]}}",
-				rules: "- {field: '.spec.res[].v', hub: '.spec.res[].w'}\n- {field: .spec.cpu, hub: '.spec.res[name=cpu].w'}\n" +
-					"- {field: .spec.mem, hub: '.spec.res[name=mem].w', codec: IntString}",
+				rules: "- {spoke: '.spec.res[].v', hub: '.spec.res[].w'}\n- {spoke: .spec.cpu, hub: '.spec.res[name=cpu].w'}\n" +
+					"- {spoke: .spec.mem, hub: '.spec.res[name=mem].w', codec: String}",
 			},
 		},
 		{
 			name: "picks, and a map of the other elements", pair: pair{
 				beta: "{a: string, m: {'*': string}}", v1: "{l: [{name: string, value: string, u: string}, name]}",
-				rules: "- {field: .a, hub: '.l[name=x].value'}\n- {field: '.m{name}', hub: '.l[name].value'}\n- {hub: '.l[name].u'}",
+				rules: "- {spoke: .a, hub: '.l[name=x].value'}\n- {spoke: '.m{name}', hub: '.l[name].value'}\n- {hub: '.l[name].u'}",
 			},
 			samples: []sample{
 				{from: "v1", rest: `,"l":[{"name":"x","value":"q"}]`, want: `,"a":"q","m":{}`},
@@ -140,12 +140,12 @@ func hardCases() []engineCase {
 		{
 			name: "picks of whole elements, and a map of the others", pair: pair{
 				beta: "{o: {v: string}, m: {'*': {v: string}}}", v1: "{l: [{name: string, w: string, u: {x: string}}, name]}",
-				rules: "- {field: .o, hub: '.l[name=x]', use: X}\n- {field: '.m{name}', hub: '.l[name]', use: X}", sets: "X:\n- {field: .v, hub: .w}\n- {hub: .u.x}",
+				rules: "- {spoke: .o, hub: '.l[name=x]', use: X}\n- {spoke: '.m{name}', hub: '.l[name]', use: X}", sets: "X:\n- {spoke: .v, hub: .w}\n- {hub: .u.x}",
 			},
 		},
 		{
 			name: "a pick of a whole element", pair: pair{
-				beta: "{o: {value: string}}", v1: "{l: [{name: string, value: string}, name]}", rules: "- {field: .o, hub: '.l[name=x]'}\n- {hub: '.l[]'}",
+				beta: "{o: {value: string}}", v1: "{l: [{name: string, value: string}, name]}", rules: "- {spoke: .o, hub: '.l[name=x]'}\n- {hub: '.l[]'}",
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"o":{}`, want: `,"l":[{"name":"x"}]`},
@@ -155,38 +155,38 @@ func hardCases() []engineCase {
 		{
 			name: "a pick with a default", pair: pair{
 				beta: "{spec: {a: string}}", v1: "{spec: {l: [{name: string, value: string}, name]}}",
-				rules: "- {field: .spec.a, hub: '.spec.l[name=x].value', default: A}\n- {hub: '.spec.l[]'}",
+				rules: "- {spoke: .spec.a, hub: '.spec.l[name=x].value', defaultInSpoke: A}\n- {hub: '.spec.l[]'}",
 			},
 			samples: []sample{{from: "v1", rest: `,"spec":{}`, want: `,"spec":{"a":"A"}`, wantKept: `{"v1.spec.l":{"absent":true}}`}},
 		},
 		{
 			name: "nulls where the API server removes none", pair: pair{
 				beta: "{spec: {a: 'string?', l: [any]}}", v1: "{spec: {b: string, c: string, l: [{v: any}]}}",
-				rules: "- {field: .spec.a, hub: .spec.b}\n- {field: '.metadata.annotations[\"example.com/c\"]', hub: .spec.c}\n- {field: '.spec.l[]', hub: '.spec.l[].v'}",
+				rules: "- {spoke: .spec.a, hub: .spec.b}\n- {spoke: '.metadata.annotations[\"example.com/c\"]', hub: .spec.c}\n- {spoke: '.spec.l[]', hub: '.spec.l[].v'}",
 			},
 			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantKept: `{"v1beta1.spec.a":{"value":null},"v1beta1.spec.l":{"list":{"extra":[{"after":-1,"value":null}]}}}`}},
 		},
 		{
 			name: "a text of an object that has to have a field", pair: pair{
 				beta: "{l: [{name: string, o: {n: [{name: string, v: string}, name]}}, name]}", v1: "{l: [{name: string, o: string}, name]}",
-				rules: "- {field: '.l[name].o', hub: '.l[name].o', codec: JSON}",
+				rules: "- {spoke: '.l[name].o', hub: '.l[name].o', codec: JSON}",
 			},
 		},
 		{
 			name: "picks by a number", pair: pair{
-				beta: "{http: string}", v1: "{ports: [{number: integer, name: string, x: string}]}", rules: "- {field: .http, hub: '.ports[number=80].name'}",
+				beta: "{http: string}", v1: "{ports: [{number: integer, name: string, x: string}]}", rules: "- {spoke: .http, hub: '.ports[number=80].name'}",
 			},
 		},
 		{
 			name: "part of the first element", pair: pair{
 				beta: "{a: string, b: integer}", v1: "{l: [{a: string, o: {b: integer}, c: string}]}",
-				rules: "- {field: .a, hub: '.l[0].a'}\n- {field: .b, hub: '.l[0].o.b'}",
+				rules: "- {spoke: .a, hub: '.l[0].a'}\n- {spoke: .b, hub: '.l[0].o.b'}",
 			},
 		},
 		{
 			name: "an object as the first element", pair: pair{
 				beta: "{o: {a: string, e: enum A B C, u: string, l: [string]}}", v1: "{l: [{a: string, e: enum A B, w: string}]}",
-				rules: "- {field: .o, hub: '.l[0]'}\n- {field: .o.e, hub: '.l[0].e', values: {A: A, B: B, C: B}}",
+				rules: "- {spoke: .o, hub: '.l[0]'}\n- {spoke: .o.e, hub: '.l[0].e', values: {A: A, B: B, C: B}}",
 			},
 			samples: []sample{{
 				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantKept: `{"v1beta1.o":{"list":{"parts":{"0":{"kept":[{"path":["u"],"value":"y"}]}}}}}`,
@@ -194,68 +194,68 @@ func hardCases() []engineCase {
 		},
 		{
 			name: "first element of a list that both have", pair: pair{
-				beta: "{first: string, l: [string]}", v1: "{l: [string]}", rules: "- {field: .first, hub: '.l[0]'}",
+				beta: "{first: string, l: [string]}", v1: "{l: [string]}", rules: "- {spoke: .first, hub: '.l[0]'}",
 			},
 		},
 		{
 			name: "list below a pick", pair: pair{
 				beta: "{args: [string]}", v1: "{containers: [{name: string, args: [{v: string}]}]}",
-				rules: "- {field: '.args[]', hub: '.containers[name=main].args[].v'}",
+				rules: "- {spoke: '.args[]', hub: '.containers[name=main].args[].v'}",
 			},
 		},
 		{
 			name: "objects as text", pair: pair{
 				beta: "{spec: {j: string, y: string, b: string}}", v1: "{spec: {j: {a: integer, b: [string]}, y: any, b: string}}",
-				rules: "- {field: .spec.j, hub: .spec.j, codec: JSON}\n- {field: .spec.y, hub: .spec.y, codec: YAML}\n- {field: .spec.b, hub: .spec.b, codec: Base64}",
+				rules: "- {spoke: .spec.j, hub: .spec.j, codec: JSON}\n- {spoke: .spec.y, hub: .spec.y, codec: YAML}\n- {spoke: .spec.b, hub: .spec.b, codec: Base64}",
 			},
 		},
 		{
 			name: "places that meet labels", pair: pair{
 				beta: "{spec: {owner: string, tier: enum a b}}", v1: "{spec: {x: string}}",
-				rules: "- {field: .spec.owner, hub: '.metadata.annotations[\"example.com/owner\"]'}\n- {field: .spec.tier, hub: .metadata.labels.tier}",
+				rules: "- {spoke: .spec.owner, hub: '.metadata.annotations[\"example.com/owner\"]'}\n- {spoke: .spec.tier, hub: .metadata.labels.tier}",
 			},
 		},
 		{
 			name: "labels of both versions", pair: pair{
-				beta: "{a: string}", v1: "{a: string}", rules: "- {field: .metadata.labels.old, hub: '.metadata.labels[\"example.com/new\"]'}",
+				beta: "{a: string}", v1: "{a: string}", rules: "- {spoke: .metadata.labels.old, hub: '.metadata.labels[\"example.com/new\"]'}",
 			},
 		},
 		{
 			name: "recursion with wraps", pair: pair{
 				beta:  "{t: {n: integer, kids: {'*': {n: integer, kids: {'*': {n: integer}}}}}}",
 				v1:    "{t: {s: string, list: [{key: string, s: string, list: [{key: string, s: string}, key]}, key]}}",
-				rules: "- {field: .t, hub: .t, use: T}", sets: "T:\n- {field: .n, hub: .s, codec: IntString}\n- {field: '.kids{key}', hub: '.list[key]', use: T}",
+				rules: "- {spoke: .t, hub: .t, use: T}", sets: "T:\n- {spoke: .n, hub: .s, codec: String}\n- {spoke: '.kids{key}', hub: '.list[key]', use: T}",
 			},
 		},
 		{
 			name: "rule set on elements and a field", pair: pair{
 				beta: "{one: {a: string, u: string}, many: [{a: string, u: string}]}", v1: "{spec: {one: {b: string}, many: [{b: string, w: integer}]}}",
-				rules: "- {field: .one, hub: .spec.one, use: X}\n- {field: '.many[]', hub: '.spec.many[]', use: X}", sets: "X:\n- {field: .a, hub: .b}",
+				rules: "- {spoke: .one, hub: .spec.one, use: X}\n- {spoke: '.many[]', hub: '.spec.many[]', use: X}", sets: "X:\n- {spoke: .a, hub: .b}",
 			},
 		},
 		{
 			name: "anything", pair: pair{
-				beta: "{c: any, o: {'+': any}}", v1: "{c: any, o: {'+': any}}", rules: "- {field: .c.x, hub: .c.y}\n- {field: '.o.list[].a', hub: '.o.items[].b'}",
+				beta: "{c: any, o: {'+': any}}", v1: "{c: any, o: {'+': any}}", rules: "- {spoke: .c.x, hub: .c.y}\n- {spoke: '.o.list[].a', hub: '.o.items[].b'}",
 			},
 		},
 		{
 			name: "a place that only the name shares", pair: pair{
 				beta: "{spec: {x: string, y: {a: string}}}", v1: "{spec: {x: {a: string}, y: string}}",
-				rules: "- {field: .spec.y.a, hub: .spec.x.a}\n- {field: .spec.x, hub: .spec.y}",
+				rules: "- {spoke: .spec.y.a, hub: .spec.x.a}\n- {spoke: .spec.x, hub: .spec.y}",
 			},
 		},
 		{
 			name: "dropped and kept", pair: pair{
 				beta: "{spec: {a: {x: string, y: string}, l: [{p: string, q: string}]}}", v1: "{spec: {a: {x: string}, l: [{p: string, r: string}]}}",
-				rules: "- {field: .spec.a.y, drop: why not}\n- {field: '.spec.l[].q', drop: why not}\n- {hub: '.spec.l[].r'}",
+				rules: "- {spoke: .spec.a.y, drop: why not}\n- {spoke: '.spec.l[].q', drop: why not}\n- {hub: '.spec.l[].r'}",
 			},
 			drops: dropsOf(".spec.a.y", ".spec.l[].q"),
 		},
 		{
 			name: "several values", pair: pair{
 				beta: "{q: string, d: string, p: string, n: boolean}", v1: "{q: integer, d: integer, p: string, n: boolean}",
-				rules: "- {field: .q, hub: .q, codec: QuantityInt}\n- {field: .d, hub: .d, codec: DurationSeconds}\n" +
-					`- {field: .p, hub: .p, toHub: 'self + "%"', fromHub: 'self.endsWith("%") ? self.substring(0, size(self) - 1) : self'}` + "\n- {field: .n, hub: .n, codec: Not}",
+				rules: "- {spoke: .q, hub: .q, codec: QuantityInt}\n- {spoke: .d, hub: .d, codec: DurationSeconds}\n" +
+					`- {spoke: .p, hub: .p, toHub: 'self + "%"', toSpoke: 'self.endsWith("%") ? self.substring(0, size(self) - 1) : self'}` + "\n- {spoke: .n, hub: .n, values: {true: false, false: true}}",
 			},
 		},
 	}

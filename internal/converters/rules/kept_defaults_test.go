@@ -21,33 +21,33 @@ func TestLimitsLoseNothing(t *testing.T) {
 func defaultRows() rows {
 	const schema = "{spec: {note: string, strategy: {type: string, surge: integer}}}"
 	within := func(key string) world {
-		return two(schema, schema, "- {field: .spec.strategy, hub: .spec.strategy, "+key+": {type: RollingUpdate, surge: 1}}\n"+
-			"- {field: .spec.strategy.type, hub: .spec.strategy.type, hubDefault: RollingUpdate}")
+		return two(schema, schema, "- {spoke: .spec.strategy, hub: .spec.strategy, "+key+": {type: RollingUpdate, surge: 1}}\n"+
+			"- {spoke: .spec.strategy.type, hub: .spec.strategy.type, defaultInHub: RollingUpdate}")
 	}
 	const whole, part = `{spec: {strategy: {type: RollingUpdate, surge: 1}}}`, `{spec: {strategy: {type: RollingUpdate}}}`
 	port := two("{spec: {host: string, port: integer}}", "{spec: {host: string, port: string}}",
-		`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`)
+		`- {spoke: .spec.port, hub: .spec.port, codec: String, defaultInHub: "80"}`)
 	sizes := two("{spec: {note: string, l: [{name: string}, name]}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
 	return rows{
-		"a default that fills in an object stays one until an edit": {world: within("default"), steps: []step{
+		"a default that fills in an object stays one until an edit": {world: within("defaultInSpoke"), steps: []step{
 			create("v1", `{spec: {}}`), shows("v1beta1", whole), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x}}`),
 		}},
-		"a removal in an object that a default filled in is seen": {world: within("default"), steps: []step{
+		"a removal in an object that a default filled in is seen": {world: within("defaultInSpoke"), steps: []step{
 			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {surge: null}}}`), shows("v1beta1", part),
 			edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {note: x, strategy: {type: RollingUpdate}}}`),
 		}},
-		"and one of what another default would fill in": {world: within("default"), steps: []step{
+		"and one of what another default would fill in": {world: within("defaultInSpoke"), steps: []step{
 			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {type: null}}}`), shows("v1beta1", `{spec: {strategy: {surge: 1}}}`),
 		}},
-		"and a value in it": {world: within("default"), steps: []step{
+		"and a value in it": {world: within("defaultInSpoke"), steps: []step{
 			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {strategy: {surge: 2}}}`),
 			shows("v1", `{spec: {strategy: {type: RollingUpdate, surge: 2}}}`),
 		}},
-		"a removal at the hub in an object that a default filled in there is seen": {world: within("hubDefault"), steps: []step{
+		"a removal at the hub in an object that a default filled in there is seen": {world: within("defaultInHub"), steps: []step{
 			create("v1beta1", `{spec: {}}`), edit("v1", `{spec: {strategy: {surge: null}}}`), shows("v1", part),
 			edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x, strategy: {type: RollingUpdate}}}`),
 		}},
-		"and a value in it there": {world: within("hubDefault"), steps: []step{
+		"and a value in it there": {world: within("defaultInHub"), steps: []step{
 			create("v1beta1", `{spec: {}}`), edit("v1", `{spec: {strategy: {surge: 2}}}`), edit("v1beta1", `{spec: {note: x}}`),
 			shows("v1", `{spec: {note: x, strategy: {type: RollingUpdate, surge: 2}}}`),
 		}},
@@ -58,7 +58,7 @@ func defaultRows() rows {
 		}},
 		"what was absent gives way to a default of the schema": {
 			world: two("{spec: {host: string, port: integer}}", `{spec: {host: string, port: 'string = "80"'}}`,
-				`- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}`),
+				`- {spoke: .spec.port, hub: .spec.port, codec: String, defaultInHub: "80"}`),
 			steps: []step{
 				create("v1beta1", `{spec: {host: a}}`), shows("v1beta1", `{spec: {host: a}}`), edit("v1", `{spec: {port: "81"}}`),
 				shows("v1beta1", `{spec: {host: a, port: 81}}`), edit("v1beta1", `{spec: {host: b}}`), shows("v1", `{spec: {host: b, port: "81"}}`),
@@ -88,7 +88,7 @@ func defaultRows() rows {
 
 func limitRows() rows {
 	seconds := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}",
-		"- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}")
+		"- {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}")
 	all := rows{}
 	for _, n := range []string{"9223372037", "-9223372037", "9223372036854775807", "-9223372036854775808"} {
 		all[n+" seconds, which Go cannot read"] = row{world: seconds, steps: []step{
@@ -142,7 +142,7 @@ func costlyWorld(key string) world {
 	costly := `"` + strings.Repeat("a", 10_000) + `".contains("` + strings.Repeat("b", 1000) + `") ? ""`
 	return two("{spec: {note: string, l: [{name: string, a: string}"+key+"]}}",
 		"{spec: {note: string, l: [{name: string, b: string, only: string}"+key+"]}}",
-		`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+costly+` : self.lowerAscii()', fromHub: '`+costly+` : self.upperAscii()'}`)
+		`- {spoke: '.spec.l[].a', hub: '.spec.l[].b', toHub: '`+costly+` : self.lowerAscii()', toSpoke: '`+costly+` : self.upperAscii()'}`)
 }
 
 func elements(n int, fields string, others ...string) string {

@@ -13,9 +13,9 @@ func TestDefaultsOfOneVersionAreShown(t *testing.T) {
 	w := two("{spec: {note: string, l: [{name: string}, name], n: string}}", `{spec: {note: string, size: 'integer = 1', pair: 'integer = 2',
 		box: {a: 'integer = 1', b: string}, all: {c: 'integer = 3'}, l: [{name: string, a: 'integer = 4'}, name],
 		m: {'*': {a: 'integer = 5'}}, own: [{a: 'integer = 6', b: string}], n: string, gone: 'integer = 7'}}`,
-		"- {field: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: no one reads it}\n- {hub: .spec.size}")
+		"- {spoke: .spec.n, hub: .spec.n}\n- {hub: .spec.gone, drop: no one reads it}\n- {hub: .spec.size}")
 	given := two("{spec: {note: string}}", "{spec: {note: string, m: {'*': 'integer = 3'}, l: ['integer = 4']}}", "")
-	two := w.by(w.rules["v1beta1"]+"\n- {field: .spec.other, hub: .spec.pair, codec: IntString}").with("v1beta1", "{spec: {other: string}}")
+	two := w.by(w.rules["v1beta1"]+"\n- {spoke: .spec.other, hub: .spec.pair, codec: String}").with("v1beta1", "{spec: {other: string}}")
 	const uid = "metadata: {uid: u}"
 	const filled = `size: 1, pair: 2, gone: 7`
 	rows{

@@ -86,8 +86,8 @@ func TestEachLeafHasAnAnnotation(t *testing.T) {
 	w := two("{spec: {host: string, port: integer, applyMode: enum All None Manual, l: [{name: string}, name]}, status: {ready: boolean}}",
 		"{spec: {host: string, port: string, mode: enum Apply Preview, owner: string, size: integer, box: {a: string, b: {c: integer}}, "+
 			"m: {'*': string}, tags: [string], l: [{name: string, x: string, y: string}, name]}, status: {ready: boolean, phase: string}}", `
-- {field: .spec.port, hub: .spec.port, codec: IntString, hubDefault: "80"}
-- {field: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}`)
+- {spoke: .spec.port, hub: .spec.port, codec: String, defaultInHub: "80"}
+- {spoke: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}`)
 	for name, test := range map[string]struct {
 		from, object string
 		want         map[string]string // without prefix; "" for any text
@@ -169,7 +169,7 @@ func TestAnAnnotationDependsOnItsUnitAlone(t *testing.T) {
 	t.Parallel()
 	w := two("{spec: {note: string, applyMode: enum All None Manual, l: [{name: string, n: integer}, name]}, status: {ready: boolean}}",
 		"{spec: {note: string, mode: enum Apply Preview, owner: string, l: [{name: string, n: integer, x: string}, name]}, status: {ready: boolean}}",
-		"- {field: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}")
+		"- {spoke: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}")
 	for from, specs := range map[string][2]string{
 		"v1": {
 			`{spec: {owner: ops, l: [{name: a, x: y}]}}`,

@@ -25,9 +25,9 @@ func growthRows() rows {
 	owned := two("{spec: {note: string}}", "{spec: {note: string, owner: string}}", "")
 	backported := owned.with("v1beta1", "{spec: {owner: string}}")
 	ownedOrNone := two("{spec: {note: string}}", `{spec: {note: string, owner: 'string = "none"'}}`, "")
-	team := owned.with("v1beta1", "{spec: {team: string}}").by("- {field: .spec.team, hub: .spec.owner}")
+	team := owned.with("v1beta1", "{spec: {team: string}}").by("- {spoke: .spec.team, hub: .spec.owner}")
 	timeouts := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}", "")
-	const pair = "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}"
+	const pair = "- {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}"
 	return rows{
 		"a field that the other version gets": {world: owned, steps: []step{
 			create("v1", `{spec: {owner: ops}}`), becomes(backported), shows("v1", `{spec: {owner: ops}}`),
@@ -51,7 +51,7 @@ func growthRows() rows {
 		}},
 		"with a default in the rule": {world: owned, steps: []step{
 			create("v1", `{spec: {owner: ops}}`),
-			becomes(backported.by("- {field: .spec.owner, hub: .spec.owner, hubDefault: none}")),
+			becomes(backported.by("- {spoke: .spec.owner, hub: .spec.owner, defaultInHub: none}")),
 			shows("v1", `{spec: {owner: ops}}`), edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {owner: ops, note: x}}`),
 		}},
 		"with a default, and that it says itself": {world: owned, steps: []step{
@@ -83,7 +83,7 @@ func growthRows() rows {
 		"a part of an object": {world: two("{spec: {note: string}}", "{spec: {note: string, tls: {mode: string, cert: string}}}", ""), steps: []step{
 			create("v1", `{spec: {tls: {mode: m, cert: c}}}`),
 			becomes(two("{spec: {note: string, tlsMode: string}}", "{spec: {note: string, tls: {mode: string, cert: string}}}",
-				"- {field: .spec.tlsMode, hub: .spec.tls.mode}")),
+				"- {spoke: .spec.tlsMode, hub: .spec.tls.mode}")),
 			edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {tlsMode: m, note: x}}`),
 			edit("v1beta1", `{spec: {tlsMode: n}}`), shows("v1", `{spec: {tls: {mode: n, cert: c}, note: x}}`),
 		}},
@@ -129,12 +129,12 @@ func modes() (hubV1, hubV1beta1 world) {
 		"v1":      "{spec: {mode: enum Apply Preview, replicas: integer, ttlSeconds: integer, yours: string, note: string}}",
 	}
 	return world{schemas: schemas, rules: map[string]string{"v1beta1": `
-- {field: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}
-- {field: .spec.size, hub: .spec.replicas}
-- {field: .spec.ttl, hub: .spec.ttlSeconds, codec: DurationSeconds}`}}, world{hub: "v1beta1", schemas: schemas, rules: map[string]string{"v1": `
-- {field: .spec.mode, hub: .spec.applyMode, values: {Apply: All, Preview: None}, hubValues: {Manual: Preview}}
-- {field: .spec.replicas, hub: .spec.size}
-- {field: .spec.ttlSeconds, hub: .spec.ttl, codec: DurationSeconds}`}}
+- {spoke: .spec.applyMode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}
+- {spoke: .spec.size, hub: .spec.replicas}
+- {spoke: .spec.ttl, hub: .spec.ttlSeconds, codec: DurationSeconds}`}}, world{hub: "v1beta1", schemas: schemas, rules: map[string]string{"v1": `
+- {spoke: .spec.mode, hub: .spec.applyMode, values: {Apply: All, Preview: None}, hubValues: {Manual: Preview}}
+- {spoke: .spec.replicas, hub: .spec.size}
+- {spoke: .spec.ttlSeconds, hub: .spec.ttl, codec: DurationSeconds}`}}
 }
 
 // relays is a world of three versions, like that of test/e2e/scenario.
@@ -144,15 +144,15 @@ func relays() (hubV1, hubV1beta1 world) {
 		"v1beta1":  "{spec: {applyMode: enum Always Dry, size: integer, image: string}}",
 		"v1":       "{spec: {policy: enum Apply Preview, replicas: integer, limits: {burst: integer}, image: string}}",
 	}
-	const rename = "\n- {field: .spec.size, hub: .spec.replicas}"
+	const rename = "\n- {spoke: .spec.size, hub: .spec.replicas}"
 	hubV1 = world{schemas: schemas, rules: map[string]string{
-		"v1alpha1": "- {field: .spec.mode, hub: .spec.policy, values: {all: Apply, none: Preview, manual: Preview}}" + rename,
-		"v1beta1":  "- {field: .spec.applyMode, hub: .spec.policy, values: {Always: Apply, Dry: Preview}}" + rename,
+		"v1alpha1": "- {spoke: .spec.mode, hub: .spec.policy, values: {all: Apply, none: Preview, manual: Preview}}" + rename,
+		"v1beta1":  "- {spoke: .spec.applyMode, hub: .spec.policy, values: {Always: Apply, Dry: Preview}}" + rename,
 	}}
 	hubV1beta1 = world{hub: "v1beta1", schemas: schemas, rules: map[string]string{
-		"v1alpha1": "- {field: .spec.mode, hub: .spec.applyMode, values: {all: Always, none: Dry, manual: Dry}}",
-		"v1": "- {field: .spec.policy, hub: .spec.applyMode, values: {Apply: Always, Preview: Dry}}\n" +
-			"- {field: .spec.replicas, hub: .spec.size}",
+		"v1alpha1": "- {spoke: .spec.mode, hub: .spec.applyMode, values: {all: Always, none: Dry, manual: Dry}}",
+		"v1": "- {spoke: .spec.policy, hub: .spec.applyMode, values: {Apply: Always, Preview: Dry}}\n" +
+			"- {spoke: .spec.replicas, hub: .spec.size}",
 	}}
 	return hubV1, hubV1beta1
 }
@@ -206,7 +206,7 @@ func turnedRows() rows {
 
 func replicaRows() rows {
 	older := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}", "")
-	newer := older.by("- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}")
+	newer := older.by("- {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}")
 	lacks := two("{spec: {note: string}}", "{spec: {note: string, owner: string}}", "")
 	has := lacks.with("v1beta1", "{spec: {owner: string}}")
 	return rows{

@@ -126,7 +126,7 @@ func listRows() rows {
 
 func abaRows() rows {
 	modes := two("{spec: {mode: enum All None Manual}}", "{spec: {mode: enum Apply Preview}}",
-		"- {field: .spec.mode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}")
+		"- {spoke: .spec.mode, hub: .spec.mode, values: {All: Apply, None: Preview, Manual: Preview}}")
 	again := []step{
 		create("v1beta1", `{spec: {mode: Manual}}`), edit("v1", `{spec: {mode: Apply}}`), shows("v1beta1", `{spec: {mode: All}}`),
 		edit("v1", `{spec: {mode: Preview}}`),

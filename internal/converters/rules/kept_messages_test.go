@@ -13,7 +13,7 @@ func TestErrorsQuoteNothingOfAnObject(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
 	full := noise(400 << 10)
-	codec := "- {field: '.spec.m{}.t', hub: '.spec.m{}.s', codec: DurationSeconds}\n- {field: '.spec.l[name].t', hub: '.spec.l[name].s', codec: DurationSeconds}"
+	codec := "- {spoke: '.spec.m{}.t', hub: '.spec.m{}.s', codec: DurationSeconds}\n- {spoke: '.spec.l[name].t', hub: '.spec.l[name].s', codec: DurationSeconds}"
 	w := two("{spec: {m: {'*': {t: string}}, l: [{name: string, t: string}, name], o: {'+': any}}}",
 		"{spec: {m: {'*': {s: integer, big: string}}, l: [{name: string, s: integer, big: string}, name], o: {'+': any}, labels: {'*': string}, any: any}}", codec)
 	boxes := boxWorld()

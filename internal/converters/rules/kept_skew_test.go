@@ -28,7 +28,7 @@ func skewRows() rows {
 	const same = "note: string, m: {'*': {x: string}}, l: [{name: string, a: string}, name], u: [{a: string, c: string, d: string}]"
 	known := two("{spec: {a: string, o: {x: string}, "+same+"}, status: {ready: boolean}}",
 		"{spec: {b: string, p: {x: string}, "+same+"}, status: {ready: boolean}}",
-		"- {field: .spec.a, hub: .spec.b}\n- {field: .spec.o, hub: .spec.p}")
+		"- {spoke: .spec.a, hub: .spec.b}\n- {spoke: .spec.o, hub: .spec.p}")
 	all := rows{}
 	for _, v := range []string{"v1beta1", "v1"} {
 		to := other(v)

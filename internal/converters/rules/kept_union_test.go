@@ -12,8 +12,8 @@ func TestEditsOfUnionsAreSeen(t *testing.T) {
 func union() world {
 	return two("{spec: {url: string, note: string}}",
 		"{spec: {type: enum Git HTTP, git: {url: string}, http: {url: string}, note: string}}", `
-- {field: .spec.url, hub: .spec.git.url, when: self.endsWith(".git"), whenHub: object.spec.type == "Git"}
-- {field: .spec.url, hub: .spec.http.url, when: '!self.endsWith(".git")', whenHub: object.spec.type == "HTTP"}
+- {spoke: .spec.url, hub: .spec.git.url, whenToHub: self.endsWith(".git"), whenToSpoke: object.spec.type == "Git"}
+- {spoke: .spec.url, hub: .spec.http.url, whenToHub: '!self.endsWith(".git")', whenToSpoke: object.spec.type == "HTTP"}
 - {hub: .spec.type, toHub: 'object.spec.url.endsWith(".git") ? "Git" : "HTTP"'}`)
 }
 
@@ -120,8 +120,8 @@ func unions(open, end string) world {
 	}
 	return two("{spec: {l: "+open+"{name: string, url: string}"+end+"}}",
 		"{spec: {l: "+open+"{name: string, type: enum Git HTTP, git: {url: string}, http: {url: string}}"+end+"}}", `
-- field: "`+at+`.url"
+- spoke: "`+at+`.url"
   hub: {type: "`+at+`.type", git: "`+at+`.git.url", http: "`+at+`.http.url"}
   toHub: 'self.endsWith(".git") ? {"type": "Git", "git": self} : {"type": "HTTP", "http": self}'
-  fromHub: 'self.?type.orValue("") == "HTTP" ? self.?http : self.?git'`)
+  toSpoke: 'self.?type.orValue("") == "HTTP" ? self.?http : self.?git'`)
 }

@@ -55,15 +55,15 @@ func discriminated(isGit string) world {
 	isGit = strings.ReplaceAll(isGit, "'", "''")
 	return two("{spec: {url: string, note: string}}",
 		"{spec: {type: string, m: {'*': string}, git: string, http: string, note: string}}", `
-- {field: .spec.url, hub: .spec.git, when: self.endsWith(".git"), whenHub: '`+isGit+`'}
-- {field: .spec.url, hub: .spec.http, when: '!self.endsWith(".git")', whenHub: '!(`+isGit+`)'}`)
+- {spoke: .spec.url, hub: .spec.git, whenToHub: self.endsWith(".git"), whenToSpoke: '`+isGit+`'}
+- {spoke: .spec.url, hub: .spec.http, whenToHub: '!self.endsWith(".git")', whenToSpoke: '!(`+isGit+`)'}`)
 }
 
 // has(p) reads whether p exists, but not its content.
 func TestPresenceIsAllThatHasReads(t *testing.T) {
 	t.Parallel()
 	guarded := two("{spec: {mode: enum A B, box: {size: integer, more: {x: string}}}}", "{spec: {mode: enum X Y, box: {size: integer, more: {x: string}}}}",
-		`- {field: .spec.mode, hub: .spec.mode, values: {A: X, B: X}, when: has(object.spec.box), whenHub: has(object.spec.box)}`)
+		`- {spoke: .spec.mode, hub: .spec.mode, values: {A: X, B: X}, whenToHub: has(object.spec.box), whenToSpoke: has(object.spec.box)}`)
 	computed := two("{spec: {box: {size: integer, more: {x: string}}}}", "{spec: {kind: string, box: {size: integer, more: {x: string}}}}",
 		`- {hub: .spec.kind, toHub: 'has(object.spec.box) ? "Boxed" : "Plain"'}`)
 	rows{
@@ -100,8 +100,8 @@ func TestSpecAndStatusAreNeverOneUnit(t *testing.T) {
 		`- {hub: .spec.weight, toHub: 'object.status.ready > 0 ? 100 : 0'}`)
 	both := two("{spec: {mode: enum A B C}, status: {mode: enum A B C, n: integer}}",
 		"{spec: {mode: enum X Y}, status: {mode: enum X Y, n: integer}}", `
-- {field: .spec.mode, hub: .spec.mode, values: {A: X, B: X, C: Y}, when: 'object.status.?n.orValue(0) < 100', whenHub: 'object.?status.?n.orValue(0) < 100'}
-- {field: .status.mode, hub: .status.mode, values: {A: X, B: X, C: Y}}`)
+- {spoke: .spec.mode, hub: .spec.mode, values: {A: X, B: X, C: Y}, whenToHub: 'object.status.?n.orValue(0) < 100', whenToSpoke: 'object.?status.?n.orValue(0) < 100'}
+- {spoke: .status.mode, hub: .status.mode, values: {A: X, B: X, C: Y}}`)
 	rows{
 		"status that is computed of spec is not written by an edit of that": {world: up, steps: []step{
 			create("v1", `{spec: {replicas: 1}, status: {phase: Failed}}`), edit("v1beta1", `{spec: {replicas: 2}}`),
@@ -127,9 +127,9 @@ func TestSpecAndStatusAreNeverOneUnit(t *testing.T) {
 // If another rule takes the name of a place in the other version, the two are unrelated.
 func TestAPlaceIsNotWhatHasItsName(t *testing.T) {
 	t.Parallel()
-	whole := two("{spec: {a: string, b: string, note: string}}", "{spec: {a: string, note: string}}", "- {field: .spec.b, hub: .spec.a}")
+	whole := two("{spec: {a: string, b: string, note: string}}", "{spec: {a: string, note: string}}", "- {spoke: .spec.b, hub: .spec.a}")
 	part := two("{spec: {a: {x: string, y: string}, b: {x: string, y: string}, note: string}}", "{spec: {a: {x: string, y: string}, z: string, note: string}}",
-		"- {field: .spec.b, hub: .spec.a}\n- {field: .spec.a.x, hub: .spec.z}")
+		"- {spoke: .spec.b, hub: .spec.a}\n- {spoke: .spec.a.x, hub: .spec.z}")
 	computed := two("{spec: {a: string, note: string}}", "{spec: {a: string, note: string}}",
 		`- {hub: .spec.a, toHub: 'object.?spec.note'}`)
 	rows{

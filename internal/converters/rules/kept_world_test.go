@@ -145,7 +145,7 @@ func (w world) file(tb testing.TB) []byte {
 		return by + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+by) + "\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\n"+
+	fmt.Fprintf(&text, "apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nmetadata: {name: things.example.com}\n"+
 		"spec:\n  hub: %s\n  versions:\n", w.hubVersion())
 	for _, name := range slices.Sorted(maps.Keys(w.schemas)) {
 		if name == w.hubVersion() {

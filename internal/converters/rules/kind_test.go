@@ -43,7 +43,7 @@ func (p pair) file() []byte {
 	indent := func(text, by string) string {
 		return by + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(text, "\t", "  ")), "\n", "\n"+by)
 	}
-	text := "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n  hub: v1\n"
+	text := "apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n  hub: v1\n"
 	if p.sets != "" {
 		text += "  ruleSets:\n" + indent(p.sets, "    ") + "\n"
 	}

@@ -51,7 +51,7 @@ func (k publicKind) benchmark(b *testing.B, name string) []float64 {
 		}
 	})
 	var medians []float64
-	for _, way := range []struct{ name, from, to string }{{"toHub", k.spoke, k.hub}, {"fromHub", k.hub, k.spoke}} {
+	for _, way := range []struct{ name, from, to string }{{"toHub", k.spoke, k.hub}, {"toSpoke", k.hub, k.spoke}} {
 		var counts []float64
 		b.Run(name+"/"+way.name, func(b *testing.B) {
 			counts = append(counts, k.overIdentity(b, texts[way.from], way.from, way.to))

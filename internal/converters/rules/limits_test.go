@@ -58,19 +58,19 @@ func dearObject(n int) string {
 // inputs are kept. Everything else is converted as usual.
 func TestACostLimitIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	const others = "\n- {field: '.spec.l[].c', hub: '.spec.l[].seconds', codec: DurationSeconds}" +
-		"\n- {field: .spec.z, hub: .spec.y, toHub: 'self + \"!\"', fromHub: 'self'}"
+	const others = "\n- {spoke: '.spec.l[].c', hub: '.spec.l[].seconds', codec: DurationSeconds}" +
+		"\n- {spoke: .spec.z, hub: .spec.y, toHub: 'self + \"!\"', toSpoke: 'self'}"
 	for name, test := range map[string]struct {
 		rule              string
 		thereFor, backFor bool // whether the limit is that of the conversion there, and of the one back
 	}{
-		"of an expression": {`toHub: '` + costly("self.lowerAscii()") + `', fromHub: self.upperAscii()`, true, false},
-		"of a guard":       {`when: '(` + costly(`"x"`) + `) == "x"'`, true, false},
-		"of the way back":  {`toHub: self.lowerAscii(), fromHub: '` + costly("self.upperAscii()") + `'`, false, true},
+		"of an expression": {`toHub: '` + costly("self.lowerAscii()") + `', toSpoke: self.upperAscii()`, true, false},
+		"of a guard":       {`whenToHub: '(` + costly(`"x"`) + `) == "x"'`, true, false},
+		"of the way back":  {`toHub: self.lowerAscii(), toSpoke: '` + costly("self.upperAscii()") + `'`, false, true},
 		"of both ways": { // where nothing has come of the first, the second has nothing to do
-			`toHub: '` + costly("self.lowerAscii()") + `', fromHub: '` + costly("self.upperAscii()") + `'`, true, false,
+			`toHub: '` + costly("self.lowerAscii()") + `', toSpoke: '` + costly("self.upperAscii()") + `'`, true, false,
 		},
-		"of the guard of the way back": {`whenHub: '(` + costly(`"x"`) + `) == "x"'`, false, true},
+		"of the guard of the way back": {`whenToSpoke: '(` + costly(`"x"`) + `) == "x"'`, false, true},
 	} {
 		for _, keys := range []string{"", ", name"} {
 			t.Run(name+keys, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 				kind := pair{
 					beta:  "{spec: {z: string, l: [{name: string, a: string, c: string}" + keys + "]}}",
 					v1:    "{spec: {y: string, l: [{name: string, b: string, seconds: integer}" + keys + "]}}",
-					rules: "- {field: '.spec.l[].a', hub: '.spec.l[].b', " + test.rule + "}" + others,
+					rules: "- {spoke: '.spec.l[].a', hub: '.spec.l[].b', " + test.rule + "}" + others,
 				}.kind(t)
 				for n, reached := range map[int]bool{90: false, 150: true} {
 					object := dearObject(n)
@@ -116,10 +116,10 @@ func TestACostLimitIsAllOrNothing(t *testing.T) {
 func TestACostLimitNextToDefaultsLosesNothing(t *testing.T) {
 	t.Parallel()
 	way := func(of string) string { return `'` + costly(of) + `'` }
-	of := func(toHub, fromHub string) world {
+	of := func(toHub, toSpoke string) world {
 		return two("{spec: {note: string, l: [{name: string, a: string}, name]}}",
 			"{spec: {note: string, size: integer = 1, l: [{name: string, b: 'string = \"none\"'}, name]}}",
-			`- {field: '.spec.l[].a', hub: '.spec.l[].b', toHub: `+toHub+`, fromHub: `+fromHub+`}`)
+			`- {spoke: '.spec.l[].a', hub: '.spec.l[].b', toHub: `+toHub+`, toSpoke: `+toSpoke+`}`)
 	}
 	steps := []step{
 		create("v1beta1", elements(150, "a: XY")), edit("v1", `{spec: {note: x}}`), shows("v1beta1", elements(150, "a: XY", "note: x")),
@@ -137,8 +137,8 @@ func TestACostLimitOfOneExpressionIsNoted(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {a: string, z: string}}", v1: "{spec: {n: integer, y: string}}",
-		rules: "- {field: .spec.a, hub: .spec.n, toHub: 'self.indexOf(self + \"!\")', fromHub: 'string(self)'}\n" +
-			"- {field: .spec.z, hub: .spec.y, toHub: self, fromHub: self}",
+		rules: "- {spoke: .spec.a, hub: .spec.n, toHub: 'self.indexOf(self + \"!\")', toSpoke: 'string(self)'}\n" +
+			"- {spoke: .spec.z, hub: .spec.y, toHub: self, toSpoke: self}",
 	}.kind(t)
 	for n, reached := range map[int]bool{100: false, 20_000: true} {
 		object := head("v1beta1", `,"spec":{"z":"z","a":"`+strings.Repeat("x", n)+`"}`)

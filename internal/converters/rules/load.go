@@ -90,9 +90,9 @@ func compile(ctx context.Context, k *binding.Kind) converters.Kind {
 		for rule := range s.Applied {
 			callsGo = callsGo || rule.Go != nil
 		}
-		toHub, fromHub := plan.Compile(s)
+		toHub, toSpoke := plan.Compile(s)
 		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
-			ToHub: toHub, FromHub: fromHub, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
+			ToHub: toHub, ToSpoke: toSpoke, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
 		}
 	}
 	schemas := make(map[string]*crdschema.Node, len(k.CRD.Versions))

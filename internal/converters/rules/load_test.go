@@ -13,7 +13,7 @@ import (
 // about would be missing in the other version.
 func TestMalformedDocumentsAreNotServed(t *testing.T) {
 	t.Parallel()
-	p := pair{beta: "spec: {a: string}", v1: "spec: {b: string}", rules: "- {field: .spec.a, hub: .spec.b}"}
+	p := pair{beta: "spec: {a: string}", v1: "spec: {b: string}", rules: "- {spoke: .spec.a, hub: .spec.b}"}
 	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
 	if err != nil {
 		t.Fatal(err)
@@ -24,14 +24,14 @@ func TestMalformedDocumentsAreNotServed(t *testing.T) {
 		kinds int
 	}{
 		"good":                        {good, 1},
-		"a rule set that is not used": {strings.Replace(good, "  hub: v1\n", "  hub: v1\n  ruleSets: {s: [{field: .a, hub: .b}]}\n", 1), 1},
+		"a rule set that is not used": {strings.Replace(good, "  hub: v1\n", "  hub: v1\n  ruleSets: {s: [{spoke: .a, hub: .b}]}\n", 1), 1},
 		"an anchor":                   {strings.Replace(good, "hub: v1\n", "hub: &v v1\n", 1), 1},
 		"a misspelt key":              {strings.Replace(good, "rules:", "rulez:", 1), 0},
 		"a key of a rule misspelt":    {strings.Replace(good, "hub: .spec.b", "hubb: .spec.b", 1), 0},
 		"rules twice":                 {good + "    rules: []\n", 0},
 		"a version twice":             {good + "  - name: v1beta1\n    rules: []\n", 0},
 		"an unknown unmapped":         {strings.Replace(good, "unmapped: Preserve", "unmapped: Keep", 1), 0},
-		"broken next to another":      {"apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nspecc: {}\n---\n" + good, 1},
+		"broken next to another":      {"apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nspecc: {}\n---\n" + good, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,9 +51,9 @@ func TestRulesThatShareDifferentPlacesLoad(t *testing.T) {
 	t.Parallel()
 	p := pair{
 		beta: "spec: {a: string, b: string}", v1: "spec: {x: string, y: string, z: string}",
-		rules: `- {field: .spec.a, hub: .spec.x, codec: Base64, whenHub: '!has(object.spec.z)'}
-- {field: .spec.b, hub: .spec.y, codec: Base64, whenHub: '!has(object.spec.z)'}
-- {field: {a: .spec.a, b: .spec.b}, hub: .spec.z, template: "{a}:{b}", whenHub: has(object.spec.z)}`,
+		rules: `- {spoke: .spec.a, hub: .spec.x, codec: Base64, whenToSpoke: '!has(object.spec.z)'}
+- {spoke: .spec.b, hub: .spec.y, codec: Base64, whenToSpoke: '!has(object.spec.z)'}
+- {spoke: {a: .spec.a, b: .spec.b}, hub: .spec.z, template: "{a}:{b}", whenToSpoke: has(object.spec.z)}`,
 	}
 	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
 	if err != nil {

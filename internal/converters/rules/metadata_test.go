@@ -10,10 +10,10 @@ func TestExpressionsSeeMetadataWithoutKeptValues(t *testing.T) {
 	t.Parallel()
 	kind := pair{
 		beta: "{spec: {seen: string, keep: string}}", v1: "{spec: {seen: string}}",
-		rules: `- field: .spec.seen
+		rules: `- spoke: .spec.seen
   hub: .spec.seen
   toHub: 'self.split(":")[0] + ":" + metadata.?name.orValue("none") + string(has(metadata.annotations)) + string(has(metadata.labels))'
-  fromHub: 'self.split(":")[0] + ":" + metadata.?name.orValue("none") + string(has(metadata.annotations)) + string(has(metadata.labels))'`,
+  toSpoke: 'self.split(":")[0] + ":" + metadata.?name.orValue("none") + string(has(metadata.annotations)) + string(has(metadata.labels))'`,
 	}.kind(t)
 	for metadata, want := range map[string]string{
 		`{}`:                              "x:nonefalsefalse",
@@ -37,7 +37,7 @@ func TestExpressionsDoNotSeeKeptValues(t *testing.T) {
 	const expression = `'self.split(":")[0] + ":" + (has(object.metadata.annotations) ? object.metadata.annotations.map(k, k).join(",") : "none")'`
 	kind := pair{
 		beta: "{spec: {seen: string}}", v1: "{spec: {seen: string}}",
-		rules: "- field: .spec.seen\n  hub: .spec.seen\n  toHub: " + expression + "\n  fromHub: " + expression,
+		rules: "- spoke: .spec.seen\n  hub: .spec.seen\n  toHub: " + expression + "\n  toSpoke: " + expression,
 	}.kind(t)
 	for metadata, want := range map[string]string{
 		`{"name":"x","annotations":{"a":"b","conversion.webhookd.io/v1.spec.other":"{}"}}`:            "x:a",

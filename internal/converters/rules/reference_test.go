@@ -60,8 +60,8 @@ func TestReferenceHasEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{
-		"field", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "fromHub", "use", "ruleSets", "default",
-		"hubDefault", "when", "whenHub", "drop", "go", "unmapped", "Not", "IntString", "NumberString", "BoolString",
+		"spoke", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "toSpoke", "use", "ruleSets", "defaultInSpoke",
+		"defaultInHub", "whenToHub", "whenToSpoke", "drop", "go", "unmapped", "String",
 		"DurationSeconds", "QuantityInt", "JSON", "YAML", "Base64", "[]", "{}", "[name]", "{name}", "[name=x]", "[0]", `["x/y"]`,
 	} {
 		if !bytes.Contains(page, []byte("`"+word+"`")) {
@@ -119,8 +119,8 @@ func newExample(t *testing.T, name, block string) example {
 	version := file.Conversions[0].Versions[0]
 	lists := version.Rules
 	for _, rule := range lists {
-		if rule.Field != nil {
-			beta = shape(beta, rule.Field)
+		if rule.Spoke != nil {
+			beta = shape(beta, rule.Spoke)
 		}
 		if rule.Hub != nil {
 			v1 = shape(v1, rule.Hub)
@@ -134,8 +134,8 @@ func newExample(t *testing.T, name, block string) example {
 }
 
 func dropOf(rule *syntax.Rule) []roundtrip.Drop {
-	if rule.Field != nil {
-		return []roundtrip.Drop{{From: "v1beta1", Path: rule.Field.Paths[0].Path.Text}}
+	if rule.Spoke != nil {
+		return []roundtrip.Drop{{From: "v1beta1", Path: rule.Spoke.Paths[0].Path.Text}}
 	}
 	return []roundtrip.Drop{{From: "v1", Path: rule.Hub.Paths[0].Path.Text}}
 }

@@ -14,11 +14,11 @@ func TestDefaultsAreNotEdits(t *testing.T) {
 	t.Parallel()
 	duration := pair{
 		beta: "{spec: {timeout: string}}", v1: "{spec: {timeoutSeconds: integer = 30}}",
-		rules: "- {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
+		rules: "- {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}",
 	}
 	text := pair{
 		beta: "{spec: {config: string}}", v1: "{spec: {config: {a: string, level: integer = 1}}}",
-		rules: "- {field: .spec.config, hub: .spec.config, codec: YAML}",
+		rules: "- {spoke: .spec.config, hub: .spec.config, codec: YAML}",
 	}
 	tests := map[string]struct {
 		pair
@@ -37,14 +37,14 @@ func TestDefaultsAreNotEdits(t *testing.T) {
 		"a text that no template matches": {
 			pair: pair{
 				beta: "{spec: {hostPort: string}}", v1: "{spec: {host: string, port: integer = 80}}",
-				rules: "- {field: .spec.hostPort, hub: {host: .spec.host, port: .spec.port}, template: '{host}:{port}'}",
+				rules: "- {spoke: .spec.hostPort, hub: {host: .spec.host, port: .spec.port}, template: '{host}:{port}'}",
 			},
 			beta: `{"hostPort":"h"}`,
 		},
 		"a text in a list": {
 			pair: pair{
 				beta: "{spec: {l: [{hp: string}]}}", v1: "{spec: {l: [{host: string, port: integer = 80}]}}",
-				rules: "- {field: '.spec.l[].hp', hub: {host: '.spec.l[].host', port: '.spec.l[].port'}, template: '{host}:{port}'}",
+				rules: "- {spoke: '.spec.l[].hp', hub: {host: '.spec.l[].host', port: '.spec.l[].port'}, template: '{host}:{port}'}",
 			},
 			beta: `{"l":[{"hp":"h"},{"hp":"g:1"}]}`,
 		},
@@ -59,7 +59,7 @@ func TestDefaultsAreNotEdits(t *testing.T) {
 		"the comments of a text that is an embedded resource": {
 			pair: pair{
 				beta: "{spec: {template: string}}", v1: "{spec: {template: embedded}}",
-				rules: "- {field: .spec.template, hub: .spec.template, codec: YAML}",
+				rules: "- {spoke: .spec.template, hub: .spec.template, codec: YAML}",
 			},
 			beta: `{"template":"apiVersion: v1 # why\nkind: Pod\nmetadata: {creationTimestamp: null}\n"}`,
 		},

@@ -8,13 +8,13 @@ import (
 
 // Conversion returns a Conversion. A field that is not in the CRD gives a finding.
 func Conversion(kind, field string) string {
-	return fmt.Sprintf(`apiVersion: conversion.webhookd.io/v1alpha1
+	return fmt.Sprintf(`apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: %ss.example.com}
 spec:
   hub: v1
   versions:
-  - {name: v1beta1, unmapped: Preserve, rules: [{field: .spec.%s, hub: .spec.size}]}
+  - {name: v1beta1, unmapped: Preserve, rules: [{spoke: .spec.%s, hub: .spec.size}]}
 `, strings.ToLower(kind), field)
 }
 

@@ -46,7 +46,7 @@ func TestP4Bombs(t *testing.T) {
 	for i, expression := range bombs() {
 		plural, kind := fmt.Sprintf("bombs%d", i), fmt.Sprintf("Bomb%d", i)
 		write(t, filepath.Join(rules, plural+".yaml"), conversionText(plural,
-			"    - field: .spec.text\n      hub: .spec.out\n      toHub: '"+expression+"'\n      fromHub: self\n"))
+			"    - spoke: .spec.text\n      hub: .spec.out\n      toHub: '"+expression+"'\n      toSpoke: self\n"))
 		write(t, filepath.Join(crds, plural+".yaml"), crdText(plural, kind,
 			"              text: {type: string, maxLength: 64}\n", "              out: {type: string, maxLength: 64}\n"))
 	}

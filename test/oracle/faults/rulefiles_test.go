@@ -23,7 +23,7 @@ func manyRules(t *testing.T, count int) (rules, crds string) {
 		for i := range rulesPerKind {
 			fmt.Fprintf(&here, "              old%d: {type: string}\n", i)
 			fmt.Fprintf(&there, "              new%d: {type: string}\n", i)
-			fmt.Fprintf(&list, "    - {field: .spec.old%d, hub: .spec.new%d}\n", i, i)
+			fmt.Fprintf(&list, "    - {spoke: .spec.old%d, hub: .spec.new%d}\n", i, i)
 		}
 		plural := fmt.Sprintf("things%d", kind)
 		write(t, filepath.Join(rules, plural+".yaml"), conversionText(plural, list.String()))
@@ -34,7 +34,7 @@ func manyRules(t *testing.T, count int) (rules, crds string) {
 
 // conversionText is a file of rules, which are a YAML list.
 func conversionText(plural, rules string) string {
-	return `apiVersion: conversion.webhookd.io/v1alpha1
+	return `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata:
   name: ` + plural + `.ruled.example.com

@@ -38,7 +38,7 @@ func TestP5RulesChangeUnderLoad(t *testing.T) {
 		}
 	}
 	good := func(g int) string {
-		text := fmt.Sprintf("    - {field: .spec.width, hub: .spec.g%d}\n", g)
+		text := fmt.Sprintf("    - {spoke: .spec.width, hub: .spec.g%d}\n", g)
 		for other := range generations {
 			if other != g {
 				text += fmt.Sprintf("    - {hub: .spec.g%d}\n", other)
@@ -107,13 +107,13 @@ func sameGeneration(out runtime.Object, err error) error {
 // badRules are some that webhookd must not take, each of them another one.
 func badRules(n int) string {
 	kinds := []string{
-		"    - {field: .spec.width, hub: .spec.absent%d}\n",
-		"    - {field: .spec.absent%d, hub: .spec.g0}\n",
-		"    - {field: .spec.width, hub: .spec.g0, unknown%d: x}\n",
-		"    - {field: .spec.width, hub: .spec.g0, toHub: 'self +', fromHub: 'self(%d'}\n",
-		"    - {field: [%d\n",
-		"    - {field: '.spec.width', hub: '.spec..g%d'}\n",
-		"    - &a%d {field: .spec.width, hub: .spec.g0}\n",
+		"    - {spoke: .spec.width, hub: .spec.absent%d}\n",
+		"    - {spoke: .spec.absent%d, hub: .spec.g0}\n",
+		"    - {spoke: .spec.width, hub: .spec.g0, unknown%d: x}\n",
+		"    - {spoke: .spec.width, hub: .spec.g0, toHub: 'self +', toSpoke: 'self(%d'}\n",
+		"    - {spoke: [%d\n",
+		"    - {spoke: '.spec.width', hub: '.spec..g%d'}\n",
+		"    - &a%d {spoke: .spec.width, hub: .spec.g0}\n",
 		"    no list %d\n",
 	}
 	return fmt.Sprintf(kinds[n%len(kinds)], n)

@@ -180,11 +180,11 @@ func (b *binder) ruleSet(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
 // bound.
 func (b *binder) find(r *Binding, p *pending) bool {
 	rule := p.rule
-	if rule.Field == nil && rule.Hub == nil {
+	if rule.Spoke == nil && rule.Hub == nil {
 		b.Unsure = true
 		return false
 	}
-	if rule.Set != "" && lacks(r.Base[OfSpoke], rule.Field) && lacks(r.Base[OfHub], rule.Hub) {
+	if rule.Set != "" && lacks(r.Base[OfSpoke], rule.Spoke) && lacks(r.Base[OfHub], rule.Hub) {
 		b.Lacking[rule] = true // the end of a recursive type: there is nothing to convert
 		return false
 	}

@@ -20,10 +20,10 @@ const (
 func (s Side) Other() Side { return 1 - s }
 
 // Key returns the name of the side in a rule.
-func (s Side) Key() string { return [...]string{"field", "hub"}[s] }
+func (s Side) Key() string { return [...]string{"spoke", "hub"}[s] }
 
 // In returns what a rule names on the side, or nil.
-func (s Side) In(r *syntax.Rule) *syntax.Place { return [...]*syntax.Place{r.Field, r.Hub}[s] }
+func (s Side) In(r *syntax.Rule) *syntax.Place { return [...]*syntax.Place{r.Spoke, r.Hub}[s] }
 
 // A Binding is the rules between a place of a version and a place of the hub: the whole objects, an
 // element of a list and its counterpart, or the places of a rule set. Paths of its rules start at
@@ -87,11 +87,11 @@ type Elements struct {
 }
 
 func howOf(r *syntax.Rule) How {
-	computed := r.ToHub != nil || r.FromHub != nil
+	computed := r.ToHub != nil || r.ToSpoke != nil
 	switch {
 	case r.Drop != nil:
 		return Drops
-	case r.Field == nil || r.Hub == nil:
+	case r.Spoke == nil || r.Hub == nil:
 		if computed {
 			return Computes
 		}
@@ -99,7 +99,7 @@ func howOf(r *syntax.Rule) How {
 	case r.Use != nil:
 		return Uses
 	case computed, r.Values != nil, r.HubValues != nil, r.Template != nil, r.Codec != nil, r.Go != nil,
-		len(r.Field.Paths) != 1, len(r.Hub.Paths) != 1:
+		len(r.Spoke.Paths) != 1, len(r.Hub.Paths) != 1:
 		return Converts
 	}
 	return Pairs
@@ -118,7 +118,7 @@ func (e *Elements) Paired() bool { return e.Has[OfSpoke] && e.Has[OfHub] }
 
 // DefaultOf returns the default of the rule's i-th place on a side, or nil.
 func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
-	literal := [...]*syntax.Literal{r.Syntax.Default, r.Syntax.HubDefault}[s]
+	literal := [...]*syntax.Literal{r.Syntax.DefaultInSpoke, r.Syntax.DefaultInHub}[s]
 	if name := r.Ends[s][i].Name; literal != nil && name != nil && name.Name != "" {
 		return literal.Member(name.Name)
 	}

@@ -58,7 +58,7 @@ func (b *binder) elementsOf(r *Binding, to Elements) *Elements {
 				s = OfHub
 			}
 			o := s.Other()
-			b.say(to.Rule.Pos, "list-with-two-counterparts", "convert one of them as a whole, with toHub and fromHub",
+			b.say(to.Rule.Pos, "list-with-two-counterparts", "convert one of them as a whole, with toHub and toSpoke",
 				"%s pairs the elements of %s with those of %s, and %s with those of %s", to.Rule,
 				r.Text(s, to.Ends[s].Segments), r.Text(o, to.Ends[o].Segments), e.Rule, r.Text(o, e.Ends[o].Segments))
 			return nil

@@ -79,7 +79,7 @@ func misfit(at *crdschema.Node, s syntax.Segment, part string) *Problem {
 	case crdschema.Object:
 		p.Hint = "write the name of a field"
 	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString, crdschema.Any:
-		p.Hint = "leave " + s.String() + " and what follows it out; a part of a value is taken with template, or with toHub and fromHub"
+		p.Hint = "leave " + s.String() + " and what follows it out; a part of a value is taken with template, or with toHub and toSpoke"
 	}
 	return p
 }

@@ -21,16 +21,16 @@ func TestRulesAreCountedAtEachPlace(t *testing.T) {
 	const places = 10
 	var rules, beta, v1 strings.Builder
 	for i := range places {
-		fmt.Fprintf(&rules, "    - {field: .a%d, hub: .b%d, use: s}\n", i, i)
+		fmt.Fprintf(&rules, "    - {spoke: .a%d, hub: .b%d, use: s}\n", i, i)
 		fmt.Fprintf(&beta, "a%d: {type: object, properties: {x: {type: string}}}, ", i)
 		fmt.Fprintf(&v1, "b%d: {type: object, properties: {z: {type: string}}}, ", i)
 	}
-	file, findings := syntax.Parse("rules.yaml", []byte(`apiVersion: conversion.webhookd.io/v1alpha1
+	file, findings := syntax.Parse("rules.yaml", []byte(`apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: widgets.example.com}
 spec:
   hub: v1
-  ruleSets: {s: [{field: .x, hub: .z}]}
+  ruleSets: {s: [{spoke: .x, hub: .z}]}
   versions:
   - name: v1beta1
     rules:

@@ -12,7 +12,7 @@ import (
 // elsewhere does not count, and the other way round.
 func (u *uniter) reads(rule *Rule) {
 	for from := OfSpoke; from <= OfHub; from++ {
-		keys := [2][2]string{{"toHub", "when"}, {"fromHub", "whenHub"}}[from]
+		keys := [2][2]string{{"toHub", "whenToHub"}, {"toSpoke", "whenToSpoke"}}[from]
 		reads := [2][]transform.Read{nil, rule.When[from].Reads()}
 		if way := rule.Transform[from]; way != nil {
 			reads[0] = way.Reads

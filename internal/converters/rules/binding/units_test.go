@@ -43,128 +43,128 @@ func unitsTests() []unitsTest {
 	return []unitsTest{
 		{
 			name: "a rule of one place each, and a place that is copied", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u}\n- {field: .spec.b}\n- {hub: .spec.v}",
+			rules: "- {spoke: .spec.a, hub: .spec.u}\n- {spoke: .spec.b}\n- {hub: .spec.v}",
 		},
 		{
 			name: "a text of parts", field: abc, hub: uvw,
-			rules: `- {field: .spec.a, hub: {h: .spec.u, p: .spec.v}, template: "{h}:{p}"}`,
+			rules: `- {spoke: .spec.a, hub: {h: .spec.u, p: .spec.v}, template: "{h}:{p}"}`,
 			want:  ".spec.a | .spec.u .spec.v",
 		},
 		{
 			name: "a union whose discriminator is computed", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: self.endsWith('.git'), whenHub: object.spec.w == 'Git'}\n" +
-				"- {field: .spec.a, hub: .spec.v, when: '!self.endsWith(\".git\")', whenHub: object.spec.w == 'HTTP'}\n" +
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: self.endsWith('.git'), whenToSpoke: object.spec.w == 'Git'}\n" +
+				"- {spoke: .spec.a, hub: .spec.v, whenToHub: '!self.endsWith(\".git\")', whenToSpoke: object.spec.w == 'HTTP'}\n" +
 				"- {hub: .spec.w, toHub: 'object.spec.a.endsWith(\".git\") ? \"Git\" : \"HTTP\"'}",
 			want: ".spec.a | .spec.u .spec.v .spec.w",
 		},
 		{
 			name: "rules that read one copied place", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: object.spec.d == 'a'}\n- {field: .spec.b, hub: .spec.v, when: object.spec.d == 'b'}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: object.spec.d == 'a'}\n- {spoke: .spec.b, hub: .spec.v, whenToHub: object.spec.d == 'b'}",
 			want:  ".spec.a .spec.b .spec.d | .spec.d .spec.u .spec.v",
 		},
 		{
 			name: "a rule that reads what another one names, at either end", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: object.spec.b == ''}\n- {field: .spec.b, hub: .spec.v}\n" +
-				"- {field: .spec.c, hub: .spec.w, whenHub: object.spec.v == ''}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: object.spec.b == ''}\n- {spoke: .spec.b, hub: .spec.v}\n" +
+				"- {spoke: .spec.c, hub: .spec.w, whenToSpoke: object.spec.v == ''}",
 			want: ".spec.a .spec.b .spec.c | .spec.u .spec.v .spec.w",
 		},
 		{
 			name: "presence joins nothing", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: has(object.spec.b)}\n- {field: .spec.b, hub: .spec.v}\n" +
-				"- {field: .spec.c, hub: .spec.w, when: has(object.spec.b) && has(object.spec.d)}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: has(object.spec.b)}\n- {spoke: .spec.b, hub: .spec.v}\n" +
+				"- {spoke: .spec.c, hub: .spec.w, whenToHub: has(object.spec.b) && has(object.spec.d)}",
 			want: ".spec.a has(.spec.b) | .spec.u has(.spec.v)\n.spec.c has(.spec.b) has(.spec.d) | .spec.w has(.spec.d) has(.spec.v)",
 		},
 		{
 			name: "presence of its own place", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: has(object.spec.a)}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: has(object.spec.a)}",
 		},
 		{
 			name: "a whole read", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, toHub: 'object.spec == object.spec ? self : \"\"', fromHub: self}\n- {field: .spec.b, hub: .spec.v}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, toHub: 'object.spec == object.spec ? self : \"\"', toSpoke: self}\n- {spoke: .spec.b, hub: .spec.v}",
 			want:  ".spec .spec.a .spec.b | .spec .spec.u .spec.v",
 		},
 		{
 			name: "a part of what a plain pair hands on", field: deep, hub: deeper,
-			rules: "- {field: .spec.p, hub: .spec.o}\n- {field: .spec.a, hub: .spec.u, when: object.spec.p.q.r == ''}",
+			rules: "- {spoke: .spec.p, hub: .spec.o}\n- {spoke: .spec.a, hub: .spec.u, whenToHub: object.spec.p.q.r == ''}",
 			want:  ".spec.a .spec.p.q.r | .spec.o.q.r .spec.u",
 		},
 		{
 			name: "two parts of one object", field: deep, hub: deeper,
-			rules: "- {field: .spec.p, hub: .spec.o}\n- {field: .spec.a, hub: .spec.u, when: object.spec.p.q.r == ''}\n" +
-				"- {field: .spec.type, hub: .spec.type, when: object.spec.p.q == object.spec.p.q}",
+			rules: "- {spoke: .spec.p, hub: .spec.o}\n- {spoke: .spec.a, hub: .spec.u, whenToHub: object.spec.p.q.r == ''}\n" +
+				"- {spoke: .spec.type, hub: .spec.type, whenToHub: object.spec.p.q == object.spec.p.q}",
 			want: ".spec.a .spec.p.q .spec.p.q.r .spec.type | .spec.o.q .spec.o.q.r .spec.type .spec.u",
 		},
 		{
 			name: "a part of what a rule converts", field: deep, hub: uvw,
-			rules: "- {field: .spec.p, hub: .spec.u, codec: JSON}\n- {field: .spec.a, hub: .spec.v, when: object.spec.p.q.r == ''}",
+			rules: "- {spoke: .spec.p, hub: .spec.u, codec: JSON}\n- {spoke: .spec.a, hub: .spec.v, whenToHub: object.spec.p.q.r == ''}",
 			want:  ".spec.a .spec.p | .spec.u .spec.v",
 		},
 		{
 			name: "what cannot be edited", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: metadata.name == 'a' && object.kind == 'b' && metadata.generation > 1}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: metadata.name == 'a' && object.kind == 'b' && metadata.generation > 1}",
 		},
 		{
 			name: "labels", field: abc, hub: uvw,
-			rules: "- {field: .spec.a, hub: .spec.u, when: '\"l\" in metadata.labels'}\n- {field: .spec.b, hub: '.metadata.labels.l'}\n" +
-				"- {field: .spec.c, hub: .spec.w, toHub: 'metadata == metadata ? self : \"\"', fromHub: self}",
+			rules: "- {spoke: .spec.a, hub: .spec.u, whenToHub: '\"l\" in metadata.labels'}\n- {spoke: .spec.b, hub: '.metadata.labels.l'}\n" +
+				"- {spoke: .spec.c, hub: .spec.w, toHub: 'metadata == metadata ? self : \"\"', toSpoke: self}",
 			want: ".spec.a has(.metadata.labels.l) | .spec.u\n" +
 				".metadata.annotations .metadata.labels .spec.c | .metadata.annotations .metadata.labels .spec.w",
 		},
 		{
 			name: "all of the object", field: status, hub: status,
-			rules: "- {field: .spec.a, hub: .spec.a, when: object == object}\n- {field: .status.b, hub: .status.b, when: object == object}",
+			rules: "- {spoke: .spec.a, hub: .spec.a, whenToHub: object == object}\n- {spoke: .status.b, hub: .status.b, whenToHub: object == object}",
 			want: ".metadata.annotations .metadata.labels .spec .spec.a | .metadata.annotations .metadata.labels .spec .spec.a\n" +
 				".status .status.b | .status .status.b",
 		},
 		{
 			name: "spec and status are never joined", field: status, hub: status,
-			rules: "- {field: .status.a, hub: .status.b, when: object.spec.a == '' && object.status.c == ''}\n" +
-				"- {field: .spec.a, hub: .spec.b, when: has(object.status.a)}\n- {field: .spec.b, hub: .spec.a, whenHub: object.spec.b == ''}",
+			rules: "- {spoke: .status.a, hub: .status.b, whenToHub: object.spec.a == '' && object.status.c == ''}\n" +
+				"- {spoke: .spec.a, hub: .spec.b, whenToHub: has(object.status.a)}\n- {spoke: .spec.b, hub: .spec.a, whenToSpoke: object.spec.b == ''}",
 			want: ".status.a .status.c | .status.b .status.c\n.spec.a .spec.b | .spec.a .spec.b",
 		},
 		{
 			name: "a rule between spec and status", field: status, hub: status,
-			rules: "- {field: {s: .spec.a, t: .status.a}, hub: {s: .status.b, t: .spec.b}}\n- {field: .spec.b, hub: .spec.a, when: object.spec.a == ''}",
+			rules: "- {spoke: {s: .spec.a, t: .status.a}, hub: {s: .status.b, t: .spec.b}}\n- {spoke: .spec.b, hub: .spec.a, whenToHub: object.spec.a == ''}",
 			want:  ".spec.a .spec.b | .spec.a .spec.b",
 		},
 		{
 			name: "elements have units of their own", field: lists,
-			rules: "- {field: '.spec.l[].a', hub: '.spec.l[].b'}\n- {field: {k: '.spec.l[].b', n: '.spec.l[].kind'}, hub: '.spec.l[].a', template: '{k}:{n}'}\n" +
-				"- {field: '.spec.m{}.a', hub: '.spec.m{}.a', when: self == ''}",
+			rules: "- {spoke: '.spec.l[].a', hub: '.spec.l[].b'}\n- {spoke: {k: '.spec.l[].b', n: '.spec.l[].kind'}, hub: '.spec.l[].a', template: '{k}:{n}'}\n" +
+				"- {spoke: '.spec.m{}.a', hub: '.spec.m{}.a', whenToHub: self == ''}",
 			want: "in .spec.l[]: .b .kind | .a",
 		},
 		{
 			name: "elements that read outside", field: lists,
-			rules: "- {field: '.spec.l[name].a', hub: '.spec.l[name].b', when: 'object.spec.mode == \"x\" && object.spec.l.exists(e, e.kind == \"y\")'}\n" +
-				"- {field: .spec.first, hub: .spec.mode}",
+			rules: "- {spoke: '.spec.l[name].a', hub: '.spec.l[name].b', whenToHub: 'object.spec.mode == \"x\" && object.spec.l.exists(e, e.kind == \"y\")'}\n" +
+				"- {spoke: .spec.first, hub: .spec.mode}",
 			want: "in .spec.l[name]: .a | .b (.spec.l[].kind .spec.mode | .spec.l[].kind)",
 		},
 		{
 			name: "rules that read elements", field: lists,
-			rules: "- {field: .spec.first, hub: .spec.first, when: 'object.spec.l.exists(e, e.a == self)', whenHub: '\"k\" in object.spec.m'}\n" +
-				"- {field: '.spec.l[].a', hub: '.spec.l[].b'}",
+			rules: "- {spoke: .spec.first, hub: .spec.first, whenToHub: 'object.spec.l.exists(e, e.a == self)', whenToSpoke: '\"k\" in object.spec.m'}\n" +
+				"- {spoke: '.spec.l[].a', hub: '.spec.l[].b'}",
 			want: ".spec.first .spec.l[].a has(.spec.m.k) | .spec.first .spec.l[].b has(.spec.m.k)",
 		},
 		{
 			name: "picked elements", field: lists,
-			rules: "- {field: .spec.first, hub: '.spec.l[name=one].a'}\n- {field: .spec.mode, hub: '.spec.l[name=two].a'}\n- {hub: '.spec.l[]'}\n" +
-				"- {hub: '.spec.l[name=three].b'}\n- {field: '.spec.m{}.a', drop: no}\n- {field: .spec.l, drop: no}",
+			rules: "- {spoke: .spec.first, hub: '.spec.l[name=one].a'}\n- {spoke: .spec.mode, hub: '.spec.l[name=two].a'}\n- {hub: '.spec.l[]'}\n" +
+				"- {hub: '.spec.l[name=three].b'}\n- {spoke: '.spec.m{}.a', drop: no}\n- {spoke: .spec.l, drop: no}",
 		},
 		{
 			name: "picked elements that an expression goes through", field: lists,
-			rules: "- {field: .spec.first, hub: '.spec.l[name=one].a'}\n- {field: .spec.mode, hub: '.spec.mode', whenHub: 'object.spec.l.exists(e, e.a == \"\")'}",
+			rules: "- {spoke: .spec.first, hub: '.spec.l[name=one].a'}\n- {spoke: .spec.mode, hub: '.spec.mode', whenToSpoke: 'object.spec.l.exists(e, e.a == \"\")'}",
 			want:  ".spec.first .spec.l[].a .spec.mode | .spec.l[].a .spec.l[name=one].a .spec.mode",
 		},
 		{
 			name: "a rule set", field: deep, hub: deeper,
-			rules: "- {field: .spec.p, hub: .spec.o, use: Set}\n- {field: .spec.a, hub: .spec.u, when: object.spec.p.q.r == '' && has(object.spec.p.q.s)}",
+			rules: "- {spoke: .spec.p, hub: .spec.o, use: Set}\n- {spoke: .spec.a, hub: .spec.u, whenToHub: object.spec.p.q.r == '' && has(object.spec.p.q.s)}",
 			want: ".spec.a .spec.p.q.r has(.spec.p.q.s) | .spec.o.q.s .spec.u has(.spec.o.q.r)\n" +
 				"in .spec.p: .q.r .q.s | .q.r .q.s (.spec.type | .spec.type)",
 		},
 		{
 			name:  "a rule set that is used twice below one place without a schema",
 			field: "spec: {type: object, properties: {p: {x-kubernetes-preserve-unknown-fields: true}, type: {type: string}}}",
-			rules: "- {field: .spec.p.a, hub: .spec.p.a, use: Set}\n- {field: .spec.p.b, hub: .spec.p.b, use: Set}",
+			rules: "- {spoke: .spec.p.a, hub: .spec.p.a, use: Set}\n- {spoke: .spec.p.b, hub: .spec.p.b, use: Set}",
 			want:  "in .spec.p.a: .q.r | .q.s (.spec.p.q.s .spec.type | .spec.p.q.s .spec.type)",
 		},
 	}
@@ -223,9 +223,9 @@ spec:
 	sets := ""
 	if strings.Contains(tt.rules, "use: Set") {
 		sets = "\n  ruleSets:\n    Set:" +
-			"\n    - {field: .q.r, hub: .q.s, when: object.spec.type == '' && object.spec.p.q.s == ''}\n    - {field: .q.s, hub: .q.r}"
+			"\n    - {spoke: .q.r, hub: .q.s, whenToHub: object.spec.type == '' && object.spec.p.q.s == ''}\n    - {spoke: .q.s, hub: .q.r}"
 	}
-	return crds[0], []byte(`apiVersion: conversion.webhookd.io/v1alpha1
+	return crds[0], []byte(`apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: things.example.com}
 spec:
@@ -240,7 +240,7 @@ spec:
 func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool) []*binding.Binding {
 	t.Helper()
 	swap := func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) { return in, nil }
-	env, err := transform.NewEnv(map[string]transform.GoFunc{"example.com/window": {ToHub: swap, FromHub: swap}})
+	env, err := transform.NewEnv(map[string]transform.GoFunc{"example.com/window": {ToHub: swap, ToSpoke: swap}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (c *checker) neverApplied(k *binding.Kind) {
 			if !lacking || slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
 				continue
 			}
-			place := rule.Field
+			place := rule.Spoke
 			if place == nil {
 				place = rule.Hub
 			}

@@ -27,7 +27,7 @@ spec:
   - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: FIELD}}}}
 `
 
-const rules = `apiVersion: conversion.webhookd.io/v1alpha1
+const rules = `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: NAMEs.example.com}
 spec:
@@ -119,10 +119,10 @@ func TestRecursionEndsWhereNothingIsKnown(t *testing.T) {
 	const tree = "{type: object, properties: {tree: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
 	text := []byte(strings.ReplaceAll(strings.Replace(rules, "  versions:", `  ruleSets:
     Node:
-    - {field: .size, hub: .length}
-    - {field: ".children[]", hub: ".children[]", use: Node}
-    - {field: .left, hub: .right, use: Node}
-  versions:`, 1), "NAME", "widget") + "    rules:\n    - {field: .spec.tree, hub: .spec.tree, use: Node}\n")
+    - {spoke: .size, hub: .length}
+    - {spoke: ".children[]", hub: ".children[]", use: Node}
+    - {spoke: .left, hub: .right, use: Node}
+  versions:`, 1), "NAME", "widget") + "    rules:\n    - {spoke: .spec.tree, hub: .spec.tree, use: Node}\n")
 	widget := parseCRD(t, "widget", tree, tree)
 	set, got := load(t, []*crdschema.CRD{widget}, engine.Options{}, engine.Source{Name: "a.yaml", Text: text})
 	if len(got) > 0 {
@@ -141,7 +141,7 @@ func BenchmarkCheck(b *testing.B) {
 		fmt.Fprintf(&hub, "f%d: {type: string}, ", i)
 		if i < 40 {
 			fmt.Fprintf(&field, "g%d: {type: string}, ", i)
-			fmt.Fprintf(&list, "    - {field: .spec.g%d, hub: .spec.f%d}\n", i, i)
+			fmt.Fprintf(&list, "    - {spoke: .spec.g%d, hub: .spec.f%d}\n", i, i)
 		} else {
 			fmt.Fprintf(&field, "f%d: {type: string}, ", i)
 		}

@@ -83,5 +83,5 @@ func losesNothing(t *testing.T, set *engine.Set) {
 // swapping has the function that `go` may name.
 func swapping() map[string]transform.GoFunc {
 	nothing := func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) { return in, nil }
-	return map[string]transform.GoFunc{"swap": {ToHub: nothing, FromHub: nothing}}
+	return map[string]transform.GoFunc{"swap": {ToHub: nothing, ToSpoke: nothing}}
 }

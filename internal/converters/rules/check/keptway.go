@@ -60,7 +60,7 @@ func partsOf(r *syntax.Rule, to binding.Side) map[string]string {
 	parts := map[string]string{}
 	for part, text := range map[string]*syntax.Text{
 		"template": r.Template, "absent": r.Absent, "codec": r.Codec, "go": r.Go, guardKey(binding.OfHub): guardOf(r, to),
-		computeKey(binding.OfHub): [...]*syntax.Text{r.FromHub, r.ToHub}[to],
+		computeKey(binding.OfHub): [...]*syntax.Text{r.ToSpoke, r.ToHub}[to],
 	} {
 		if text != nil {
 			parts[part] = strings.Join(strings.Fields(text.Value), " ")

@@ -155,9 +155,9 @@ func (m *mutator) member(s *shape, name string, v *shape, f, hub string) {
 	fresh := m.name()
 	options := ""
 	if m.chance(6) {
-		options = ", " + m.pick("default", "hubDefault") + ": " + m.pick("A", "1", "true", "null", "{}")
+		options = ", " + m.pick("defaultInSpoke", "defaultInHub") + ": " + m.pick("A", "1", "true", "null", "{}")
 	}
-	pair := func(to, more string) { m.say("{field: '%s', hub: '%s%s'%s%s}", f, hub, to, more, options) }
+	pair := func(to, more string) { m.say("{spoke: '%s', hub: '%s%s'%s%s}", f, hub, to, more, options) }
 	put := func(name string, v *shape) { s.members[name] = v }
 	str, integer := &shape{kind: "{type: string}"}, &shape{kind: "{type: integer}"}
 	delete(s.members, name)
@@ -166,14 +166,14 @@ func (m *mutator) member(s *shape, name string, v *shape, f, hub string) {
 	switch n := m.r.IntN(12); {
 	case n == 0: // gone
 		if m.chance(2) {
-			m.say("{field: '%s'%s}", f, m.pick("", "", ", drop: no use"))
+			m.say("{spoke: '%s'%s}", f, m.pick("", "", ", drop: no use"))
 		}
 	case n == 1: // nested
 		put(fresh, &shape{kind: "object", members: map[string]*shape{"in": v, "x": str}, required: map[string]bool{}})
 		pair("."+fresh+".in", "")
 	case n == 2 && v.kind == "list":
 		put(fresh, &shape{kind: "list", items: &shape{kind: "object", members: map[string]*shape{"v": v.items}}})
-		m.say("{field: '%s[]', hub: '%s.%s[].v'}", f, hub, fresh)
+		m.say("{spoke: '%s[]', hub: '%s.%s[].v'}", f, hub, fresh)
 	case n <= 3 && v.kind == "map":
 		m.mapped(s, v, f, hub, fresh)
 	case n <= 4: // the first element
@@ -187,7 +187,7 @@ func (m *mutator) member(s *shape, name string, v *shape, f, hub string) {
 	case n <= 7 && !strings.HasPrefix(v.kind, "{"), n <= 8: // renamed
 		put(fresh, v)
 		s.required[fresh] = required
-		pair("."+fresh, m.pick("", "", ", when: 'true', whenHub: 'true'"))
+		pair("."+fresh, m.pick("", "", ", whenToHub: 'true', whenToSpoke: 'true'"))
 	default:
 		m.computed(s, v, f, hub, fresh, str, integer)
 	}
@@ -202,11 +202,11 @@ func (m *mutator) mapped(s, v *shape, f, hub, fresh string) {
 	s.members[fresh] = &shape{kind: "list", key: "key", items: items}
 	if v.items.kind == "object" && v.items.members["key"] == nil {
 		maps.Copy(items.members, v.items.members)
-		m.say("{field: '%s{key}', hub: '%s.%s[key]'}", f, hub, fresh)
+		m.say("{spoke: '%s{key}', hub: '%s.%s[key]'}", f, hub, fresh)
 		return
 	}
 	items.members["value"] = v.items
-	m.say("{field: '%s{key}', hub: '%s.%s[key].value'}", f, hub, fresh)
+	m.say("{spoke: '%s{key}', hub: '%s.%s[key].value'}", f, hub, fresh)
 }
 
 // computed replaces a value with another scalar.
@@ -217,23 +217,23 @@ func (m *mutator) computed(s, v *shape, f, hub, fresh string, str, integer *shap
 		other = &shape{kind: "{type: string, enum: [X, Z, B]}"}
 		rule = "values: " + m.pick("{A: X, B: Z}", "{A: X, B: X, C: Z}", "{A: X}") + m.pick("", ", hubValues: {Z: A}")
 	case strings.Contains(v.kind, "integer"):
-		rule = m.pick("codec: IntString", `toHub: 'string(self)', fromHub: 'int(self)'`, `toHub: 'self > 0 ? string(self) : ""', fromHub: '7'`)
+		rule = m.pick("codec: String", `toHub: 'string(self)', toSpoke: 'int(self)'`, `toHub: 'self > 0 ? string(self) : ""', toSpoke: '7'`)
 	case strings.Contains(v.kind, "boolean"):
-		rule = "codec: BoolString"
+		rule = "codec: String"
 	case strings.Contains(v.kind, "string}"), strings.Contains(v.kind, "nullable"):
 		if m.chance(2) {
 			s.members[fresh], s.members[fresh+"b"] = str, str
 			absent := m.pick("", `, absent: "-"`)
-			m.say(`{field: '%s', hub: {x: '%s.%s', y: '%s.%sb'}, template: "{x}:{y}"%s}`, f, hub, fresh, hub, fresh, absent)
+			m.say(`{spoke: '%s', hub: {x: '%s.%s', y: '%s.%sb'}, template: "{x}:{y}"%s}`, f, hub, fresh, hub, fresh, absent)
 			return
 		}
 		other = m.pickShape(str, integer)
-		rule = m.pick("codec: DurationSeconds", "codec: QuantityInt", "codec: Base64", `toHub: 'self + "!"', fromHub: 'self.replace("!", "")'`)
+		rule = m.pick("codec: DurationSeconds", "codec: QuantityInt", "codec: Base64", `toHub: 'self + "!"', toSpoke: 'self.replace("!", "")'`)
 	default:
 		rule = "codec: " + m.pick("JSON", "YAML")
 	}
 	s.members[fresh] = other
-	m.say("{field: '%s', hub: '%s.%s', %s}", f, hub, fresh, rule)
+	m.say("{spoke: '%s', hub: '%s.%s', %s}", f, hub, fresh, rule)
 }
 
 func (m *mutator) pickShape(of ...*shape) *shape { return of[m.r.IntN(len(of))] }
@@ -249,17 +249,17 @@ func (m *mutator) noise(crd *crdschema.CRD) {
 		fp, hp := f[m.r.IntN(len(f))], h[m.r.IntN(len(h))]
 		switch m.r.IntN(7) {
 		case 0:
-			m.say("{field: '%s'}", fp)
+			m.say("{spoke: '%s'}", fp)
 		case 1:
 			m.say("{hub: '%s'}", hp)
 		case 2:
-			m.say("{field: '%s', hub: '%s', codec: %s}", fp, hp, m.pick("IntString", "JSON", "BoolString", "Not"))
+			m.say("{spoke: '%s', hub: '%s', codec: %s}", fp, hp, m.pick("String", "JSON", "YAML", "Base64"))
 		case 3:
-			m.say("{field: '%s', hub: '%s', hubDefault: %s, default: %s}", fp, hp, m.pick("A", "1", "{}", "[]"), m.pick("A", "1", "{}", "[]"))
+			m.say("{spoke: '%s', hub: '%s', defaultInHub: %s, defaultInSpoke: %s}", fp, hp, m.pick("A", "1", "{}", "[]"), m.pick("A", "1", "{}", "[]"))
 		case 4:
 			m.say("{hub: '%s', toHub: '%s'}", hp, m.pick(`"A"`, "1", `has(object.spec) ? "B" : "A"`, "optional.none()"))
 		default:
-			m.say("{field: '%s', hub: '%s'}", fp, hp)
+			m.say("{spoke: '%s', hub: '%s'}", fp, hp)
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 func sides() [2]binding.Side { return [2]binding.Side{binding.OfSpoke, binding.OfHub} }
 
 // defaultKey returns the key of a rule that gives a side a value where the other side gives none.
-func defaultKey(s binding.Side) string { return [...]string{"default", "hubDefault"}[s] }
+func defaultKey(s binding.Side) string { return [...]string{"defaultInSpoke", "defaultInHub"}[s] }
 
 // guardKey returns the key of the condition under which a rule writes its place on a side.
-func guardKey(s binding.Side) string { return [...]string{"whenHub", "when"}[s] }
+func guardKey(s binding.Side) string { return [...]string{"whenToSpoke", "whenToHub"}[s] }
 
 // computeKey returns the key of the expression that computes a side.
-func computeKey(s binding.Side) string { return [...]string{"fromHub", "toHub"}[s] }
+func computeKey(s binding.Side) string { return [...]string{"toSpoke", "toHub"}[s] }
 
 func defaultOf(r *syntax.Rule, s binding.Side) *syntax.Literal {
-	return [...]*syntax.Literal{r.Default, r.HubDefault}[s]
+	return [...]*syntax.Literal{r.DefaultInSpoke, r.DefaultInHub}[s]
 }
 
 func guardOf(r *syntax.Rule, s binding.Side) *syntax.Text {
-	return [...]*syntax.Text{r.WhenHub, r.When}[s]
+	return [...]*syntax.Text{r.WhenToSpoke, r.WhenToHub}[s]
 }
 
 // guarded reports whether a rule writes its place on a side only under a condition.

@@ -94,7 +94,7 @@ func (w *walker) suggest(v visit) string {
 	found := v.binding.Text(w.dst, append(slices.Clone(parent), syntax.Segment{Kind: syntax.Field, Name: near}))
 	var paths [2]string
 	paths[w.src], paths[w.dst] = v.binding.Text(w.src, v.path), found
-	return fmt.Sprintf("is it %s in %s? add {field: %s, hub: %s}", found, w.Names[w.dst],
+	return fmt.Sprintf("is it %s in %s? add {spoke: %s, hub: %s}", found, w.Names[w.dst],
 		syntax.Quoted(paths[binding.OfSpoke]), syntax.Quoted(paths[binding.OfHub]))
 }
 
@@ -162,7 +162,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 		target += " (" + to + ")"
 	}
 	if !transform.Related(src, dst) {
-		return fmt.Sprintf("%s is %s, but %s in %s: add a rule with codec, template or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+		return fmt.Sprintf("%s is %s, but %s in %s: add a rule with codec, template or toHub/toSpoke", from, src.Kind(), dst.Kind(), target), ""
 	}
 	missing := slices.DeleteFunc(slices.Clone(src.Enum()), func(value string) bool {
 		return value == "null" || transform.Admits(dst, []byte(value))
@@ -183,7 +183,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 	case src.Kind() == crdschema.Map || src.Kind() == crdschema.Object:
 		return fmt.Sprintf("%s is %s, but %s in %s: add a rule", from, src.Kind(), dst.Kind(), target), ""
 	case src.Kind() != dst.Kind():
-		return fmt.Sprintf("%s may be %s, but is %s in %s: add a rule with codec or toHub/fromHub", from, src.Kind(), dst.Kind(), target), ""
+		return fmt.Sprintf("%s may be %s, but is %s in %s: add a rule with codec or toHub/toSpoke", from, src.Kind(), dst.Kind(), target), ""
 	}
 	return "", ""
 }

@@ -28,7 +28,7 @@ type Converter struct {
 
 // A Spoke is a version: its programs to the hub and from it, and the layouts of both.
 type Spoke struct {
-	ToHub, FromHub *plan.Program
+	ToHub, ToSpoke *plan.Program
 	Layout, Hub    *keep.Layout
 }
 
@@ -56,8 +56,8 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, call
 		}
 	}
 	for name, s := range spokes {
-		add(name, hub, s.ToHub, s.FromHub, s.Layout, s.Hub)
-		add(hub, name, s.FromHub, s.ToHub, s.Hub, s.Layout)
+		add(name, hub, s.ToHub, s.ToSpoke, s.Layout, s.Hub)
+		add(hub, name, s.ToSpoke, s.ToHub, s.Hub, s.Layout)
 	}
 	return c
 }

@@ -29,7 +29,7 @@ func findings() ([]finding.Finding, map[string][]byte) {
 	}
 	typo := finding.Finding{
 		Pos: finding.Position{File: rules, Line: 2, Column: 20}, EndColumn: 25, Code: "no-such-field",
-		Message: "field path .spec.größe.x: no such field in v1", Hint: "did you mean .spec.grosse?",
+		Message: "spoke path .spec.größe.x: no such field in v1", Hint: "did you mean .spec.grosse?",
 	}
 	return []finding.Finding{
 		{Pos: finding.Position{File: rules, Line: 3, Column: 300}, Code: "too-long", Message: "a column far out"},

@@ -52,11 +52,11 @@ func (w *walk) rules(rules []*syntax.Rule, below [2]string, depth int) {
 			continue
 		}
 		w.rule(r, below)
-		if r.Use == nil || r.Field == nil || r.Hub == nil || depth == deepest {
+		if r.Use == nil || r.Spoke == nil || r.Hub == nil || depth == deepest {
 			continue
 		}
 		if set := w.conversion.RuleSet(strings.TrimSpace(r.Use.Value)); set != nil {
-			next := [2]string{below[ofField] + r.Field.Paths[0].Path.String(), below[ofHub] + r.Hub.Paths[0].Path.String()}
+			next := [2]string{below[ofField] + r.Spoke.Paths[0].Path.String(), below[ofHub] + r.Hub.Paths[0].Path.String()}
 			w.rules(set.Rules, next, depth+1)
 		}
 	}
@@ -64,7 +64,7 @@ func (w *walk) rules(rules []*syntax.Rule, below [2]string, depth int) {
 
 // rule adds what a rule says of its places.
 func (w *walk) rule(r *syntax.Rule, below [2]string) {
-	places := [2]*syntax.Place{r.Field, r.Hub}
+	places := [2]*syntax.Place{r.Spoke, r.Hub}
 	literals := literalsOf(r)
 	for side, place := range places {
 		if place == nil {
@@ -74,7 +74,7 @@ func (w *walk) rule(r *syntax.Rule, below [2]string) {
 			path := below[side] + named.Path.String()
 			w.add(side, path, nil)
 			w.add(side, path, literals)
-			w.add(side, path, fallback([2]*syntax.Literal{r.Default, r.HubDefault}[side], place, named.Name))
+			w.add(side, path, fallback([2]*syntax.Literal{r.DefaultInSpoke, r.DefaultInHub}[side], place, named.Name))
 		}
 		for path, texts := range objectPaths(r) {
 			w.add(side, path, texts)
@@ -110,7 +110,7 @@ func (w *walk) mappings(r *syntax.Rule, below [2]string) {
 			texts = append(texts, near(string(value.JSON))...)
 		}
 	}
-	for side, place := range [2]*syntax.Place{r.Field, r.Hub} {
+	for side, place := range [2]*syntax.Place{r.Spoke, r.Hub} {
 		if place != nil {
 			w.add(side, below[side]+place.Paths[0].Path.String(), texts)
 		}
@@ -139,14 +139,14 @@ func fallback(l *syntax.Literal, place *syntax.Place, name string) []string {
 
 // template adds texts that match or nearly match a template, and parts with its separators in them.
 func (w *walk) template(r *syntax.Rule, below [2]string) {
-	if r.Template == nil || r.Field == nil || r.Hub == nil {
+	if r.Template == nil || r.Spoke == nil || r.Hub == nil {
 		return
 	}
 	whole, parts := ofField, ofHub
-	if r.Field.Named {
+	if r.Spoke.Named {
 		whole, parts = ofHub, ofField
 	}
-	places := [2]*syntax.Place{r.Field, r.Hub}
+	places := [2]*syntax.Place{r.Spoke, r.Hub}
 	absent := ""
 	if r.Absent != nil {
 		absent = r.Absent.Value
@@ -200,11 +200,9 @@ func quoted(texts ...string) []string {
 // codecTexts returns texts that a codec accepts on either side, and ones that it does not.
 func codecTexts(codec string) []string {
 	byCodec := map[string][]string{
-		"Not":       {"true", "false"},
-		"IntString": append(quoted("5", "05", "-5", "+5", "-0", "0", " 5", "5 ", "1e3", "5.0", "0x10", "9223372036854775807", "9223372036854775808", "five", ""), "0", "-5", "5", "9223372036854775807"),
-		"NumberString": append(quoted("1.5", "1.50", "1e3", "1E3", ".5", "5.", "-0", "NaN", "1_000", "0.1", "", "many"), "1.5", "0", "-1", "1000",
-			"0.1"),
-		"BoolString":      append(quoted("true", "false", "True", "TRUE", "yes", "1", "0", "t", ""), "true", "false"),
+		"String": append(quoted("5", "05", "-5", "+5", "-0", "0", " 5", "5 ", "1e3", "5.0", "0x10", "9223372036854775807", "9223372036854775808", "five", "",
+			"1.5", "1.50", "1e3", "1E3", ".5", "5.", "-0", "NaN", "1_000", "0.1", "", "many",
+			"true", "false", "True", "TRUE", "yes", "1", "0", "t", ""), "0", "-5", "5", "9223372036854775807", "1.5", "-1", "1000", "0.1", "true", "false"),
 		"DurationSeconds": append(quoted("90s", "1m30s", "1.5s", "1h0m0s", "1h", "0s", "0", "-1m0s", "-90s", "1500ms", "90", "1d", "2562048h", ""), "90", "0", "-60", "3600", "9223372037"),
 		"QuantityInt":     append(quoted("1k", "1000", "1Ki", "1024", "0.5", "100m", "1e3", "-1", "0", "2Gi", "1.0", "9223372036854775807", "10E", "much", ""), "1000", "0", "-1", "1024", "9223372036854775807"),
 		"JSON": append(quoted(`{"a":1}`, `{ "a": 1.0 }`, `{"b":2,"a":1}`, `{"a":1,"a":2}`, `[1,2]`, `"x"`, `null`, `{`, ``, `1`, `true x`), `{}`,
@@ -219,7 +217,7 @@ func codecTexts(codec string) []string {
 // literalsOf returns the strings in a rule's expressions, and others that contain them.
 func literalsOf(r *syntax.Rule) []string {
 	var texts []string
-	for _, text := range []*syntax.Text{r.ToHub, r.FromHub, r.When, r.WhenHub} {
+	for _, text := range []*syntax.Text{r.ToHub, r.ToSpoke, r.WhenToHub, r.WhenToSpoke} {
 		for _, s := range stringsIn(text) {
 			texts = append(texts, s, s+"x", "5"+s, "05"+s, "-5"+s, "5.0"+s, "a"+s+"b", s+s, "")
 		}
@@ -232,7 +230,7 @@ func literalsOf(r *syntax.Rule) []string {
 func objectPaths(r *syntax.Rule) map[string][]string {
 	field := regexp.MustCompile(`\bobject((?:\.[A-Za-z_][A-Za-z0-9_]*)+)(\()?`)
 	paths := map[string][]string{}
-	for _, text := range []*syntax.Text{r.ToHub, r.FromHub, r.When, r.WhenHub} {
+	for _, text := range []*syntax.Text{r.ToHub, r.ToSpoke, r.WhenToHub, r.WhenToSpoke} {
 		if text == nil {
 			continue
 		}

@@ -36,7 +36,7 @@ func TestGrowthOfExamples(t *testing.T) {
 				if !e.isNew(version.Name, rule) {
 					continue
 				}
-				for _, without := range []string{"", rule.Field.Paths[0].Path.Text} {
+				for _, without := range []string{"", rule.Spoke.Paths[0].Path.Text} {
 					before := e.before(t, v, i, without)
 					if before == nil || grown == most {
 						continue
@@ -62,10 +62,10 @@ func TestGrowthOfExamples(t *testing.T) {
 // isNew is true of a rule of two places that the other version does not have: without it, nothing
 // is copied.
 func (e *example) isNew(version string, rule *syntax.Rule) bool {
-	if rule.Field == nil || rule.Hub == nil || len(rule.Field.Paths) != 1 || len(rule.Hub.Paths) != 1 || rule.Use != nil {
+	if rule.Spoke == nil || rule.Hub == nil || len(rule.Spoke.Paths) != 1 || len(rule.Hub.Paths) != 1 || rule.Use != nil {
 		return false
 	}
-	field, hub := names(rule.Field.Paths[0].Path.Text), names(rule.Hub.Paths[0].Path.Text)
+	field, hub := names(rule.Spoke.Paths[0].Path.Text), names(rule.Hub.Paths[0].Path.Text)
 	return field != nil && hub != nil && nodeOf(e.crd.Version(version), hub) == nil && nodeOf(e.crd.Version(e.c.Hub), field) == nil
 }
 
@@ -127,7 +127,7 @@ func TestAnotherVersionBecomesTheHub(t *testing.T) {
 			timeout: {type: string}, mode: {type: string, enum: [A, B, C]}, old: {type: integer}, l: {type: array, items: {type: string}}}}}}}},
 		{name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
 			timeoutSeconds: {type: integer}, mode: {type: string, enum: [A, B]}, new: {type: string}, l: {type: array, items: {type: string}}}}}}}}]}}`
-	const head = "apiVersion: conversion.webhookd.io/v1alpha1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n"
+	const head = "apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nmetadata: {name: things.example.com}\nspec:\n"
 	load := func(text string) *example {
 		file, findings := syntax.Parse("rules.yaml", []byte(head+text))
 		if len(findings) > 0 {
@@ -142,16 +142,16 @@ func TestAnotherVersionBecomesTheHub(t *testing.T) {
   - name: v1
     unmapped: Preserve
     rules:
-    - {field: .spec.timeoutSeconds, hub: .spec.timeout, codec: DurationSeconds}
-    - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B}, hubValues: {C: B}}
+    - {spoke: .spec.timeoutSeconds, hub: .spec.timeout, codec: DurationSeconds}
+    - {spoke: .spec.mode, hub: .spec.mode, values: {A: A, B: B}, hubValues: {C: B}}
 `).suite(t)
 	next := load(`  hub: v1
   versions:
   - name: v1beta1
     unmapped: Preserve
     rules:
-    - {field: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
-    - {field: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
+    - {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
+    - {spoke: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
 `).suite(t)
 	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 	s.Walks = true

@@ -57,15 +57,15 @@ type direction struct {
 }
 
 // Compile compiles both directions of a version.
-func Compile(s *binding.Spoke) (toHub, fromHub *Program) {
+func Compile(s *binding.Spoke) (toHub, toSpoke *Program) {
 	c := &compiler{spoke: s, programs: make(map[direction]*Program), implicit: make(map[[2]binding.Place]*binding.Binding)}
-	toHub, fromHub = c.build(s.Root, binding.OfSpoke), c.build(s.Root, binding.OfHub)
+	toHub, toSpoke = c.build(s.Root, binding.OfSpoke), c.build(s.Root, binding.OfHub)
 	for d, p := range c.programs {
 		if back := c.programs[direction{d.of, d.src.Other()}]; back != nil {
 			p.foresee(back)
 		}
 	}
-	return toHub, fromHub
+	return toHub, toSpoke
 }
 
 // foresee notes which of the objects that the program may create the way back removes again.

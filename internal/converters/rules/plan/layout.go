@@ -320,7 +320,7 @@ func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole 
 // condition or an expression decides whether they exist.
 func (l *layouter) bridge(p *keep.Place, path binding.Path, of *binding.Binding, r *binding.Rule) {
 	segments, other := path.Segments, of.Base[l.other]
-	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.FromHub != nil || r.Syntax.Go != nil
+	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.ToSpoke != nil || r.Syntax.Go != nil
 	for i, s := range segments[:max(len(segments)-1, 0)] {
 		if s.Kind != syntax.Field {
 			return

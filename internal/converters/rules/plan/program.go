@@ -260,11 +260,11 @@ func (r *Route) losesNull() bool {
 
 // rule adds a rule to the program.
 func (b *builder) rule(of *binding.Rule) {
-	computed := [2]bool{of.Syntax.ToHub != nil, of.Syntax.FromHub != nil}
+	computed := [2]bool{of.Syntax.ToHub != nil, of.Syntax.ToSpoke != nil}
 	guarded := of.When[b.src] != nil || of.When[b.dst] != nil
 	r := &Rule{
 		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
-		defaults: of.Syntax.Default != nil || of.Syntax.HubDefault != nil,
+		defaults: of.Syntax.DefaultInSpoke != nil || of.Syntax.DefaultInHub != nil,
 	}
 	for i := range r.In {
 		if of.DefaultOf(b.src, i) != nil {

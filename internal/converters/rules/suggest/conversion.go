@@ -33,7 +33,7 @@ func between(p pair) (h how, fit float64, ok bool) {
 	a, b := p[ofVersion].node, p[ofHub].node
 	switch values := paired(a.Enum(), b.Enum()); {
 	case a.Kind() == crdschema.Boolean && b.Kind() == crdschema.Boolean && negative(p[ofVersion]) != negative(p[ofHub]):
-		return how{codec: "Not", why: "the opposite"}, fitPlain, true
+		return how{values: [][2]string{{"true", "false"}, {"false", "true"}}, why: "the opposite"}, fitPlain, true
 	case a.Same(b):
 		return how{}, fitSame, true
 	case values != nil:
@@ -124,12 +124,8 @@ func codecOf(p pair) string {
 		return "DurationSeconds"
 	case kind == crdschema.Integer && (isText || text == crdschema.IntOrString) && slices.Contains(unit, "byte"):
 		return "QuantityInt"
-	case kind == crdschema.Integer && isText:
-		return "IntString"
-	case kind == crdschema.Number && isText:
-		return "NumberString"
-	case kind == crdschema.Boolean && isText:
-		return "BoolString"
+	case isText && (kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.Boolean):
+		return "String"
 	case kind == crdschema.String && isText && (a.node.Format() == "byte") != (b.node.Format() == "byte"):
 		return "Base64"
 	}

@@ -88,5 +88,5 @@ func (g guess) templateRule() string {
 	if g.parts[0].is(g.pair[ofVersion]) {
 		field, hub = hub, syntax.Quoted(g.pair[ofHub].path())
 	}
-	return fmt.Sprintf("{field: %s, hub: %s, template: %q}", field, hub, g.template)
+	return fmt.Sprintf("{spoke: %s, hub: %s, template: %q}", field, hub, g.template)
 }

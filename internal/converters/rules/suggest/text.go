@@ -13,7 +13,7 @@ func (g guess) rule() string {
 		return g.templateRule()
 	}
 	parts := []string{
-		"field: " + syntax.Quoted(g.pair[ofVersion].path()+g.how.suffix[ofVersion]),
+		"spoke: " + syntax.Quoted(g.pair[ofVersion].path()+g.how.suffix[ofVersion]),
 		"hub: " + syntax.Quoted(g.pair[ofHub].path()+g.how.suffix[ofHub]),
 	}
 	if g.how.codec != "" {

@@ -31,12 +31,12 @@ func (c combination) say(key, code, hint, format string, args ...any) {
 
 func (c combination) check() {
 	switch {
-	case !c.has("field", "hub"):
-		c.say("", "rule-without-place", "write field, hub, or both", "neither field nor hub names a place")
+	case !c.has("spoke", "hub"):
+		c.say("", "rule-without-place", "write spoke, hub, or both", "neither spoke nor hub names a place")
 		return
 	case c.has("drop"):
 		c.drop()
-	case c.has("field") && c.has("hub"):
+	case c.has("spoke") && c.has("hub"):
 		c.pair()
 	default:
 		c.oneSided()
@@ -44,20 +44,17 @@ func (c combination) check() {
 	if c.has("absent") && !c.has("template") {
 		c.say("absent", "absent-without-template", "add template, or remove absent", "absent is for parts of a template")
 	}
-	if c.has("hubValues") && !c.has("values") {
-		c.say("hubValues", "hub-values-without-values", "add values", "hubValues adds to values, but there are none")
-	}
-	c.defaults("default", c.rule.Field, c.rule.Default)
-	c.defaults("hubDefault", c.rule.Hub, c.rule.HubDefault)
+	c.defaults("defaultInSpoke", c.rule.Spoke, c.rule.DefaultInSpoke)
+	c.defaults("defaultInHub", c.rule.Hub, c.rule.DefaultInHub)
 	c.iterations()
 }
 
 func (c combination) drop() {
-	if c.has("field") && c.has("hub") {
+	if c.has("spoke") && c.has("hub") {
 		c.say("drop", "drop-of-a-pair", "remove drop, or name only the side that is dropped", "drop is for a place that the other side does not have")
 		return
 	}
-	for _, key := range append(slices.Concat(transforms()...), "when", "whenHub") {
+	for _, key := range append(slices.Concat(transforms()...), "whenToHub", "whenToSpoke") {
 		if c.has(key) {
 			c.say(key, "drop-and-more", "remove one of them", "%s has no effect, because drop loses the value", key)
 		}
@@ -66,7 +63,7 @@ func (c combination) drop() {
 
 // transforms returns groups of keys. A rule may have keys of one group.
 func transforms() [][]string {
-	return [][]string{{"values", "hubValues"}, {"template", "absent"}, {"codec"}, {"toHub", "fromHub"}, {"use"}, {"go"}}
+	return [][]string{{"values", "hubValues"}, {"template", "absent"}, {"codec"}, {"toHub", "toSpoke"}, {"use"}, {"go"}}
 }
 
 func (c combination) pair() {
@@ -78,13 +75,13 @@ func (c combination) pair() {
 		case first == "":
 			first = group[i]
 		default:
-			c.say(group[i], "two-transforms", "keep one; two steps are one expression in toHub and fromHub",
+			c.say(group[i], "two-transforms", "keep one; two steps are one expression in toHub and toSpoke",
 				"%s and %s both convert the value", first, group[i])
 		}
 	}
-	if c.has("toHub") != c.has("fromHub") {
-		have, lack := "toHub", "fromHub"
-		if c.has("fromHub") {
+	if c.has("toHub") != c.has("toSpoke") {
+		have, lack := "toHub", "toSpoke"
+		if c.has("toSpoke") {
 			have, lack = lack, have
 		}
 		c.say(have, "half-a-pair", "add "+lack+"; if the other side has no such place, remove its path",
@@ -95,22 +92,22 @@ func (c combination) pair() {
 
 // names checks which keys go with named paths.
 func (c combination) names(transform string) {
-	field, hub := c.rule.Field, c.rule.Hub
-	if field == nil || hub == nil {
+	spoke, hub := c.rule.Spoke, c.rule.Hub
+	if spoke == nil || hub == nil {
 		return
 	}
 	switch transform {
 	case "":
-		if field.Named != hub.Named {
-			c.say("", "named-paths-alone", "add template, toHub and fromHub, or go", "there are named paths, but no key says how to convert them")
+		if spoke.Named != hub.Named {
+			c.say("", "named-paths-alone", "add template, toHub and toSpoke, or go", "there are named paths, but no key says how to convert them")
 		}
 	case "values", "hubValues", "codec", "use":
-		if field.Named || hub.Named {
-			hint := "write one path on each side, or use toHub and fromHub"
+		if spoke.Named || hub.Named {
+			hint := "write one path on each side, or use toHub and toSpoke"
 			c.say(transform, "named-paths-with-one-value", hint, "%s converts one value, but one side has named paths", transform)
 		}
 	case "template":
-		if field.Named == hub.Named {
+		if spoke.Named == hub.Named {
 			c.say("template", "template-places", "name the paths of the parts: {host: .host, port: .port}",
 				"template needs one path for the text, and named paths for its parts on the other side")
 		}
@@ -119,16 +116,16 @@ func (c combination) names(transform string) {
 
 // oneSided checks a rule with one place, whose value is kept or computed.
 func (c combination) oneSided() {
-	side, other := "field", "hub"
-	computed, guard, pointless := "fromHub", "whenHub", []string{"toHub", "when", "hubDefault"}
+	side, other := "spoke", "hub"
+	computed, guard, pointless := "toSpoke", "whenToSpoke", []string{"toHub", "whenToHub", "defaultInHub"}
 	if c.has("hub") {
 		side, other = other, side
-		computed, guard, pointless = "toHub", "when", []string{"fromHub", "whenHub", "default"}
+		computed, guard, pointless = "toHub", "whenToHub", []string{"toSpoke", "whenToSpoke", "defaultInSpoke"}
 	}
 	converts := false
 	for _, key := range slices.Concat(transforms()...) {
-		if c.has(key) && key != "toHub" && key != "fromHub" {
-			c.say(key, "half-a-rule", "add "+other, "%s converts between field and hub, but there is no %s", key, other)
+		if c.has(key) && key != "toHub" && key != "toSpoke" {
+			c.say(key, "half-a-rule", "add "+other, "%s converts between spoke and hub, but there is no %s", key, other)
 			converts = true
 		}
 	}

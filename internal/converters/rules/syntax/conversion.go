@@ -16,7 +16,7 @@ func documentKeys() []key[Conversion] {
 			name: "apiVersion", required: true, doc: "the version of this format: " + APIVersion, schema: constant(APIVersion),
 			read: func(p *parser, _ *Conversion, n *yaml.Node) {
 				if t := p.anyText(n, "apiVersion"); t != nil && t.Value != APIVersion {
-					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q", t.Value), "write "+APIVersion)
+					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q, not %s", t.Value, APIVersion), "write "+APIVersion)
 				}
 			},
 		},

@@ -12,7 +12,7 @@ import (
 
 // The type of a Conversion file.
 const (
-	APIVersion = "conversion.webhookd.io/v1alpha1"
+	APIVersion = "conversion.webhookd.io/v1beta1"
 	Kind       = "Conversion"
 )
 
@@ -85,26 +85,26 @@ type Version struct {
 // A Rule relates a place in a version to a place in the hub. A key that the file does not give is
 // nil.
 type Rule struct {
-	Pos        Position
-	Index      int    // from 1 in its list, as in "rule 2"
-	Set        string // the name of its rule set, or empty for a rule of a version
-	Broken     bool   // a finding says that a part of it could not be read
-	Field      *Place // in the version
-	Hub        *Place // in the hub
-	Values     []Mapping
-	HubValues  []Mapping
-	Template   *Text
-	Absent     *Text
-	Codec      *Text
-	ToHub      *Text
-	FromHub    *Text
-	When       *Text
-	WhenHub    *Text
-	Use        *Text
-	Default    *Literal // of Field where the hub gives none; for named paths, by their names
-	HubDefault *Literal // the same for Hub
-	Drop       *Text
-	Go         *Text
+	Pos            Position
+	Index          int    // from 1 in its list, as in "rule 2"
+	Set            string // the name of its rule set, or empty for a rule of a version
+	Broken         bool   // a finding says that a part of it could not be read
+	Spoke          *Place // in this version
+	Hub            *Place // in the hub
+	Values         []Mapping
+	HubValues      []Mapping
+	Template       *Text
+	Absent         *Text
+	Codec          *Text
+	ToHub          *Text
+	ToSpoke        *Text
+	WhenToHub      *Text
+	WhenToSpoke    *Text
+	Use            *Text
+	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
+	DefaultInHub   *Literal // the same for Hub
+	Drop           *Text
+	Go             *Text
 }
 
 // String names the rule as messages do.

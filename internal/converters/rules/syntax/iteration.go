@@ -17,20 +17,20 @@ func Iteration(path []Segment) []Segment {
 
 // iterations checks the iterating segments of both places: they say which elements belong together.
 func (c combination) iterations() {
-	field, hub := c.rule.Field, c.rule.Hub
-	if !c.samePrefix(field) || !c.samePrefix(hub) || field == nil || hub == nil {
+	spoke, hub := c.rule.Spoke, c.rule.Hub
+	if !c.samePrefix(spoke) || !c.samePrefix(hub) || spoke == nil || hub == nil {
 		return
 	}
-	fields, hubs := iterating(field), iterating(hub)
-	for i := range max(len(fields), len(hubs)) {
+	spokes, hubs := iterating(spoke), iterating(hub)
+	for i := range max(len(spokes), len(hubs)) {
 		switch {
-		case i >= len(fields):
-			c.sayUnpaired(hub, hubs[i], "field")
+		case i >= len(spokes):
+			c.sayUnpaired(hub, hubs[i], "spoke")
 			return
 		case i >= len(hubs):
-			c.sayUnpaired(field, fields[i], "hub")
+			c.sayUnpaired(spoke, spokes[i], "hub")
 			return
-		case !c.pairs(fields[i], hubs[i]):
+		case !c.pairs(spokes[i], hubs[i]):
 			return
 		}
 	}
@@ -67,20 +67,20 @@ func (c combination) sayUnpaired(p *Place, s Segment, other string) {
 }
 
 // pairs checks two segments that go through elements side by side.
-func (c combination) pairs(field, hub Segment) bool {
+func (c combination) pairs(spoke, hub Segment) bool {
 	keyed := func(s Segment) bool { return s.Kind == KeyedElements || s.Kind == KeyedValues }
 	problem, hint := "", ""
 	switch {
-	case keyed(field) && keyed(hub):
-		if field.Name == hub.Name {
+	case keyed(spoke) && keyed(hub):
+		if spoke.Name == hub.Name {
 			return true
 		}
-		problem = fmt.Sprintf("%s and %s do not use the same key", field, hub)
-		hint = fmt.Sprintf("write the same name in both; for a key that is renamed, pair [] with [] and add a rule for .%s", field.Name)
-	case field.Kind == hub.Kind:
+		problem = fmt.Sprintf("%s and %s do not use the same key", spoke, hub)
+		hint = fmt.Sprintf("write the same name in both; for a key that is renamed, pair [] with [] and add a rule for .%s", spoke.Name)
+	case spoke.Kind == hub.Kind:
 		return true
 	default:
-		problem = fmt.Sprintf("%s and %s cannot be paired", field, hub)
+		problem = fmt.Sprintf("%s and %s cannot be paired", spoke, hub)
 		hint = "by index: [] with []; by the same key of a map: {} with {}; by key: [name] or {name} with [name] or {name}"
 	}
 	c.parser.sayIn(c.rule.Hub.Paths[0].origin, hub.Offset, hub.End, "elements-do-not-pair", c.rule.String()+": "+problem, hint)

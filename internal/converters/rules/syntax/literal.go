@@ -102,7 +102,7 @@ func (p *parser) mappings(n *yaml.Node, what string) []Mapping {
 				mappings = append(mappings, m)
 			}
 		case yaml.DocumentNode, yaml.SequenceNode, yaml.MappingNode:
-			p.sayAt(to, "wrong-type", what+" maps to "+shape(to), "write a single value; for lists and objects, use toHub and fromHub")
+			p.sayAt(to, "wrong-type", what+" maps to "+shape(to), "write a single value; for lists and objects, use toHub and toSpoke")
 		}
 	}
 	return mappings

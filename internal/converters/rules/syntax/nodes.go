@@ -14,6 +14,7 @@ import (
 // A key of a mapping: how its value is read into a T, and what the JSON Schema says about it.
 type key[T any] struct {
 	name     string
+	was      string // its name in v1alpha1, if that was another
 	doc      string
 	required bool
 	schema   schema
@@ -33,7 +34,12 @@ func mapping[T any](p *parser, n *yaml.Node, what string, keys []key[T], into *T
 	given := map[string]bool{}
 	known := true
 	for name, value := range entries(n) {
-		at := slices.Index(names, name.Value)
+		current := currentName(keys, name.Value)
+		at := slices.Index(names, current)
+		if current != name.Value {
+			known = false
+			p.sayAt(name, "renamed-key", fmt.Sprintf("%s has no key %q: it is %s now", what, name.Value, current), "write "+current)
+		}
 		if at < 0 {
 			known = false
 			hint := didyoumean.Hint(name.Value, names, "the keys are "+strings.Join(names, ", "))
@@ -49,6 +55,16 @@ func mapping[T any](p *parser, n *yaml.Node, what string, keys []key[T], into *T
 		}
 	}
 	return known
+}
+
+// currentName returns the name of the key that once had that name, or else the name itself.
+func currentName[T any](keys []key[T], name string) string {
+	for _, k := range keys {
+		if k.was != "" && k.was == name {
+			return k.name
+		}
+	}
+	return name
 }
 
 // entries yields the keys of a mapping with their values, but for keys that checkYAML reports.

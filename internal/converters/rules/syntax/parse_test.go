@@ -13,7 +13,7 @@ import (
 )
 
 // head starts a file; what follows it is the list of rules of v1beta1.
-const head = `apiVersion: conversion.webhookd.io/v1alpha1
+const head = `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: crontabs.example.com}
 spec:
@@ -66,18 +66,15 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		got = append(got, describe(r))
 	}
 	want := []string{
-		"2:1 field .spec.a hub .spec.b",
-		"field .spec.mode hub .spec.policy values \"A\"=\"a\" 1=\"one\" true=null hubValues \"c\"=1.5",
-		"field .spec.hostPort hub host=.spec.host port=.spec.port template {host}:{port} absent * hubDefault {\"host\":\"localhost\"}",
-		"field .spec.t hub .spec.u codec DurationSeconds default 30 hubDefault [1,{\"a\":[]},\"2001-01-01\"]",
-		"field .spec.w[].x hub .spec.w[].x toHub 1 fromHub self + 1 when true whenHub self == 2",
-		"field .spec.items[] hub .spec.items[] use Item",
-		"field .spec.gone drop no one reads it",
-		"field .spec.g hub .spec.h go convertG",
+		"spoke .spec.a hub .spec.b",
+		"spoke .spec.mode hub .spec.policy values \"A\"=\"a\" 1=\"one\" true=null hubValues \"c\"=1.5",
+		"spoke .spec.hostPort hub host=.spec.host port=.spec.port template {host}:{port} absent * defaultInHub {\"host\":\"localhost\"}",
+		"spoke .spec.t hub .spec.u codec DurationSeconds defaultInSpoke 30 defaultInHub [1,{\"a\":[]},\"2001-01-01\"]",
+		"spoke .spec.w[].x hub .spec.w[].x toHub 1 toSpoke self + 1 whenToHub true whenToSpoke self == 2",
+		"spoke .spec.items[] hub .spec.items[] use Item",
+		"spoke .spec.gone drop no one reads it",
+		"spoke .spec.g hub .spec.h go convertG",
 		"hub .spec.only",
-	}
-	for i := range want {
-		want[i] = strings.TrimPrefix(want[i], "2:1 ")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
@@ -91,7 +88,7 @@ func describe(r *syntax.Rule) string {
 	for _, side := range []struct {
 		name  string
 		place *syntax.Place
-	}{{"field", r.Field}, {"hub", r.Hub}} {
+	}{{"spoke", r.Spoke}, {"hub", r.Hub}} {
 		if side.place == nil {
 			continue
 		}
@@ -119,9 +116,9 @@ func describe(r *syntax.Rule) string {
 		{"absent", r.Absent},
 		{"codec", r.Codec},
 		{"toHub", r.ToHub},
-		{"fromHub", r.FromHub},
-		{"when", r.When},
-		{"whenHub", r.WhenHub},
+		{"toSpoke", r.ToSpoke},
+		{"whenToHub", r.WhenToHub},
+		{"whenToSpoke", r.WhenToSpoke},
 		{"use", r.Use},
 		{"drop", r.Drop},
 		{"go", r.Go},
@@ -133,7 +130,7 @@ func describe(r *syntax.Rule) string {
 	for _, l := range []struct {
 		name    string
 		literal *syntax.Literal
-	}{{"default", r.Default}, {"hubDefault", r.HubDefault}} {
+	}{{"defaultInSpoke", r.DefaultInSpoke}, {"defaultInHub", r.DefaultInHub}} {
 		if l.literal != nil {
 			word(l.name, string(l.literal.JSON))
 		}
@@ -145,19 +142,19 @@ func describe(r *syntax.Rule) string {
 func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"plain":                   "    - {field: .a^.x}\n",
-		"plain in block":          "    - field: .a[\"größe\"]^.x\n",
-		"single quotes":           "    - field: '[\"it''s\"]^.x'\n",
-		"double quotes":           "    - field: \"[\\\"\\u00e9\\x41\\t\\\"]^.x\"\n",
-		"double quotes, escaped":  "    - field: \".a^\\u002ex\"\n",
-		"literal block":           "    - field: |-\n        .a^.x\n",
-		"folded block":            "    - field: >-\n        .a^.x\n",
-		"after a byte order mark": "    - field: .a^.x\n",
-		"carriage returns":        "    - {drop: x,\r\n       field: .a^.x}\r\n",
-		"quotes over two lines":   "    - field: \".a\\\n        ^.x\"\n",
-		"comment before":          "    # ü\n    - field:   # x\n        .a^.x\n",
-		"tabs":                    "    - field:\t.a^.x\n",
-		"wide characters":         "    - {drop: \"\U0001f600\u2028\", field: .a^.x}\n",
+		"plain":                   "    - {spoke: .a^.x}\n",
+		"plain in block":          "    - spoke: .a[\"größe\"]^.x\n",
+		"single quotes":           "    - spoke: '[\"it''s\"]^.x'\n",
+		"double quotes":           "    - spoke: \"[\\\"\\u00e9\\x41\\t\\\"]^.x\"\n",
+		"double quotes, escaped":  "    - spoke: \".a^\\u002ex\"\n",
+		"literal block":           "    - spoke: |-\n        .a^.x\n",
+		"folded block":            "    - spoke: >-\n        .a^.x\n",
+		"after a byte order mark": "    - spoke: .a^.x\n",
+		"carriage returns":        "    - {drop: x,\r\n       spoke: .a^.x}\r\n",
+		"quotes over two lines":   "    - spoke: \".a\\\n        ^.x\"\n",
+		"comment before":          "    # ü\n    - spoke:   # x\n        .a^.x\n",
+		"tabs":                    "    - spoke:\t.a^.x\n",
+		"wide characters":         "    - {drop: \"\U0001f600\u2028\", spoke: .a^.x}\n",
 	} {
 		mark := strings.Index(text, "^")
 		whole := head + text[:mark] + text[mark+1:]
@@ -166,7 +163,7 @@ func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 		}
 		file, findings := syntax.Parse("rules.yaml", []byte(whole))
 		rules := file.Conversions[0].Versions[0].Rules
-		field := rules[len(rules)-1].Field
+		field := rules[len(rules)-1].Spoke
 		if field == nil {
 			t.Fatalf("%s: %v", name, findings)
 		}
@@ -182,15 +179,15 @@ func TestPositionsAreThoseOfTheCharacterInTheFile(t *testing.T) {
 
 func TestPartsOfExpressionsAreFound(t *testing.T) {
 	t.Parallel()
-	r := parse(t, head+"    - field: .a\n      fromHub: |\n        [1,\n          \"é\" + x]\n").Conversions[0].Versions[0].Rules[0]
-	text := r.FromHub.Value
-	if got, end := r.FromHub.Span(strings.Index(text, "x"), strings.Index(text, "]")); got.Line != 12 || got.Column != 17 || end != 18 {
+	r := parse(t, head+"    - spoke: .a\n      toSpoke: |\n        [1,\n          \"é\" + x]\n").Conversions[0].Versions[0].Rules[0]
+	text := r.ToSpoke.Value
+	if got, end := r.ToSpoke.Span(strings.Index(text, "x"), strings.Index(text, "]")); got.Line != 12 || got.Column != 17 || end != 18 {
 		t.Errorf("x is at %v to %d", got, end)
 	}
-	if got, end := r.FromHub.Span(0, len(text)); got.Line != 11 || got.Column != 9 || end != 0 {
+	if got, end := r.ToSpoke.Span(0, len(text)); got.Line != 11 || got.Column != 9 || end != 0 {
 		t.Errorf("[ is at %v to %d", got, end)
 	}
-	if got, _ := r.FromHub.Span(len(text)+9, len(text)+10); got.Line < 10 {
+	if got, _ := r.ToSpoke.Span(len(text)+9, len(text)+10); got.Line < 10 {
 		t.Errorf("what is not there is at %v", got)
 	}
 }
@@ -220,10 +217,10 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(string(every))
 	for _, rules := range []string{
-		"    - field: .a[\n", "    - {field: \"\\u002ea b\", hub: {a: .b, b: .c[]}}\n", "    - <<: *x\n", "    - &a {drop: *a}\n",
-		"    - !!str {}\n", "    - {field: .a, hub: .b, values: {1: 0x10, .inf: ~, 2001-01-01: a}}\n", "    - ? [a]\n      : b\n",
-		"    - template: |\n        {a}\n      field: >-\n        .a\n        b\n", "    - {default: {1: 2}, field: .a}\n", "    - 1\n", "    -\n",
-		"    - {field: .a[k].b{}, hub: '.a{}.b[k]'}\n", "    - {use: x, codec: y, go: z, template: t}\n",
+		"    - spoke: .a[\n", "    - {spoke: \"\\u002ea b\", hub: {a: .b, b: .c[]}}\n", "    - <<: *x\n", "    - &a {drop: *a}\n",
+		"    - !!str {}\n", "    - {spoke: .a, hub: .b, values: {1: 0x10, .inf: ~, 2001-01-01: a}}\n", "    - ? [a]\n      : b\n",
+		"    - template: |\n        {a}\n      spoke: >-\n        .a\n        b\n", "    - {defaultInSpoke: {1: 2}, spoke: .a}\n", "    - 1\n", "    -\n",
+		"    - {spoke: .a[k].b{}, hub: '.a{}.b[k]'}\n", "    - {use: x, codec: y, go: z, template: t}\n",
 	} {
 		f.Add(head + rules)
 	}

@@ -16,9 +16,9 @@ func isName(text string) bool {
 
 // ruleKeys returns the keys of a rule in the order of the documentation.
 func ruleKeys() []key[Rule] {
-	placeKey := func(name, doc string, place func(*Rule) **Place) key[Rule] {
+	placeKey := func(name, was, doc string, place func(*Rule) **Place) key[Rule] {
 		doc += ": a path, or named paths {name: path, ...}"
-		return key[Rule]{name: name, doc: doc, schema: reference("place"), read: func(p *parser, r *Rule, n *yaml.Node) {
+		return key[Rule]{name: name, was: was, doc: doc, schema: reference("place"), read: func(p *parser, r *Rule, n *yaml.Node) {
 			*place(r) = p.place(n, name)
 		}}
 	}
@@ -32,21 +32,21 @@ func ruleKeys() []key[Rule] {
 			*text(r) = p.text(n, name)
 		}}
 	}
-	celKey := func(name, doc string, text func(*Rule) **Text) key[Rule] {
+	celKey := func(name, was, doc string, text func(*Rule) **Text) key[Rule] {
 		s := schema{"type": []string{"string", "number", "boolean"}, "minLength": 1}
-		return key[Rule]{name: name, doc: "CEL: " + doc, schema: s, read: func(p *parser, r *Rule, n *yaml.Node) {
+		return key[Rule]{name: name, was: was, doc: "CEL: " + doc, schema: s, read: func(p *parser, r *Rule, n *yaml.Node) {
 			*text(r) = p.expression(n, name)
 		}}
 	}
-	defaultKey := func(name, doc string, literal func(*Rule) **Literal) key[Rule] {
+	defaultKey := func(name, was, doc string, literal func(*Rule) **Literal) key[Rule] {
 		doc += "; for named paths {name: value, ...}"
-		return key[Rule]{name: name, doc: doc, schema: schema{}, read: func(p *parser, r *Rule, n *yaml.Node) {
+		return key[Rule]{name: name, was: was, doc: doc, schema: schema{}, read: func(p *parser, r *Rule, n *yaml.Node) {
 			*literal(r) = p.literal(n)
 		}}
 	}
 	return []key[Rule]{
-		placeKey("field", "a place in this version", func(r *Rule) **Place { return &r.Field }),
-		placeKey("hub", "the place in the hub", func(r *Rule) **Place { return &r.Hub }),
+		placeKey("spoke", "field", "a place in this version", func(r *Rule) **Place { return &r.Spoke }),
+		placeKey("hub", "", "the place in the hub", func(r *Rule) **Place { return &r.Hub }),
 		valuesKey("values", "this version's value: the hub's value; values that are not listed are the same on both sides",
 			func(r *Rule) *[]Mapping { return &r.Values }),
 		valuesKey("hubValues", "the hub's value: this version's value, for values that no entry of values yields",
@@ -57,17 +57,17 @@ func ruleKeys() []key[Rule] {
 			name: "absent", doc: "the text for a part of the template that is absent", schema: schema{"type": "string"},
 			read: func(p *parser, r *Rule, n *yaml.Node) { r.Absent = p.anyText(n, "absent") },
 		},
-		textKey("codec", "a conversion by name: Not, IntString, NumberString, BoolString, DurationSeconds, QuantityInt, JSON, YAML, Base64",
+		textKey("codec", "a conversion by name: String, DurationSeconds, QuantityInt, JSON, YAML, Base64",
 			func(r *Rule) **Text { return &r.Codec }),
-		celKey("toHub", "the hub's value; self is this version's, object the whole object, metadata its metadata",
+		celKey("toHub", "", "the hub's value; self is this version's, object the whole object, metadata its metadata",
 			func(r *Rule) **Text { return &r.ToHub }),
-		celKey("fromHub", "this version's value; self is the hub's, object the whole object, metadata its metadata",
-			func(r *Rule) **Text { return &r.FromHub }),
-		celKey("when", "whether the rule applies to the conversion to the hub", func(r *Rule) **Text { return &r.When }),
-		celKey("whenHub", "whether the rule applies to the conversion from the hub", func(r *Rule) **Text { return &r.WhenHub }),
+		celKey("toSpoke", "fromHub", "this version's value; self is the hub's, object the whole object, metadata its metadata",
+			func(r *Rule) **Text { return &r.ToSpoke }),
+		celKey("whenToHub", "when", "whether the rule applies to the conversion to the hub", func(r *Rule) **Text { return &r.WhenToHub }),
+		celKey("whenToSpoke", "whenHub", "whether the rule applies to the conversion from the hub", func(r *Rule) **Text { return &r.WhenToSpoke }),
 		textKey("use", "the rule set that converts what is below the two places", func(r *Rule) **Text { return &r.Use }),
-		defaultKey("default", "the field's value where the hub gives none", func(r *Rule) **Literal { return &r.Default }),
-		defaultKey("hubDefault", "the hub's value where this version gives none", func(r *Rule) **Literal { return &r.HubDefault }),
+		defaultKey("defaultInSpoke", "default", "this version's value where the hub gives none", func(r *Rule) **Literal { return &r.DefaultInSpoke }),
+		defaultKey("defaultInHub", "hubDefault", "the hub's value where this version gives none", func(r *Rule) **Literal { return &r.DefaultInHub }),
 		textKey("drop", "why the value is lost on purpose; for a place that the other side does not have",
 			func(r *Rule) **Text { return &r.Drop }),
 		textKey("go", "the registered Go function that converts", func(r *Rule) **Text { return &r.Go }),
@@ -87,7 +87,7 @@ func (p *parser) rules(n *yaml.Node, set string) []*Rule {
 		if e.Kind == yaml.MappingNode {
 			given := map[string]*yaml.Node{}
 			for name := range entries(e) {
-				given[name.Value] = name
+				given[currentName(ruleKeys(), name.Value)] = name
 			}
 			combination{parser: p, rule: r, given: given}.check()
 		}

@@ -54,15 +54,15 @@ func objectSchema[T any](keys []key[T]) schema {
 // ruleSchema returns the schema of a rule: its keys, and which of them go together.
 func ruleSchema() schema {
 	requires := func(names ...string) schema { return schema{"required": names} }
-	pair := requires("field", "hub")
+	pair := requires("spoke", "hub")
 	s := objectSchema(ruleKeys())
-	s["anyOf"] = []schema{requires("field"), requires("hub")}
+	s["anyOf"] = []schema{requires("spoke"), requires("hub")}
 	s["dependencies"] = schema{
-		"values": pair, "hubValues": requires("field", "hub", "values"),
-		"template": pair, "absent": requires("field", "hub", "template"),
+		"values": pair, "hubValues": pair,
+		"template": pair, "absent": requires("spoke", "hub", "template"),
 		"codec": pair, "use": pair, "go": pair,
-		"toHub": requires("hub"), "fromHub": requires("field"), "when": requires("hub"), "whenHub": requires("field"),
-		"default": requires("field"), "hubDefault": requires("hub"),
+		"toHub": requires("hub"), "toSpoke": requires("spoke"), "whenToHub": requires("hub"), "whenToSpoke": requires("spoke"),
+		"defaultInSpoke": requires("spoke"), "defaultInHub": requires("hub"),
 	}
 	var notBoth []schema
 	groups := transforms()
@@ -72,10 +72,10 @@ func ruleSchema() schema {
 		}
 		notBoth = append(notBoth, requires("drop", group[0]))
 	}
-	notBoth = append(notBoth, requires("drop", "field", "hub"), requires("drop", "fromHub"), requires("drop", "when"), requires("drop", "whenHub"))
+	notBoth = append(notBoth, requires("drop", "spoke", "hub"), requires("drop", "toSpoke"), requires("drop", "whenToHub"), requires("drop", "whenToSpoke"))
 	s["not"] = schema{"anyOf": notBoth}
 	s["if"] = pair
-	s["then"] = schema{"dependencies": schema{"toHub": requires("fromHub"), "fromHub": requires("toHub")}}
+	s["then"] = schema{"dependencies": schema{"toHub": requires("toSpoke"), "toSpoke": requires("toHub")}}
 	return s
 }
 

@@ -37,8 +37,8 @@ func TestPositionsInALongLine(t *testing.T) {
 // BenchmarkParseOneLine reads a file of one line, in which each rule has a malformed path.
 func BenchmarkParseOneLine(b *testing.B) {
 	for _, n := range []int{1000, 4000, 16000} {
-		text := `{"apiVersion":"conversion.webhookd.io/v1alpha1","kind":"Conversion","metadata":{"name":"x"},"spec":{"hub":"v1","versions":[` +
-			`{"name":"v2","rules":[` + strings.TrimSuffix(strings.Repeat(`{"field":"ä","hub":".b"},`, n), ",") + `]}]}}`
+		text := `{"apiVersion":"conversion.webhookd.io/v1beta1","kind":"Conversion","metadata":{"name":"x"},"spec":{"hub":"v1","versions":[` +
+			`{"name":"v2","rules":[` + strings.TrimSuffix(strings.Repeat(`{"spoke":"ä","hub":".b"},`, n), ",") + `]}]}}`
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				if _, findings := Parse("f", []byte(text)); len(findings) != n {

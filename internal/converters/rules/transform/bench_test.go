@@ -31,7 +31,7 @@ func BenchmarkExpression(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			compiled := mustCompile(b, env, schemas{
 				"a: {type: string}\nremediation: {type: string}\nlist: {type: array, items: {type: string}}", "b: {type: string}",
-			}, "{field: .spec.a, hub: .spec.b, toHub: '"+bb.expression+"', fromHub: self}")
+			}, "{spoke: .spec.a, hub: .spec.b, toHub: '"+bb.expression+"', toSpoke: self}")
 			in, out := operands(b, bb.in), make([]transform.Operand, 1)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -49,7 +49,7 @@ func BenchmarkTransform(b *testing.B) {
 	for _, bb := range []struct{ name, field, hub, rule, in string }{
 		{"identity", "type: string", "type: string", "", `"x"`},
 		{"values", "type: string, enum: [a, b]", "type: string, enum: [A, B]", ", values: {a: A, b: B}", `"a"`},
-		{"IntString", "type: integer", "type: string", ", codec: IntString", `5`},
+		{"String", "type: integer", "type: string", ", codec: String", `5`},
 		{"DurationSeconds", "type: string", "type: integer", ", codec: DurationSeconds", `"1m30s"`},
 		{"QuantityInt", "type: string", "type: integer", ", codec: QuantityInt", `"10Gi"`},
 		{"JSON", "type: string", "type: object, x-kubernetes-preserve-unknown-fields: true", ", codec: JSON", `"{\"a\":[1,2],\"b\":\"c\"}"`},
@@ -57,7 +57,7 @@ func BenchmarkTransform(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			compiled := mustCompile(b, env, schemas{"a: {" + bb.field + "}", "b: {" + bb.hub + "}"},
-				"{field: .spec.a, hub: .spec.b"+bb.rule+"}")
+				"{spoke: .spec.a, hub: .spec.b"+bb.rule+"}")
 			in, out := operands(b, bb.in), make([]transform.Operand, 1)
 			call := &transform.Call{Context: b.Context()}
 			b.ReportAllocs()
@@ -74,9 +74,9 @@ func BenchmarkCompile(b *testing.B) {
 	env := newEnv(b, nil)
 	s := schemas{"a: {type: string}", "b: {type: string}"}
 	field, hub := s.parse(b)
-	for _, text := range []string{"values: {a: b}", "toHub: 'self + object.spec.a', fromHub: self"} {
+	for _, text := range []string{"values: {a: b}", "toHub: 'self + object.spec.a', toSpoke: self"} {
 		b.Run(text[:5], func(b *testing.B) {
-			rule := parseRule(b, "{field: .spec.a, hub: .spec.b, "+text+"}")
+			rule := parseRule(b, "{spoke: .spec.a, hub: .spec.b, "+text+"}")
 			b.ReportAllocs()
 			for b.Loop() {
 				compileRule(env, rule, field, hub)

@@ -116,9 +116,9 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // memory is measured
 		t.Errorf("%d bombs", len(all))
 	}
 	for _, b := range all {
-		compiled, findings := compile(t, env, s, "{field: .spec."+b.field+", hub: .spec.b, fromHub: self, toHub: '"+b.text+"'}")
+		compiled, findings := compile(t, env, s, "{spoke: .spec."+b.field+", hub: .spec.b, toSpoke: self, toHub: '"+b.text+"'}")
 		for _, f := range findings {
-			if f.Code != "expression-result" && f.Code != "expression-cost" { // fromHub is not of interest, and some are found out at once
+			if f.Code != "expression-result" && f.Code != "expression-cost" { // toSpoke is not of interest, and some are found out at once
 				t.Errorf("%s: %v", b.name, f)
 			}
 		}
@@ -156,7 +156,7 @@ func TestBombsOfUsualSizeConvert(t *testing.T) {
 		`[[1], [[2]]].flatten(2)`: `[1,2]`, `lists.range(3)`: `[0,1,2]`, `sets.intersects(["a"], self.split(""))`: `true`, `[1, 2].indexOf(2)`: `1`,
 		`sets.equivalent(["a"], self.split(""))`: `true`, `"a,b".split(",").map(x, x.replace("b", self).replace("a", x)).join("+").matches("^a.a+$")`: `false`,
 	} {
-		compiled := mustCompile(t, env, s, "{field: .spec.s, hub: .spec.b, fromHub: '\"\"', toHub: '"+text+"'}")
+		compiled := mustCompile(t, env, s, "{spoke: .spec.s, hub: .spec.b, toSpoke: '\"\"', toHub: '"+text+"'}")
 		if got := run(t, compiled, false, object, letters(5), 1); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}

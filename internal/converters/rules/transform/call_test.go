@@ -16,7 +16,7 @@ func stringsOf(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]`
 func TestAnExpressionThatCostsTooMuchFails(t *testing.T) {
 	t.Parallel()
 	compiled := mustCompile(t, newEnv(t, nil), schemas{"l: {type: array, maxItems: 50, items: {type: string}}", "b: {type: integer}"},
-		`{field: .spec.l, hub: .spec.b, toHub: 'self.map(a, self.map(b, self.map(c, 1).sum()).sum()).sum()', fromHub: '[""]'}`)
+		`{spoke: .spec.l, hub: .spec.b, toHub: 'self.map(a, self.map(b, self.map(c, 1).sum()).sum()).sum()', toSpoke: '[""]'}`)
 	if got := run(t, compiled, false, "", stringsOf(10), 1); got != "1000" {
 		t.Error("ten elements:", got)
 	}
@@ -50,7 +50,7 @@ func TestAnExpressionThatCostsTooMuchFails(t *testing.T) {
 func TestAContextThatIsDoneStopsAnExpression(t *testing.T) {
 	t.Parallel()
 	compiled := mustCompile(t, newEnv(t, nil), schemas{"l: {type: array, items: {type: string}}", "b: {type: integer}"},
-		`{field: .spec.l, hub: .spec.b, toHub: 'self.map(a, size(self.filter(b, a == b))).sum()', fromHub: '[""]'}`)
+		`{spoke: .spec.l, hub: .spec.b, toHub: 'self.map(a, size(self.filter(b, a == b))).sum()', toSpoke: '[""]'}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	call := &transform.Call{Context: ctx}
 	cancel()
@@ -65,7 +65,7 @@ func TestAResultHasAtMostOneMiB(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
 	compiled := mustCompile(t, env, schemas{"a: {type: string}", "b: {type: string}\nc: {type: string}"},
-		`{field: .spec.a, hub: {b: .spec.b, c: .spec.c}, toHub: '{"b": self, "c": self}', fromHub: self.b}`)
+		`{spoke: .spec.a, hub: {b: .spec.b, c: .spec.c}, toHub: '{"b": self, "c": self}', toSpoke: self.b}`)
 	const want = "error: the result is too large"
 	half := `"` + strings.Repeat("x", 1<<19) + `"`
 	if got := run(t, compiled, false, "", half, 2); got != want {
@@ -79,7 +79,7 @@ func TestAResultHasAtMostOneMiB(t *testing.T) {
 func TestTheObjectIsAskedForOnceAndOnlyWhenItIsRead(t *testing.T) {
 	t.Parallel()
 	compiled := mustCompile(t, newEnv(t, nil), schemas{"a: {type: string}", "b: {type: string}"},
-		`{field: .spec.a, hub: .spec.b, toHub: 'self == "" ? object.spec.a + object.spec.a + metadata.name : self', fromHub: self}`)
+		`{spoke: .spec.a, hub: .spec.b, toHub: 'self == "" ? object.spec.a + object.spec.a + metadata.name : self', toSpoke: self}`)
 	from := &counted{source: `{"metadata":{"name":"n"},"spec":{"a":"x"}}`}
 	call := &transform.Call{Context: t.Context(), Source: from}
 	out := make([]transform.Operand, 1)
@@ -104,13 +104,13 @@ func TestGuards(t *testing.T) {
 	env := newEnv(t, nil)
 	s := schemas{"a: {type: string}\nkind: {type: string}", "b: {type: string}\nc: {type: integer}"}
 	field, hub := s.parse(t)
-	rule := parseRule(t, `{field: .spec.a, hub: {b: .spec.b, c: .spec.c}, toHub: '{"b": self}', fromHub: 'self.b', `+
-		`when: 'object.spec.kind == "A" && self != "no"', whenHub: 'has(self.c)'}`)
-	when, findings := transform.CompileGuard(env, rule, false, places(field, rule.Field), field)
+	rule := parseRule(t, `{spoke: .spec.a, hub: {b: .spec.b, c: .spec.c}, toHub: '{"b": self}', toSpoke: 'self.b', `+
+		`whenToHub: 'object.spec.kind == "A" && self != "no"', whenToSpoke: 'has(self.c)'}`)
+	when, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field)
 	if len(findings) > 0 {
 		t.Fatal(render(findings))
 	}
-	whenHub, findings := transform.CompileGuard(env, rule, true, places(hub, rule.Hub), hub)
+	whenToSpoke, findings := transform.CompileGuard(env, rule, true, places(hub, rule.Hub), hub)
 	if len(findings) > 0 {
 		t.Fatal(render(findings))
 	}
@@ -124,8 +124,8 @@ func TestGuards(t *testing.T) {
 		{"when fails", `{"spec":{}}`, `"yes"`, when, false, true},
 		{"when for an absent value", `{"spec":{"kind":"A"}}`, `-`, when, false, true},
 		{"when that does not look at the absent value", `{"spec":{"kind":"B"}}`, `-`, when, false, false},
-		{"whenHub holds", `{}`, `- | 1`, whenHub, true, false},
-		{"whenHub does not", `{}`, `"x" | -`, whenHub, false, false},
+		{"whenToSpoke holds", `{}`, `- | 1`, whenToSpoke, true, false},
+		{"whenToSpoke does not", `{}`, `"x" | -`, whenToSpoke, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +136,7 @@ func TestGuards(t *testing.T) {
 			}
 		})
 	}
-	if none, findings := transform.CompileGuard(env, parseRule(t, "{field: .spec.a, hub: .spec.b}"), false, nil, field); none != nil || findings != nil {
+	if none, findings := transform.CompileGuard(env, parseRule(t, "{spoke: .spec.a, hub: .spec.b}"), false, nil, field); none != nil || findings != nil {
 		t.Error("a guard of a rule that has none")
 	}
 }
@@ -145,9 +145,9 @@ func TestFindingsOfGuards(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
 	field, _ := schemas{"a: {type: string}", "b: {type: string}"}.parse(t)
-	rule := parseRule(t, "{field: .spec.a, hub: .spec.b, when: self}")
-	guard, findings := transform.CompileGuard(env, rule, false, places(field, rule.Field), field)
-	want := "9:44 expression-result: rule 1: when gives string, and a guard is true or false (compare it with something)"
+	rule := parseRule(t, "{spoke: .spec.a, hub: .spec.b, whenToHub: self}")
+	guard, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field)
+	want := "9:49 expression-result: rule 1: whenToHub gives string, and a guard is true or false (compare it with something)"
 	if got := render(findings); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -167,13 +167,13 @@ func TestGoFunctions(t *testing.T) {
 				}
 				return operands(t, `"`+first+`" | "`+rest+`"`), nil
 			},
-			FromHub: func(context.Context, []transform.Operand) ([]transform.Operand, error) {
+			ToSpoke: func(context.Context, []transform.Operand) ([]transform.Operand, error) {
 				return operands(t, `1 | 2 | 3`), nil
 			},
 		},
 	})
 	compiled := mustCompile(t, env, schemas{"a: {type: string}", "b: {type: string}\nc: {type: string, enum: [\"y\"]}"},
-		"{field: .spec.a, hub: {b: .spec.b, c: .spec.c}, go: split}")
+		"{spoke: .spec.a, hub: {b: .spec.b, c: .spec.c}, go: split}")
 	for in, want := range map[string]string{
 		`"x y"`: `"x" | "y"`,
 		`"x z"`: "error: the result is not a value that the schema allows",
@@ -196,7 +196,7 @@ func TestTransformsAreSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
 	compiled := mustCompile(t, env, schemas{"a: {type: string}", "b: {type: string}"},
-		`{field: .spec.a, hub: .spec.b, toHub: 'self + object.spec.a + [1, 2].map(x, string(x)).join(",")', fromHub: self}`)
+		`{spoke: .spec.a, hub: .spec.b, toHub: 'self + object.spec.a + [1, 2].map(x, string(x)).join(",")', toSpoke: self}`)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
@@ -209,7 +209,7 @@ func TestTransformsAreSafeForConcurrentUse(t *testing.T) {
 	}
 	group.Go(func() {
 		for range 5 {
-			compile(t, env, schemas{"a: {type: string}", "b: {type: string}"}, "{field: .spec.a, hub: .spec.b, toHub: self, fromHub: self.x}")
+			compile(t, env, schemas{"a: {type: string}", "b: {type: string}"}, "{spoke: .spec.a, hub: .spec.b, toHub: self, toSpoke: self.x}")
 		}
 	})
 	group.Wait()
@@ -236,7 +236,7 @@ func (c *counted) Metadata() []byte {
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	compiled := mustCompile(t, newEnv(t, nil), schemas{"a: {type: string}", "b: {type: string}"},
-		`{field: .spec.a, hub: .spec.b, toHub: 'self + metadata.?name.orValue("?") + string(has(metadata.annotations))', fromHub: self}`)
+		`{spoke: .spec.a, hub: .spec.b, toHub: 'self + metadata.?name.orValue("?") + string(has(metadata.annotations))', toSpoke: self}`)
 	for object, want := range map[string]string{
 		`{"metadata":{"name":"n","annotations":{"a":"b"}}}`: `"xntrue"`,
 		`{"metadata":{"name":"n"}}`:                         `"xnfalse"`,

@@ -22,26 +22,24 @@ type codec struct {
 	encodeInjective, decodeInjective, encodeTotal bool
 }
 
+// stringCodec has a form for each type. The first that fits both places counts.
+const stringCodec = "String"
+
 // codecs returns all codecs.
 func codecs() []codec {
 	str, text := []crdschema.Kind{crdschema.String}, []crdschema.Kind{crdschema.String, crdschema.IntOrString}
 	integer := []crdschema.Kind{crdschema.Integer, crdschema.IntOrString}
-	flag := []crdschema.Kind{crdschema.Boolean}
 	return []codec{
 		{
-			name: "Not", plain: flag, encoded: flag, encode: not, decode: not,
+			name: stringCodec, plain: integer, encoded: text, encode: encodeInt, decode: decodeInt,
 			encodeInjective: true, decodeInjective: true, encodeTotal: true,
 		},
 		{
-			name: "IntString", plain: integer, encoded: text, encode: encodeInt, decode: decodeInt,
-			encodeInjective: true, decodeInjective: true, encodeTotal: true,
-		},
-		{
-			name: "NumberString", plain: []crdschema.Kind{crdschema.Number, crdschema.Integer}, encoded: text,
+			name: stringCodec, plain: []crdschema.Kind{crdschema.Number}, encoded: text,
 			encode: encodeNumber, decode: decodeNumber, encodeTotal: true,
 		},
 		{
-			name: "BoolString", plain: flag, encoded: str, encode: encodeBool, decode: decodeBool,
+			name: stringCodec, plain: []crdschema.Kind{crdschema.Boolean}, encoded: str, encode: encodeBool, decode: decodeBool,
 			encodeInjective: true, decodeInjective: true, encodeTotal: true,
 		},
 		{
@@ -74,47 +72,75 @@ func (c *compiler) codec() Transform {
 	if !c.singles() {
 		return Transform{} // the parser reports it
 	}
-	all, name := codecs(), c.rule.Codec.Value
-	i := slices.IndexFunc(all, func(k codec) bool { return k.name == name })
-	if i < 0 {
-		names := make([]string, len(all))
-		for i := range all {
-			names[i] = all[i].name
-		}
-		c.sayText(c.rule.Codec, 0, len(name), "no-such-codec", didyoumean.Hint(name, names, "the codecs are "+List(names)),
-			"there is no codec %.64s", name)
-		return Transform{}
-	}
-	k := &all[i]
-	plain, encoded, ok := c.orient(k)
-	if !ok {
+	k, plain, encoded := c.chooseCodec()
+	if k == nil {
 		return Transform{}
 	}
 	encode, decode := k.ways(plain.node(), encoded.node())
-	if plain == &c.field {
+	if plain == &c.spoke {
 		return c.checked(encode, decode)
 	}
 	return c.checked(decode, encode)
 }
 
-// orient returns the plain and the encoded side, by their types or the format byte. If both orders
-// fit, the field is the plain side.
-func (c *compiler) orient(k *codec) (plain, encoded *side, ok bool) {
-	field, hub := c.field.node(), c.hub.node()
-	forth, back := isOneOf(field, k.plain) && isOneOf(hub, k.encoded), isOneOf(hub, k.plain) && isOneOf(field, k.encoded)
-	if forth && back && preferred(hub, field, k) > preferred(field, hub, k) {
+// chooseCodec returns the codec of that name whose types fit, with its plain and its encoded side. It
+// returns nil if there is none.
+func (c *compiler) chooseCodec() (k *codec, plain, encoded *side) {
+	all, name := codecs(), c.rule.Codec.Value
+	named := slices.DeleteFunc(slices.Clone(all), func(k codec) bool { return k.name != name })
+	if len(named) == 0 {
+		c.sayNoCodec(all)
+		return nil, nil, nil
+	}
+	for i := range named {
+		if plain, encoded := c.orient(&named[i]); plain != nil {
+			return &named[i], plain, encoded
+		}
+	}
+	takes := named[0].plain[0].String()
+	if name == stringCodec {
+		takes = "an integer, a number or a boolean"
+	}
+	spoke, hub := c.spoke.node(), c.hub.node()
+	c.say(c.rule.Codec.Pos, "codec-types", "choose another codec, or toHub and toSpoke",
+		"codec %s is for %s and %s: %s is %s, %s is %s", name, takes, named[0].encoded[0],
+		c.spoke.path(0), spoke.Kind(), c.hub.path(0), hub.Kind())
+	return nil, nil, nil
+}
+
+// sayNoCodec reports a name that no codec has.
+func (c *compiler) sayNoCodec(all []codec) {
+	name := c.rule.Codec.Value
+	var names []string
+	for i := range all {
+		names = append(names, all[i].name)
+	}
+	names = slices.Compact(names)
+	hint := didyoumean.Hint(name, names, "the codecs are "+List(names))
+	switch name { // of v1alpha1
+	case "IntString", "NumberString", "BoolString":
+		hint = "write codec: " + stringCodec
+	case "Not":
+		hint = "write values: {true: false, false: true}"
+	}
+	c.sayText(c.rule.Codec, 0, len(name), "no-such-codec", hint, "there is no codec %.64s", name)
+}
+
+// orient returns the plain and the encoded side, by their types or the format byte, or nil if the
+// codec fits in neither order. If both orders fit, the spoke is the plain side.
+func (c *compiler) orient(k *codec) (plain, encoded *side) {
+	spoke, hub := c.spoke.node(), c.hub.node()
+	forth, back := isOneOf(spoke, k.plain) && isOneOf(hub, k.encoded), isOneOf(hub, k.plain) && isOneOf(spoke, k.encoded)
+	if forth && back && preferred(hub, spoke, k) > preferred(spoke, hub, k) {
 		forth = false
 	}
 	switch {
 	case forth:
-		return &c.field, &c.hub, true
+		return &c.spoke, &c.hub
 	case back:
-		return &c.hub, &c.field, true
+		return &c.hub, &c.spoke
 	}
-	c.say(c.rule.Codec.Pos, "codec-types", "choose another codec, or toHub and fromHub",
-		"codec %s is for %s and %s: %s is %s, %s is %s", k.name, k.plain[0], k.encoded[0],
-		c.field.path(0), field.Kind(), c.hub.path(0), hub.Kind())
-	return nil, nil, false
+	return nil, nil
 }
 
 // isOneOf reports whether a place may hold one of the kinds.

@@ -15,11 +15,6 @@ import (
 
 var errWrongForm = errors.New("the value does not have the form that the codec takes")
 
-// not is both directions of Not.
-func not(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
-	return rawValue(strconv.AppendBool(nil, text[0] == 'f')), true
-}
-
 // encodeInt takes integers as the API server spells them.
 func encodeInt(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
 	i, ok := int64Of(string(text))

@@ -16,14 +16,14 @@ import (
 // versions.
 //
 // Findings are about the rule itself and its types. A direction that findings leave nothing to run
-// for fails for every value. Compile ignores `use`, `when`, `default` and `drop`, except that the
+// for fails for every value. Compile ignores `use`, conditions, defaults and `drop`, except that the
 // types of a pair with `use` need not fit.
 func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*crdschema.Node) (
 	Transform, []finding.Finding,
 ) {
 	c := &compiler{
 		env: e, rule: rule,
-		field: side{key: "field", place: rule.Field, nodes: nodes[0], root: roots[0]},
+		spoke: side{key: "spoke", place: rule.Spoke, nodes: nodes[0], root: roots[0]},
 		hub:   side{key: "hub", place: rule.Hub, nodes: nodes[1], root: roots[1]},
 	}
 	t := c.compile()
@@ -38,7 +38,7 @@ func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*cr
 type compiler struct {
 	env        *Env
 	rule       *syntax.Rule
-	field, hub side
+	spoke, hub side
 	findings   []finding.Finding
 }
 
@@ -88,7 +88,7 @@ func (c *compiler) compile() Transform {
 	switch r := c.rule; {
 	case r.Go != nil:
 		return c.goFunc()
-	case r.ToHub != nil || r.FromHub != nil:
+	case r.ToHub != nil || r.ToSpoke != nil:
 		return c.expressions()
 	case r.Template != nil:
 		return c.template()
@@ -115,11 +115,11 @@ func (c *compiler) sayText(t *syntax.Text, from, to int, code, hint, format stri
 }
 
 // singles reports whether both sides are one path.
-func (c *compiler) singles() bool { return c.field.single() && c.hub.single() }
+func (c *compiler) singles() bool { return c.spoke.single() && c.hub.single() }
 
 // checked returns a transform whose outputs are checked against the schemas.
 func (c *compiler) checked(forward, backward *Way) Transform {
-	forward.targets, backward.targets = c.hub.nodes, c.field.nodes
+	forward.targets, backward.targets = c.hub.nodes, c.spoke.nodes
 	return Transform{forward, backward}
 }
 

@@ -21,8 +21,8 @@ func TestConversions(t *testing.T) {
 				t.Parallel()
 				rule := parseRule(t, tt.rule)
 				sides := [2]int{}
-				if rule.Field != nil {
-					sides[0] = len(rule.Field.Paths)
+				if rule.Spoke != nil {
+					sides[0] = len(rule.Spoke.Paths)
 				}
 				if rule.Hub != nil {
 					sides[1] = len(rule.Hub.Paths)
@@ -75,7 +75,7 @@ func identityTests() []conversionTest {
 		{
 			name:    "plain pair",
 			schemas: schemas{"a: {type: string}", "b: {type: string}"},
-			rule:    "{field: .spec.a, hub: .spec.b}",
+			rule:    "{spoke: .spec.a, hub: .spec.b}",
 			claims:  "IT/IT",
 			conversions: []conversion{
 				{`"x\u0041"`, "->", `"x\u0041"`}, {`"x"`, "<-", `"x"`}, {`-`, "->", `-`}, {`null`, "->", `null`},
@@ -84,14 +84,14 @@ func identityTests() []conversionTest {
 		{
 			name:        "plain pair, the hub has an enum",
 			schemas:     schemas{"a: {type: string}", "b: {type: string, enum: [x]}"},
-			rule:        "{field: .spec.a, hub: .spec.b}",
+			rule:        "{spoke: .spec.a, hub: .spec.b}",
 			claims:      "It/IT",
 			conversions: []conversion{{`"y"`, "->", `"y"`}},
 		},
 		{
 			name:        "integers are numbers",
 			schemas:     schemas{"a: {type: integer}", "b: {type: number}"},
-			rule:        "{field: .spec.a, hub: .spec.b}",
+			rule:        "{spoke: .spec.a, hub: .spec.b}",
 			claims:      "IT/It",
 			conversions: []conversion{{`1e3`, "->", `1e3`}, {`1.50`, "<-", `1.50`}},
 		},
@@ -103,7 +103,7 @@ func valuesTests() []conversionTest {
 		{
 			name:    "values one to one",
 			schemas: schemas{"a: {type: string, enum: [rsa, ecdsa]}", "b: {type: string, enum: [RSA, ECDSA]}"},
-			rule:    "{field: .spec.a, hub: .spec.b, values: {rsa: RSA, ecdsa: ECDSA}}",
+			rule:    "{spoke: .spec.a, hub: .spec.b, values: {rsa: RSA, ecdsa: ECDSA}}",
 			claims:  "IT/IT",
 			conversions: []conversion{
 				{`"rsa"`, "->", `"RSA"`},
@@ -118,7 +118,7 @@ func valuesTests() []conversionTest {
 		{
 			name:    "values many to one, and one that only the hub has",
 			schemas: schemas{"a: {type: string, enum: [All, None, Manual]}", "b: {type: string, enum: [Apply, Preview, Later]}"},
-			rule: "{field: .spec.a, hub: .spec.b, values: {All: Apply, None: Preview, Manual: Preview}," +
+			rule: "{spoke: .spec.a, hub: .spec.b, values: {All: Apply, None: Preview, Manual: Preview}," +
 				" hubValues: {Later: Manual}}",
 			claims: "iT/iT",
 			conversions: []conversion{
@@ -131,7 +131,7 @@ func valuesTests() []conversionTest {
 		{
 			name:    "unlisted values are themselves",
 			schemas: schemas{"a: {type: string, enum: [a, x]}", "b: {type: string, enum: [b, x]}"},
-			rule:    "{field: .spec.a, hub: .spec.b, values: {a: b}}",
+			rule:    "{spoke: .spec.a, hub: .spec.b, values: {a: b}}",
 			claims:  "IT/IT",
 			conversions: []conversion{
 				{`"x"`, "->", `"x"`},
@@ -143,21 +143,21 @@ func valuesTests() []conversionTest {
 		{
 			name:        "without an enum, a value may be what another one yields",
 			schemas:     schemas{"a: {type: string}", "b: {type: string}"},
-			rule:        "{field: .spec.a, hub: .spec.b, values: {a: b}}",
+			rule:        "{spoke: .spec.a, hub: .spec.b, values: {a: b}}",
 			claims:      "iT/iT",
 			conversions: []conversion{{`"a"`, "->", `"b"`}, {`"b"`, "->", `"b"`}, {`"c"`, "->", `"c"`}, {`"b"`, "<-", `"a"`}},
 		},
 		{
 			name:        "without an enum, values that change places",
 			schemas:     schemas{"a: {type: string}", "b: {type: string}"},
-			rule:        "{field: .spec.a, hub: .spec.b, values: {a: b, b: a}}",
+			rule:        "{spoke: .spec.a, hub: .spec.b, values: {a: b, b: a}}",
 			claims:      "IT/IT",
 			conversions: []conversion{{`"a"`, "->", `"b"`}, {`"b"`, "->", `"a"`}, {`"c"`, "->", `"c"`}},
 		},
 		{
 			name:    "booleans and integers",
 			schemas: schemas{"a: {type: boolean}", "b: {type: integer, enum: [0, 9007199254740993]}"},
-			rule:    "{field: .spec.a, hub: .spec.b, values: {true: 9007199254740993, false: 0}}",
+			rule:    "{spoke: .spec.a, hub: .spec.b, values: {true: 9007199254740993, false: 0}}",
 			claims:  "IT/IT",
 			conversions: []conversion{
 				{`true`, "->", `9007199254740993`},
@@ -168,7 +168,7 @@ func valuesTests() []conversionTest {
 		{
 			name:    "numbers, however the rule or the object spells them",
 			schemas: schemas{"a: {type: string, enum: [low, high, more]}", "b: {type: number}"},
-			rule:    "{field: .spec.a, hub: .spec.b, values: {low: 0.50, high: 1.0, more: 1e3}}",
+			rule:    "{spoke: .spec.a, hub: .spec.b, values: {low: 0.50, high: 1.0, more: 1e3}}",
 			claims:  "IT/it",
 			conversions: []conversion{
 				{`"low"`, "->", `0.5`},
@@ -186,21 +186,21 @@ func valuesTests() []conversionTest {
 		{
 			name:        "integers that are the same as a float64",
 			schemas:     schemas{"a: {type: string, enum: [p, q]}", "b: {type: integer}"},
-			rule:        "{field: .spec.a, hub: .spec.b, values: {p: 9007199254740992, q: 9007199254740993}}",
+			rule:        "{spoke: .spec.a, hub: .spec.b, values: {p: 9007199254740992, q: 9007199254740993}}",
 			claims:      "IT/it",
 			conversions: []conversion{{`9007199254740992`, "<-", `"p"`}, {`9007199254740993`, "<-", `"q"`}, {`"q"`, "->", `9007199254740993`}},
 		},
 		{
 			name:        "numbers of an enum",
 			schemas:     schemas{"a: {type: number, enum: [0.50, 1]}", "b: {type: number, enum: [2, 3]}"},
-			rule:        "{field: .spec.a, hub: .spec.b, values: {0.5: 2.0, 1.00: 3}}",
+			rule:        "{spoke: .spec.a, hub: .spec.b, values: {0.5: 2.0, 1.00: 3}}",
 			claims:      "IT/IT",
 			conversions: []conversion{{`0.5`, "->", `2`}, {`1`, "->", `3`}, {`2`, "<-", `0.5`}, {`3.0`, "<-", `1`}},
 		},
 		{
 			name:        "null on both sides",
 			schemas:     schemas{"a: {type: boolean, nullable: true}", "b: {type: string, nullable: true, enum: [\"on\", \"off\", null]}"},
-			rule:        "{field: .spec.a, hub: .spec.b, values: {true: \"on\", false: \"off\"}}",
+			rule:        "{spoke: .spec.a, hub: .spec.b, values: {true: \"on\", false: \"off\"}}",
 			claims:      "IT/IT",
 			conversions: []conversion{{`null`, "->", `null`}, {`null`, "<-", `null`}},
 		},
@@ -213,7 +213,7 @@ func templateTests() []conversionTest {
 		{
 			name:    "template",
 			schemas: hostPort,
-			rule:    `{field: .spec.hostPort, hub: {host: .spec.host, port: .spec.port}, template: "{host}:{port}"}`,
+			rule:    `{spoke: .spec.hostPort, hub: {host: .spec.host, port: .spec.port}, template: "{host}:{port}"}`,
 			claims:  "It/iT",
 			conversions: []conversion{
 				{`"db:5432"`, "->", `"db" | 5432`},
@@ -234,7 +234,7 @@ func templateTests() []conversionTest {
 		{
 			name:        "template whose parts are distinct",
 			schemas:     schemas{"v: {type: string}", "major: {type: integer}\nminor: {type: integer}\nrest: {type: string}"},
-			rule:        `{field: .spec.v, hub: {a: .spec.major, b: .spec.minor, c: .spec.rest}, template: "v{a}.{b}{{{c}}}"}`,
+			rule:        `{spoke: .spec.v, hub: {a: .spec.major, b: .spec.minor, c: .spec.rest}, template: "v{a}.{b}{{{c}}}"}`,
 			claims:      "It/IT",
 			conversions: []conversion{{`"v1.-2{x}}"`, "->", `1 | -2 | "x}"`}, {`1 | -2 | "x}"`, "<-", `"v1.-2{x}}"`}},
 		},
@@ -243,7 +243,7 @@ func templateTests() []conversionTest {
 			schemas: schemas{
 				"s: {type: object, properties: {minute: {type: string}, hour: {type: string}}}", "schedule: {type: string}",
 			},
-			rule: `{field: {m: .spec.s.minute, h: .spec.s.hour}, hub: .spec.schedule, template: "{m} {h}", absent: "*"}`,
+			rule: `{spoke: {m: .spec.s.minute, h: .spec.s.hour}, hub: .spec.schedule, template: "{m} {h}", absent: "*"}`,
 			// A part may be the text for absence, or contain a blank.
 			claims: "iT/It",
 			conversions: []conversion{
@@ -258,7 +258,7 @@ func templateTests() []conversionTest {
 		{
 			name:    "template of an enum, a boolean and numbers",
 			schemas: schemas{"t: {type: string}", "e: {type: string, enum: [a, a-b]}\nf: {type: boolean}\nnum: {type: number}"},
-			rule:    `{field: .spec.t, hub: {e: .spec.e, f: .spec.f, num: .spec.num}, template: "{e}/{f}/{num}"}`,
+			rule:    `{spoke: .spec.t, hub: {e: .spec.e, f: .spec.f, num: .spec.num}, template: "{e}/{f}/{num}"}`,
 			claims:  "It/iT",
 			conversions: []conversion{
 				{`"a-b/true/1.5"`, "->", `"a-b" | true | 1.5`},
@@ -272,7 +272,7 @@ func templateTests() []conversionTest {
 		{
 			name:        "template with int or string",
 			schemas:     schemas{"t: {type: string}", "p: {x-kubernetes-int-or-string: true}"},
-			rule:        `{field: .spec.t, hub: {p: .spec.p}, template: "port {p}"}`,
+			rule:        `{spoke: .spec.t, hub: {p: .spec.p}, template: "port {p}"}`,
 			claims:      "It/iT",
 			conversions: []conversion{{`"port 80"`, "->", `80`}, {`"port http"`, "->", `"http"`}, {`"80"`, "<-", `"port 80"`}},
 		},

@@ -5,7 +5,7 @@ func expressionTests() []conversionTest {
 		{
 			name:    "percent",
 			schemas: schemas{"weight: {type: integer}", "traffic: {type: string}"},
-			rule:    `{field: .spec.weight, hub: .spec.traffic, toHub: 'string(self) + "%"', fromHub: 'int(self.replace("%", ""))'}`,
+			rule:    `{spoke: .spec.weight, hub: .spec.traffic, toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}`,
 			claims:  "iT/it",
 			conversions: []conversion{
 				{`9007199254740993`, "->", `"9007199254740993%"`},
@@ -20,24 +20,24 @@ func expressionTests() []conversionTest {
 			schemas: schemas{
 				"old: {type: integer}\nnew: {type: integer}", "min: {type: integer}",
 			},
-			rule: `{field: {old: .spec.old, new: .spec.new}, hub: .spec.min, toHub: "self.?new.or(self.?old)", fromHub: '{"new": self}'}`,
-			// fromHub gives no value for old.
+			rule: `{spoke: {old: .spec.old, new: .spec.new}, hub: .spec.min, toHub: "self.?new.or(self.?old)", toSpoke: '{"new": self}'}`,
+			// toSpoke gives no value for old.
 			claims:      "it/it",
 			conversions: []conversion{{`1 | -`, "->", `1`}, {`1 | 2`, "->", `2`}, {`- | -`, "->", `-`}, {`3`, "<-", `- | 3`}},
 		},
 		{
 			name:        "named values, each always there",
 			schemas:     schemas{"a: {type: string}", "p: {type: string}\nq: {type: boolean}"},
-			rule:        `{field: .spec.a, hub: {p: .spec.p, q: .spec.q}, toHub: '{"p": self, "q": self == "k"}', fromHub: 'self.p + string(self.q)'}`,
+			rule:        `{spoke: .spec.a, hub: {p: .spec.p, q: .spec.q}, toHub: '{"p": self, "q": self == "k"}', toSpoke: 'self.p + string(self.q)'}`,
 			claims:      "iT/iT",
 			conversions: []conversion{{`"k"`, "->", `"k" | true`}, {`"k" | true`, "<-", `"ktrue"`}},
 		},
 		{
 			name:    "object and metadata",
 			schemas: schemas{"a: {type: string}\nlist: {type: array, items: {type: string}}\n\"n\": {type: integer}", "b: {type: string}"},
-			rule: `{field: .spec.a, hub: .spec.b,` +
+			rule: `{spoke: .spec.a, hub: .spec.b,` +
 				` toHub: 'metadata.name + ":" + metadata.?labels["x/y"].orValue("none") + ":" + object.spec.list.join(",")',` +
-				` fromHub: 'has(object.spec.b) ? object.kind : self'}`,
+				` toSpoke: 'has(object.spec.b) ? object.kind : self'}`,
 			object:      `{"kind":"Thing","metadata":{"name":"n"},"spec":{"list":["p","q"],"b":"1","n":{"broken":1,"broken":2}}}`,
 			claims:      "it/it",
 			conversions: []conversion{{`"x"`, "->", `"n:none:p,q"`}, {`"x"`, "<-", `"Thing"`}},
@@ -55,8 +55,8 @@ func expressionTests() []conversionTest {
 		{
 			name:    "optional",
 			schemas: schemas{"a: {type: string}", "b: {type: string}"},
-			rule: `{field: .spec.a, hub: .spec.b, toHub: 'self == "" ? optional.none() : optional.of(self)',` +
-				` fromHub: 'optional.ofNonZeroValue(self)'}`,
+			rule: `{spoke: .spec.a, hub: .spec.b, toHub: 'self == "" ? optional.none() : optional.of(self)',` +
+				` toSpoke: 'optional.ofNonZeroValue(self)'}`,
 			claims:      "it/it",
 			conversions: []conversion{{`""`, "->", `-`}, {`"x"`, "->", `"x"`}, {`""`, "<-", `-`}},
 		},
@@ -65,8 +65,8 @@ func expressionTests() []conversionTest {
 			schemas: schemas{
 				"m: {type: object, additionalProperties: {type: string}}", "l: {type: array, items: {type: string}}",
 			},
-			rule: `{field: .spec.m, hub: .spec.l, toHub: 'self.map(k, k + self[k]) + {"f": 1, "e": 2, "d": 3}.map(k, k)` +
-				` + self.transformMap(k, v, v + k).map(k, k)', fromHub: 'self.transformMapEntry(i, v, {v: string(i)})'}`,
+			rule: `{spoke: .spec.m, hub: .spec.l, toHub: 'self.map(k, k + self[k]) + {"f": 1, "e": 2, "d": 3}.map(k, k)` +
+				` + self.transformMap(k, v, v + k).map(k, k)', toSpoke: 'self.transformMapEntry(i, v, {v: string(i)})'}`,
 			claims: "it/it",
 			conversions: []conversion{
 				{`{"b":"1","a":"2","c":"3"}`, "->", `["a2","b1","c3","d","e","f","a","b","c"]`},
@@ -78,11 +78,11 @@ func expressionTests() []conversionTest {
 			schemas: schemas{
 				"a: {type: string}", "b: {type: array, items: {x-kubernetes-preserve-unknown-fields: true}}",
 			},
-			rule: `{field: .spec.a, hub: .spec.b, toHub: '[quantity("1Ki").asInteger(), url("https://h:1/p").getHostname(), ` +
+			rule: `{spoke: .spec.a, hub: .spec.b, toHub: '[quantity("1Ki").asInteger(), url("https://h:1/p").getHostname(), ` +
 				`isIP("::1"), cidr("10.0.0.0/8").containsIP("10.1.2.3"), "a1b22".findAll("[0-9]+"), [3,1,2].sort(), ` +
 				`sets.contains([1,2],[2]), format.named("dns1123Label").value().validate("A_").hasValue(), ` +
 				`semver("1.2.3").minor(), self.split(",").isSorted(), [1,2].sum(), ["a"].transformMap(i, v, "k" + v)[?0].hasValue()]', ` +
-				`fromHub: '"x"'}`,
+				`toSpoke: '"x"'}`,
 			claims: "it/iT",
 			conversions: []conversion{
 				{`"a,b"`, "->", `[1024,"h",true,true,["1","22"],[1,2,3],true,true,2,true,3,true]`},
@@ -91,7 +91,7 @@ func expressionTests() []conversionTest {
 		{
 			name:    "quantities",
 			schemas: schemas{"a: {type: string}", "b: {type: boolean}"},
-			rule:    `{field: .spec.a, hub: .spec.b, toHub: 'quantity(self).isGreaterThan(quantity("1e3")) || isQuantity(self)', fromHub: '""'}`,
+			rule:    `{spoke: .spec.a, hub: .spec.b, toHub: 'quantity(self).isGreaterThan(quantity("1e3")) || isQuantity(self)', toSpoke: '""'}`,
 			claims:  "it/iT",
 			conversions: []conversion{
 				{`"1Gi"`, "->", `true`}, {`"1E"`, "->", `true`}, {`"1e999999999"`, "->", "error: the expression fails for the value"},
@@ -100,7 +100,7 @@ func expressionTests() []conversionTest {
 		{
 			name:    "doubles and integers",
 			schemas: schemas{"a: {type: number}", "b: {type: integer}"},
-			rule:    `{field: .spec.a, hub: .spec.b, toHub: 'int(self * 100.0)', fromHub: 'double(self) / 100.0'}`,
+			rule:    `{spoke: .spec.a, hub: .spec.b, toHub: 'int(self * 100.0)', toSpoke: 'double(self) / 100.0'}`,
 			claims:  "it/it",
 			conversions: []conversion{
 				{`1`, "->", `100`}, {`1.25`, "->", `125`}, {`150`, "<-", `1.5`}, {`100`, "<-", `1`},
@@ -109,7 +109,7 @@ func expressionTests() []conversionTest {
 		{
 			name:    "handed on as it came",
 			schemas: schemas{"a: {type: object, x-kubernetes-preserve-unknown-fields: true}", "b: {type: object, x-kubernetes-preserve-unknown-fields: true}"},
-			rule:    `{field: .spec.a, hub: .spec.b, toHub: 'self', fromHub: '{"b": self.b, "a": 1}'}`,
+			rule:    `{spoke: .spec.a, hub: .spec.b, toHub: 'self', toSpoke: '{"b": self.b, "a": 1}'}`,
 			claims:  "iT/it",
 			conversions: []conversion{
 				{`{ "x": 1.50, "x2": 1e2 }`, "->", `{ "x": 1.50, "x2": 1e2 }`}, {`{"b":{"z":1,"y":2}}`, "<-", `{"a":1,"b":{"z":1,"y":2}}`},
@@ -118,7 +118,7 @@ func expressionTests() []conversionTest {
 		{
 			name:    "results that do not fit",
 			schemas: schemas{"a: {x-kubernetes-preserve-unknown-fields: true}", "b: {type: integer}"},
-			rule:    `{field: .spec.a, hub: .spec.b, toHub: 'self.x', fromHub: 'string(self)'}`,
+			rule:    `{spoke: .spec.a, hub: .spec.b, toHub: 'self.x', toSpoke: 'string(self)'}`,
 			claims:  "it/iT",
 			conversions: []conversion{
 				{`{"x":1}`, "->", `1`},

@@ -15,11 +15,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// expressions compiles `toHub` and `fromHub`.
+// expressions compiles `toHub` and `toSpoke`.
 func (c *compiler) expressions() Transform {
 	return c.checked(
-		c.expression("toHub", c.rule.ToHub, &c.field, &c.hub),
-		c.expression("fromHub", c.rule.FromHub, &c.hub, &c.field),
+		c.expression("toHub", c.rule.ToHub, &c.spoke, &c.hub),
+		c.expression("toSpoke", c.rule.ToSpoke, &c.hub, &c.spoke),
 	)
 }
 
@@ -131,16 +131,16 @@ func (g *Guard) Reads() []Read {
 	return g.reads
 }
 
-// CompileGuard returns the guard of a rule for one direction: `whenHub` if backward is true, else
-// `when`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side that is
+// CompileGuard returns the guard of a rule for one direction: `whenToSpoke` if backward is true, else
+// `whenToHub`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side that is
 // converted from, root is the schema of that version.
 func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node) (
 	*Guard, []finding.Finding,
 ) {
 	c := &compiler{env: e, rule: rule}
-	key, text, from := "when", rule.When, &side{key: "field", place: rule.Field, nodes: nodes, root: root}
+	key, text, from := "whenToHub", rule.WhenToHub, &side{key: "spoke", place: rule.Spoke, nodes: nodes, root: root}
 	if backward {
-		key, text, from = "whenHub", rule.WhenHub, &side{key: "hub", place: rule.Hub, nodes: nodes, root: root}
+		key, text, from = "whenToSpoke", rule.WhenToSpoke, &side{key: "hub", place: rule.Hub, nodes: nodes, root: root}
 	}
 	if text == nil {
 		return nil, nil

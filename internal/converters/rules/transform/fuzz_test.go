@@ -87,12 +87,12 @@ func (l *lab) compile(t *testing.T, text, from, to string) *transform.Way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, findings := syntax.Parse("rules.yaml", []byte(head+"{field: .spec."+from+", hub: .spec."+to+", toHub: "+string(quoted)+", fromHub: self}\n"))
+	file, findings := syntax.Parse("rules.yaml", []byte(head+"{spoke: .spec."+from+", hub: .spec."+to+", toHub: "+string(quoted)+", toSpoke: self}\n"))
 	if len(findings) > 0 {
 		return nil
 	}
 	rule := file.Conversions[0].Versions[0].Rules[0]
-	rule.FromHub = nil
+	rule.ToSpoke = nil
 	compiled, findings := compileRule(l.env, rule, l.root, l.root)
 	for _, f := range findings {
 		if f.Code == "" || f.Message == "" || f.Pos.Line < 9 {

@@ -27,7 +27,7 @@ func (c *compiler) goFunc() Transform {
 		c.sayText(c.rule.Go, 0, len(name), "no-such-function", hint, "no function is registered as %.64s", name)
 		return Transform{}
 	}
-	return c.checked(goWay(f.ToHub, len(c.hub.nodes)), goWay(f.FromHub, len(c.field.nodes)))
+	return c.checked(goWay(f.ToHub, len(c.hub.nodes)), goWay(f.ToSpoke, len(c.spoke.nodes)))
 }
 
 func goWay(f func(context.Context, []Operand) ([]Operand, error), count int) *Way {

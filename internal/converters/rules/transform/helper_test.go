@@ -51,7 +51,7 @@ func places(root *crdschema.Node, place *syntax.Place) []*crdschema.Node {
 	return nodes
 }
 
-const head = `apiVersion: conversion.webhookd.io/v1alpha1
+const head = `apiVersion: conversion.webhookd.io/v1beta1
 kind: Conversion
 metadata: {name: things.example.com}
 spec:
@@ -91,7 +91,7 @@ func compile(tb testing.TB, env *transform.Env, s schemas, text string) (transfo
 }
 
 func compileRule(env *transform.Env, rule *syntax.Rule, field, hub *crdschema.Node) (transform.Transform, []finding.Finding) {
-	nodes := [2][]*crdschema.Node{places(field, rule.Field), places(hub, rule.Hub)}
+	nodes := [2][]*crdschema.Node{places(field, rule.Spoke), places(hub, rule.Hub)}
 	return transform.Compile(env, rule, nodes, [2]*crdschema.Node{field, hub})
 }
 

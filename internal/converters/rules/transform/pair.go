@@ -10,8 +10,8 @@ import (
 // stay as they are to the byte, whether the target's schema allows them or not.
 func (c *compiler) pair() Transform {
 	order := [2][]int{{0}, {0}} // for each path of the target, the path of the source
-	if c.field.named() && c.hub.named() {
-		names := [2][]string{c.field.names(), c.hub.names()}
+	if c.spoke.named() && c.hub.named() {
+		names := [2][]string{c.spoke.names(), c.hub.names()}
 		for to := range names {
 			order[1-to] = nil
 			for _, name := range names[to] {
@@ -19,7 +19,7 @@ func (c *compiler) pair() Transform {
 			}
 		}
 		if slices.Contains(order[0], -1) || slices.Contains(order[1], -1) {
-			c.say(c.rule.Pos, "named-paths-do-not-pair", "give both sides the same names, or add template, toHub and fromHub, or go",
+			c.say(c.rule.Pos, "named-paths-do-not-pair", "give both sides the same names, or add template, toHub and toSpoke, or go",
 				"the sides name %s and %s", List(names[0]), List(names[1]))
 			return Transform{}
 		}
@@ -30,12 +30,12 @@ func (c *compiler) pair() Transform {
 	t[0].Total, t[1].Total = true, true
 	for i, hub := range c.hub.nodes {
 		from := order[0][i]
-		field := c.field.nodes[from]
-		t[0].Total = t[0].Total && Covers(hub, field)
-		t[1].Total = t[1].Total && Covers(field, hub)
-		if c.rule.Use == nil && !Related(field, hub) {
-			c.say(c.hub.place.Paths[i].Pos, "types-differ", typesHint(field, hub), "%s is %s, %s is %s",
-				c.field.path(from), field.Kind(), c.hub.path(i), hub.Kind())
+		spoke := c.spoke.nodes[from]
+		t[0].Total = t[0].Total && Covers(hub, spoke)
+		t[1].Total = t[1].Total && Covers(spoke, hub)
+		if c.rule.Use == nil && !Related(spoke, hub) {
+			c.say(c.hub.place.Paths[i].Pos, "types-differ", typesHint(spoke, hub), "%s is %s, %s is %s",
+				c.spoke.path(from), spoke.Kind(), c.hub.path(i), hub.Kind())
 		}
 	}
 	return t
@@ -75,18 +75,18 @@ func typesHint(a, b *crdschema.Node) string {
 	if x == crdschema.String {
 		switch y {
 		case crdschema.Integer:
-			return "add codec: IntString, DurationSeconds or QuantityInt, or toHub and fromHub"
+			return "add codec: String, DurationSeconds or QuantityInt, or toHub and toSpoke"
 		case crdschema.Number:
-			return "add codec: NumberString, or toHub and fromHub"
+			return "add codec: String, or toHub and toSpoke"
 		case crdschema.Boolean:
-			return "add codec: BoolString, values, or toHub and fromHub"
+			return "add codec: String, values, or toHub and toSpoke"
 		case crdschema.Object, crdschema.Map, crdschema.Array:
-			return "add codec: JSON or YAML, template with named paths, or toHub and fromHub"
+			return "add codec: JSON or YAML, template with named paths, or toHub and toSpoke"
 		default:
 		}
 	}
 	if x == crdschema.Array || y == crdschema.Array {
-		return "say which element with [0] or [name=x], or each of them with [], or add toHub and fromHub"
+		return "say which element with [0] or [name=x], or each of them with [], or add toHub and toSpoke"
 	}
-	return "add codec, template or toHub and fromHub"
+	return "add codec, template or toHub and toSpoke"
 }

@@ -161,7 +161,7 @@ func TestReads(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
 	for text, want := range readsTests() {
-		rule := "{field: .spec.self, hub: .spec.out, toHub: '" + text + "', fromHub: '" + text + "'}"
+		rule := "{spoke: .spec.self, hub: .spec.out, toHub: '" + text + "', toSpoke: '" + text + "'}"
 		compiled, findings := compile(t, env, schemas{readable, readable}, rule)
 		if len(findings) > 0 {
 			t.Errorf("%s: %s", text, render(findings))

@@ -26,8 +26,8 @@ type part struct {
 
 // template compiles `template` and `absent`: a text on one side, its parts on the other.
 func (c *compiler) template() Transform {
-	parts, text := &c.hub, &c.field
-	if c.field.named() {
+	parts, text := &c.hub, &c.spoke
+	if c.spoke.named() {
 		parts, text = text, parts
 	}
 	if !parts.named() || !text.single() {
@@ -40,7 +40,7 @@ func (c *compiler) template() Transform {
 	}
 	join := &Way{run: p.join, Injective: p.joinInjective(), Total: p.joinTotal(text.node())}
 	split := &Way{run: p.split, Injective: true}
-	if parts == &c.field {
+	if parts == &c.spoke {
 		return c.checked(join, split)
 	}
 	return c.checked(split, join)
@@ -56,7 +56,7 @@ func (c *compiler) checkTemplateTypes(parts, text *side) {
 	for i, node := range parts.nodes {
 		switch node.Kind() {
 		case crdschema.Object, crdschema.Map, crdschema.Array:
-			c.say(parts.place.Paths[i].Pos, "template-part-of-no-text", "name its fields, or use codec: JSON, or toHub and fromHub",
+			c.say(parts.place.Paths[i].Pos, "template-part-of-no-text", "name its fields, or use codec: JSON, or toHub and toSpoke",
 				"%s is %s, which cannot be part of a text", parts.path(i), node.Kind())
 		default:
 		}

@@ -1,6 +1,6 @@
 // Package transform computes what one rule says: the values of its places in the hub from those in
 // a version, and back. A plain pair hands values on; values, template and codec are tables and
-// formats with two directions; toHub and fromHub are CEL; go: is a registered function.
+// formats with two directions; toHub and toSpoke are CEL; go: is a registered function.
 //
 // [Compile] checks a rule against the schemas of its places and reports findings. The [Transform]
 // that it returns sees only the values of the rule's places. Expressions also read `object` and
@@ -122,7 +122,7 @@ func (c *Call) TotalLimit() bool { return c.spent.totalLimit }
 // an error if the values cannot be converted. The error is neither shown nor logged. The functions
 // must be pure and must accept fragments; if no operand is present, none of the result may be.
 type GoFunc struct {
-	ToHub, FromHub func(ctx context.Context, in []Operand) ([]Operand, error)
+	ToHub, ToSpoke func(ctx context.Context, in []Operand) ([]Operand, error)
 }
 
 // A namedNode is the schema of a value that an expression reads as `self.name`, or as `self` if the

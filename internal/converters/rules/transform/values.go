@@ -25,45 +25,45 @@ func (c *compiler) values() Transform {
 	if !c.singles() {
 		return Transform{} // the parser reports it
 	}
-	toHub, fromHub := table{}, table{}
+	toHub, toSpoke := table{}, table{}
 	for _, m := range c.rule.Values {
-		c.entry(toHub, fromHub, m.From, m.To)
+		c.entry(toHub, toSpoke, m.From, m.To)
 	}
 	for _, m := range c.rule.HubValues {
-		c.hubEntry(fromHub, m)
+		c.hubEntry(toSpoke, m)
 	}
-	field, hub := c.field.node(), c.hub.node()
-	forward, backward := tableWay(toHub, fromHub, field, hub), tableWay(fromHub, toHub, hub, field)
+	spoke, hub := c.spoke.node(), c.hub.node()
+	forward, backward := tableWay(toHub, toSpoke, spoke, hub), tableWay(toSpoke, toHub, hub, spoke)
 	if len(c.findings) == 0 {
-		c.uncovered(toHub, &c.field, &c.hub, "values", c.rule.HubDefault != nil || c.rule.When != nil)
-		c.uncovered(fromHub, &c.hub, &c.field, "hubValues", c.rule.Default != nil || c.rule.WhenHub != nil)
+		c.uncovered(toHub, &c.spoke, &c.hub, "values", c.rule.DefaultInHub != nil || c.rule.WhenToHub != nil)
+		c.uncovered(toSpoke, &c.hub, &c.spoke, "hubValues", c.rule.DefaultInSpoke != nil || c.rule.WhenToSpoke != nil)
 	}
 	return c.checked(forward, backward)
 }
 
 // entry adds an entry of values. When several yield the same value, the first is the way back.
-func (c *compiler) entry(toHub, fromHub table, from, to syntax.Scalar) {
-	c.checkValue(from, &c.field)
+func (c *compiler) entry(toHub, toSpoke table, from, to syntax.Scalar) {
+	c.checkValue(from, &c.spoke)
 	c.checkValue(to, &c.hub)
 	if _, twice := toHub[valueKey(from.JSON)]; twice {
 		c.say(from.Pos, "value-twice", "keep one of them", "values lists %s twice", from.JSON)
 		return
 	}
 	toHub[valueKey(from.JSON)] = to.JSON
-	if key := valueKey(to.JSON); fromHub[key] == nil {
-		fromHub[key] = from.JSON
+	if key := valueKey(to.JSON); toSpoke[key] == nil {
+		toSpoke[key] = from.JSON
 	}
 }
 
-func (c *compiler) hubEntry(fromHub table, m syntax.Mapping) {
+func (c *compiler) hubEntry(toSpoke table, m syntax.Mapping) {
 	c.checkValue(m.From, &c.hub)
-	c.checkValue(m.To, &c.field)
-	if _, yielded := fromHub[valueKey(m.From.JSON)]; yielded {
+	c.checkValue(m.To, &c.spoke)
+	if _, yielded := toSpoke[valueKey(m.From.JSON)]; yielded {
 		c.say(m.From.Pos, "hub-value-twice", "remove it: the first entry of values that yields a value is its way back",
 			"hubValues lists %s, which has a way back already", m.From.JSON)
 		return
 	}
-	fromHub[valueKey(m.From.JSON)] = m.To.JSON
+	toSpoke[valueKey(m.From.JSON)] = m.To.JSON
 }
 
 // checkValue reports a value of a table that the schema does not allow.
