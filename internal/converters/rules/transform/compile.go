@@ -16,8 +16,8 @@ import (
 // versions.
 //
 // Findings are about the rule itself and its types. A direction that findings leave nothing to run
-// for fails for every value. Compile ignores `use`, conditions, defaults and `drop`, except that the
-// types of a pair with `use` need not fit.
+// for fails for every value. Compile ignores `use`, conditions, defaults and `drop`, except that
+// the types of a pair with `use` need not fit.
 func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*crdschema.Node) (
 	Transform, []finding.Finding,
 ) {

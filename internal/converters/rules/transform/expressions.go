@@ -131,9 +131,9 @@ func (g *Guard) Reads() []Read {
 	return g.reads
 }
 
-// CompileGuard returns the guard of a rule for one direction: `whenToSpoke` if backward is true, else
-// `whenToHub`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side that is
-// converted from, root is the schema of that version.
+// CompileGuard returns the guard of a rule for one direction: `whenToSpoke` if backward is true,
+// else `whenToHub`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side
+// that is converted from, root is the schema of that version.
 func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node) (
 	*Guard, []finding.Finding,
 ) {
