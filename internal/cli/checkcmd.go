@@ -31,7 +31,9 @@ annotations: which return to a field that the other version now has, which count
 and which are dropped. These findings are notes. Values that return as before are not mentioned. The CRDs of OLD are those
 of --against-crd, or those in its folder, or else those of the rules.
 
-Findings go to stdout. The exit code is 0 if there are none, and 1 otherwise. With --fail-on note, notes count as well.
+Findings go to stdout. An error means that values are lost, or that the rules cannot work: serve refuses the kind. A
+warning means that the API server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise. With
+--fail-on, warnings or notes count as well.
 With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o junit a
 test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
@@ -56,7 +58,7 @@ test report.`,
 		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crd)")
 	flags.StringVarP(&o.output, "output", "o", o.output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
-	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error or note")
+	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error, warning or note")
 	offer(cmd, "fail-on", severities()...)
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print the units on stderr, as explain does")
 	return cmd
@@ -70,7 +72,13 @@ type checkOptions struct {
 	verbose              bool
 }
 
-func severities() []string { return []string{string(finding.Error), string(finding.Note)} }
+func severities() []string {
+	names := make([]string, 0, len(finding.Severities()))
+	for _, s := range finding.Severities() {
+		names = append(names, string(s))
+	}
+	return names
+}
 
 func findingFormats() []string {
 	names := make([]string, 0, len(finding.Formats()))
@@ -96,7 +104,7 @@ func (o *checkOptions) check() error {
 		problems = append(problems, badOutput(o.output, findingFormats()...))
 	}
 	if !slices.Contains(severities(), o.failOn) {
-		problems = append(problems, fmt.Errorf("unknown severity %q: write error or note", o.failOn))
+		problems = append(problems, fmt.Errorf("unknown severity %q: write error, warning or note", o.failOn))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return usage(err, "")
@@ -157,7 +165,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 			return err
 		}
 		return hintError{
-			fmt.Errorf("old rules cannot be used: %s above", count(len(old.Findings), "finding")),
+			fmt.Errorf("old rules cannot be used: %s above", countBySeverity(old.Findings)),
 			"--against-crd names the CRDs that they were made for",
 		}
 	}
@@ -166,27 +174,33 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	return nil
 }
 
-// conclude prints the number of findings, and fails if one is as severe as --fail-on.
+// conclude prints the number of findings, and fails if one is as serious as --fail-on.
 func (p *program) conclude(o *checkOptions, set *ruleset.Set) error {
-	problems := slices.DeleteFunc(slices.Clone(set.Findings), finding.Finding.IsNote)
-	notes := len(set.Findings) - len(problems)
 	said := "no findings in " + count(len(set.Files), "file")
-	if len(problems) > 0 {
-		said = count(len(problems), "finding") + " in " + count(filesWith(problems), "file")
-	}
-	if notes > 0 {
-		said += ", and " + count(notes, "note")
-		if notes > len(set.Passed) {
-			said += " on kept values"
-		}
-	} else if len(o.against) > 0 && len(problems) == 0 {
+	if len(set.Findings) > 0 {
+		said = countBySeverity(set.Findings) + " in " + count(filesWith(set.Findings), "file")
+	} else if len(o.against) > 0 {
 		said += ", and kept values return as before"
 	}
 	fmt.Fprintf(p.stderr, "webhookd: %s\n", said)
-	if len(problems) > 0 || notes > 0 && o.failOn == string(finding.Note) {
+	if len(finding.Worst(set.Findings, finding.Severity(o.failOn))) > 0 {
 		return errReported
 	}
 	return nil
+}
+
+// countBySeverity returns a text such as "2 errors, 1 warning".
+func countBySeverity(findings []finding.Finding) string {
+	var parts []string
+	before := 0
+	for _, s := range finding.Severities() {
+		n := len(finding.Worst(findings, s))
+		if n > before {
+			parts = append(parts, count(n-before, string(s)))
+		}
+		before = n
+	}
+	return strings.Join(parts, ", ")
 }
 
 func filesWith(findings []finding.Finding) int {

@@ -149,7 +149,7 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
 	set, err := p.looseRuleSet(ctx, f)
 	if err == nil && len(set.Findings) > 0 {
-		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", count(len(set.Findings), "finding"))
+		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", countBySeverity(set.Findings))
 	}
 	return set, err
 }
@@ -170,7 +170,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set,
 		}
 		p.noteNoCRD(f, &set)
 		return nil, hintError{
-			fmt.Errorf("rules cannot be used: %s above", count(len(set.Findings), "finding")),
+			fmt.Errorf("rules cannot be used: %s above", countBySeverity(set.Findings)),
 			"fix them, or see webhookd check --help",
 		}
 	case len(f.rules) > 0 && len(set.Conversions) == 0:

@@ -38,7 +38,7 @@ func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 			return err
 		}
 		s.ruleProblem = set.Broken > 0
-		s.fail("%s in the rules and CRDs", count(len(set.Errors()), "finding"))
+		s.fail("%s in the rules and CRDs", count(len(set.Errors()), "error"))
 	}
 	s.collect(o.update)
 	s.tally.cases = len(s.cases)

@@ -50,10 +50,10 @@ type Set struct {
 	Conversions     []*syntax.Conversion // those that can be read
 	Bound           *binding.Set
 	Kinds           []converters.Kind // kinds that can be converted
-	wrong           map[string]bool   // CRDs of kinds with findings, whose rules do not do all that they say
+	wrong           map[string]bool   // CRDs of kinds with errors, whose rules do not do all that they say
 	CRDs            []*crdschema.CRD
 	Passed          []File            // files that are skipped
-	Findings        []finding.Finding // errors, and notes
+	Findings        []finding.Finding // of all severities
 	Broken          int               // number of findings that prevent a conversion; the checker has the others
 	Panicked        error             // first panic that left a file out, or nil
 }
@@ -90,12 +90,10 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 // Registry returns the converters of the set and the compiled-in ones.
 func (s *Set) Registry() (*converters.Registry, error) { return s.compiled.Registry(s.Kinds) }
 
-// Errors returns the findings that are not notes.
-func (s *Set) Errors() []finding.Finding {
-	return slices.DeleteFunc(slices.Clone(s.Findings), finding.Finding.IsNote)
-}
+// Errors returns the findings that are errors: serve refuses the kinds that they are about.
+func (s *Set) Errors() []finding.Finding { return finding.Worst(s.Findings, finding.Error) }
 
-// Sound returns the kinds without findings.
+// Sound returns the kinds without errors.
 func (s *Set) Sound() []converters.Kind {
 	return slices.DeleteFunc(slices.Clone(s.Kinds), func(k converters.Kind) bool {
 		crd := s.CRD(k.GroupKind)

@@ -39,9 +39,10 @@ type ruleWatch struct {
 	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
 
-	read    [2][]ruleset.File // last content
-	failure string            // last logged failure
-	passed  string            // last logged files that were skipped
+	read     [2][]ruleset.File // last content
+	failure  string            // last logged failure
+	passed   string            // last logged files that were skipped
+	warnings string            // last logged warnings
 }
 
 // servedRules are one generation: a registry and what it was built from. lack is an error if there
@@ -272,6 +273,7 @@ func (w *ruleWatch) serve(set *ruleset.Set) error {
 		return err
 	}
 	w.logSkipped(set)
+	w.logWarnings(set)
 	if problems := w.problems(set); len(problems) > 0 {
 		w.failed(servedWithFindings, problems, StackOf(set.Panicked)...)
 		return nil
@@ -318,6 +320,18 @@ func (w *ruleWatch) logSkipped(set *ruleset.Set) {
 	}
 }
 
+// logWarnings logs once what the API server may refuse.
+func (w *ruleWatch) logWarnings(set *ruleset.Set) {
+	warnings := slices.DeleteFunc(finding.Worst(set.Findings, finding.Warning), finding.Finding.IsError)
+	said := fmt.Sprint(warnings)
+	if w.warnings == said {
+		return
+	}
+	if w.warnings = said; len(warnings) > 0 {
+		w.logger.Warn("the API server may refuse what rules with warnings make", zap.Strings("findings", textsOf(warnings)))
+	}
+}
+
 // lack returns the reason why a set has no sound kind, or nil if it has one.
 func (w *ruleWatch) lack(set *ruleset.Set) error {
 	switch {
@@ -341,8 +355,8 @@ func without(before, now []*converters.Kind) []string {
 }
 
 const (
-	servedWithFindings = "rules have findings, only the kinds without any are served"
-	servedAsBefore     = "rules have findings with these CRDs, the kinds that were served are kept"
+	servedWithFindings = "rules have errors, only the kinds without any are served"
+	servedAsBefore     = "rules have errors with these CRDs, the kinds that were served are kept"
 	lastGoodKept       = "rules cannot be used, the last good ones are kept"
 )
 

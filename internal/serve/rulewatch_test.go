@@ -21,8 +21,8 @@ const (
 	brokenRules = "none of the rules can be used, the log and webhookd check say why: RULES"
 
 	rulesKept     = "error: rules cannot be used, the last good ones are kept"
-	rulesAsTheyGo = "error: rules have findings, only the kinds without any are served"
-	rulesAsBefore = "error: rules have findings with these CRDs, the kinds that were served are kept"
+	rulesAsTheyGo = "error: rules have errors, only the kinds without any are served"
+	rulesAsBefore = "error: rules have errors with these CRDs, the kinds that were served are kept"
 	rulesLoaded   = "info: rules loaded"
 )
 

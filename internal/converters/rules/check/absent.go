@@ -30,7 +30,7 @@ func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) 
 		if from != text {
 			which = "and " + from
 		}
-		q.say("required-field", "", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
+		q.sayField("required-field", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
 			dst, text, which, why, src, defaultKey(q.dst))
 	case q.madeSurely(m):
 	default:
@@ -42,7 +42,7 @@ func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) 
 			q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, but %s requires %s: add a rule for that with `%s`",
 				made, src, dst, text, defaultKey(q.dst))
 		default:
-			q.say("required-field-without-source", "", "%s requires %s, but nothing in %s gives it: add a rule with `%s`",
+			q.sayField("required-field-without-source", "%s requires %s, but nothing in %s gives it: add a rule with `%s`",
 				dst, text, src, defaultKey(q.dst))
 		}
 	}

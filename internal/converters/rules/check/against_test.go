@@ -75,7 +75,7 @@ func TestAgainst(t *testing.T) {
 		}
 		for _, n := range notes {
 			codes[n.Code] = true
-			if !n.IsNote() {
+			if n.Severity != finding.Note {
 				t.Errorf("%s: not a note: %s", e.Name(), n)
 			}
 		}

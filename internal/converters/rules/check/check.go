@@ -18,7 +18,7 @@ import (
 )
 
 // Check returns the findings about bound Conversions, in the order of their files, without those of
-// [syntax.Parse], and the names of the CRDs that a finding other than a note is about: the rules of
+// [syntax.Parse], and the names of the CRDs that an error is about: the rules of
 // the others can be used. After ctx ends, it soon returns the findings so far: check ctx.Err.
 func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
 	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Warnings)}
@@ -26,7 +26,7 @@ func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, w
 	for _, k := range set.Kinds {
 		before := len(c.findings)
 		c.kind(k)
-		problem := slices.ContainsFunc(c.findings[before:], func(f finding.Finding) bool { return !f.IsNote() })
+		problem := slices.ContainsFunc(c.findings[before:], finding.Finding.IsError)
 		if k.Refused || k.Doubtful || problem {
 			wrong[k.CRD.Name] = true
 		}
@@ -47,6 +47,12 @@ func ReadError(err error) []finding.Finding {
 		})
 	}
 	return findings
+}
+
+// warn adds a warning.
+func (c *checker) warn(pos finding.Position, code, hint, format string, args ...any) {
+	c.say(pos, code, hint, format, args...)
+	c.findings[len(c.findings)-1].Severity = finding.Warning
 }
 
 type checker struct {

@@ -277,6 +277,12 @@ func (q *requirer) triggers(m need) []trigger {
 	return all
 }
 
+// sayField warns of a member that no rule names.
+func (q *requirer) sayField(code, format string, args ...any) {
+	q.checker.warn(q.Version.Pos, code, "", "%s -> %s: %s", q.Names[q.src], q.Names[q.dst], fmt.Sprintf(format, args...))
+}
+
+// sayRule warns of a member that rules should give.
 func (q *requirer) sayRule(r *syntax.Rule, code, format string, args ...any) {
-	q.checker.say(posOf(r, q.dst), code, "", "%s: %s", r, fmt.Sprintf(format, args...))
+	q.checker.warn(posOf(r, q.dst), code, "", "%s: %s", r, fmt.Sprintf(format, args...))
 }

@@ -37,9 +37,13 @@ type Severity string
 
 // The severities. The zero Severity is Error.
 const (
-	Error Severity = "error" // something is wrong
-	Note  Severity = "note"  // nothing is wrong, but it is worth knowing
+	Error   Severity = "error"   // values are lost, or the rules cannot work
+	Warning Severity = "warning" // the API server may refuse a result
+	Note    Severity = "note"    // nothing is wrong, but it is worth knowing
 )
+
+// Severities returns all severities, the most serious first.
+func Severities() []Severity { return []Severity{Error, Warning, Note} }
 
 // A Finding is a problem of a Conversion file, or a note about it.
 type Finding struct {
@@ -51,14 +55,24 @@ type Finding struct {
 	Hint      string // a remedy, or empty
 }
 
-// IsNote reports whether the finding is a note.
-func (f Finding) IsNote() bool { return f.Severity == Note }
+// IsError reports whether the finding is an error.
+func (f Finding) IsError() bool { return f.severity() == Error }
 
-// String returns the finding in one line of printable characters, without its hint.
+func (f Finding) severity() Severity { return cmp.Or(f.Severity, Error) }
+
+// Worst returns the findings of a severity and those that are more serious.
+func Worst(findings []Finding, least Severity) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool {
+		return slices.Index(Severities(), f.severity()) > slices.Index(Severities(), least)
+	})
+}
+
+// String returns the finding in one line of printable characters, without its hint. It names a
+// severity other than error.
 func (f Finding) String() string {
 	text := f.Message
-	if f.IsNote() {
-		text = "note: " + text
+	if !f.IsError() {
+		text = string(f.Severity) + ": " + text
 	}
 	if at := f.Pos.String(); at != "" {
 		text = at + ": " + text

@@ -43,7 +43,7 @@ func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) err
 		for _, f := range findings {
 			if f.Pos.File == name {
 				suite.Cases = append(suite.Cases, junitOf(f))
-				if !f.IsNote() {
+				if f.IsError() {
 					suite.Failures++
 				}
 			}
@@ -68,10 +68,10 @@ func junitOf(f Finding) junitCase {
 		text += "\nhint: " + f.Hint
 	}
 	result := junitCase{Name: f.Code, Class: f.Pos.File, File: f.Pos.File, Line: f.Pos.Line}
-	if f.IsNote() {
-		result.Output = text
-	} else {
+	if f.IsError() {
 		result.Failure = &junitFailure{Type: f.Code, Message: f.Message, Text: text}
+	} else {
+		result.Output = text
 	}
 	return result
 }

@@ -18,7 +18,7 @@ const (
 	JSON   Format = "json"   // {"findings": [...]}
 	GitHub Format = "github" // workflow commands: annotations in a pull request
 	SARIF  Format = "sarif"  // SARIF 2.1.0, for code scanning
-	JUnit  Format = "junit"  // a test case for each finding, failed unless it is a note, and for each file without one
+	JUnit  Format = "junit"  // a test case for each finding, failed if it is an error, and for each file without one
 )
 
 // Formats returns all formats in the order of the documentation.
@@ -47,10 +47,7 @@ func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range findings {
-		command := "error"
-		if f.IsNote() {
-			command = "notice"
-		}
+		command := map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}[f.severity()]
 		at := "file=" + property.Replace(f.Pos.File)
 		if f.Pos.Line > 0 {
 			at += fmt.Sprintf(",line=%d", f.Pos.Line)

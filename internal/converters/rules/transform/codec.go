@@ -83,8 +83,8 @@ func (c *compiler) codec() Transform {
 	return c.checked(decode, encode)
 }
 
-// chooseCodec returns the codec of that name whose types fit, with its plain and its encoded side. It
-// returns nil if there is none.
+// chooseCodec returns the codec of that name whose types fit, with its plain and its encoded side.
+// It returns nil if there is none.
 func (c *compiler) chooseCodec() (k *codec, plain, encoded *side) {
 	all, name := codecs(), c.rule.Codec.Value
 	named := slices.DeleteFunc(slices.Clone(all), func(k codec) bool { return k.name != name })
