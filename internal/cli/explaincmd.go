@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,6 +80,14 @@ type explained struct {
 	From  string          `json:"from"`
 	To    string          `json:"to"`
 	Atoms []explainedAtom `json:"atoms"`
+	// Absent is what may stay absent in the version to which is converted.
+	Absent []explainedAbsence `json:"mayBeAbsent,omitempty"`
+}
+
+type explainedAbsence struct {
+	Path   string `json:"path,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+	Reason string `json:"reason"`
 }
 
 type explainedAtom struct {
@@ -140,6 +149,9 @@ func explainAll(set *ruleset.Set, version string) []explained {
 			for _, a := range d.Atoms {
 				e.Atoms = append(e.Atoms, explainedAtom{a.Path, string(a.Kind), string(a.Class), a.To, a.Rule, a.Reason})
 			}
+			for _, a := range d.Absent {
+				e.Absent = append(e.Absent, explainedAbsence(a))
+			}
 			all = append(all, e)
 		}
 	}
@@ -165,6 +177,10 @@ func writeTables(w io.Writer, directions []explained) error {
 		}
 		if err := table.Flush(); err != nil {
 			return err
+		}
+		for _, a := range d.Absent {
+			fmt.Fprintf(&text, "%s may stay absent in %s: %s\n", cmp.Or(a.Path, "any required field"), d.To,
+				strings.TrimPrefix(a.Rule+": "+a.Reason, ": "))
 		}
 		for line := range strings.Lines(text.String()) {
 			if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

@@ -83,6 +83,7 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 		case b.ended() != nil:
 			return r
 		case !p.found && !b.find(r, &p):
+		case p.rule.OnlyMayBeAbsent() && isSaid(r, &p, rules):
 		case iterating(p.paths[0]) < 0 && iterating(p.paths[1]) < 0:
 			r.Rules = append(r.Rules, b.rule(r, p))
 		case len(p.paths[0]) == 0 || len(p.paths[1]) == 0:
@@ -199,6 +200,7 @@ func (b *binder) find(r *Binding, p *pending) bool {
 			return false
 		}
 	}
+	b.absent(r, p)
 	if rule.Broken && (iterating(p.paths[0]) >= 0 || iterating(p.paths[1]) >= 0) {
 		b.Unsure = true // its elements may not pair
 		return false

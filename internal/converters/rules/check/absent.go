@@ -5,47 +5,74 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// required reports a member that the target requires, if it may be absent.
+// required notes a member that the target requires, if it may be absent.
 func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) {
 	text, src, dst := m.binding.Text(q.dst, m.path), q.Names[q.src], q.Names[q.dst]
+	var found *missing
 	switch {
 	case len(rules) > 0: // they are for the list itself, if others are for its elements
-		q.requiredOfRules(m, rules, text)
+		found = q.requiredOfRules(m, rules)
 	case e != nil:
-		q.requiredOfElements(m, e, text)
+		found = q.requiredOfElements(m, e)
 	case m.src.Known:
-		from := m.binding.Text(q.src, m.srcPath)
-		why := misfits(m.src.Node, m.dst.Node)
-		if !m.certain(q.src, m.srcPath) {
-			why = "may be absent"
-		}
-		if why == "" || q.mismatch[from] {
-			return
-		}
-		which := "which"
-		if from != text {
-			which = "and " + from
-		}
-		q.sayField("required-field", "%s requires %s, %s %s in %s: add a rule for it with `%s`",
-			dst, text, which, why, src, defaultKey(q.dst))
+		found = q.requiredOfCopy(m)
 	case q.madeSurely(m):
 	default:
-		switch r := q.madeAtTimes(m); {
-		case r != nil:
-			q.sayRule(r.Syntax, "required-place", "%s, but %s requires %s: make it optional there", q.mayBeAbsent(m, r), dst, text)
-		case m.instead && m.trigger != nil:
-			made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
-			q.sayRule(m.trigger.Syntax, "required-in-made-object", "it makes %s where %s has none, but %s requires %s: add a rule for that with `%s`",
-				made, src, dst, text, defaultKey(q.dst))
-		default:
-			q.sayField("required-field-without-source", "%s requires %s, but nothing in %s gives it: add a rule with `%s`",
-				dst, text, src, defaultKey(q.dst))
+		if r := q.madeAtTimes(m); r != nil {
+			found = &missing{code: "required-place", rules: []*syntax.Rule{r.Syntax}, why: q.mayBeAbsent(m, r)}
+			break
+		}
+		found = &missing{code: "required-field-without-source", why: "but nothing in " + src + " gives", remedy: "with " + q.defaultKey()}
+	}
+	if found == nil || q.mayStayAbsent(text) {
+		return
+	}
+	if m.instead && m.trigger != nil { // the rules of the member are not to blame
+		made := m.binding.Text(q.dst, m.path[:len(m.path)-1])
+		found = &missing{
+			code: "required-in-made-object", rules: []*syntax.Rule{m.trigger.Syntax}, object: made, src: q.objectPath(m),
+			why: fmt.Sprintf("makes %s where %s has none, but %s requires", made, src, dst),
 		}
 	}
+	found.name, found.node, found.members = lastOf(m.path).String(), m.dst.Node, []string{text}
+	q.missing = append(q.missing, found)
+}
+
+func (q *requirer) defaultKey() string { return "`" + defaultKey(q.dst) + "`" }
+
+// objectPath returns the place of the source whose absence the target's object stands for, or
+// nothing if a condition cannot name it.
+func (q *requirer) objectPath(m need) string {
+	if len(m.srcPath) == 0 {
+		return ""
+	}
+	path := m.srcPath[:len(m.srcPath)-1]
+	if m.binding.Prefix[q.src] != "" || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
+		return ""
+	}
+	return syntax.Path{Segments: path}.String()
+}
+
+// requiredOfCopy checks a required member that is copied.
+func (q *requirer) requiredOfCopy(m need) *missing {
+	from := m.binding.Text(q.src, m.srcPath)
+	why := misfits(m.src.Node, m.dst.Node)
+	if !m.certain(q.src, m.srcPath) {
+		why = "may be absent"
+	}
+	if why == "" || q.mismatch[from] {
+		return nil
+	}
+	found := &missing{code: "required-field", why: why + " in " + q.Names[q.src], remedy: "with " + q.defaultKey()}
+	if from != m.binding.Text(q.dst, m.path) {
+		found.from = from
+	}
+	return found
 }
 
 // madeAtTimes returns a rule that writes below the member, but not always.
@@ -78,20 +105,20 @@ func (q *requirer) madeSurely(m need) bool {
 }
 
 // requiredOfRules checks the rules that write a required place.
-func (q *requirer) requiredOfRules(m need, rules []*binding.Rule, text string) {
+func (q *requirer) requiredOfRules(m need, rules []*binding.Rule) *missing {
 	why := ""
 	for _, r := range rules {
 		if r.Doubtful || r.DefaultOf(q.dst, q.indexOf(m, r)) != nil {
-			return
+			return nil
 		}
 		if why = q.mayBeAbsent(m, r); why == "" {
-			return
+			return nil
 		}
 	}
 	if len(rules) > 1 {
 		why = "every `" + guardKey(q.dst) + "` may be false"
 	}
-	q.sayRule(rules[0].Syntax, "required-place", "%s, but %s requires %s: add `%s`", why, q.Names[q.dst], text, defaultKey(q.dst))
+	return &missing{code: "required-place", rules: []*syntax.Rule{rules[0].Syntax}, ruled: true, why: why, remedy: "add " + q.defaultKey()}
 }
 
 // indexOf returns which place of a rule the member is, or -1.
@@ -100,16 +127,16 @@ func (q *requirer) indexOf(m need, r *binding.Rule) int {
 }
 
 // requiredOfElements checks the rules that write elements of a required list, or entries of a map.
-func (q *requirer) requiredOfElements(m need, e *binding.Elements, text string) {
+func (q *requirer) requiredOfElements(m need, e *binding.Elements) *missing {
 	if e.Has[q.src] && m.certain(q.src, e.Ends[q.src].Segments) {
-		return
+		return nil
 	}
-	remedy := "make it optional there"
+	remedy := ""
 	if e.Has[q.src] && e.By[binding.OfSpoke].Kind == e.By[binding.OfHub].Kind {
-		remedy = "add a rule for the two of them with `" + defaultKey(q.dst) + "`, or " + remedy
+		remedy = "add a rule for the two of them with " + q.defaultKey()
 	}
-	q.sayRule(e.Rule, "required-list", "%s may be absent in %s, but %s requires %s: %s",
-		m.binding.Text(q.src, e.Ends[q.src].Segments), q.Names[q.src], q.Names[q.dst], text, remedy)
+	why := fmt.Sprintf("%s may be absent in %s", m.binding.Text(q.src, e.Ends[q.src].Segments), q.Names[q.src])
+	return &missing{code: "required-list", rules: []*syntax.Rule{e.Rule}, why: why, remedy: remedy}
 }
 
 // mayBeAbsent says why a rule may not write its place, or nothing if it always does.

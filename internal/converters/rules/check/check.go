@@ -21,7 +21,7 @@ import (
 // [syntax.Parse], and the names of the CRDs that an error is about: the rules of
 // the others can be used. After ctx ends, it soon returns the findings so far: check ctx.Err.
 func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
-	c := &checker{ended: ctx.Err, findings: slices.Concat(set.Findings, set.Warnings)}
+	c := &checker{ended: ctx.Err, excused: map[*syntax.Text]bool{}, findings: slices.Concat(set.Findings, set.Warnings)}
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
 		before := len(c.findings)
@@ -57,7 +57,8 @@ func (c *checker) warn(pos finding.Position, code, hint, format string, args ...
 
 type checker struct {
 	findings []finding.Finding
-	ended    func() error // Err of the context
+	excused  map[*syntax.Text]bool // texts of mayBeAbsent that have an effect
+	ended    func() error          // Err of the context
 }
 
 func (c *checker) say(pos finding.Position, code, hint, format string, args ...any) {
@@ -88,6 +89,30 @@ func (c *checker) kind(k *binding.Kind) {
 	}
 	c.missingVersions(k)
 	c.neverApplied(k)
+	c.needlessAbsences(k)
+}
+
+// needlessAbsences notes each mayBeAbsent that excuses nothing.
+func (c *checker) needlessAbsences(k *binding.Kind) {
+	note := func(at *syntax.Text, what string) {
+		c.findings = append(c.findings, finding.Finding{
+			Pos: at.Pos, Severity: finding.Note, Code: "nothing-is-absent", Hint: "remove it",
+			Message: what + ": mayBeAbsent has no effect, since nothing is missing that either version requires there",
+		})
+	}
+	for _, s := range k.Spokes {
+		if s.Version != nil && s.Version.MayBeAbsent != nil && !s.Unsure && !c.excused[s.Version.MayBeAbsent] {
+			note(s.Version.MayBeAbsent, "version "+s.Version.Name)
+		}
+	}
+	for _, s := range k.Spokes {
+		for _, a := range s.Absences {
+			if at := a.Rule.MayBeAbsent; !s.Unsure && !c.excused[at] {
+				c.excused[at] = true
+				note(at, a.Rule.String())
+			}
+		}
+	}
 }
 
 // missingVersions reports versions of the CRD that the file lacks: the API server asks for them,
@@ -127,7 +152,7 @@ type pair struct {
 
 // newPair returns a pair whose findings are of no interest.
 func newPair(s *binding.Spoke) *pair {
-	return &pair{checker: &checker{ended: func() error { return nil }}, Spoke: s}
+	return &pair{checker: &checker{ended: func() error { return nil }, excused: map[*syntax.Text]bool{}}, Spoke: s}
 }
 
 // coverage reports what is lost, and what required fields lack, in both directions.
@@ -137,6 +162,7 @@ func (p *pair) coverage() {
 		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
+		q.report()
 	}
 }
 

@@ -44,10 +44,19 @@ type Atom struct {
 }
 
 // A Direction has what becomes of every atom of a version in another one, in the order of their
-// paths.
+// paths, and what may stay absent there.
 type Direction struct {
 	From, To string
 	Atoms    []Atom
+	Absent   []Absence
+}
+
+// An Absence is a place of the target that may stay absent although it is required, with all below
+// it.
+type Absence struct {
+	Path   string // empty: every place
+	Rule   string // empty: the version itself says so
+	Reason string
 }
 
 // Explain returns what becomes of every atom, for each version of the file to the hub and back. It
@@ -60,10 +69,26 @@ func Explain(k *binding.Kind) []Direction {
 			atoms := []Atom{}
 			p.walk(src, &atoms)
 			slices.SortStableFunc(atoms, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
-			directions = append(directions, Direction{From: p.Names[src], To: p.Names[src.Other()], Atoms: atoms})
+			directions = append(directions, Direction{
+				From: p.Names[src], To: p.Names[src.Other()], Atoms: atoms, Absent: absences(s, src.Other()),
+			})
 		}
 	}
 	return directions
+}
+
+func absences(s *binding.Spoke, of binding.Side) []Absence {
+	var all []Absence
+	for _, a := range s.Absences {
+		if a.Side == of {
+			all = append(all, Absence{Path: a.Path, Rule: a.Rule.String(), Reason: a.Rule.MayBeAbsent.Value})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Absence) int { return strings.Compare(a.Path, b.Path) })
+	if s.Version.MayBeAbsent != nil {
+		all = append(all, Absence{Reason: s.Version.MayBeAbsent.Value})
+	}
+	return slices.Compact(all)
 }
 
 // spokesOf returns the versions that the file mentions, in its order.

@@ -15,6 +15,7 @@ type requirer struct {
 	*direction
 	demands map[*crdschema.Node][]string // by object: its members that are required, or have required members
 	done    map[string]bool              // objects that were visited under the same condition
+	missing []*missing                   // what is to be reported
 }
 
 func newRequirer(d *direction) *requirer {
@@ -271,18 +272,14 @@ func (q *requirer) triggers(m need) []trigger {
 			add(trigger{rule: r, given: m.ground}, nil)
 		}
 		for _, e := range r.Ends[q.src] {
-			add(trigger{rule: r, given: optional(m.binding, q.src, e.Segments, m.ground), read: true}, e.Segments)
+			given := optional(m.binding, q.src, e.Segments, m.ground)
+			if m.binding.Prefix[q.src] == "" { // conditions name places of the whole object
+				for _, path := range r.When[q.src].Implied() {
+					given = optional(m.binding, q.src, path, given)
+				}
+			}
+			add(trigger{rule: r, given: given, read: true}, e.Segments)
 		}
 	}
 	return all
-}
-
-// sayField warns of a member that no rule names.
-func (q *requirer) sayField(code, format string, args ...any) {
-	q.checker.warn(q.Version.Pos, code, "", "%s -> %s: %s", q.Names[q.src], q.Names[q.dst], fmt.Sprintf(format, args...))
-}
-
-// sayRule warns of a member that rules should give.
-func (q *requirer) sayRule(r *syntax.Rule, code, format string, args ...any) {
-	q.checker.warn(posOf(r, q.dst), code, "", "%s: %s", r, fmt.Sprintf(format, args...))
 }

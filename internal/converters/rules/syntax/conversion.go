@@ -79,6 +79,11 @@ func versionKeys() []key[Version] {
 			read:   (*parser).unmapped,
 		},
 		{
+			name: "mayBeAbsent", doc: "why what this version or the hub requires may stay absent, wherever the other one lacks it",
+			schema: stringSchema(),
+			read:   func(p *parser, v *Version, n *yaml.Node) { v.MayBeAbsent = p.text(n, "mayBeAbsent") },
+		},
+		{
 			name: "rules", doc: "what differs between this version and the hub", schema: rulesSchema(),
 			read: func(p *parser, v *Version, n *yaml.Node) { v.Rules = p.rules(n, "") },
 		},

@@ -78,8 +78,10 @@ type Version struct {
 	Pos      Position // of its name
 	Name     string
 	Unmapped Unmapped
-	Rules    []*Rule
-	Broken   bool // a finding says that it has an unknown key
+	// MayBeAbsent says why what the other version requires may stay absent everywhere, or is nil.
+	MayBeAbsent *Text
+	Rules       []*Rule
+	Broken      bool // a finding says that it has an unknown key
 }
 
 // A Rule relates a place in a version to a place in the hub. A key that the file does not give is
@@ -104,6 +106,7 @@ type Rule struct {
 	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
 	DefaultInHub   *Literal // the same for Hub
 	Drop           *Text
+	MayBeAbsent    *Text // why the places, and all below them, may stay absent where they are required
 	Go             *Text
 }
 
@@ -113,6 +116,14 @@ func (r *Rule) String() string {
 		return fmt.Sprintf("rule %d of %s", r.Index, r.Set)
 	}
 	return fmt.Sprintf("rule %d", r.Index)
+}
+
+// OnlyMayBeAbsent reports whether the rule says nothing but that its one place may stay absent.
+func (r *Rule) OnlyMayBeAbsent() bool {
+	if r.MayBeAbsent == nil || r.Spoke != nil && r.Hub != nil {
+		return false
+	}
+	return r.ToHub == nil && r.ToSpoke == nil && r.Drop == nil && r.DefaultInSpoke == nil && r.DefaultInHub == nil
 }
 
 // A Place is one path without a name, or any number of named ones.

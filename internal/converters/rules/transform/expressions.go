@@ -113,8 +113,9 @@ func putValue(v ref.Val, out *Operand, limit int) error {
 // A Guard decides whether a rule applies to an object. It is immutable and safe for concurrent use
 // with different calls.
 type Guard struct {
-	run   func(c *Call, in []Operand) (bool, error)
-	reads []Read
+	run     func(c *Call, in []Operand) (bool, error)
+	reads   []Read
+	implied [][]syntax.Segment
 }
 
 // Holds reports whether the rule applies to the object, given its values on the side that is
@@ -129,6 +130,15 @@ func (g *Guard) Reads() []Read {
 		return nil
 	}
 	return g.reads
+}
+
+// Implied returns places of the object that exist whenever the guard holds. It must not be changed.
+// A nil guard implies none.
+func (g *Guard) Implied() [][]syntax.Segment {
+	if g == nil {
+		return nil
+	}
+	return g.implied
 }
 
 // CompileGuard returns the guard of a rule for one direction: `whenToSpoke` if backward is true,
@@ -159,7 +169,7 @@ func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.N
 	if compiled == nil {
 		return never, c.findings
 	}
-	return &Guard{reads: x.reads(), run: func(call *Call, in []Operand) (bool, error) {
+	return &Guard{reads: x.reads(), implied: implied(x.ast.NativeRep().Expr()), run: func(call *Call, in []Operand) (bool, error) {
 		v, err := compiled.eval(call, in)
 		if err != nil {
 			return false, err
