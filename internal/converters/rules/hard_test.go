@@ -53,6 +53,31 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "a rule into a pair with a rule set, from outside", pair: pair{
+				beta:  "{spec: {ready: integer, t: {spec: {img: string, same: string, l: [{n: string, x: string}]}}}}",
+				v1:    "{spec: {t: {spec: {ready: integer, image: string, same: string, l: [{name: string, x: string}]}}}}",
+				rules: "- {spoke: .spec.t.spec, hub: .spec.t.spec, use: M}\n- {spoke: .spec.ready, hub: .spec.t.spec.ready}",
+				sets:  "M:\n- {spoke: .img, hub: .image}\n- {spoke: '.l[].n', hub: '.l[].name'}",
+			},
+		},
+		{
+			name: "rules into nested pairs with rule sets", pair: pair{
+				beta:  "{out: string, a: {b: {n: string, c: {n: string}}}}",
+				v1:    "{a: {b: {m: string, c: {m: string, out: string}}}}",
+				rules: "- {spoke: .a.b, hub: .a.b, use: B}\n- {spoke: .out, hub: .a.b.c.out}",
+				sets:  "B:\n- {spoke: .n, hub: .m}\n- {spoke: .c, hub: .c, use: C}\nC:\n- {spoke: .n, hub: .m}",
+			},
+		},
+		{
+			name: "rules into places that are kept", pair: pair{
+				beta: "{x: string, xs: [{x: string}], k: string, p: string}",
+				v1: "{o: {a: string, b: {x: string, y: string}, l: [{x: string, y: string}], m: {'*': string}, " +
+					"ps: [{name: string, v: string, w: string}, name]}}",
+				rules: "- {hub: .o}\n- {spoke: .x, hub: .o.b.x}\n- {spoke: '.xs[].x', hub: '.o.l[].x'}\n" +
+					"- {spoke: .k, hub: '.o.m[\"k\"]'}\n- {spoke: .p, hub: '.o.ps[name=p].v'}",
+			},
+		},
+		{
 			name: "defaults on both sides of moved objects", pair: pair{
 				beta: "{spec: {old: {a: string, b: integer}}}", v1: "{spec: {new: {a: string, c: integer}}}",
 				rules: "- {spoke: .spec.old, hub: .spec.new}\n- {spoke: .spec.old.b, hub: .spec.new.c, defaultInSpoke: 1, defaultInHub: 2}\n- {spoke: .spec.old.a, hub: .spec.new.a, defaultInSpoke: x}",

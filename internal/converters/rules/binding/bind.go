@@ -54,7 +54,8 @@ type Spoke struct {
 	Bindings []*Binding            // all of them
 	Applied  map[*syntax.Rule]bool // rules whose places exist somewhere
 	Lacking  map[*syntax.Rule]bool // rules of rule sets whose places are missing somewhere
-	Absences []*Absence            // places that may stay absent
+	Absences []*Subtree            // what may stay absent
+	Unmapped []*Subtree            // where a rule says what happens to unmapped fields
 	Unsure   bool                  // a rule is too broken to know what it covers
 }
 

@@ -26,6 +26,10 @@ type pending struct {
 	rule  *syntax.Rule
 	paths [2][]Path
 	found bool // its places exist
+	// Of rules that opened has made:
+	prefix [2][]syntax.Segment // which a rule of a rule set has before its own paths
+	opened bool                // it is for the rest of a subtree
+	paired bool                // it pairs the places that its rule applies a rule set to
 }
 
 func pendingOf(rules []*syntax.Rule) []pending {
@@ -78,7 +82,7 @@ func (b *binder) bind(r *Binding, rules []pending) *Binding {
 	b.made[key] = r
 	b.Bindings = append(b.Bindings, r)
 	var oneSided []pending
-	for _, p := range rules {
+	for _, p := range b.opened(r, rules) {
 		switch {
 		case b.ended() != nil:
 			return r
@@ -185,13 +189,13 @@ func (b *binder) find(r *Binding, p *pending) bool {
 		b.Unsure = true
 		return false
 	}
-	if rule.Set != "" && lacks(r.Base[OfSpoke], rule.Spoke) && lacks(r.Base[OfHub], rule.Hub) {
+	if rule.Set != "" && lacks(r.Base[OfSpoke].Walk(p.prefix[OfSpoke]), rule.Spoke) && lacks(r.Base[OfHub].Walk(p.prefix[OfHub]), rule.Hub) {
 		b.Lacking[rule] = true // the end of a recursive type: there is nothing to convert
 		return false
 	}
 	b.Applied[rule] = true
-	for s, ends := range p.paths {
-		if !b.findPaths(r, Side(s), rule, ends) {
+	for s := range p.paths {
+		if !b.findPaths(r, Side(s), p) {
 			b.Unsure = true // what the rule would cover on this side is not known
 			return false
 		}
@@ -200,7 +204,7 @@ func (b *binder) find(r *Binding, p *pending) bool {
 			return false
 		}
 	}
-	b.absent(r, p)
+	b.subtrees(r, p)
 	if rule.Broken && (iterating(p.paths[0]) >= 0 || iterating(p.paths[1]) >= 0) {
 		b.Unsure = true // its elements may not pair
 		return false
@@ -209,8 +213,8 @@ func (b *binder) find(r *Binding, p *pending) bool {
 }
 
 // findPaths finds the places of a rule's paths on a side, and reports missing ones.
-func (b *binder) findPaths(r *Binding, s Side, rule *syntax.Rule, paths []Path) bool {
-	all := true
+func (b *binder) findPaths(r *Binding, s Side, p *pending) bool {
+	all, rule, paths := true, p.rule, p.paths[s]
 	for i := range paths {
 		e := &paths[i]
 		var problem *Problem
@@ -227,7 +231,7 @@ func (b *binder) findPaths(r *Binding, s Side, rule *syntax.Rule, paths []Path) 
 		at, end := e.Name.Span(e.Segments[problem.Segment])
 		message := fmt.Sprintf("%s path %s: %s", s.Key(), e.Name.Path.Text, problem.Text)
 		if rule.Set != "" {
-			message = fmt.Sprintf("%s, applied below %s %s: %s", rule, b.Names[s], cmp.Or(r.Prefix[s], "the root"), message)
+			message = fmt.Sprintf("%s, applied below %s %s: %s", rule, b.Names[s], cmp.Or(r.Prefix[s]+syntax.Path{Segments: p.prefix[s]}.String(), "the root"), message)
 		}
 		b.warn(finding.Finding{Pos: at, EndColumn: end, Code: problem.Code, Message: message, Hint: problem.Hint})
 	}
@@ -253,6 +257,9 @@ func (b *binder) rule(r *Binding, p pending) *Rule {
 	}
 	if t.Doubtful {
 		return t
+	}
+	if p.paired {
+		t.How = Pairs
 	}
 	if t.How == Uses {
 		b.use(r, t)

@@ -40,7 +40,7 @@ func (m *missing) sameCause(o *missing) bool {
 // mayStayAbsent reports whether the file says that a place may stay absent.
 func (q *requirer) mayStayAbsent(text string) bool {
 	for _, a := range q.Absences {
-		if a.Covers(q.dst, text) {
+		if a.Has(q.dst, text) {
 			q.excused[a.Rule.MayBeAbsent] = true
 			return true
 		}

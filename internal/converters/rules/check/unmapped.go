@@ -17,7 +17,7 @@ const remedies = "add a rule, `drop: reason`, or `unmapped: Preserve`"
 
 // lost handles a place without a counterpart.
 func (w *walker) lost(v visit) {
-	if w.Version.Unmapped == syntax.Preserve {
+	if w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve {
 		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 		return
 	}
@@ -133,7 +133,7 @@ func (w *walker) misfit(v visit) {
 		return
 	}
 	o := outcome{class: Unmapped, via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath)}
-	if w.Version.Unmapped == syntax.Preserve {
+	if w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve {
 		o.class, o.reason = Preserved, "unmapped: Preserve"
 	}
 	w.all(v, o)

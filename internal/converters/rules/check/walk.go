@@ -248,7 +248,7 @@ func (w *walker) unknown(v visit) {
 	switch {
 	case others.Known && (others.Node == nil || others.Free()):
 		w.emit(v, Unknown, w.handedOn(v))
-	case w.Version.Unmapped == syntax.Preserve:
+	case w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve:
 		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
 	default:
 		w.emit(v, Unknown, outcome{class: Unmapped, alone: true})

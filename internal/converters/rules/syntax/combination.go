@@ -54,7 +54,7 @@ func (c combination) drop() {
 		c.say("drop", "drop-of-a-pair", "remove drop, or name only the side that is dropped", "drop is for a place that the other side does not have")
 		return
 	}
-	for _, key := range append(slices.Concat(transforms()...), "whenToHub", "whenToSpoke") {
+	for _, key := range append(slices.Concat(transforms()...), "whenToHub", "whenToSpoke", "unmapped") {
 		if c.has(key) {
 			c.say(key, "drop-and-more", "remove one of them", "%s has no effect, because drop loses the value", key)
 		}
@@ -134,6 +134,9 @@ func (c combination) oneSided() {
 			c.say(key, "wrong-direction", "add "+other+", or remove "+key,
 				"%s applies to the %s side, but the rule has only %s", key, other, side)
 		}
+	}
+	if c.has("unmapped") {
+		c.say("unmapped", "unmapped-without-pair", "remove it, or add "+other, "unmapped is about fields below a pair, but there is no %s", other)
 	}
 	if c.has(guard) && !c.has(computed) && !converts {
 		c.say(guard, "guard-without-effect", "remove it, or compute the value with "+computed,

@@ -75,8 +75,8 @@ func versionKeys() []key[Version] {
 		{
 			name: "unmapped", doc: "what to do with fields that no rule covers and the other version does not have: " +
 				"Error (the default) is a finding of check, Preserve keeps them in an annotation",
-			schema: schema{"enum": []string{string(Error), string(Preserve)}},
-			read:   (*parser).unmapped,
+			schema: unmappedSchema(),
+			read:   func(p *parser, v *Version, n *yaml.Node) { v.Unmapped = p.unmapped(n) },
 		},
 		{
 			name: "mayBeAbsent", doc: "why what this version or the hub requires may stay absent, wherever the other one lacks it",
@@ -150,17 +150,18 @@ func (p *parser) versions(c *Conversion, n *yaml.Node) {
 	}
 }
 
-func (p *parser) unmapped(v *Version, n *yaml.Node) {
+// unmapped reads a value of unmapped, and returns Error after a finding.
+func (p *parser) unmapped(n *yaml.Node) Unmapped {
 	t := p.anyText(n, "unmapped")
 	if t == nil {
-		return
+		return Error
 	}
-	v.Unmapped = Unmapped(t.Value)
-	if v.Unmapped != Error && v.Unmapped != Preserve {
-		v.Unmapped = Error
-		hint := didyoumean.Hint(t.Value, []string{string(Error), string(Preserve)}, "write Error or Preserve")
-		p.sayAt(n, "bad-unmapped", fmt.Sprintf("unmapped cannot be %.64q", t.Value), hint)
+	if u := Unmapped(t.Value); u == Error || u == Preserve {
+		return u
 	}
+	hint := didyoumean.Hint(t.Value, []string{string(Error), string(Preserve)}, "write Error or Preserve")
+	p.sayAt(n, "bad-unmapped", fmt.Sprintf("unmapped cannot be %.64q", t.Value), hint)
+	return Error
 }
 
 // checkVersions reports versions that are duplicates or the hub, and removes them.

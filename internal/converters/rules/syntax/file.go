@@ -106,7 +106,8 @@ type Rule struct {
 	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
 	DefaultInHub   *Literal // the same for Hub
 	Drop           *Text
-	MayBeAbsent    *Text // why the places, and all below them, may stay absent where they are required
+	Unmapped       Unmapped // of fields below both places, or empty: as around them
+	MayBeAbsent    *Text    // why the places, and all below them, may stay absent where they are required
 	Go             *Text
 }
 

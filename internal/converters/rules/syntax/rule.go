@@ -70,6 +70,11 @@ func ruleKeys() []key[Rule] {
 		defaultKey("defaultInHub", "hubDefault", "the hub's value where this version gives none", func(r *Rule) **Literal { return &r.DefaultInHub }),
 		textKey("drop", "why the value is lost on purpose; for a place that the other side does not have",
 			func(r *Rule) **Text { return &r.Drop }),
+		{
+			name: "unmapped", doc: "what to do with fields below both places that no rule covers, as the version's key of that name says it for the others",
+			schema: unmappedSchema(),
+			read:   func(p *parser, r *Rule, n *yaml.Node) { r.Unmapped = p.unmapped(n) },
+		},
 		textKey("mayBeAbsent", "why the places, and all below them, may stay absent where their version requires them",
 			func(r *Rule) **Text { return &r.MayBeAbsent }),
 		textKey("go", "the registered Go function that converts", func(r *Rule) **Text { return &r.Go }),

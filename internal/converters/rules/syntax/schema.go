@@ -28,6 +28,10 @@ func valuesSchema() schema {
 	}
 }
 
+func unmappedSchema() schema {
+	return schema{"enum": []string{string(Error), string(Preserve)}}
+}
+
 // objectSchema returns the schema of a mapping that may have these keys only.
 func objectSchema[T any](keys []key[T]) schema {
 	properties := schema{}
@@ -60,7 +64,7 @@ func ruleSchema() schema {
 	s["dependencies"] = schema{
 		"values": pair, "hubValues": pair,
 		"template": pair, "absent": requires("spoke", "hub", "template"),
-		"codec": pair, "use": pair, "go": pair,
+		"codec": pair, "use": pair, "go": pair, "unmapped": pair,
 		"toHub": requires("hub"), "toSpoke": requires("spoke"), "whenToHub": requires("hub"), "whenToSpoke": requires("spoke"),
 		"defaultInSpoke": requires("spoke"), "defaultInHub": requires("hub"),
 	}

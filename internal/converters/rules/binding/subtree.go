@@ -7,17 +7,30 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// An Absence says that a place, and all below it, may stay absent although its version requires it.
-type Absence struct {
+// A Subtree is a place with all that is below it, of which a rule says that it may stay absent, or
+// what happens to unmapped fields.
+type Subtree struct {
 	Side Side
 	Path string // from the root of the object, with [] and {} for keyed elements and entries
 	Rule *syntax.Rule
 }
 
-// Covers reports whether the absence is about a place, given its path from the root of the object.
-func (a *Absence) Covers(s Side, text string) bool {
-	rest, ok := strings.CutPrefix(withoutKeys(text), a.Path)
-	return ok && s == a.Side && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+// Has reports whether a place is in the subtree, given its path from the root of the object.
+func (t *Subtree) Has(s Side, text string) bool {
+	rest, ok := strings.CutPrefix(withoutKeys(text), t.Path)
+	return ok && s == t.Side && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}
+
+// UnmappedAt returns what happens to an unmapped place, given its path: what the rule of the smallest
+// subtree says that has it, or else what the version says.
+func (s *Spoke) UnmappedAt(side Side, text string) syntax.Unmapped {
+	said, longest := s.Version.Unmapped, -1
+	for _, t := range s.Unmapped {
+		if t.Has(side, text) && len(t.Path) > longest {
+			said, longest = t.Rule.Unmapped, len(t.Path)
+		}
+	}
+	return said
 }
 
 // withoutKeys replaces [name] by [] and {name} by {}: with or without rules by key, they are the
@@ -30,16 +43,20 @@ func withoutKeys(text string) string {
 	return keyed.ReplaceAllStringFunc(text, func(s string) string { return s[:1] + s[len(s)-1:] })
 }
 
-// absent notes which places of a rule may stay absent.
-func (b *binder) absent(r *Binding, p *pending) {
-	if p.rule.MayBeAbsent == nil {
+// subtrees notes what a rule says of everything below its places.
+func (b *binder) subtrees(r *Binding, p *pending) {
+	if p.rule.MayBeAbsent == nil && p.rule.Unmapped == "" {
 		return
 	}
 	for s, paths := range p.paths {
 		for _, path := range paths {
-			b.Absences = append(b.Absences, &Absence{
-				Side: Side(s), Path: withoutKeys(r.Text(Side(s), path.Segments)), Rule: p.rule,
-			})
+			t := &Subtree{Side: Side(s), Path: withoutKeys(r.Text(Side(s), path.Segments)), Rule: p.rule}
+			if p.rule.MayBeAbsent != nil {
+				b.Absences = append(b.Absences, t)
+			}
+			if p.rule.Unmapped != "" {
+				b.Unmapped = append(b.Unmapped, t)
+			}
 		}
 	}
 }
