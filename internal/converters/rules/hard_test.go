@@ -61,6 +61,15 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "empty values that are left out", pair: pair{
+				beta: "{a: string, b: 'integer?', c: {'*': string}, d: [string], e: boolean, f: enum x y, l: [{n: string}]}",
+				v1:   "{o: {a: string, b: integer, c: {'*': string}, d: [string], e: boolean, f: enum X Y, l: [{m: string}]}}",
+				rules: "- {spoke: .a, hub: .o.a, omitEmpty: Hub}\n- {spoke: .b, hub: .o.b, omitEmpty: Spoke}\n- {spoke: .c, hub: .o.c, omitEmpty: Both}\n" +
+					"- {spoke: .d, hub: .o.d, omitEmpty: Both}\n- {spoke: .e, hub: .o.e, omitEmpty: Hub}\n" +
+					"- {spoke: .f, hub: .o.f, values: {x: X, y: Y}, omitEmpty: Hub}\n- {spoke: '.l[].n', hub: '.o.l[].m', omitEmpty: Both}",
+			},
+		},
+		{
 			name: "rules into nested pairs with rule sets", pair: pair{
 				beta:  "{out: string, a: {b: {n: string, c: {n: string}}}}",
 				v1:    "{a: {b: {m: string, c: {m: string, out: string}}}}",

@@ -62,7 +62,7 @@ func TestReferenceHasEveryKey(t *testing.T) {
 	}
 	for _, word := range []string{
 		"spoke", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "toSpoke", "use", "ruleSets", "defaultInSpoke",
-		"defaultInHub", "whenToHub", "whenToSpoke", "drop", "mayBeAbsent", "go", "unmapped", "String",
+		"defaultInHub", "whenToHub", "whenToSpoke", "drop", "mayBeAbsent", "omitEmpty", "go", "unmapped", "String",
 		"DurationSeconds", "QuantityInt", "JSON", "YAML", "Base64", "[]", "{}", "[name]", "{name}", "[name=x]", "[0]", `["x/y"]`,
 	} {
 		if !bytes.Contains(page, []byte("`"+word+"`")) {

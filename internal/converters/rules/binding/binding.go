@@ -98,7 +98,7 @@ func howOf(r *syntax.Rule) How {
 		return Keeps
 	case r.Use != nil:
 		return Uses
-	case computed, r.Values != nil, r.HubValues != nil, r.Template != nil, r.Codec != nil, r.Go != nil,
+	case computed, r.Values != nil, r.HubValues != nil, r.Template != nil, r.Codec != nil, r.Go != nil, r.OmitEmpty != "",
 		len(r.Spoke.Paths) != 1, len(r.Hub.Paths) != 1:
 		return Converts
 	}

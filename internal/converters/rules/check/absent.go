@@ -187,6 +187,8 @@ func misfits(from, to *crdschema.Node) string {
 func (q *requirer) partial(m need, r *binding.Rule) string {
 	from := endsText(m.binding, q.src, r.Ends[q.src])
 	switch r := r.Syntax; {
+	case r.OmitEmpty != "":
+		return "omitEmpty leaves an empty value out"
 	case r.Template != nil:
 		return fmt.Sprintf("template %q does not match every string %s allows", r.Template.Value, from)
 	case r.Codec != nil:

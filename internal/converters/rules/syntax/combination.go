@@ -54,7 +54,7 @@ func (c combination) drop() {
 		c.say("drop", "drop-of-a-pair", "remove drop, or name only the side that is dropped", "drop is for a place that the other side does not have")
 		return
 	}
-	for _, key := range append(slices.Concat(transforms()...), "whenToHub", "whenToSpoke", "unmapped") {
+	for _, key := range append(slices.Concat(transforms()...), "whenToHub", "whenToSpoke", "omitEmpty", "unmapped") {
 		if c.has(key) {
 			c.say(key, "drop-and-more", "remove one of them", "%s has no effect, because drop loses the value", key)
 		}
@@ -88,7 +88,14 @@ func (c combination) pair() {
 			"%s without %s: the reverse conversion is missing", have, lack)
 	}
 	c.names(first)
+	if c.has("omitEmpty") && (c.has("use") || !isSingle(c.rule.Spoke) || !isSingle(c.rule.Hub)) {
+		c.say("omitEmpty", "omit-empty-of-several", "leave values out with optional.none() in toHub and toSpoke",
+			"omitEmpty is for one value on each side")
+	}
 }
+
+// isSingle reports whether a place that could be read is one path without a name.
+func isSingle(p *Place) bool { return p == nil || !p.Named }
 
 // names checks which keys go with named paths.
 func (c combination) names(transform string) {
@@ -134,6 +141,9 @@ func (c combination) oneSided() {
 			c.say(key, "wrong-direction", "add "+other+", or remove "+key,
 				"%s applies to the %s side, but the rule has only %s", key, other, side)
 		}
+	}
+	if c.has("omitEmpty") {
+		c.say("omitEmpty", "omit-empty-without-pair", "remove it, or add "+other, "omitEmpty is for a value that both versions have, but there is no %s", other)
 	}
 	if c.has("unmapped") {
 		c.say("unmapped", "unmapped-without-pair", "remove it, or add "+other, "unmapped is about fields below a pair, but there is no %s", other)

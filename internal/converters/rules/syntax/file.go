@@ -73,6 +73,17 @@ const (
 	Preserve Unmapped = "Preserve" // keep them in annotations
 )
 
+// An Omission says in which versions a rule leaves empty values out, as Go's omitempty does: "", 0,
+// false, null, [] and {}.
+type Omission string
+
+// The values of Omission. The zero Omission is none.
+const (
+	OmitInSpoke Omission = "Spoke"
+	OmitInHub   Omission = "Hub"
+	OmitInBoth  Omission = "Both"
+)
+
 // A Version relates one version to the hub.
 type Version struct {
 	Pos      Position // of its name
@@ -106,6 +117,7 @@ type Rule struct {
 	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
 	DefaultInHub   *Literal // the same for Hub
 	Drop           *Text
+	OmitEmpty      Omission
 	Unmapped       Unmapped // of fields below both places, or empty: as around them
 	MayBeAbsent    *Text    // why the places, and all below them, may stay absent where they are required
 	Go             *Text

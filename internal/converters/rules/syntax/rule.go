@@ -1,9 +1,13 @@
 package syntax
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // namePattern is the form of names of rule sets and Go functions.
@@ -65,6 +69,10 @@ func ruleKeys() []key[Rule] {
 			func(r *Rule) **Text { return &r.ToSpoke }),
 		celKey("whenToHub", "when", "whether the rule applies to the conversion to the hub", func(r *Rule) **Text { return &r.WhenToHub }),
 		celKey("whenToSpoke", "whenHub", "whether the rule applies to the conversion from the hub", func(r *Rule) **Text { return &r.WhenToSpoke }),
+		{
+			name: "omitEmpty", doc: `where "", 0, false, null, [] and {} are left out: in the Hub, the Spoke or Both`,
+			schema: schema{"enum": omissions()}, read: (*parser).omission,
+		},
 		textKey("use", "the rule set that converts what is below the two places", func(r *Rule) **Text { return &r.Use }),
 		defaultKey("defaultInSpoke", "default", "this version's value where the hub gives none", func(r *Rule) **Literal { return &r.DefaultInSpoke }),
 		defaultKey("defaultInHub", "hubDefault", "the hub's value where this version gives none", func(r *Rule) **Literal { return &r.DefaultInHub }),
@@ -78,6 +86,21 @@ func ruleKeys() []key[Rule] {
 		textKey("mayBeAbsent", "why the places, and all below them, may stay absent where their version requires them",
 			func(r *Rule) **Text { return &r.MayBeAbsent }),
 		textKey("go", "the registered Go function that converts", func(r *Rule) **Text { return &r.Go }),
+	}
+}
+
+func omissions() []string {
+	return []string{string(OmitInHub), string(OmitInSpoke), string(OmitInBoth)}
+}
+
+func (p *parser) omission(r *Rule, n *yaml.Node) {
+	t := p.anyText(n, "omitEmpty")
+	if t == nil {
+		return
+	}
+	if r.OmitEmpty = Omission(t.Value); !slices.Contains(omissions(), t.Value) {
+		hint := didyoumean.Hint(t.Value, omissions(), "write Hub, Spoke or Both: where empty values are left out")
+		p.sayAt(n, "bad-omit-empty", fmt.Sprintf("omitEmpty cannot be %.64q", t.Value), hint)
 	}
 }
 

@@ -64,7 +64,7 @@ func ruleSchema() schema {
 	s["dependencies"] = schema{
 		"values": pair, "hubValues": pair,
 		"template": pair, "absent": requires("spoke", "hub", "template"),
-		"codec": pair, "use": pair, "go": pair, "unmapped": pair,
+		"codec": pair, "use": pair, "go": pair, "omitEmpty": pair, "unmapped": pair,
 		"toHub": requires("hub"), "toSpoke": requires("spoke"), "whenToHub": requires("hub"), "whenToSpoke": requires("spoke"),
 		"defaultInSpoke": requires("spoke"), "defaultInHub": requires("hub"),
 	}

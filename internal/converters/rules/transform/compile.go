@@ -27,6 +27,7 @@ func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*cr
 		hub:   side{key: "hub", place: rule.Hub, nodes: nodes[1], root: roots[1]},
 	}
 	t := c.compile()
+	c.omitEmpty(t)
 	for i := range t {
 		if t[i] == nil {
 			t[i] = failing()
@@ -97,7 +98,11 @@ func (c *compiler) compile() Transform {
 	case r.Values != nil || r.HubValues != nil:
 		return c.values()
 	}
-	return c.pair()
+	t := c.pair()
+	if c.rule.OmitEmpty != "" {
+		return c.checked(t[0], t[1])
+	}
+	return t
 }
 
 // say adds a finding about a part of the rule.
