@@ -61,6 +61,15 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "defaults from the schemas", pair: pair{
+				beta: `{a: string, c: 'string = "z"', l: [{p: string, n: 'string = "http"'}], d: 'string = "one"'}`,
+				v1:   `{o: {b: 'string = "x"'}, c: string, l: [{p: 'string = "TCP"', n: string}], d: 'string = "two"'}`,
+				rules: "- {spoke: .a, hub: .o.b, defaultFrom: schema}\n- {spoke: .c, hub: .c, defaultFrom: schema}\n" +
+					"- {spoke: '.l[].p', hub: '.l[].p', defaultFrom: schema}\n- {spoke: '.l[].n', hub: '.l[].n', defaultFrom: schema}\n" +
+					"- {spoke: .d, hub: .d, defaultFrom: schema}",
+			},
+		},
+		{
 			name: "empty values that are left out", pair: pair{
 				beta: "{a: string, b: 'integer?', c: {'*': string}, d: [string], e: boolean, f: enum x y, l: [{n: string}]}",
 				v1:   "{o: {a: string, b: integer, c: {'*': string}, d: [string], e: boolean, f: enum X Y, l: [{m: string}]}}",

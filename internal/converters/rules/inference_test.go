@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -10,12 +11,15 @@ import (
 )
 
 // shorthand infers a schema, as schemaOf reads it, from an object of an example. After a value, the
-// comment "one of A, B" makes it an enum, and "any" a field that allows any value. Metadata is left
-// out.
+// comment "one of A, B" makes it an enum, "any" a field that allows any value, and "the default" a
+// string with that default. Metadata is left out.
 func shorthand(n *yaml.Node) any {
 	comment := strings.TrimSpace(strings.TrimPrefix(n.LineComment, "#"))
 	if rest, found := strings.CutPrefix(comment, "one of "); found {
 		return "enum " + strings.ReplaceAll(rest, ",", "")
+	}
+	if comment == "the default" {
+		return "string = " + strconv.Quote(n.Value)
 	}
 	switch n.Kind {
 	case yaml.MappingNode:

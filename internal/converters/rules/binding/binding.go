@@ -120,9 +120,24 @@ func (e *Elements) Paired() bool { return e.Has[OfSpoke] && e.Has[OfHub] }
 func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
 	literal := [...]*syntax.Literal{r.Syntax.DefaultInSpoke, r.Syntax.DefaultInHub}[s]
 	if name := r.Ends[s][i].Name; literal != nil && name != nil && name.Name != "" {
-		return literal.Member(name.Name)
+		literal = literal.Member(name.Name)
+	}
+	if from := r.Syntax.DefaultFrom; from != nil && literal == nil {
+		if text, has := r.Ends[s][i].Place.Node.Default(); has {
+			return &syntax.Literal{Pos: from.Pos, JSON: []byte(text)}
+		}
 	}
 	return literal
+}
+
+// HasDefault reports whether the rule has a default for a place of a side.
+func (r *Rule) HasDefault(s Side) bool {
+	for i := range r.Ends[s] {
+		if r.DefaultOf(s, i) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Owner returns a rule that owns a place, so that nothing is copied to or from it, or nil.

@@ -159,6 +159,7 @@ func newPair(s *binding.Spoke) *pair {
 func (p *pair) coverage() {
 	for _, src := range sides() {
 		w := p.walk(src, nil)
+		w.sayDefaults()
 		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)

@@ -15,7 +15,8 @@ import (
 type walker struct {
 	*direction
 	atoms  *[]Atom // or nil
-	muted  int     // above 0: the atoms are there already, by another rule with a guard
+	filled defaulted
+	muted  int // above 0: the atoms are there already, by another rule with a guard
 	unused map[freeKey]map[crdschema.Kind][]string
 }
 
@@ -94,6 +95,7 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 		})
 	case r.Doubtful || r.How == binding.Converts:
 		w.all(v, mapped(v.binding, w.dst, r, others))
+		w.defaultOfRule(v, r)
 	case len(others) > 0 && w.atoms != nil:
 		w.all(v, mapped(v.binding, w.dst, r, others))
 	case r.How == binding.Uses:
@@ -102,6 +104,9 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 	default:
 		e := r.Ends[w.dst][0]
 		v.dst, v.dstPath, v.via, v.direct = e.Place, e.Segments, r.Syntax, true
+		if r.HasDefault(w.dst) {
+			w.filled.ruled = append(w.filled.ruled, w.placeOf(v))
+		}
 		if elements := v.binding.ElementsAt(w.src, v.path); elements != nil {
 			w.iterated(v, elements)
 			return
@@ -184,10 +189,12 @@ func (w *walker) copied(v visit) {
 		w.lost(v)
 	case !below && transform.Covers(v.dst.Node, v.src.Node):
 		w.all(v, w.handedOn(v))
+		w.filled.compare(w.placeOf(v), v.src.Node, v.dst.Node, 0)
 	case v.src.Node.Kind() == crdschema.Map && !v.dst.Others().Known:
 		w.misfit(v)
 	case v.src.MayBeObject() && v.dst.MayBeObject() && (v.dst.Free() || !v.src.Free()):
 		w.emit(v, Presence, w.handedOn(v))
+		w.filled.look(w.placeOf(v), v.src.Node, v.dst.Node)
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
 		o := w.handedOn(v)
@@ -199,6 +206,10 @@ func (w *walker) copied(v visit) {
 		w.misfit(v)
 		w.named(v)
 	}
+}
+
+func (w *walker) placeOf(v visit) place {
+	return place{v.binding.Text(w.src, v.path), v.binding.Text(w.dst, v.dstPath)}
 }
 
 func (w *walker) handedOn(v visit) outcome {

@@ -264,7 +264,7 @@ func (b *builder) rule(of *binding.Rule) {
 	guarded := of.When[b.src] != nil || of.When[b.dst] != nil
 	r := &Rule{
 		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
-		defaults: of.Syntax.DefaultInSpoke != nil || of.Syntax.DefaultInHub != nil,
+		defaults: of.HasDefault(binding.OfSpoke) || of.HasDefault(binding.OfHub),
 	}
 	for i := range r.In {
 		if of.DefaultOf(b.src, i) != nil {

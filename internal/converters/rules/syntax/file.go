@@ -116,6 +116,7 @@ type Rule struct {
 	Use            *Text
 	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
 	DefaultInHub   *Literal // the same for Hub
+	DefaultFrom    *Text    // "schema": each side has the default of its schema
 	Drop           *Text
 	OmitEmpty      Omission
 	Unmapped       Unmapped // of fields below both places, or empty: as around them

@@ -76,6 +76,10 @@ func ruleKeys() []key[Rule] {
 		textKey("use", "the rule set that converts what is below the two places", func(r *Rule) **Text { return &r.Use }),
 		defaultKey("defaultInSpoke", "default", "this version's value where the hub gives none", func(r *Rule) **Literal { return &r.DefaultInSpoke }),
 		defaultKey("defaultInHub", "hubDefault", "the hub's value where this version gives none", func(r *Rule) **Literal { return &r.DefaultInHub }),
+		{
+			name: "defaultFrom", doc: "schema: each side that the other gives no value gets the default of its version's schema",
+			schema: constant("schema"), read: (*parser).defaultFrom,
+		},
 		textKey("drop", "why the value is lost on purpose; for a place that the other side does not have",
 			func(r *Rule) **Text { return &r.Drop }),
 		{
@@ -86,6 +90,13 @@ func ruleKeys() []key[Rule] {
 		textKey("mayBeAbsent", "why the places, and all below them, may stay absent where their version requires them",
 			func(r *Rule) **Text { return &r.MayBeAbsent }),
 		textKey("go", "the registered Go function that converts", func(r *Rule) **Text { return &r.Go }),
+	}
+}
+
+func (p *parser) defaultFrom(r *Rule, n *yaml.Node) {
+	if r.DefaultFrom = p.anyText(n, "defaultFrom"); r.DefaultFrom != nil && r.DefaultFrom.Value != "schema" {
+		p.sayAt(n, "bad-default-from", fmt.Sprintf("defaultFrom cannot be %.64q", r.DefaultFrom.Value),
+			"write schema; for a value of your own, defaultInSpoke or defaultInHub")
 	}
 }
 
