@@ -148,10 +148,13 @@ func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Regis
 // fails. If only the checker objects, it says how many findings there are.
 func (p *program) ruleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set, error) {
 	set, err := p.looseRuleSet(ctx, f)
-	if err == nil && len(set.Findings) > 0 {
-		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", countBySeverity(set.Findings))
+	if err != nil {
+		return set, err
 	}
-	return set, err
+	if grave := finding.Worst(set.Findings, finding.Warning); len(grave) > 0 {
+		fmt.Fprintf(p.stderr, "webhookd: %s in the rules, webhookd check prints them\n", countBySeverity(grave))
+	}
+	return set, nil
 }
 
 // looseRuleSet is ruleSet without the message about findings in usable rules.

@@ -61,6 +61,12 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "values without a counterpart", pair: pair{
+				beta: "{a: enum x y z, d: boolean}", v1: "{b: enum X Y W, e: enum yes}",
+				rules: "- {spoke: .a, hub: .b, values: {x: X, y: Y, z: null}, hubValues: {W: null}}\n- {spoke: .d, hub: .e, values: {true: yes, false: null}}",
+			},
+		},
+		{
 			name: "defaults from the schemas", pair: pair{
 				beta: `{a: string, c: 'string = "z"', l: [{p: string, n: 'string = "http"'}], d: 'string = "one"'}`,
 				v1:   `{o: {b: 'string = "x"'}, c: string, l: [{p: 'string = "TCP"', n: string}], d: 'string = "two"'}`,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -22,6 +23,11 @@ func (p *pair) defaults(b *binding.Binding, r *binding.Rule) {
 				continue
 			}
 			place, node := b.Text(s, e.Segments), e.Place.Node
+			if strings.HasPrefix(place, ".metadata") {
+				p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
+					"%s: labels and annotations have no default: %s", r.Syntax, place)
+				continue
+			}
 			if transform.Admits(node, literal.JSON) {
 				var value any
 				if err := json.Unmarshal(literal.JSON, &value); err != nil {

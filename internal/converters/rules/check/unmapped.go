@@ -191,10 +191,14 @@ func (w *walker) clash(v visit) (problem, hint string) {
 // maxValues bounds how many values of an enum a message lists.
 const maxValues = 8
 
-// unquoted returns JSON texts, strings without their quotes.
+// unquoted returns JSON texts, strings without their quotes unless they are empty.
 func unquoted(values []string) []string {
 	texts := make([]string, 0, len(values))
 	for _, value := range values {
+		if value == `""` {
+			texts = append(texts, value)
+			continue
+		}
 		texts = append(texts, strings.Trim(value, `"`))
 	}
 	return texts

@@ -54,9 +54,9 @@ func TestFindings(t *testing.T) {
 			schemas{"a: {type: string, enum: [All, None, Manual]}", "b: {type: string, enum: [A, Z, X]}"},
 			"{spoke: .spec.a, hub: .spec.b, values: {All: A, None: Z}}",
 			`9:47 values-incomplete: rule 1: .spec.a also allows "Manual", which .spec.b cannot hold` +
-				" (add them to values; .spec.b is absent for a value that has no counterpart)\n" +
+				" (add them to values, with null for one that has no counterpart: then .spec.b is absent)\n" +
 				`9:47 values-incomplete: rule 1: .spec.b also allows "X", which .spec.a cannot hold` +
-				" (add them to hubValues; .spec.a is absent for a value that has no counterpart)",
+				" (add them to hubValues, with null for one that has no counterpart: then .spec.a is absent)",
 		},
 		{
 			"values that leave some to a default",

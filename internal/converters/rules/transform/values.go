@@ -35,8 +35,9 @@ func (c *compiler) values() Transform {
 	spoke, hub := c.spoke.node(), c.hub.node()
 	forward, backward := tableWay(toHub, toSpoke, spoke, hub), tableWay(toSpoke, toHub, hub, spoke)
 	if len(c.findings) == 0 {
-		c.uncovered(toHub, &c.spoke, &c.hub, "values", c.rule.DefaultInHub != nil || c.rule.WhenToHub != nil)
-		c.uncovered(toSpoke, &c.hub, &c.spoke, "hubValues", c.rule.DefaultInSpoke != nil || c.rule.WhenToSpoke != nil)
+		r := c.rule
+		c.uncovered(toHub, &c.spoke, &c.hub, "values", r.DefaultInSpoke, r.DefaultInHub != nil || r.WhenToHub != nil)
+		c.uncovered(toSpoke, &c.hub, &c.spoke, "hubValues", r.DefaultInHub, r.DefaultInSpoke != nil || r.WhenToSpoke != nil)
 	}
 	return c.checked(forward, backward)
 }
@@ -44,12 +45,16 @@ func (c *compiler) values() Transform {
 // entry adds an entry of values. When several yield the same value, the first is the way back.
 func (c *compiler) entry(toHub, toSpoke table, from, to syntax.Scalar) {
 	c.checkValue(from, &c.spoke)
-	c.checkValue(to, &c.hub)
+	if !isNone(to, &c.hub) {
+		c.checkValue(to, &c.hub)
+	}
 	if _, twice := toHub[valueKey(from.JSON)]; twice {
 		c.say(from.Pos, "value-twice", "keep one of them", "values lists %s twice", from.JSON)
 		return
 	}
-	toHub[valueKey(from.JSON)] = to.JSON
+	if toHub[valueKey(from.JSON)] = to.JSON; isNone(to, &c.hub) {
+		return
+	}
 	if key := valueKey(to.JSON); toSpoke[key] == nil {
 		toSpoke[key] = from.JSON
 	}
@@ -57,13 +62,21 @@ func (c *compiler) entry(toHub, toSpoke table, from, to syntax.Scalar) {
 
 func (c *compiler) hubEntry(toSpoke table, m syntax.Mapping) {
 	c.checkValue(m.From, &c.hub)
-	c.checkValue(m.To, &c.spoke)
+	if !isNone(m.To, &c.spoke) {
+		c.checkValue(m.To, &c.spoke)
+	}
 	if _, yielded := toSpoke[valueKey(m.From.JSON)]; yielded {
 		c.say(m.From.Pos, "hub-value-twice", "remove it: the first entry of values that yields a value is its way back",
 			"hubValues lists %s, which has a way back already", m.From.JSON)
 		return
 	}
 	toSpoke[valueKey(m.From.JSON)] = m.To.JSON
+}
+
+// isNone reports whether a value says that there is no counterpart: null, where the place cannot be
+// null.
+func isNone(value syntax.Scalar, s *side) bool {
+	return string(value.JSON) == "null" && s.node() != nil && !s.node().Nullable()
 }
 
 // checkValue reports a value of a table that the schema does not allow.
@@ -84,14 +97,18 @@ func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 		"%s is not one of the values that the schema allows (%s): %s", value.JSON, List(node.Enum()), s.path(0))
 }
 
-// uncovered reports the values of an enum that have no counterpart.
-func (c *compiler) uncovered(t table, from, to *side, key string, covered bool) {
+// uncovered reports the values of an enum that have no counterpart. A value that is the default of
+// its own side needs none: it stands for an absent one.
+func (c *compiler) uncovered(t table, from, to *side, key string, absent *syntax.Literal, covered bool) {
 	if covered || len(from.nodes) == 0 || from.node() == nil {
 		return
 	}
 	var missing []string
 	for _, value := range domain(from.node()) {
-		if !Admits(to.node(), t.of([]byte(value))) {
+		if absent != nil && valueKey(absent.JSON) == valueKey([]byte(value)) {
+			continue
+		}
+		if there := t.of([]byte(value)); !Admits(to.node(), there) && string(there) != "null" {
 			missing = append(missing, value)
 		}
 	}
@@ -102,7 +119,7 @@ func (c *compiler) uncovered(t table, from, to *side, key string, covered bool) 
 	if len(c.rule.Values) > 0 {
 		at = c.rule.Values[0].Pos
 	}
-	c.say(at, "values-incomplete", "add them to "+key+"; "+to.path(0)+" is absent for a value that has no counterpart",
+	c.say(at, "values-incomplete", "add them to "+key+", with null for one that has no counterpart: then "+to.path(0)+" is absent",
 		"%s also allows %s, which %s cannot hold", from.path(0), List(missing), to.path(0))
 }
 
