@@ -87,8 +87,8 @@ func (b *binder) withSet(r *Binding, p pending) []pending {
 	return all
 }
 
-// others returns the segment to the elements or entries that no other segment picks, if there may be
-// any.
+// others returns the segment to the elements or entries that no other segment picks, if there may
+// be any.
 func others(at Place, next []syntax.Segment) []syntax.Segment {
 	if slices.ContainsFunc(next, syntax.Segment.Iterates) {
 		return nil

@@ -21,8 +21,8 @@ func (t *Subtree) Has(s Side, text string) bool {
 	return ok && s == t.Side && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
 }
 
-// UnmappedAt returns what happens to an unmapped place, given its path: what the rule of the smallest
-// subtree says that has it, or else what the version says.
+// UnmappedAt returns what happens to an unmapped place, given its path: what the rule of the
+// smallest subtree says that has it, or else what the version says.
 func (s *Spoke) UnmappedAt(side Side, text string) syntax.Unmapped {
 	said, longest := s.Version.Unmapped, -1
 	for _, t := range s.Unmapped {

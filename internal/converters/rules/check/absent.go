@@ -45,8 +45,8 @@ func (q *requirer) required(m need, rules []*binding.Rule, e *binding.Elements) 
 
 func (q *requirer) defaultKey() string { return "`" + defaultKey(q.dst) + "`" }
 
-// objectPath returns the place of the source whose absence the target's object stands for, or
-// nothing if a condition cannot name it.
+// objectPath returns the place of the source that is absent when the object is made, or nothing if
+// a condition cannot name it.
 func (q *requirer) objectPath(m need) string {
 	if len(m.srcPath) == 0 {
 		return ""

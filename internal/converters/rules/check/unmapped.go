@@ -38,7 +38,7 @@ func (w *walker) lost(v visit) {
 		w.say("other-entries", keep, "entries of %s that no rule names: no place in %s: %s",
 			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, remedies)
 	case v.blocked != nil:
-		w.say("place-is-taken", "", "%s: %s has something else for the field of that name in %s: %s", place, v.blocked, target, remedies)
+		w.say("place-is-taken", "", "%s: it is not copied, since %s gives the field of that name in %s another value: %s", place, v.blocked, target, remedies)
 	default:
 		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s: %s", place, target, remedies)
 	}

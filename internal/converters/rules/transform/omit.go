@@ -38,8 +38,8 @@ func (c *compiler) omitEmpty(t Transform) {
 	}
 }
 
-// isEmpty reports whether a value, given as JSON, is what encoding/json leaves out for omitempty, or
-// null.
+// isEmpty reports whether a value, given as JSON, is null or what encoding/json leaves out for
+// omitempty.
 func isEmpty(text []byte) bool {
 	switch text[0] {
 	case '"':

@@ -98,7 +98,7 @@ func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 }
 
 // uncovered reports the values of an enum that have no counterpart. A value that is the default of
-// its own side needs none: it stands for an absent one.
+// its own side needs none: it means absent.
 func (c *compiler) uncovered(t table, from, to *side, key string, absent *syntax.Literal, covered bool) {
 	if covered || len(from.nodes) == 0 || from.node() == nil {
 		return
