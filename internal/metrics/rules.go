@@ -40,7 +40,7 @@ func newRulesMetrics() rulesMetrics {
 				"the last good rules are kept."),
 		failing: gauge("rules_reload_failing",
 			"1 while some or all rules on disk cannot be used and the last good ones are served, else 0."),
-		findings: gauge("rules_findings", "Findings in the rules on disk; the log has them."),
+		findings: gauge("rules_findings", "Errors that webhookd check finds in the rules on disk; the log has them."),
 		kinds:    gauge("rules_kinds", "Kinds converted by rules."),
 		served: &servedDigest{GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace,
