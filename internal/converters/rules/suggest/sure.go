@@ -1,0 +1,80 @@
+package suggest
+
+import (
+	"slices"
+	"strconv"
+)
+
+// maxSteps is how far a field of a telling name may have moved for a sure guess.
+const maxSteps = 3
+
+// isSure reports whether a guess may be written as a rule: nothing else is nearly as likely, and
+// the names and the types leave little doubt.
+func (g guess) isSure() bool {
+	version, hub := g.own()
+	switch {
+	case !g.clear, g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
+		return false
+	case g.why != "", g.samePath():
+		return true
+	case g.branch():
+		return false
+	case g.sameName():
+		return g.upOrDown() || g.telling()
+	}
+	return ends(g.withoutUnits(version), g.withoutUnits(hub))
+}
+
+// upOrDown reports whether a place has only moved into an object, or out of one.
+func (p pair) upOrDown() bool {
+	return p.common() == min(len(p[ofVersion].segments), len(p[ofHub].segments))-1
+}
+
+// telling reports whether a name, with the names around it, hardly occurs twice by chance.
+func (p pair) telling() bool {
+	steps := len(p[ofVersion].segments) + len(p[ofHub].segments) - 2*p.common() - 2
+	version, hub := p.own()
+	return steps <= maxSteps && (len(p[ofVersion].nameWords()) > 1 || contains(version, hub) || contains(hub, version))
+}
+
+// contains reports whether a list has all words of another one.
+func contains(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(w string) bool { return !slices.Contains(all, w) })
+}
+
+// withoutUnits leaves out the words that a codec or an inverted flag accounts for.
+func (g guess) withoutUnits(name []string) []string {
+	extra := map[string][]string{
+		"DurationSeconds": {"second"}, "QuantityInt": {"byte"}, "Base64": {"base64"}, "": {"enable", "enabled", "disable", "disabled"},
+	}[g.how.codec]
+	if g.how.plain() {
+		return name
+	}
+	return slices.DeleteFunc(slices.Clone(name), func(w string) bool { return slices.Contains(extra, w) })
+}
+
+// ends reports whether two names are the same, or one is the end of the other: keySize and
+// privateKey.size.
+func ends(a, b []string) bool {
+	const telling = 2
+	n := min(len(a), len(b))
+	return slices.Equal(a[len(a)-n:], b[len(b)-n:]) && (n >= telling || len(a) == len(b))
+}
+
+// branch reports whether a place has moved into an object that is one of the values of a field next
+// to it: a branch of a union, which needs conditions.
+func (p pair) branch() bool {
+	for side, q := range p {
+		n := p.common()
+		if len(q.segments) <= n+1 {
+			continue
+		}
+		around := p[1-side].around
+		for _, name := range around.Properties() {
+			if slices.ContainsFunc(around.Property(name).Enum(), func(v string) bool { return spelledAlike(v, strconv.Quote(q.segments[n].Name)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
