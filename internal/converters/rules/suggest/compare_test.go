@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
@@ -21,8 +19,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// folders is a folder of folders, each with crd.yaml and rules.yaml.
-var folders = flag.String("folders", "", "also compare the rules of each folder in this one, and print each difference")
+// With -folders, the rules of each folder of a folder are compared as well.
+//
+//nolint:gochecknoglobals // a flag
+var folders = flag.String("folders", "", "where other folders with crd.yaml and rules.yaml are looked for")
 
 // A score counts rules. Found and all are those of a file that need neither CEL nor values. Right
 // and wrong are those of suggest.
@@ -39,20 +39,26 @@ func (s score) String() string {
 		s.found, s.all, s.foundSure, s.right, s.wrong, s.rightSure, s.wrongSure)
 }
 
-// Suggest finds the rules that people wrote. The numbers are a floor: raise them.
+// A floor has percentages: how many rules must be found, and how many guesses and sure guesses may
+// be wrong.
+type floor struct{ found, wrong, wrongSure int }
+
+// Suggest finds the rules that people wrote. Raise the floors when it gets better.
 func TestSuggestionsAreAsPeopleWroteThem(t *testing.T) {
 	t.Parallel()
-	for pattern, want := range map[string]score{
-		"../../../../testdata/kinds/*": {all: 57, found: 47, foundSure: 38, right: 49, wrong: 3, rightSure: 37, wrongSure: 1},
-		"../../../../examples/*":       {all: 65, found: 45, foundSure: 19, right: 90, wrong: 6, rightSure: 21},
-		"../check/testdata/clean-*":    {all: 27, found: 11, foundSure: 5, right: 14, wrong: 2, rightSure: 7},
+	for pattern, limit := range map[string]floor{
+		"../../../../testdata/kinds/*": {found: 82, wrong: 6, wrongSure: 3},
+		"../../../../examples/*":       {found: 69, wrong: 7, wrongSure: 0},
+		"../check/testdata/clean-*":    {found: 40, wrong: 13, wrongSure: 0}, // most names there are a, b and c
 	} {
-		var got score
+		var s score
 		for _, file := range glob(t, pattern+"/rules.yaml") {
-			got.add(compare(t, filepath.Dir(file)))
+			s.add(compare(t, filepath.Dir(file)))
 		}
-		if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(score{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", pattern, diff)
+		t.Log(pattern, s)
+		if s.found*100 < limit.found*s.all || s.wrong*100 > limit.wrong*(s.wrong+s.right) ||
+			s.wrongSure*100 > limit.wrongSure*(s.wrongSure+s.rightSure) {
+			t.Errorf("%s: %s, want percentages %+v", pattern, s, limit)
 		}
 	}
 	if *folders != "" {

@@ -38,8 +38,8 @@ type guess struct {
 func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
 	m := &matcher{names: [2]string{versionName, hubName}, taken: [2]map[string]bool{{}, {}}}
 	m.compare(pair{{node: version}, {node: hub}})
-	// A pair of objects or lists shows new places.
-	for m.accept(m.best(containerScore)) || m.accept(m.best(valueScore)) || m.accept(m.lone()) {
+	for more := true; more; { // a pair of objects or lists shows new places
+		more = m.accept(m.best(containerScore)) || m.accept(m.best(valueScore)) || m.accept(m.lone())
 	}
 	slices.SortFunc(m.guesses, func(a, b guess) int {
 		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
@@ -75,7 +75,7 @@ func (m *matcher) inside(g guess) {
 	if g.how.codec != "" || g.how.values != nil {
 		return
 	}
-	at := g.pair.walk(g.how.suffix)
+	at := g.walk(g.how.suffix)
 	for side := range at {
 		at[side].doubtful = !g.sure
 	}
@@ -121,8 +121,8 @@ func (m *matcher) best(score func(p pair) (guess, bool)) []guess {
 	return chosen
 }
 
-// outermostFirst makes pairs at least as likely as the pairs of fields of one name in them: one rule
-// is better than several. The places of a side come before those below them.
+// outermostFirst makes pairs at least as likely as the pairs of fields of one name in them: one
+// rule is better than several. The places of a side come before those below them.
 func outermostFirst(all []guess) {
 	const bonus = 0.001
 	at := map[[2]string]int{}
@@ -192,7 +192,7 @@ func (m *matcher) lone() []guess {
 	return found
 }
 
-// leaves returns the open places of a side that have no places below them, and are on one side only.
+// leaves returns the open places of a side that have no places below them, and do not clash.
 func (m *matcher) leaves(side int) []place {
 	return slices.DeleteFunc(m.open(m.places[side], side), func(p place) bool { return p.clashes || len(p.node.Properties()) > 0 })
 }

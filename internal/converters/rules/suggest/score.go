@@ -43,8 +43,8 @@ func content(n *crdschema.Node) *crdschema.Node {
 	return n
 }
 
-// shared returns the part of the fields of the larger object that the other one has, too. Objects of
-// one name that have nothing in common do not count.
+// shared returns the part of the fields of the larger object that the other one has, too. Objects
+// of one name that have nothing in common do not count.
 func shared(a, b *crdschema.Node) float64 {
 	n := 0
 	for _, name := range a.Properties() {

@@ -66,9 +66,10 @@ func TestSuggestionsCanBeChecked(t *testing.T) {
 					t.Fatal(err)
 				}
 				open := checked(t, file, crd, text)
-				var listed []string
-				for _, m := range regexp.MustCompile(`(?m)^    #   \w+: (?:fields of )?([^,\n]+?)(?:,| that).*`).FindAllStringSubmatch(string(text), -1) {
-					listed = append(listed, m[1])
+				lines := regexp.MustCompile(`(?m)^ {4}# {3}\w+: (?:fields of )?([^,\n]+?)(?:,| that).*`).FindAllStringSubmatch(string(text), -1)
+				listed := make([]string, 0, len(lines))
+				for _, line := range lines {
+					listed = append(listed, line[1])
 				}
 				if diff := cmp.Diff(open, listed, cmpopts.SortSlices(strings.Compare), cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("%s, hub %s: places that check reports and suggest does not list (-), or the other way round (+):\n%s", file, hub.Name, diff)

@@ -22,7 +22,11 @@ func (g guess) isSure() bool {
 	case g.sameName():
 		return g.upOrDown() || g.telling()
 	}
-	return ends(g.withoutUnits(version), g.withoutUnits(hub))
+	telling := 2
+	if inside := content(g.pair[ofVersion].node); inside != nil && len(inside.Properties()) > 1 && g.pair[ofVersion].node.Same(g.pair[ofHub].node) {
+		telling = 1 // few types have the same fields by chance
+	}
+	return ends(g.withoutUnits(version), g.withoutUnits(hub), telling)
 }
 
 // upOrDown reports whether a place has only moved into an object, or out of one.
@@ -53,12 +57,11 @@ func (g guess) withoutUnits(name []string) []string {
 	return slices.DeleteFunc(slices.Clone(name), func(w string) bool { return slices.Contains(extra, w) })
 }
 
-// ends reports whether two names are the same, or one is the end of the other: keySize and
-// privateKey.size.
-func ends(a, b []string) bool {
-	const telling = 2
+// ends reports whether two names are the same, or one is the end of the other, like keySize of
+// privateKey.size, and has enough words.
+func ends(a, b []string, enough int) bool {
 	n := min(len(a), len(b))
-	return slices.Equal(a[len(a)-n:], b[len(b)-n:]) && (n >= telling || len(a) == len(b))
+	return slices.Equal(a[len(a)-n:], b[len(b)-n:]) && (n >= enough || len(a) == len(b))
 }
 
 // branch reports whether a place has moved into an object that is one of the values of a field next

@@ -9,7 +9,7 @@ import (
 
 // rule writes the rule of a guess in one line of YAML.
 func (g guess) rule() string {
-	end := g.pair.walk(g.how.suffix)
+	end := g.walk(g.how.suffix)
 	parts := []string{"spoke: " + syntax.Quoted(end[ofVersion].path()), "hub: " + syntax.Quoted(end[ofHub].path())}
 	if g.how.codec != "" {
 		parts = append(parts, "codec: "+g.how.codec)
