@@ -20,13 +20,18 @@ func (g guess) isSure() bool {
 	case g.branch():
 		return false
 	case g.sameName():
-		return g.upOrDown() || g.telling()
+		return (min(len(version), len(hub)) > 1 || !everywhere(g.pair[ofHub].name())) && (g.upOrDown() || g.telling())
 	}
 	telling := 2
 	if inside := content(g.pair[ofVersion].node); inside != nil && len(inside.Properties()) > 1 && g.pair[ofVersion].node.Same(g.pair[ofHub].node) {
 		telling = 1 // few types have the same fields by chance
 	}
 	return ends(g.withoutUnits(version), g.withoutUnits(hub), telling)
+}
+
+// everywhere reports whether many types have a field of this name.
+func everywhere(name string) bool {
+	return slices.Contains([]string{"name", "namespace", "kind", "type", "enabled", "value", "key", "version", "mode", "id"}, name)
 }
 
 // upOrDown reports whether a place has only moved into an object, or out of one.
