@@ -13,6 +13,7 @@ import (
 const (
 	enough        = 0.5     // the least score of a guess
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
+	manyFields    = 3       // so many are hardly the same by chance
 	nearlyAll     = 0.75    // most of them
 	overlapAlone  = 0.75    // factor of that part, if the names say nothing
 	farPenalty    = 0.02    // for each step between two places
@@ -115,7 +116,9 @@ func (m *matcher) best(score func(p pair) (guess, bool)) []guess {
 	for _, g := range all {
 		if !overlaps(g.pair, m.guesses) && !slices.ContainsFunc(chosen, func(c guess) bool { return !g.apart(c.pair) }) {
 			g.clear = !slices.ContainsFunc(all, g.rivals)
-			chosen = append(chosen, g)
+			if g.clear || !g.sameName() || g.upOrDown() { // else the name is in many places
+				chosen = append(chosen, g)
+			}
 		}
 	}
 	return chosen
@@ -199,7 +202,8 @@ func (m *matcher) leaves(side int) []place {
 
 // alike reports whether two places could be a pair if no other place had their kind.
 func (p pair) alike() bool {
-	rare := p[ofVersion].node.Kind() == crdschema.IntOrString
-	return p.mayBe() && p[ofVersion].node.Same(p[ofHub].node) && p[ofVersion].node.Kind() != crdschema.Any &&
-		(rare || p.common() == max(len(p[ofVersion].segments), len(p[ofHub].segments))-1)
+	kind := p[ofVersion].node.Kind()
+	sameKind := kind == p[ofHub].node.Kind() && (kind == crdschema.Integer || kind == crdschema.Number)
+	return p.mayBe() && (sameKind || p[ofVersion].node.Same(p[ofHub].node)) && kind != crdschema.Any &&
+		(kind == crdschema.IntOrString || p.siblings())
 }

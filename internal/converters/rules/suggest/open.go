@@ -3,6 +3,7 @@ package suggest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
@@ -36,12 +37,12 @@ func openPlaces(ctx context.Context, text []byte, crd *crdschema.CRD) (map[strin
 // linesOf describes the outermost places that lose values in one direction.
 func linesOf(d check.Direction, crd *crdschema.CRD) []string {
 	var lines []string
-	last := ""
+	var outer []string
 	for _, a := range d.Atoms {
-		if a.Class != check.Unmapped || last != "" && isBelow(a.Path, last) {
+		if a.Class != check.Unmapped || slices.ContainsFunc(outer, func(o string) bool { return isBelow(a.Path, o) }) {
 			continue
 		}
-		if last = a.Path; a.Kind == check.Unknown {
+		if outer = append(outer, a.Path); a.Kind == check.Unknown {
 			lines = append(lines, fmt.Sprintf("%s: fields of %s that the schema does not name", d.From, a.Path))
 			continue
 		}

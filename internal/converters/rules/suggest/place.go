@@ -118,6 +118,11 @@ func (p pair) common() int {
 	return n
 }
 
+// siblings reports whether two places are in one object.
+func (p pair) siblings() bool {
+	return p.common() == max(len(p[ofVersion].segments), len(p[ofHub].segments))-1
+}
+
 // own returns the words of the two paths without those of the objects that they share.
 func (p pair) own() (version, hub []string) {
 	n := p.common()

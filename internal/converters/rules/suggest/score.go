@@ -22,9 +22,13 @@ func containerScore(p pair) (guess, bool) {
 		}
 		g.how = how
 	}
-	overlap := shared(v, h)
-	g.score = max((nameScore(p)+overlap)/2, overlap*overlapAlone) - far(p)
-	return g, overlap >= enoughOverlap && g.score >= enough
+	overlap, names := shared(v, h), nameScore(p)
+	if len(v.Properties()) >= manyFields && p.siblings() {
+		// A field may be new. Many fields are hardly the same by chance in one object.
+		overlap *= float64(max(len(v.Properties()), len(h.Properties()))) / float64(min(len(v.Properties()), len(h.Properties())))
+	}
+	g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p)
+	return g, overlap >= enoughOverlap && g.score >= enough && (names > 0 || len(v.Properties()) >= manyFields)
 }
 
 // content returns the object that a place is or has elements of, or nil.
@@ -80,10 +84,13 @@ func valueScore(p pair) (guess, bool) {
 
 // nameScore compares the names of two places, alone and with the objects that they do not share.
 func nameScore(p pair) float64 {
+	version, hub := p.own()
+	if everywhere(p[ofVersion].name()) || everywhere(p[ofHub].name()) {
+		return likeness(version, hub) // the names around it count
+	}
 	if p.sameName() {
 		return 1
 	}
-	version, hub := p.own()
 	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()), likeness(version, hub))
 }
 

@@ -31,7 +31,7 @@ func (g guess) isSure() bool {
 
 // everywhere reports whether many types have a field of this name.
 func everywhere(name string) bool {
-	return slices.Contains([]string{"name", "namespace", "kind", "type", "enabled", "value", "key", "version", "mode", "id"}, name)
+	return slices.Contains([]string{"name", "namespace", "kind", "type", "enabled", "value", "key", "version", "mode", "id", "description"}, name)
 }
 
 // upOrDown reports whether a place has only moved into an object, or out of one.
