@@ -13,10 +13,10 @@ type place struct {
 	segments []syntax.Segment
 	words    [][]string // of each segment
 	node     *crdschema.Node
-	around   *crdschema.Node // the object or list that it is in
-	clashes  bool            // the other side has something else at its path
-	scope    int             // which pair of lists or maps it is in, 0 for none
-	doubtful bool            // that pair, or the object that it is in, is not a sure guess
+	above    []*crdschema.Node // the objects and lists that each segment is in
+	clashes  bool              // the other side has something else at its path
+	scope    int               // which pair of lists or maps it is in, 0 for none
+	doubtful bool              // that pair, or the object that it is in, is not a sure guess
 }
 
 func (p place) path() string { return syntax.Path{Segments: p.segments}.String() }
@@ -31,7 +31,7 @@ func (p place) field(name string) place {
 func (p place) with(s syntax.Segment, n *crdschema.Node) place {
 	p.segments = append(slices.Clone(p.segments), s)
 	p.words = append(slices.Clone(p.words), words(s.Name))
-	p.around, p.node = p.node, n
+	p.above, p.node = append(slices.Clone(p.above), p.node), n
 	return p
 }
 

@@ -85,7 +85,7 @@ func valueScore(p pair) (guess, bool) {
 // nameScore compares the names of two places, alone and with the objects that they do not share.
 func nameScore(p pair) float64 {
 	version, hub := p.own()
-	if everywhere(p[ofVersion].name()) || everywhere(p[ofHub].name()) {
+	if !p.siblings() && (everywhere(p[ofVersion].name()) || everywhere(p[ofHub].name())) {
 		return likeness(version, hub) // the names around it count
 	}
 	if p.sameName() {

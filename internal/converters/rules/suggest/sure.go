@@ -3,6 +3,8 @@ package suggest
 import (
 	"slices"
 	"strconv"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // maxSteps is how far a field of a telling name may have moved for a sure guess.
@@ -70,14 +72,17 @@ func ends(a, b []string, enough int) bool {
 }
 
 // branch reports whether a place has moved into an object that is one of the values of a field next
-// to it: a branch of a union, which needs conditions.
+// to it, or the only field of an object: a branch of a union, which needs conditions.
 func (p pair) branch() bool {
+	n := p.common()
 	for side, q := range p {
-		n := p.common()
 		if len(q.segments) <= n+1 {
 			continue
 		}
-		around := p[1-side].around
+		if p.single(n, side) {
+			return true
+		}
+		around := p[1-side].above[len(p[1-side].above)-1]
 		for _, name := range around.Properties() {
 			if slices.ContainsFunc(around.Property(name).Enum(), func(v string) bool { return spelledAlike(v, strconv.Quote(q.segments[n].Name)) }) {
 				return true
@@ -85,4 +90,12 @@ func (p pair) branch() bool {
 		}
 	}
 	return false
+}
+
+// single reports whether an object between the common one and a place may have one field only.
+func (p pair) single(common, side int) bool {
+	return slices.ContainsFunc(p[side].above[common:], func(n *crdschema.Node) bool {
+		v := n.Structural().ValueValidation
+		return v != nil && v.MaxProperties != nil && *v.MaxProperties == 1
+	})
 }
