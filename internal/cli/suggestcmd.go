@@ -22,9 +22,9 @@ func newSuggestCommand(p *program) *cobra.Command {
 		Use:   "suggest --crd PATH [--hub VERSION] [--name PLURAL.GROUP]",
 		Short: "Write a first draft of a Conversion file",
 		Long: `Compare the schemas of a CRD's versions, and write a first draft of a Conversion file. Fields that are the same in both
-versions need no rule and are left out. A field that has probably moved, or changed its name or type, gets a rule in a
-comment, with the reason: remove the # if the guess is right. The remaining fields are listed, and unmapped: Preserve
-keeps their values in an annotation.
+versions need no rule and are left out. A field that has moved, or changed its name or type, gets a rule with the reason for
+it. Sure guesses are rules; read them. The others are rules in comments: remove the # if the guess is right. Below them is
+what is still open: the fields that webhookd check reports.
 
 From several CRDs it writes a document for each one with more than one version, or only for the one of --name.`,
 		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
@@ -75,7 +75,7 @@ func (p *program) suggest(ctx context.Context, o *suggestOptions) error {
 		if hub == "" {
 			hub = suggest.HubOf(crd)
 		}
-		text, err := suggest.Conversion(crd, hub)
+		text, err := suggest.Conversion(ctx, crd, hub)
 		if err != nil {
 			return usage(fmt.Errorf("%w: --hub", err), "")
 		}

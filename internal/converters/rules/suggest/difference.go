@@ -7,135 +7,115 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A place of a version.
-type place struct {
-	segments []syntax.Segment
-	words    [][]string // of each segment
-	node     *crdschema.Node
-}
-
-func (p place) path() string { return syntax.Path{Segments: p.segments}.String() }
-
-func (p place) field(name string) place {
-	return p.with(syntax.Segment{Kind: syntax.Field, Name: name}, p.node.Property(name))
-}
-
-func (p place) with(s syntax.Segment, n *crdschema.Node) place {
-	return place{append(slices.Clone(p.segments), s), append(slices.Clone(p.words), words(s.Name)), n}
-}
-
-// last returns the index of the last field of the path. Every place has one.
-func (p place) last() int {
-	for i, s := range slices.Backward(p.segments) {
-		if s.Kind == syntax.Field {
-			return i
-		}
-	}
-	return 0
-}
-
-func (p place) name() string { return p.segments[p.last()].Name }
-
-func (p place) nameWords() []string { return p.words[p.last()] }
-
-// fields returns the places of an object's properties.
-func (p place) fields() []place {
-	all := make([]place, 0, len(p.node.Properties()))
-	for _, name := range p.node.Properties() {
-		all = append(all, p.field(name))
-	}
-	return all
-}
-
-func (p place) is(q place) bool { return same(p.segments, q.segments) }
-
-// in reports whether a place is another one or below it.
-func (p place) in(outer place) bool {
-	return len(p.segments) >= len(outer.segments) && same(p.segments[:len(outer.segments)], outer.segments)
-}
-
-func same(a, b []syntax.Segment) bool { return slices.EqualFunc(a, b, syntax.Segment.Equal) }
-
-// sameElements reports whether two places are below the same lists and maps.
-func sameElements(a, b place) bool {
-	return same(syntax.Iteration(a.segments), syntax.Iteration(b.segments))
-}
-
-// A pair is a place of the version and one of the hub.
-type pair [2]place
-
-const (
-	ofVersion = iota
-	ofHub
-)
-
-// A difference has the places that a rule may have to convert.
-type difference struct {
-	only    [2][]place // the outermost places that the other side does not have
-	clashes []pair     // places of one path that hold different values
-}
-
-// compare returns the difference of two schemas.
-func compare(version, hub *crdschema.Node) *difference {
-	d := &difference{}
-	for _, name := range names(version, hub) {
+// compare looks for differences between two versions.
+func (m *matcher) compare(root pair) {
+	for _, name := range names(root) {
 		if name != "apiVersion" && name != "kind" && name != "metadata" {
-			d.property(pair{{node: version}, {node: hub}}, name)
+			m.versioned(root, name)
+			m.property(root, name)
 		}
 	}
-	return d
 }
 
-func names(a, b *crdschema.Node) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Properties(), b.Properties()))))
+// names returns the names of the properties of two places.
+func names(p pair) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(p[ofVersion].node.Properties(), p[ofHub].node.Properties()))))
 }
 
-func (d *difference) property(at pair, name string) {
-	v, h := at[ofVersion].node, at[ofHub].node
-	switch hasV, hasH := v.Property(name) != nil, h.Property(name) != nil; {
-	case hasV && hasH:
-		d.both(pair{at[ofVersion].field(name), at[ofHub].field(name)})
-	case hasV && !h.PreservesUnknown():
-		d.only[ofVersion] = append(d.only[ofVersion], at[ofVersion].field(name))
-	case hasH && !v.PreservesUnknown():
-		d.only[ofHub] = append(d.only[ofHub], at[ofHub].field(name))
+// property compares the properties of one name of two objects. A place that a guess has already is
+// not compared.
+func (m *matcher) property(at pair, name string) {
+	var p pair
+	var has [2]bool
+	for side := range p {
+		p[side] = at[side].field(name)
+		has[side] = p[side].node != nil && !m.taken[side][p[side].path()]
+	}
+	switch {
+	case has[ofVersion] && has[ofHub]:
+		m.both(p)
+	case has[ofVersion] && !at[ofHub].node.PreservesUnknown():
+		m.places[ofVersion] = append(m.places[ofVersion], p[ofVersion])
+	case has[ofHub] && !at[ofVersion].node.PreservesUnknown():
+		m.places[ofHub] = append(m.places[ofHub], p[ofHub])
 	}
 }
 
 // both compares two places that are each other's counterparts.
-func (d *difference) both(at pair) {
+func (m *matcher) both(at pair) {
 	v, h := at[ofVersion].node, at[ofHub].node
 	switch {
 	case v.Same(h):
-	case v.Kind() != h.Kind():
-		if !admits(h, v) || !admits(v, h) {
-			d.clashes = append(d.clashes, at)
-		}
+	case v.Kind() != h.Kind(), v.Kind() == crdschema.Object && len(at[ofVersion].segments) > 1 && !shareName(v, h):
+		m.clash(at)
 	case v.Kind() == crdschema.Object:
-		for _, name := range names(v, h) {
-			d.property(at, name)
+		for _, name := range names(at) {
+			m.property(at, name)
 		}
 	case v.Kind() == crdschema.Array:
-		each := syntax.Segment{Kind: syntax.Elements}
-		d.both(pair{at[ofVersion].with(each, v.Items()), at[ofHub].with(each, h.Items())})
+		m.both(m.elements(at, syntax.Segment{Kind: syntax.Elements}))
 	case v.Kind() == crdschema.Map:
-		each := syntax.Segment{Kind: syntax.Values}
-		d.both(pair{at[ofVersion].with(each, v.Values()), at[ofHub].with(each, h.Values())})
+		m.both(m.elements(at, syntax.Segment{Kind: syntax.Values}))
 	case !slices.Equal(slices.Sorted(slices.Values(v.Enum())), slices.Sorted(slices.Values(h.Enum()))):
-		d.clashes = append(d.clashes, at)
+		m.clash(at)
 	}
 }
 
-// admits reports whether every value of b's type is one of a's.
-func admits(a, b *crdschema.Node) bool {
-	switch a.Kind() {
-	case crdschema.Any:
-		return true
-	case crdschema.Number:
-		return b.Kind() == crdschema.Integer
-	case crdschema.IntOrString:
-		return b.Kind() == crdschema.Integer || b.Kind() == crdschema.String
-	case crdschema.None, crdschema.Object, crdschema.Map, crdschema.Array, crdschema.String, crdschema.Integer, crdschema.Boolean:
+// elements returns the elements of two lists or the values of two maps. Only places in one scope
+// can be a pair.
+func (m *matcher) elements(at pair, each syntax.Segment) pair {
+	m.scopes++
+	for side := range at {
+		at[side] = at[side].step(each)
+		at[side].scope = m.scopes
 	}
-	return false
+	return at
+}
+
+// clash makes a guess of two places of one path with different values, if there is one way to
+// convert them. Else they may be the same as other places.
+func (m *matcher) clash(at pair) {
+	if h, fit, ok := between(at); ok && !h.plain() && !h.doubtful {
+		m.accept([]guess{{pair: at, how: h, score: fit, clear: true}})
+		return
+	}
+	for side, p := range at {
+		p.clashes = true
+		m.places[side] = append(m.places[side], p)
+	}
+}
+
+// versioned pairs the fields of an object that is named after the other version with the fields
+// around it: Cluster API's .status.v1beta2.conditions of v1beta1 are .status.conditions of v1beta2,
+// and .status.conditions of v1beta1 are .status.deprecated.v1beta1.conditions there.
+func (m *matcher) versioned(at pair, name string) {
+	around := pair{at[ofVersion].field(name), at[ofHub].field(name)}
+	if around[ofVersion].node.Kind() != crdschema.Object || around[ofHub].node.Kind() != crdschema.Object {
+		return
+	}
+	inside := [2]place{}
+	for side := range around {
+		inside[side] = around[side].named(m.names[1-side])
+	}
+	for side, other := range []int{ofHub, ofVersion} {
+		for _, f := range inside[side].fields() {
+			var p pair
+			p[side], p[other] = f, around[other].field(f.name())
+			old := around[side].field(f.name()).node
+			displaced := old == nil || inside[other].node.Property(f.name()) != nil || f.node.Same(p[other].node) && !old.Same(f.node)
+			if f.node.Kind() == p[other].node.Kind() && displaced {
+				m.accept([]guess{{pair: p, score: 1, clear: true, why: "in an object that is named after the other version"}})
+			}
+		}
+	}
+}
+
+// named returns the object of a name in an object, or in one of its objects.
+func (p place) named(name string) place {
+	for _, f := range append([]place{p}, p.fields()...) {
+		if found := f.field(name); found.node.Kind() == crdschema.Object {
+			return found
+		}
+	}
+	return place{}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
@@ -12,11 +13,14 @@ import (
 const (
 	enough        = 0.5     // the least score of a guess
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
+	manyFields    = 3       // so many are hardly the same by chance
+	nearlyAll     = 0.75    // most of them
 	overlapAlone  = 0.75    // factor of that part, if the names say nothing
 	farPenalty    = 0.02    // for each step between two places
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
 	otherText     = 0.7     // factor of similar descriptions
+	rivalry       = 0.1     // a guess is doubtful if a place has another one that is this close
 )
 
 // A guess is a pair of places that are likely the same.
@@ -24,93 +28,127 @@ type guess struct {
 	pair
 	how       how
 	score     float64
-	described bool    // the descriptions say so, not the names
-	template  string  // if one place of the pair is a string made of parts
-	parts     []place // its parts; the pair has the first one
-	silent    bool    // it pairs the string with one of the other parts, which the rule of the first one has
+	clear     bool   // no other guess for either place is nearly as likely
+	sure      bool   // it is written as a rule, not as a comment
+	why       string // in words, if the names and types do not show it
+	described bool   // the descriptions say so, not the names
 }
 
-func (p pair) sameName() bool { return p[ofVersion].name() == p[ofHub].name() }
-
-// A leftover is a place without a guess, or two that clash.
-type leftover [2]*place
-
-// match returns the likely pairs of a difference in the order of their paths, and what is left. No
-// place is in two pairs.
-func match(d *difference) ([]guess, []leftover) {
-	m := &matcher{clashes: d.clashes}
-	m.objects(d)
-	m.templates()
-	m.guesses = append(m.guesses, m.best(m.places, valueScore)...)
-	var left []leftover
-	for _, c := range m.clashes {
-		if !m.resolve(c) {
-			left = append(left, leftover{&c[ofVersion], &c[ofHub]})
-		}
+// match returns the likely pairs of two versions in the order of their paths. No place is in two
+// pairs.
+func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
+	m := &matcher{names: [2]string{versionName, hubName}, taken: [2]map[string]bool{{}, {}}}
+	m.compare(pair{{node: version}, {node: hub}})
+	for more := true; more; { // a pair of objects or lists shows new places
+		more = m.accept(m.best(containerScore)) || m.accept(m.best(valueScore)) || m.accept(m.lone())
 	}
-	for side, places := range m.places {
-		for _, p := range m.rest(places, side) {
-			var l leftover
-			l[side] = &p
-			left = append(left, l)
-		}
-	}
-	m.guesses = slices.DeleteFunc(m.guesses, func(g guess) bool { return g.silent })
 	slices.SortFunc(m.guesses, func(a, b guess) int {
 		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
 			strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
 	})
-	slices.SortStableFunc(left, func(a, b leftover) int { return strings.Compare(a.place().path(), b.place().path()) })
-	return m.guesses, left
+	return m.guesses
 }
 
 // A matcher has the places that lack a counterpart, and the guesses for them.
 type matcher struct {
+	names   [2]string // of the versions
 	places  [2][]place
-	clashes []pair
 	guesses []guess
+	taken   [2]map[string]bool // the paths of the guesses
+	scopes  int
 }
 
-// objects pairs objects that have fields in common, the outermost first: one rule then covers all
-// of these fields. Whatever differs within a pair is matched like the rest.
-func (m *matcher) objects(d *difference) {
-	for len(d.only[ofVersion])+len(d.only[ofHub]) > 0 {
-		guesses := m.best(d.only, objectScore)
-		for side := range m.places {
-			m.places[side] = append(m.places[side], d.only[side]...)
+// accept takes guesses, and compares what is in their places. It reports whether there are any.
+func (m *matcher) accept(guesses []guess) bool {
+	for _, g := range guesses {
+		g.sure = g.isSure()
+		m.guesses = append(m.guesses, g)
+		for side := range g.pair {
+			m.taken[side][g.pair[side].path()] = true
 		}
-		m.guesses = append(m.guesses, guesses...)
-		d = &difference{}
-		for _, g := range guesses {
-			d.both(g.pair)
+		m.inside(g)
+	}
+	return len(guesses) > 0
+}
+
+// inside compares what is in a pair of objects, lists or maps.
+func (m *matcher) inside(g guess) {
+	if g.how.codec != "" || g.how.values != nil {
+		return
+	}
+	at := g.walk(g.how.suffix)
+	for side := range at {
+		at[side].doubtful = !g.sure
+	}
+	if slices.ContainsFunc(slices.Concat(g.how.suffix[:]...), syntax.Segment.Iterates) {
+		m.scopes++
+		for side := range at {
+			at[side].scope = m.scopes
+			if last := g.how.suffix[side][len(g.how.suffix[side])-1]; last.Kind == syntax.KeyedElements {
+				m.taken[side][at[side].field(last.Name).path()] = true
+			}
 		}
-		m.clashes = append(slices.Clip(m.clashes), d.clashes...)
+	}
+	if at[ofVersion].node.Kind() == at[ofHub].node.Kind() && !at[ofVersion].node.Scalar() {
+		m.both(at)
 	}
 }
 
-// best pairs the given places and those below them, the likeliest pair first.
-func (m *matcher) best(places [2][]place, score func(p pair) (guess, bool)) []guess {
+// best pairs the places that are open and those below them, the likeliest pair first.
+func (m *matcher) best(score func(p pair) (guess, bool)) []guess {
 	var all []guess
-	open := [2][]place{m.open(places[ofVersion], ofVersion), m.open(places[ofHub], ofHub)}
+	open := [2][]place{m.open(m.places[ofVersion], ofVersion), m.open(m.places[ofHub], ofHub)}
 	many := len(open[ofVersion])*len(open[ofHub]) > maxPairs
 	for _, v := range open[ofVersion] {
 		for _, h := range open[ofHub] {
-			if many && !shareWord(v.nameWords(), h.nameWords()) || !sameElements(v, h) {
+			p := pair{v, h}
+			if !p.mayBe() || many && !shareWord(v.nameWords(), h.nameWords()) {
 				continue
 			}
-			if g, ok := score(pair{v, h}); ok {
+			if g, ok := score(p); ok {
 				all = append(all, g)
 			}
 		}
 	}
+	outermostFirst(all)
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(b.score, a.score) })
 	var chosen []guess
 	for _, g := range all {
-		if !overlaps(g.pair, m.guesses) && !overlaps(g.pair, chosen) {
-			chosen = append(chosen, g)
+		if !overlaps(g.pair, m.guesses) && !slices.ContainsFunc(chosen, func(c guess) bool { return !g.apart(c.pair) }) {
+			g.clear = !slices.ContainsFunc(all, g.rivals)
+			if g.clear || !g.sameName() || g.upOrDown() { // else the name is in many places
+				chosen = append(chosen, g)
+			}
 		}
 	}
 	return chosen
+}
+
+// outermostFirst makes pairs at least as likely as the pairs of fields of one name in them: one
+// rule is better than several. The places of a side come before those below them.
+func outermostFirst(all []guess) {
+	const bonus = 0.001
+	at := map[[2]string]int{}
+	for i, g := range all {
+		at[[2]string{g.pair[ofVersion].path(), g.pair[ofHub].path()}] = i
+	}
+	for _, g := range slices.Backward(all) {
+		outer, ok := at[[2]string{g.pair[ofVersion].outer(), g.pair[ofHub].outer()}]
+		if ok && g.sameName() {
+			all[outer].score = max(all[outer].score, g.score+bonus)
+		}
+	}
+}
+
+// rivals reports whether another guess for one of the places is nearly as likely.
+func (g guess) rivals(other guess) bool {
+	shares := 0
+	for side := range g.pair {
+		if g.pair[side].is(other.pair[side]) {
+			shares++
+		}
+	}
+	return shares == 1 && other.score > g.score-rivalry
 }
 
 // open returns the places of a side and those below them, except for places in a pair and below
@@ -118,7 +156,7 @@ func (m *matcher) best(places [2][]place, score func(p pair) (guess, bool)) []gu
 func (m *matcher) open(places []place, side int) []place {
 	var all []place
 	for _, p := range places {
-		if slices.ContainsFunc(m.guesses, func(g guess) bool { return p.is(g.pair[side]) }) {
+		if m.taken[side][p.path()] {
 			continue
 		}
 		all = append(all, p)
@@ -133,119 +171,39 @@ func (m *matcher) open(places []place, side int) []place {
 // below it, of fields that they do not share.
 func overlaps(p pair, taken []guess) bool {
 	return slices.ContainsFunc(taken, func(t guess) bool {
-		below := 0
-		apart := true
-		for side, q := range t.pair {
-			if p[side].in(q) && !p[side].is(q) {
-				below++
-			}
-			apart = apart && !p[side].in(q) && !q.in(p[side])
-		}
-		return !apart && (below < len(p) || !t.how.plain())
+		below := p[ofVersion].in(t.pair[ofVersion]) && p[ofHub].in(t.pair[ofHub]) &&
+			!p[ofVersion].is(t.pair[ofVersion]) && !p[ofHub].is(t.pair[ofHub])
+		return !p.apart(t.pair) && (!below || t.how.codec != "" || t.how.values != nil)
 	})
 }
 
-// objectScore says how likely two objects are the same.
-func objectScore(p pair) (guess, bool) {
-	v, h := p[ofVersion].node, p[ofHub].node
-	if v.Kind() != h.Kind() || v.Kind() != crdschema.Object || len(v.Properties()) == 0 {
-		return guess{}, false
-	}
-	overlap := shared(v, h)
-	score := max((nameScore(p)+overlap)/2, overlap*overlapAlone) - far(p)
-	return guess{pair: p, score: score}, overlap >= enoughOverlap && score >= enough
-}
-
-// shared returns the part of the fields of the larger object that the other one has, too.
-func shared(a, b *crdschema.Node) float64 {
-	n := 0
-	for _, name := range a.Properties() {
-		if other := b.Property(name); other != nil && other.Kind() == a.Property(name).Kind() {
-			n++
+// lone pairs the only places of a kind that are left on both sides, in the same object or anywhere
+// if the kind is rare.
+func (m *matcher) lone() []guess {
+	var found []guess
+	versions, hubs := m.leaves(ofVersion), m.leaves(ofHub)
+	for _, v := range versions {
+		like := slices.DeleteFunc(slices.Clone(hubs), func(h place) bool { return !(pair{v, h}).alike() })
+		if len(like) != 1 || slices.ContainsFunc(versions, func(o place) bool { return !o.is(v) && (pair{o, like[0]}).alike() }) {
+			continue
+		}
+		if p := (pair{v, like[0]}); !overlaps(p, m.guesses) {
+			_, noun, _ := strings.Cut(v.node.Kind().String(), " ") // without its article
+			found = append(found, guess{pair: p, score: enough, why: "the only " + noun + " left on both sides"})
 		}
 	}
-	return float64(n) / float64(max(len(a.Properties()), len(b.Properties())))
+	return found
 }
 
-// valueScore says how likely two places hold the same value.
-func valueScore(p pair) (guess, bool) {
-	h, fit, ok := between(p)
-	if !ok {
-		return guess{}, false
-	}
-	g := guess{pair: p, how: h}
-	names := nameScore(p)
-	if text := textScore(p) * otherText; text > names {
-		names, g.described = text, true
-	}
-	g.score = names*fit - far(p)
-	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
-		g.score *= otherRoot
-	}
-	return g, g.score >= enough
+// leaves returns the open places of a side that have no places below them, and do not clash.
+func (m *matcher) leaves(side int) []place {
+	return slices.DeleteFunc(m.open(m.places[side], side), func(p place) bool { return p.clashes || len(p.node.Properties()) > 0 })
 }
 
-// nameScore compares the names of two places, alone and with the objects that they do not share.
-func nameScore(p pair) float64 {
-	if p.sameName() {
-		return 1
-	}
-	n := p.common()
-	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()),
-		likeness(slices.Concat(p[ofVersion].words[n:]...), slices.Concat(p[ofHub].words[n:]...)))
+// alike reports whether two places could be a pair if no other place had their kind.
+func (p pair) alike() bool {
+	kind := p[ofVersion].node.Kind()
+	sameKind := kind == p[ofHub].node.Kind() && (kind == crdschema.Integer || kind == crdschema.Number)
+	return p.mayBe() && (sameKind || p[ofVersion].node.Same(p[ofHub].node)) && kind != crdschema.Any &&
+		(kind == crdschema.IntOrString || p.siblings())
 }
-
-// far returns the penalty for the steps between two places.
-func far(p pair) float64 {
-	return farPenalty * float64(len(p[ofVersion].segments)+len(p[ofHub].segments)-2*p.common()-2)
-}
-
-// common returns how many segments the paths of the objects around two places have in common.
-func (p pair) common() int {
-	n := 0
-	for n < min(len(p[ofVersion].segments), len(p[ofHub].segments))-1 && p[ofVersion].segments[n].Equal(p[ofHub].segments[n]) {
-		n++
-	}
-	return n
-}
-
-// textScore compares descriptions.
-func textScore(p pair) float64 {
-	const fewWords = 4
-	var texts [2][]string
-	for side := range p {
-		texts[side] = strings.Fields(p[side].node.Structural().Description)
-	}
-	if min(len(texts[ofVersion]), len(texts[ofHub])) < fewWords {
-		return 0
-	}
-	return likeness(texts[ofVersion], texts[ofHub])
-}
-
-// resolve makes a guess of two places of one path, if there is a way to convert their values.
-func (m *matcher) resolve(p pair) bool {
-	h, _, ok := between(p)
-	if !ok || h.plain() || overlaps(p, m.guesses) {
-		return false
-	}
-	m.guesses = append(m.guesses, guess{pair: p, how: h})
-	return true
-}
-
-// rest returns the outermost places of a side that no guess is about. It takes an object apart if a
-// guess is about a place below it.
-func (m *matcher) rest(places []place, side int) []place {
-	var left []place
-	for _, p := range places {
-		below := slices.ContainsFunc(m.guesses, func(g guess) bool { return g.pair[side].in(p) })
-		switch {
-		case !below:
-			left = append(left, p)
-		case !slices.ContainsFunc(m.guesses, func(g guess) bool { return g.pair[side].is(p) }):
-			left = append(left, m.rest(p.fields(), side)...)
-		}
-	}
-	return left
-}
-
-func (l leftover) place() place { return *cmp.Or(l[ofVersion], l[ofHub]) }

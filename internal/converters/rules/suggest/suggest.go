@@ -7,6 +7,7 @@ package suggest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,37 +18,31 @@ import (
 // maxColumn bounds the lines of comments.
 const maxColumn = 100
 
+// schemaURL is where editors find the JSON schema of a Conversion.
+const schemaURL = "https://raw.githubusercontent.com/crdconvert/webhookd/main/docs/reference/conversion.schema.json"
+
 // Conversion returns the text of a Conversion of a CRD with a hub. If the CRD does not have that
 // version, it returns an error with the versions that it has.
 //
 // The file has no mistakes of its own, whether or not the `#` is removed before a rule.
-func Conversion(crd *crdschema.CRD, hubName string) ([]byte, error) {
+func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte, error) {
 	hub := crd.Version(hubName)
 	if hub == nil {
 		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(crd.VersionNames(), ", "))
 	}
-	var w writer
-	w.comment("", "Written by webhookd suggest from the schemas of "+crd.Name+". Fields that the versions have in common are "+
-		"copied without a rule. Each rule in a comment below is a guess, with its reason. If it is right, remove the # before it.")
-	w.line("apiVersion: %s", syntax.APIVersion)
-	w.line("kind: %s", syntax.Kind)
-	w.line("metadata:")
-	w.line("  name: %s", crd.Name)
-	w.line("spec:")
-	w.line("  hub: %s", hub.Name)
-	spokes := 0
+	guesses := map[string][]guess{}
 	for _, v := range crd.Versions {
-		if v == hub {
-			continue
+		if v != hub {
+			guesses[v.Name] = match(v.Name, hub.Name, v.Root, hub.Root)
 		}
-		if spokes++; spokes == 1 {
-			w.line("  versions:")
-		}
-		w.version(v, hub)
 	}
-	if spokes == 0 {
-		w.line("  versions: []")
+	var draft, w writer
+	draft.conversion(crd, hub, guesses, nil)
+	open, err := openPlaces(ctx, draft.Bytes(), crd)
+	if err != nil {
+		return nil, err
 	}
+	w.conversion(crd, hub, guesses, open)
 	return w.Bytes(), nil
 }
 
@@ -79,27 +74,54 @@ func (w *writer) comment(indent, text string) {
 	w.line("%s", line)
 }
 
-// version writes the rules between one version and the hub.
-func (w *writer) version(v, hub *crdschema.Version) {
-	guesses, left := match(compare(v.Root, hub.Root))
-	w.line("  - name: %s", v.Name)
-	if len(guesses)+len(left) == 0 {
-		w.comment("    ", "No rule is needed: all values can be copied to "+hub.Name+" and back.")
+// conversion writes the file.
+func (w *writer) conversion(crd *crdschema.CRD, hub *crdschema.Version, guesses map[string][]guess, open map[string][]string) {
+	w.line("# yaml-language-server: $schema=%s", schemaURL)
+	w.comment("", "Written by webhookd suggest from the schemas of "+crd.Name+". Fields that the versions have in common are "+
+		"copied without a rule. Read each rule: it is a guess, with its reason. The sure ones are rules, the others are comments: "+
+		"remove the # before those that are right.")
+	w.line("apiVersion: %s", syntax.APIVersion)
+	w.line("kind: %s", syntax.Kind)
+	w.line("metadata:")
+	w.line("  name: %s", crd.Name)
+	w.line("spec:")
+	w.line("  hub: %s", hub.Name)
+	if len(guesses) == 0 {
+		w.line("  versions: []")
 		return
 	}
-	w.comment("    ", "Keeps fields that no rule covers in annotations. Without this line, webhookd check lists them.")
-	w.line("    unmapped: Preserve")
+	w.line("  versions:")
+	for _, v := range crd.Versions {
+		if v != hub {
+			w.version(v.Name, hub.Name, guesses[v.Name], open[v.Name])
+		}
+	}
+}
+
+// version writes the rules between one version and the hub.
+func (w *writer) version(name, hub string, guesses []guess, open []string) {
+	w.line("  - name: %s", name)
+	if len(guesses)+len(open) == 0 {
+		w.comment("    ", "No rule is needed: all values can be copied to "+hub+" and back.")
+		return
+	}
+	w.line("    unmapped: Error")
 	if len(guesses) > 0 {
 		w.line("    rules:")
 	}
 	for _, g := range guesses {
-		w.comment("    ", g.reason(v.Name, hub.Name))
+		if g.sure {
+			w.comment("    ", "Sure: "+g.reason(name, hub))
+			w.line("    - %s", g.rule())
+			continue
+		}
+		w.comment("    ", "Perhaps: "+g.reason(name, hub))
 		w.line("    #- %s", g.rule())
 	}
-	if len(left) > 0 {
-		w.comment("    ", "These have no guess. They need a rule, or are kept in annotations:")
+	if len(open) > 0 {
+		w.comment("    ", "Open: webhookd check reports these until each has a rule, or unmapped is Preserve, which keeps them in annotations.")
 	}
-	for _, l := range left {
-		w.line("    #   %s", l.text(v.Name, hub.Name))
+	for _, line := range open {
+		w.line("    #   %s", line)
 	}
 }

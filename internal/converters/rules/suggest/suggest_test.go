@@ -1,18 +1,20 @@
 package suggest_test
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -28,7 +30,7 @@ func TestGoldens(t *testing.T) {
 			golden := filepath.Join(filepath.Dir(file), "want.yaml")
 			var got []byte
 			for _, crd := range crdsOf(t, file) {
-				text, err := suggest.Conversion(crd, suggest.HubOf(crd))
+				text, err := suggest.Conversion(t.Context(), crd, suggest.HubOf(crd))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,37 +54,62 @@ func TestGoldens(t *testing.T) {
 
 // A suggestion has no mistake of its own, with the guesses as comments or as rules, whatever the
 // hub. The rules may still be incomplete: where required fields and different values come from is
-// not known.
+// not known, and neither are defaults, of which check warns. The places that it lists as open are
+// those that check reports.
 func TestSuggestionsCanBeChecked(t *testing.T) {
 	t.Parallel()
 	files := slices.Concat(glob(t, "testdata/*/crd.yaml"), glob(t, "../../../../examples/*/crd.yaml"),
-		glob(t, "../../../../examples/crds/*.yaml"), glob(t, "../check/testdata/clean-*/crd.yaml"))
+		glob(t, "../../../../examples/crds/*.yaml"), glob(t, "../../../../testdata/kinds/*/crd.yaml"), glob(t, "../check/testdata/[c-z]*/crd.yaml"))
 	for _, file := range files {
 		for _, crd := range crdsOf(t, file) {
 			for _, hub := range crd.Versions {
-				text, err := suggest.Conversion(crd, hub.Name)
+				text, err := suggest.Conversion(t.Context(), crd, hub.Name)
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, text := range [][]byte{text, bytes.ReplaceAll(text, []byte("    #- {"), []byte("    - {"))} {
-					source := rules.Source{Name: "suggested.yaml", Text: text}
-					set, findings := rules.Load(t.Context(), []rules.Source{source}, []*crdschema.CRD{crd}, rules.Options{})
-					checked, _ := check.Check(t.Context(), set.Bound())
-					for _, f := range append(findings, checked...) {
-						if f.Code != "values-incomplete" && !strings.HasPrefix(f.Code, "required-") {
-							t.Errorf("%s, hub %s: %s (%s)", file, hub.Name, f, f.Code)
-						}
-					}
+				open := checked(t, file, crd, text)
+				lines := regexp.MustCompile(`(?m)^ {4}# {3}\w+: (?:fields of )?([^,\n]+?)(?:,| that).*`).FindAllStringSubmatch(string(text), -1)
+				listed := make([]string, 0, len(lines))
+				for _, line := range lines {
+					listed = append(listed, line[1])
 				}
+				if diff := cmp.Diff(open, listed, cmpopts.SortSlices(strings.Compare), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s, hub %s: places that check reports and suggest does not list (-), or the other way round (+):\n%s", file, hub.Name, diff)
+				}
+				checked(t, file, crd, uncommented(text))
 			}
 		}
 	}
 }
 
+// checked checks a suggestion. It returns the places that are open, and reports all mistakes.
+func checked(t *testing.T, file string, crd *crdschema.CRD, text []byte) (open []string) {
+	t.Helper()
+	source := rules.Source{Name: "suggested.yaml", Text: text}
+	set, findings := rules.Load(t.Context(), []rules.Source{source}, []*crdschema.CRD{crd}, rules.Options{})
+	found, _ := check.Check(t.Context(), set.Bound())
+	path := regexp.MustCompile(`(?:: |(?:elements|entries|fields) of )(\.[^ :]*)`)
+	for _, f := range finding.Worst(append(findings, found...), finding.Error) {
+		switch f.Code {
+		case "unmapped-field", "place-is-taken", "types-differ", "values-do-not-fit", "unknown-fields":
+			open = append(open, path.FindStringSubmatch(f.Message)[1])
+		case "other-elements":
+			open = append(open, path.FindStringSubmatch(f.Message)[1]+"[]")
+		case "other-entries":
+			open = append(open, path.FindStringSubmatch(f.Message)[1]+"{}")
+		default:
+			if f.Code != "values-incomplete" && !strings.HasPrefix(f.Code, "required-") {
+				t.Errorf("%s: %s (%s)\n%s", file, f, f.Code, text)
+			}
+		}
+	}
+	return open
+}
+
 func TestNoSuchHub(t *testing.T) {
 	t.Parallel()
 	crd := crdsOf(t, "testdata/moves/crd.yaml")[0]
-	_, err := suggest.Conversion(crd, "v7")
+	_, err := suggest.Conversion(t.Context(), crd, "v7")
 	if err == nil || err.Error() != "no version v7 in certificates.example.com, use one of v1, v1alpha2" {
 		t.Errorf("got %v", err)
 	}

@@ -113,7 +113,20 @@ func alike(a, b []string) float64 {
 	if letters := didyoumean.Likeness(strings.Join(a, ""), strings.Join(b, "")); letters >= enoughLetters {
 		score = max(score, letters)
 	}
-	return score
+	return max(score, ending(strings.Join(a, ""), strings.Join(b, "")))
+}
+
+// ending returns how much of two words is the same at their ends, if that is long: pipelines.
+func ending(a, b string) float64 {
+	const long = 6
+	n := 0
+	for n < min(len(a), len(b)) && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	if n < long {
+		return 0
+	}
+	return 2 * float64(n) / float64(len(a)+len(b))
 }
 
 func shareWord(a, b []string) bool {

@@ -1,0 +1,113 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// containerScore says how likely two objects, or two lists or maps of objects, are the same. One
+// rule then covers all fields that they have in common, so the outermost ones come first.
+func containerScore(p pair) (guess, bool) {
+	v, h := content(p[ofVersion].node), content(p[ofHub].node)
+	if v == nil || h == nil {
+		return guess{}, false
+	}
+	g := guess{pair: p}
+	if p[ofVersion].node.Kind() != crdschema.Object || p[ofHub].node.Kind() != crdschema.Object {
+		how, _, ok := between(p)
+		if !ok || how.codec != "" {
+			return guess{}, false
+		}
+		g.how = how
+	}
+	overlap, names := shared(v, h), nameScore(p)
+	if len(v.Properties()) >= manyFields && p.siblings() {
+		// A field may be new. Many fields are hardly the same by chance in one object.
+		overlap *= float64(max(len(v.Properties()), len(h.Properties()))) / float64(min(len(v.Properties()), len(h.Properties())))
+	}
+	g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p)
+	return g, overlap >= enoughOverlap && g.score >= enough && (names > 0 || len(v.Properties()) >= manyFields)
+}
+
+// content returns the object that a place is or has elements of, or nil.
+func content(n *crdschema.Node) *crdschema.Node {
+	switch n.Kind() {
+	case crdschema.Array:
+		n = n.Items()
+	case crdschema.Map:
+		n = n.Values()
+	case crdschema.None, crdschema.Object, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean,
+		crdschema.IntOrString, crdschema.Any:
+	}
+	if n.Kind() != crdschema.Object || len(n.Properties()) == 0 {
+		return nil
+	}
+	return n
+}
+
+// shared returns the part of the fields of the larger object that the other one has, too. Objects
+// of one name that have nothing in common do not count.
+func shared(a, b *crdschema.Node) float64 {
+	n := 0
+	for _, name := range a.Properties() {
+		x, y := a.Property(name), b.Property(name)
+		if inX, inY := content(x), content(y); y != nil && x.Kind() == y.Kind() && (inX == nil || inY == nil || shareName(inX, inY)) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(a.Properties()), len(b.Properties()), 1))
+}
+
+func shareName(a, b *crdschema.Node) bool {
+	return slices.ContainsFunc(a.Properties(), func(name string) bool { return b.Property(name) != nil })
+}
+
+// valueScore says how likely two places hold the same value.
+func valueScore(p pair) (guess, bool) {
+	h, fit, ok := between(p)
+	if !ok || h.plain() && p.samePath() {
+		return guess{}, false
+	}
+	g := guess{pair: p, how: h}
+	names := max(nameScore(p), likeness(g.withoutUnits(p[ofVersion].nameWords()), g.withoutUnits(p[ofHub].nameWords())))
+	if text := textScore(p) * otherText; text > names {
+		names, g.described = text, true
+	}
+	g.score = names*fit - far(p)
+	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
+		g.score *= otherRoot
+	}
+	return g, g.score >= enough
+}
+
+// nameScore compares the names of two places, alone and with the objects that they do not share.
+func nameScore(p pair) float64 {
+	version, hub := p.own()
+	if !p.siblings() && (everywhere(p[ofVersion].name()) || everywhere(p[ofHub].name())) {
+		return likeness(version, hub) // the names around it count
+	}
+	if p.sameName() {
+		return 1
+	}
+	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()), likeness(version, hub))
+}
+
+// far returns the penalty for the steps between two places.
+func far(p pair) float64 {
+	return farPenalty * float64(len(p[ofVersion].segments)+len(p[ofHub].segments)-2*p.common()-2)
+}
+
+// textScore compares descriptions.
+func textScore(p pair) float64 {
+	const fewWords = 4
+	var texts [2][]string
+	for side := range p {
+		texts[side] = strings.Fields(p[side].node.Structural().Description)
+	}
+	if min(len(texts[ofVersion]), len(texts[ofHub])) < fewWords {
+		return 0
+	}
+	return likeness(texts[ofVersion], texts[ofHub])
+}
