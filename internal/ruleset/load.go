@@ -184,9 +184,7 @@ func (s *Set) refused(gk schema.GroupKind) bool {
 
 // usesGo reports whether a rule of the Conversion names a Go function.
 func usesGo(c *syntax.Conversion) bool {
-	has := func(rule *syntax.Rule) bool { return rule.Go != nil }
-	return slices.ContainsFunc(c.Versions, func(v *syntax.Version) bool { return slices.ContainsFunc(v.Rules, has) }) ||
-		slices.ContainsFunc(c.RuleSets, func(s *syntax.RuleSet) bool { return slices.ContainsFunc(s.Rules, has) })
+	return slices.ContainsFunc(c.AllRules(), func(rule *syntax.Rule) bool { return rule.Go != nil })
 }
 
 // compiledInFindings returns a finding for each kind that has both rules and a converter in Go.

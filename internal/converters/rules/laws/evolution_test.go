@@ -108,13 +108,12 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 		remove(e.properties(t, crd, e.c.Versions[version].Name, path[:len(path)-1]...), path[len(path)-1])
 		b.crd = parseCRD(t, textOf(t, crd))
 	}
-	file, findings := syntax.Parse(b.sources[0].Name, b.sources[0].Text)
 	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: gokinds.Functions()})
 	checked, _ := check.Check(t.Context(), set.Bound())
-	if len(findings)+len(more) > 0 || len(checked) > 0 {
+	if len(more) > 0 || len(checked) > 0 {
 		return nil
 	}
-	b.c = file.Conversions[0]
+	b.c = set.Conversions()[0]
 	return b
 }
 

@@ -94,7 +94,7 @@ func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	if findings = append(findings, checked...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}
-	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(e.c)}
+	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
 	for _, bound := range set.Bound().Kinds {
 		s.Drops = append(s.Drops, hints.Drops(bound)...)
 	}
