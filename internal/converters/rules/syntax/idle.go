@@ -11,7 +11,7 @@ func (l *linker) idle(s *scope, sets []*RuleSet) []finding.Finding {
 	said := map[*RuleSet]bool{}
 	for _, set := range sets {
 		if !l.used[set] {
-			if !s.unsure && !l.twice[s.in] {
+			if !s.unsure && !l.twice[s.in] && (s.in == nil || s.in.Name != "") {
 				findings = append(findings, finding.Finding{
 					Pos: set.Pos, Code: "unused-rule-set", Message: "no rule uses the rule set " + set.Name,
 					Hint: "remove it, or apply it with use: " + set.Name,

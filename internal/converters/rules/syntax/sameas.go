@@ -79,8 +79,8 @@ func (r *sameAs) other(v *Version) *Version {
 	case name == r.hub:
 		say("same-as-hub", "remove sameAs: what the hub has as well needs no rules", "that is the hub")
 	case other == nil:
-		say("no-such-version", didyoumean.Hint(name, r.others(v), "the versions with rules are "+finding.Few(r.others(v), 12)),
-			"the file has no rules for such a version")
+		say("no-such-version", didyoumean.Hint(name, r.others(v), "the other versions are "+finding.Few(r.others(v), 12)),
+			"the file has no such version")
 	case r.begun[other] && !r.done[other]:
 		say("same-as-cycle", "give one of them rules", "that leads back to "+v.Name)
 	default:

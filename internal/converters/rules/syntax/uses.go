@@ -81,15 +81,25 @@ func (l *linker) shared(r *Rule, document, name string) *RuleSet {
 	case d == nil:
 		l.unsure = true
 		hint := "give the file that has it as well: webhookd check shared.yaml rules.yaml"
-		l.missing(r, fmt.Sprintf("there is no %s %.64s", KindRuleSets, document), didyoumean.Hint(document, l.names, hint))
+		if near, is := didyoumean.Nearest(document, l.names); is {
+			hint = didYouMean(near, name)
+		}
+		l.missing(r, fmt.Sprintf("there is no %s %.64s", KindRuleSets, document), hint)
 	case d.sets[name] == nil:
 		d.unsure = true
-		hint := didyoumean.Hint(name, d.names, "it has "+finding.Few(d.names, 12))
+		hint := "it has " + finding.Few(d.names, 12)
+		if near, is := didyoumean.Nearest(name, d.names); is {
+			hint = didYouMean(document, near)
+		}
 		l.missing(r, fmt.Sprintf("the %s %s has no such rule set", KindRuleSets, document), hint)
 	default:
 		return d.sets[name]
 	}
 	return nil
+}
+
+func didYouMean(document, set string) string {
+	return fmt.Sprintf("did you mean %s/%.64s?", document, set)
 }
 
 func (l *linker) missing(r *Rule, problem, hint string) {
