@@ -96,7 +96,7 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 	list.Content = slices.Delete(list.Content, rule, rule+1)
 	remove(v, "unmapped")
 	add(t, v, "unmapped: Preserve")
-	b.sources = []rules.Source{{Name: e.sources[0].Name, Text: textOf(t, doc)}}
+	b.sources = append([]rules.Source{{Name: e.sources[0].Name, Text: textOf(t, doc)}}, e.sources[1:]...)
 	if path := names(field); path != nil {
 		n := e.crd.Version(e.c.Versions[version].Name).Root
 		for _, name := range path {
