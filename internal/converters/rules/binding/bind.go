@@ -71,8 +71,8 @@ type Options struct {
 	MaxRules int
 }
 
-// Bind binds Conversions from [syntax.Parse] and [syntax.Link] to their CRDs. If ctx ends, it soon returns an empty
-// set.
+// Bind binds Conversions from [syntax.Parse] and [syntax.Link] to their CRDs. If ctx ends, it soon
+// returns an empty set.
 func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options) *Set {
 	opts.MaxRules = cmp.Or(opts.MaxRules, 100_000)
 	c := &collector{set: &Set{}, crds: map[string]*crdschema.CRD{}, twice: map[string]bool{}, opts: opts, ended: ctx.Err}
