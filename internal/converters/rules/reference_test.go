@@ -28,9 +28,9 @@ import (
 
 const referencePage, recipePage = "../../../docs/reference/rules.md", "../../../docs/how-to/write-conversion-rules.md"
 
-// Each example of a page is a block of YAML documents: any RuleSets, the rules or all versions, then
-// objects of v1beta1 and v1 in turn. The test holds it to its own results in both directions, to the
-// checker and to the laws. Kept values have … for their digests.
+// Each example of a page is a block of YAML documents: RuleSets if there are any, the rules or all
+// versions, then objects of v1beta1 and v1 in turn. The test holds it to its own results in both
+// directions, to the checker and to the laws. Kept values have … for their digests.
 func TestExamplesOfThePagesHold(t *testing.T) {
 	t.Parallel()
 	for _, page := range []struct {
