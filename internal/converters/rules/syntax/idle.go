@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"reflect"
+
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
@@ -63,6 +65,7 @@ func (r *Rule) onlyUses() bool {
 	if r.Uses == nil || r.Spoke == nil || r.Hub == nil || r.Spoke.Named || r.Hub.Named {
 		return false
 	}
-	return r.Spoke.Paths[0].Path.Text == r.Hub.Paths[0].Path.Text && r.WhenToHub == nil && r.WhenToSpoke == nil &&
-		r.DefaultInSpoke == nil && r.DefaultInHub == nil
+	rest := *r
+	rest.Pos, rest.Index, rest.Set, rest.Spoke, rest.Hub, rest.Use, rest.Uses = Position{}, 0, "", nil, nil, nil, nil
+	return r.Spoke.Paths[0].Path.Text == r.Hub.Paths[0].Path.Text && reflect.ValueOf(rest).IsZero()
 }
