@@ -64,7 +64,7 @@ func (s *Set) sharedBy(crd string) []string {
 		if c.Name != crd {
 			continue
 		}
-		for _, set := range c.Shared { // in the order of their names
+		for _, set := range c.Shared() { // in the order of their names
 			names = append(names, set.In.Name)
 		}
 		break // when two share a name, the first wins

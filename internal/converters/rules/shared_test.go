@@ -45,7 +45,7 @@ ruleSets:
 		"a field that is not there":         {in(outer, "Outer: [{spoke: .w, hub: .y}]"), "first second", "second", false},
 		"a misspelt key in one behind them": {strings.Replace(in(outer, "Outer: [{spoke: .x, hub: .y, use: Last}]"), other, other+"\n  Last: [{spok: .a}]", 1), "second", "second", false},
 		"a misspelt key of the document":    {strings.Replace(used, "metadata:", "metdata: {}\nmetadata:", 1), "", "", false},
-		"two of one name":                   {used + "---\n" + used, "first second", "", false},
+		"two of one name":                   {used + "---\n" + used, "", "", false},
 		"another name":                      {strings.Replace(used, "acme", "acne", 1), "", "", false},
 		"none":                              {"", "", "", false},
 		"not YAML":                          {used + "{", "", "", false},

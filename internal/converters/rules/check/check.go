@@ -93,7 +93,7 @@ func (c *checker) kind(k *binding.Kind) {
 		k.Attribute(s, c.findings[before:])
 	}
 	c.missingVersions(k)
-	c.neverApplied(k.Conversion.RuleSets, k.Spokes)
+	c.neverApplied(k)
 	c.needlessAbsences(k)
 }
 
@@ -137,21 +137,24 @@ func (c *checker) missingVersions(k *binding.Kind) {
 }
 
 // neverApplied reports rules of rule sets whose places do not exist wherever the set is used.
-func (c *checker) neverApplied(sets []*syntax.RuleSet, spokes []*binding.Spoke) {
-	for _, set := range sets {
+func (c *checker) neverApplied(k *binding.Kind) {
+	for _, set := range k.Conversion.RuleSets {
 		for _, rule := range set.Rules {
-			lacking := slices.ContainsFunc(spokes, func(s *binding.Spoke) bool { return s.Lacking[rule] })
-			if !lacking || slices.ContainsFunc(spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
-				continue
+			lacking := slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Lacking[rule] })
+			if lacking && !slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
+				c.neverApplies(rule)
 			}
-			place := rule.Spoke
-			if place == nil {
-				place = rule.Hub
-			}
-			c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
-				"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 		}
 	}
+}
+
+func (c *checker) neverApplies(rule *syntax.Rule) {
+	place := rule.Spoke
+	if place == nil {
+		place = rule.Hub
+	}
+	c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
+		"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 }
 
 // A pair is a version and the hub with the rules between them.

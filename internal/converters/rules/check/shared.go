@@ -1,29 +1,33 @@
 package check
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// sharedNeverApplied reports rules of shared rule sets whose places no kind has that uses the set.
-// It adds those kinds to wrong.
+// sharedNeverApplied reports shared rules whose places no kind has that uses them. It adds those
+// kinds to wrong.
 func (c *checker) sharedNeverApplied(kinds []*binding.Kind, wrong map[string]bool) {
-	spokes := map[*syntax.RuleSet][]*binding.Spoke{}
+	applied := map[*syntax.Rule]bool{}
 	for _, k := range kinds {
-		for _, set := range k.Conversion.Shared {
-			spokes[set] = append(spokes[set], k.Spokes...)
+		for _, s := range k.Spokes {
+			for rule := range s.Applied {
+				applied[rule] = true
+			}
 		}
 	}
-	for _, set := range slices.SortedFunc(maps.Keys(spokes), func(a, b *syntax.RuleSet) int { return strings.Compare(a.Name, b.Name) }) {
-		before := len(c.findings)
-		c.neverApplied([]*syntax.RuleSet{set}, spokes[set])
-		for _, k := range kinds {
-			if len(c.findings) > before && slices.Contains(k.Conversion.Shared, set) {
+	said := map[*syntax.Rule]bool{}
+	for _, k := range kinds {
+		for _, s := range k.Spokes {
+			for rule := range s.Lacking {
+				if applied[rule] || k.Conversion.Has(rule.Pos) {
+					continue
+				}
 				wrong[k.CRD.Name] = true
+				if !said[rule] {
+					said[rule] = true
+					c.neverApplies(rule)
+				}
 			}
 		}
 	}

@@ -42,7 +42,6 @@ type Conversion struct {
 	Hub      string // a version's name
 	HubPos   Position
 	RuleSets []*RuleSet // in the order of the file
-	Shared   []*RuleSet // those of other documents that its rules lead to; [Link] finds them
 	Versions []*Version
 	Broken   bool // a finding says that a part other than its rules could not be read
 	Doubtful bool // a finding says that a part cannot be meant as written: do not convert by it
@@ -56,7 +55,7 @@ func (c *Conversion) Has(at Position) bool {
 }
 
 // AllSets returns the rule sets that its rules may lead to: its own, and those of other documents.
-func (c *Conversion) AllSets() []*RuleSet { return slices.Concat(c.RuleSets, c.Shared) }
+func (c *Conversion) AllSets() []*RuleSet { return slices.Concat(c.RuleSets, c.Shared()) }
 
 // Version returns the version of that name, or nil. The hub is not one of them.
 func (c *Conversion) Version(name string) *Version {
@@ -74,7 +73,7 @@ type RuleSet struct {
 	Name     string   // as messages have it: with that of its document if that is a RuleSets
 	Rules    []*Rule
 	In       *RuleSets // nil for a rule set of a Conversion
-	Doubtful bool      // a finding says that a part of it cannot be meant as written
+	Doubtful bool      // a finding says that it, or one that it leads to, cannot be meant as written
 }
 
 // Unmapped says what to do with fields that neither rules nor copying cover.

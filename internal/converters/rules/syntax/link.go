@@ -20,19 +20,17 @@ func Link(files []*File) (findings, idle []finding.Finding) {
 			scopes = append(scopes, l.add(d))
 		}
 	}
+	var sets []*RuleSet
 	for _, s := range scopes {
+		sets = append(sets, s.in.Sets...)
 		for _, set := range s.in.Sets {
-			set.Doubtful = !l.resolve(set.Rules, s) || set.Doubtful
+			set.Doubtful = !l.resolve(set.Rules, s) || set.Doubtful || l.twice[s.in]
 		}
 	}
+	spread(sets)
 	for _, f := range files {
 		for _, c := range f.Conversions {
 			l.conversion(c)
-		}
-	}
-	for _, f := range files {
-		for _, c := range f.Conversions {
-			reach(c, l.twice)
 		}
 	}
 	for _, s := range scopes {
@@ -82,10 +80,15 @@ func (l *linker) add(d *RuleSets) *scope {
 func (l *linker) conversion(c *Conversion) {
 	s := newScope(c.RuleSets, nil)
 	found := true
+	doubtful := c.Doubtful
 	for _, rules := range c.ownLists() {
 		found = l.resolve(rules, s) && found
+		for _, r := range rules {
+			doubtful = doubtful || r.Uses != nil && r.Uses.In != nil && r.Uses.Doubtful
+		}
 	}
-	c.Wrong, c.Doubtful = c.Wrong || !found, c.Doubtful || !found
+	c.Doubtful = doubtful || !found
+	c.Wrong = c.Wrong || c.Doubtful
 	if found {
 		idle := l.idle(s, c.RuleSets)
 		c.Wrong = c.Wrong || len(idle) > 0
@@ -110,32 +113,58 @@ func (c *Conversion) ownLists() [][]*Rule {
 // AllRules returns the rules of all versions, and of all rule sets that they may lead to.
 func (c *Conversion) AllRules() []*Rule {
 	all := slices.Concat(c.ownLists()...)
-	for _, s := range c.Shared {
+	for _, s := range c.Shared() {
 		all = append(all, s.Rules...)
 	}
 	return all
 }
 
-// reach finds the rule sets of other documents that the rules of a Conversion lead to. It cannot be
-// used if one of them is doubtful.
-func reach(c *Conversion, twice map[*RuleSets]bool) {
+// Shared returns the rule sets of other documents that its rules lead to, in the order of their
+// names.
+func (c *Conversion) Shared() []*RuleSet {
+	var shared []*RuleSet
 	seen := map[*RuleSet]bool{}
-	var follow func(rules []*Rule)
-	follow = func(rules []*Rule) {
+	add := func(rules []*Rule) {
 		for _, r := range rules {
-			set := r.Uses
-			if set == nil || seen[set] || set.In == nil {
-				continue
+			if set := r.Uses; set != nil && set.In != nil && !seen[set] {
+				seen[set] = true
+				shared = append(shared, set)
 			}
-			seen[set] = true
-			c.Shared = append(c.Shared, set)
-			c.Doubtful = c.Doubtful || set.Doubtful
-			c.Wrong = c.Wrong || set.Doubtful || twice[set.In]
-			follow(set.Rules)
 		}
 	}
 	for _, rules := range c.ownLists() {
-		follow(rules)
+		add(rules)
 	}
-	slices.SortFunc(c.Shared, func(a, b *RuleSet) int { return strings.Compare(a.Name, b.Name) })
+	for i := 0; i < len(shared); i++ {
+		add(shared[i].Rules)
+	}
+	slices.SortFunc(shared, func(a, b *RuleSet) int { return strings.Compare(a.Name, b.Name) })
+	return shared
+}
+
+// spread marks each rule set as doubtful that uses one that is.
+func spread(sets []*RuleSet) {
+	users := map[*RuleSet][]*RuleSet{}
+	var open []*RuleSet
+	for _, s := range sets {
+		if s.Doubtful {
+			open = append(open, s)
+		}
+		for _, r := range s.Rules {
+			if r.Uses != nil {
+				users[r.Uses] = append(users[r.Uses], s)
+			}
+		}
+	}
+	for len(open) > 0 {
+		last := len(open) - 1
+		s := open[last]
+		open = open[:last]
+		for _, user := range users[s] {
+			if !user.Doubtful {
+				user.Doubtful = true
+				open = append(open, user)
+			}
+		}
+	}
 }

@@ -66,8 +66,8 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 	if v := c.Version("v1alpha2"); v == nil || v.SameAs == nil || v.Unmapped != syntax.Preserve || len(v.Rules) != 10 {
 		t.Errorf("%+v", v)
 	}
-	if len(file.RuleSets) != 1 || file.RuleSets[0].Name != "example" || len(c.Shared) != 1 || c.Shared[0] != file.RuleSets[0].Sets[0] {
-		t.Errorf("%+v, of which %+v is used", file.RuleSets, c.Shared)
+	if len(file.RuleSets) != 1 || file.RuleSets[0].Name != "example" || len(c.Shared()) != 1 || c.Shared()[0] != file.RuleSets[0].Sets[0] {
+		t.Errorf("%+v, of which %+v is used", file.RuleSets, c.Shared())
 	}
 	got := make([]string, 0, 10)
 	for _, r := range c.Version("v1beta1").Rules {
