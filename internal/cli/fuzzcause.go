@@ -88,7 +88,7 @@ func (c *cause) rules(version string) []*syntax.Rule {
 	if v := c.conversion.Version(version); v != nil {
 		rules = append(rules, v.Rules...)
 	}
-	for _, set := range c.conversion.RuleSets {
+	for _, set := range c.conversion.AllSets() {
 		rules = append(rules, set.Rules...)
 	}
 	return rules

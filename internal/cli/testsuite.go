@@ -159,7 +159,7 @@ func roleOf(f ruleset.File) role {
 	for _, document := range in.Documents {
 		_, gvk, err := manifest.ParseObject(document)
 		hasCRDs = hasCRDs || err == nil && gvk.Kind == manifest.KindCRD
-		hasRules = hasRules || err == nil && ruleset.MayBeConversion(document)
+		hasRules = hasRules || err == nil && ruleset.MayBeRules(document)
 	}
 	switch {
 	case hasRules && hasCRDs:

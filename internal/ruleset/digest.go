@@ -34,9 +34,11 @@ func (r RuledKinds) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))[:digestLen]
 }
 
-// digests returns the digest of each kind: of its Conversion and its CRD.
+// digests returns the digest of each kind: of its Conversion, its CRD, and the RuleSets that its
+// rules lead to.
 func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 	conversions, crds := documentDigests(s.Files, syntax.Kind), documentDigests(s.CRDFiles, manifest.KindCRD)
+	shared := documentDigests(s.Files, syntax.KindRuleSets)
 	all := make(map[schema.GroupKind]digest, len(kinds))
 	for i := range kinds {
 		kind := kinds[i].GroupKind
@@ -45,9 +47,29 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 			continue // a kind with rules has a CRD
 		}
 		rules, schemas := conversions[crd.Name], crds[crd.Name]
-		all[kind] = sha256.Sum256(append(rules[:], schemas[:]...))
+		whole := append(rules[:], schemas[:]...)
+		for _, name := range s.sharedBy(crd.Name) {
+			of := shared[name]
+			whole = append(whole, of[:]...)
+		}
+		all[kind] = sha256.Sum256(whole)
 	}
 	return all
+}
+
+// sharedBy returns the names of the RuleSets that the rules of a CRD lead to.
+func (s *Set) sharedBy(crd string) []string {
+	var names []string
+	for _, c := range s.Conversions {
+		if c.Name != crd {
+			continue
+		}
+		for _, set := range c.Shared() { // in the order of their names
+			names = append(names, set.In.Name)
+		}
+		break // when two share a name, the first wins
+	}
+	return slices.Compact(names)
 }
 
 // documentDigests returns the digests of all objects of a kind in files, by name. When two share a
@@ -88,7 +110,11 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	if kind == manifest.KindCRD {
 		delete(spec, "conversion")
 	}
-	text, err := json.Marshal([]any{object["apiVersion"], name, spec}) // sorts members by name
+	content := any(spec)
+	if kind == syntax.KindRuleSets {
+		content = object["ruleSets"]
+	}
+	text, err := json.Marshal([]any{object["apiVersion"], name, content}) // sorts members by name
 	if err == nil {
 		all[name] = sha256.Sum256(text)
 	}

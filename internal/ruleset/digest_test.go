@@ -58,3 +58,37 @@ func TestDigestOfRules(t *testing.T) {
 		})
 	}
 }
+
+// A change of shared rules changes the digests of the kinds that use them, and of no other.
+func TestDigestOfSharedRules(t *testing.T) {
+	t.Parallel()
+	digests := func(shared string) map[string]digest {
+		t.Helper()
+		rules := []File{{Name: "shared.yaml", Text: []byte(shared)}}
+		var crds []File
+		for kind, text := range map[string]string{
+			"Widget": rulesettest.SharingConversion("Widget"), "Gadget": rulesettest.Conversion("Gadget", "width"),
+		} {
+			rules = append(rules, File{Name: kind + ".yaml", Text: []byte(text)})
+			crds = append(crds, File{Name: kind + ".yaml", Text: []byte(rulesettest.CRD(kind))})
+		}
+		set, err := exampleKinds().Load(t.Context(), rules, crds)
+		if err != nil || len(set.Findings) > 0 {
+			t.Fatal(set.Findings, err)
+		}
+		all := map[string]digest{}
+		for gk, of := range set.Ruled().digests {
+			all[gk.Kind] = of
+		}
+		return all
+	}
+	shared := rulesettest.RuleSets("width")
+	before, same := digests(shared), digests("# the specs of many kinds\n---\n"+shared)
+	changed := digests(strings.Replace(shared, "hub: .size", "hub: .size, defaultInHub: 1", 1))
+	if len(before) != 2 || before["Widget"] != same["Widget"] || before["Gadget"] != same["Gadget"] {
+		t.Errorf("%x, with a comment %x", before, same)
+	}
+	if before["Widget"] == changed["Widget"] || before["Gadget"] != changed["Gadget"] {
+		t.Errorf("%x, changed %x", before, changed)
+	}
+}

@@ -184,9 +184,7 @@ func (s *Set) refused(gk schema.GroupKind) bool {
 
 // usesGo reports whether a rule of the Conversion names a Go function.
 func usesGo(c *syntax.Conversion) bool {
-	has := func(rule *syntax.Rule) bool { return rule.Go != nil }
-	return slices.ContainsFunc(c.Versions, func(v *syntax.Version) bool { return slices.ContainsFunc(v.Rules, has) }) ||
-		slices.ContainsFunc(c.RuleSets, func(s *syntax.RuleSet) bool { return slices.ContainsFunc(s.Rules, has) })
+	return slices.ContainsFunc(c.AllRules(), func(rule *syntax.Rule) bool { return rule.Go != nil })
 }
 
 // compiledInFindings returns a finding for each kind that has both rules and a converter in Go.
@@ -206,24 +204,24 @@ func (s *Set) compiledInFindings() []finding.Finding {
 	return findings
 }
 
-// FilesOfRules removes files found in folders that hold only other objects than Conversions, so
-// that CRDs and cases may be next to the rules. A file that cannot be read stays: the parser of
-// rules reports the reason.
+// FilesOfRules removes files found in folders that hold neither Conversions nor RuleSets, so that
+// CRDs and cases may be next to the rules. A file that cannot be read stays: the parser of rules
+// reports the reason.
 func FilesOfRules(files []File) []File {
 	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 		if !f.InFolder {
 			return false
 		}
 		in, err := manifest.ParseFile(f.Name, f.Text)
-		return err == nil && len(in.Documents) > 0 && !slices.ContainsFunc(in.Documents, MayBeConversion)
+		return err == nil && len(in.Documents) > 0 && !slices.ContainsFunc(in.Documents, MayBeRules)
 	})
 }
 
-// MayBeConversion reports whether a document is not clearly an object of another group and kind.
-func MayBeConversion(document []byte) bool {
+// MayBeRules reports whether a document is not clearly an object of another group and kind.
+func MayBeRules(document []byte) bool {
 	_, gvk, err := manifest.ParseObject(document)
 	group, _, _ := strings.Cut(syntax.APIVersion, "/")
-	return err != nil || gvk.Group == group || gvk.Kind == syntax.Kind
+	return err != nil || gvk.Group == group || gvk.Kind == syntax.Kind || gvk.Kind == syntax.KindRuleSets
 }
 
 // ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns

@@ -104,6 +104,16 @@ func loadShapes() []loadShape {
 				"type: object, properties: {" + each(n, "b#: {type: object, properties: {z: {type: string}}}") + "}",
 			}
 		}},
+		{"uses of shared rule sets", false, func(n int) grown {
+			return grown{
+				each(n, "{spoke: .spec.a#, hub: .spec.b#, use: shared/s#}"),
+				"type: object, properties: {" + each(n, "a#: {type: object, properties: {x: {type: string}}}") + "}",
+				"type: object, properties: {" + each(n, "b#: {type: object, properties: {z: {type: string}}}") + "}",
+			}
+		}},
+		{"uses of shared rule sets that are not there", true, func(n int) grown {
+			return grown{each(n, "{spoke: .spec.a#, hub: .spec.b#, use: gone/s#}"), properties(n, "a"), properties(n, "b")}
+		}},
 		{"values", false, func(n int) grown {
 			return grown{"{spoke: .spec.f, hub: .spec.f, values: {" + each(n, "a#: b#") + "}}", one(enum(n, "a")), one(enum(n, "b"))}
 		}},
@@ -140,7 +150,7 @@ func loadShapes() []loadShape {
 // files returns the rules and the CRD as files.
 func (g grown) files() (ruleFiles, crdFiles []File) {
 	text := "apiVersion: conversion.webhookd.io/v1beta1\nkind: Conversion\nmetadata: {name: widgets.example.com}\nspec:\n  hub: v1\n"
-	if strings.Contains(g.rules, "use: s") {
+	if strings.Contains(g.rules, "use: s}") {
 		text += "  ruleSets: {s: [{spoke: .x, hub: .z}]}\n"
 	}
 	text += "  versions:\n  - name: v1beta1\n    rules: [" + strings.ReplaceAll(g.rules, ",{", ",\n{") + "]\n"
@@ -148,6 +158,10 @@ func (g grown) files() (ruleFiles, crdFiles []File) {
 	crd = strings.Replace(crd, "spec: {type: object, properties: {width: {type: integer}}}", "spec: {"+g.beta+"}", 1)
 	crd = strings.Replace(crd, "spec: {type: object, properties: {size: {type: integer}}}", "spec: {"+g.v1+"}", 1)
 	crd = strings.ReplaceAll(crd, "},", "},\n      ")
+	if n := strings.Count(g.rules, "use: shared/"); n > 0 {
+		text += "---\napiVersion: conversion.webhookd.io/v1beta1\nkind: RuleSets\nmetadata: {name: shared}\n" +
+			"ruleSets: {" + strings.ReplaceAll(each(n, "s#: [{spoke: .x, hub: .z}]"), ",", ",\n  ") + "}\n"
+	}
 	return []File{{Name: "rules.yaml", Text: []byte(text)}}, []File{{Name: "crd.yaml", Text: []byte(crd)}}
 }
 

@@ -57,6 +57,27 @@ func TestGivenCRDsAreNotLookedUp(t *testing.T) {
 	}
 }
 
+// Shared rules are files of rules like others. No CRD is looked up for them, and without a
+// Conversion they are not enough.
+func TestSharedRulesAreRules(t *testing.T) {
+	t.Parallel()
+	const shared = "apiVersion: conversion.webhookd.io/v1beta1\nkind: RuleSets\nmetadata: {name: acme}\nruleSets: {Ref: [{spoke: .a, hub: .b}]}\n"
+	v := values(t, crdAndRules)
+	rules, _ := v["rules"].(map[string]any)
+	rules["shared"] = shared
+	r := render(t, v, chart.NewCluster())
+	if got := at(t, object(t, r, "ConfigMap", "webhookd-rules"), "data", "shared.yaml"); got != shared {
+		t.Errorf("shared.yaml: %q", got)
+	}
+	if strings.Contains(r["NOTES.txt"], "acme") {
+		t.Errorf("notes:\n%s", r["NOTES.txt"])
+	}
+	v["rules"] = map[string]any{"shared": shared}
+	if _, err := chart.Render(v, nil); err == nil || !strings.Contains(err.Error(), "no Conversion") {
+		t.Errorf("rules without a Conversion: %v", err)
+	}
+}
+
 // Files reach the ConfigMaps unchanged; a file with rules and CRDs is split.
 func TestFilesAreVerbatim(t *testing.T) {
 	t.Parallel()

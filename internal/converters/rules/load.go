@@ -60,14 +60,19 @@ func Load(ctx context.Context, files []Source, crds []*crdschema.CRD, opts Optio
 		return s, []finding.Finding{{Code: "internal", Message: fmt.Sprintf("expressions cannot be compiled: %v", err)}}
 	}
 	var findings []finding.Finding
+	parsed := make([]*syntax.File, 0, len(files))
 	for _, f := range files {
 		if ctx.Err() != nil {
 			break
 		}
 		file, found := syntax.Parse(f.Name, f.Text)
-		s.conversions, findings = append(s.conversions, file.Conversions...), append(findings, found...)
+		parsed, findings = append(parsed, file), append(findings, found...)
+		s.conversions = append(s.conversions, file.Conversions...)
 	}
+	linked, idle := syntax.Link(parsed)
+	findings = append(findings, linked...)
 	s.bound = binding.Bind(ctx, s.conversions, crds, binding.Options{Env: env, Incomplete: opts.Incomplete})
+	s.bound.Warnings = finding.Sort(append(s.bound.Warnings, idle...))
 	for _, k := range s.bound.Kinds {
 		if !k.Refused && ctx.Err() == nil {
 			s.kinds = append(s.kinds, compile(ctx, k))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -27,9 +28,9 @@ import (
 
 const referencePage, recipePage = "../../../docs/reference/rules.md", "../../../docs/how-to/write-conversion-rules.md"
 
-// Each example of a page is a block of YAML documents: the rules, then objects of v1beta1 and v1 in
-// turn. The test holds it to its own results in both directions, to the checker and to the laws.
-// Kept values have … for their digests.
+// Each example of a page is a block of YAML documents: RuleSets if there are any, the rules or all
+// versions, then objects of v1beta1 and v1 in turn. The test holds it to its own results in both
+// directions, to the checker and to the laws. Kept values have … for their digests.
 func TestExamplesOfThePagesHold(t *testing.T) {
 	t.Parallel()
 	for _, page := range []struct {
@@ -61,7 +62,7 @@ func TestReferenceHasEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{
-		"spoke", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "toSpoke", "use", "ruleSets", "defaultInSpoke",
+		"spoke", "hub", "values", "hubValues", "template", "absent", "codec", "toHub", "toSpoke", "use", "ruleSets", "RuleSets", "sameAs", "defaultInSpoke",
 		"defaultInHub", "whenToHub", "whenToSpoke", "drop", "mayBeAbsent", "omitEmpty", "go", "unmapped", "String",
 		"DurationSeconds", "QuantityInt", "JSON", "YAML", "Base64", "[]", "{}", "[name]", "{name}", "[name=x]", "[0]", `["x/y"]`,
 	} {
@@ -75,6 +76,8 @@ func TestReferenceHasEveryKey(t *testing.T) {
 type example struct {
 	name    string // the heading above and the line
 	pair    pair
+	shared  string   // RuleSets
+	same    []string // versions that are the same as v1beta1
 	objects []string // of v1beta1 and v1 in turn, as JSON
 	drops   []roundtrip.Drop
 }
@@ -104,7 +107,11 @@ func newExample(t *testing.T, name, block string) example {
 	t.Helper()
 	docs := documents(t, block)
 	e := example{name: name}
-	e.pair.rules, e.pair.sets = ruleTexts(t, docs[0])
+	for len(docs) > 0 && partOf(docs[0], "ruleSets") != nil && partOf(docs[0], "metadata") != nil {
+		e.shared += "---\n" + textOf(t, docs[0])
+		docs = docs[1:]
+	}
+	e.rules(t, docs[0])
 	var beta, v1 any
 	for i := 1; i+1 < len(docs); i += 2 {
 		beta, v1 = merge(beta, shorthand(docs[i])), merge(v1, shorthand(docs[i+1]))
@@ -144,13 +151,20 @@ func dropOf(rule *syntax.Rule) []roundtrip.Drop {
 // hold checks the rules, converts each object there and back, and checks the laws.
 func (e example) hold(t *testing.T) {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", e.pair.crd(t))
+	crds, err := crdschema.Parse("crd.yaml", e.crd(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Without `unmapped`, as a user starts.
 	text := bytes.Replace(e.pair.file(), []byte("    unmapped: Preserve\n"), nil, 1)
-	set, findings := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: text}}, crds, rules.Options{})
+	for _, name := range e.same {
+		text = fmt.Appendf(text, "  - {name: %s, sameAs: v1beta1}\n", name)
+	}
+	sources := []rules.Source{{Name: "rules.yaml", Text: text}}
+	if e.shared != "" {
+		sources = append(sources, rules.Source{Name: "shared.yaml", Text: []byte(e.shared)})
+	}
+	set, findings := rules.Load(t.Context(), sources, crds, rules.Options{})
 	checked, _ := check.Check(t.Context(), set.Bound())
 	for _, f := range finding.Worst(append(findings, checked...), finding.Warning) {
 		t.Errorf("%s (%s)", f, f.Hint)
@@ -173,6 +187,14 @@ func (e example) hold(t *testing.T) {
 		got := convert(t, kind, object, from, to)
 		if diff := cmp.Diff(decoded(t, want), decoded(t, withDots(got))); diff != "" {
 			t.Errorf("%s -> %s (-page +got):\n%s", from, to, diff)
+		}
+		for _, same := range e.same {
+			as := func(text string) string { return strings.Replace(text, "example.com/v1beta1", "example.com/"+same, 1) }
+			version := strings.NewReplacer("v1beta1", same)
+			got := convert(t, kind, as(object), version.Replace(from), version.Replace(to))
+			if diff := cmp.Diff(decoded(t, as(want)), decoded(t, got)); diff != "" {
+				t.Errorf("%s for v1beta1, %s -> %s (-page +got):\n%s", same, from, to, diff)
+			}
 		}
 	}
 	suite := roundtrip.Suite{Kind: kind, CRD: crds[0], Drops: e.drops, Stored: true, Walks: true, Forgeries: true}
@@ -233,26 +255,66 @@ func documents(t *testing.T, block string) []*yaml.Node {
 	}
 }
 
-// ruleTexts returns the rules, and the rule sets if the document is a mapping of both.
-func ruleTexts(t *testing.T, doc *yaml.Node) (list, sets string) {
+// partOf returns the value of a key of a mapping, or nil.
+func partOf(doc *yaml.Node, key string) *yaml.Node {
+	for i := 0; doc.Kind == yaml.MappingNode && i < len(doc.Content); i += 2 {
+		if doc.Content[i].Value == key {
+			return doc.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// textOf returns the YAML of a node, or nothing.
+func textOf(t *testing.T, n *yaml.Node) string {
 	t.Helper()
-	parts := map[string]*yaml.Node{"rules": doc}
+	if n == nil {
+		return ""
+	}
+	out, err := yaml.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// rules reads the document of rules: a list of those of v1beta1, or a mapping with its keys and
+// rule sets, or with all versions.
+func (e *example) rules(t *testing.T, doc *yaml.Node) {
+	t.Helper()
+	list := doc
 	if doc.Kind == yaml.MappingNode {
-		for i := 0; i < len(doc.Content); i += 2 {
-			parts[doc.Content[i].Value] = doc.Content[i+1]
+		list = partOf(doc, "rules")
+	}
+	if versions := partOf(doc, "versions"); versions != nil {
+		for _, v := range versions.Content {
+			if partOf(v, "sameAs") != nil {
+				e.same = append(e.same, partOf(v, "name").Value)
+			} else {
+				list = partOf(v, "rules")
+			}
 		}
 	}
-	text := func(n *yaml.Node) string {
-		if n == nil {
-			return ""
-		}
-		out, err := yaml.Marshal(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
+	e.pair.rules, e.pair.sets = textOf(t, list), textOf(t, partOf(doc, "ruleSets"))
+}
+
+// crd returns the CRD, in which versions that are the same have the same schema.
+func (e *example) crd(t *testing.T) []byte {
+	t.Helper()
+	if len(e.same) == 0 {
+		return e.pair.crd(t)
 	}
-	return text(parts["rules"]), text(parts["ruleSets"])
+	crd := decodedJSON(t, string(e.pair.crd(t)))
+	spec, _ := crd["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	for _, name := range e.same {
+		beta, _ := versions[0].(map[string]any)
+		same := maps.Clone(beta)
+		same["name"] = name
+		versions = append(versions, same)
+	}
+	spec["versions"] = versions
+	return []byte(jsonOf(t, crd))
 }
 
 // objectOf completes the object of an example.

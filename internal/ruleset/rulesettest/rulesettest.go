@@ -18,6 +18,23 @@ spec:
 `, strings.ToLower(kind), field)
 }
 
+// SharingConversion returns a Conversion that says the same by the rule set shared/Spec of
+// [RuleSets].
+func SharingConversion(kind string) string {
+	return strings.Replace(Conversion(kind, ""), "{spoke: .spec., hub: .spec.size}", "{spoke: .spec, hub: .spec, use: shared/Spec}", 1)
+}
+
+// RuleSets returns the RuleSets that rules of [SharingConversion] use.
+func RuleSets(field string) string {
+	return fmt.Sprintf(`apiVersion: conversion.webhookd.io/v1beta1
+kind: RuleSets
+metadata: {name: shared}
+ruleSets:
+  Spec:
+  - {spoke: .%s, hub: .size}
+`, field)
+}
+
 // CRD returns the CRD of a kind that Conversion converts.
 func CRD(kind string) string {
 	lower := strings.ToLower(kind)

@@ -24,6 +24,8 @@ type Set struct {
 	// With Findings, the rules cannot be used. With Warnings they can, but do not do all that they
 	// say.
 	Findings, Warnings []finding.Finding
+	// Partial says that a Conversion is not bound, so nothing is known about its uses of rule sets.
+	Partial bool
 }
 
 // Kind returns the kind of a CRD, or nil.
@@ -69,8 +71,8 @@ type Options struct {
 	MaxRules int
 }
 
-// Bind binds Conversions from [syntax.Parse] to their CRDs. If ctx ends, it soon returns an empty
-// set.
+// Bind binds Conversions from [syntax.Parse] and [syntax.Link] to their CRDs. If ctx ends, it soon
+// returns an empty set.
 func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdschema.CRD, opts Options) *Set {
 	opts.MaxRules = cmp.Or(opts.MaxRules, 100_000)
 	c := &collector{set: &Set{}, crds: map[string]*crdschema.CRD{}, twice: map[string]bool{}, opts: opts, ended: ctx.Err}
@@ -80,6 +82,7 @@ func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdsche
 	first := map[string]*syntax.Conversion{}
 	for _, conversion := range conversions {
 		if conversion.Broken || conversion.Name == "" {
+			c.set.Partial = true
 			continue
 		}
 		if other := first[conversion.Name]; other != nil {
@@ -95,7 +98,10 @@ func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdsche
 		first[conversion.Name] = conversion
 		if crd := c.crds[conversion.Name]; crd != nil {
 			c.set.Kinds = append(c.set.Kinds, c.kind(conversion, crd))
-		} else if !opts.Incomplete {
+			continue
+		}
+		c.set.Partial = true
+		if !opts.Incomplete {
 			c.refuse(finding.Finding{
 				Pos: conversion.NamePos, Code: "no-such-crd", Message: "there is no CRD " + conversion.Name,
 				Hint: didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crd"),
@@ -155,17 +161,35 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 		if conversion.Hub != "" {
 			c.refuse(noVersion(conversion.Hub, conversion.HubPos))
 		}
-		k.Refused = true
+		k.Refused, c.set.Partial = true, true
 		return k
 	}
 	for _, v := range crd.Versions {
 		if v != k.Hub {
-			k.Spokes = append(k.Spokes, c.spoke(conversion, v, k.Hub))
+			found, warned := len(c.set.Findings), len(c.set.Warnings)
+			s := c.spoke(conversion, v, k.Hub)
+			k.Attribute(s, c.set.Findings[found:])
+			k.Attribute(s, c.set.Warnings[warned:])
+			k.Spokes = append(k.Spokes, s)
 		}
 	}
 	k.Refused = conversion.Doubtful || len(c.set.Findings) > findings
 	k.Doubtful = conversion.Wrong || len(c.set.Warnings) > warnings || c.twice[crd.Name]
 	return k
+}
+
+// Attribute says in findings about a version which kind and version they hold for, if the rules are
+// those of another document or of another version.
+func (k *Kind) Attribute(s *Spoke, findings []finding.Finding) {
+	version := s.Names[OfSpoke]
+	for i, f := range findings {
+		switch {
+		case !k.Conversion.Has(f.Pos):
+			findings[i].For = []string{k.CRD.Name + " " + version}
+		case s.Version != nil && s.Version.SameAs != nil && f.Pos != s.Version.Pos:
+			findings[i].For = []string{version}
+		}
+	}
 }
 
 func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema.Version) *Spoke {
@@ -179,7 +203,7 @@ func (c *collector) spoke(conversion *syntax.Conversion, version, hub *crdschema
 		rules = s.Version.Rules
 		s.Unsure = s.Version.Broken
 	}
-	b := &binder{Spoke: s, collector: c, conversion: conversion, made: map[string]*Binding{}}
+	b := &binder{Spoke: s, collector: c, made: map[string]*Binding{}}
 	b.bind(s.Root, pendingOf(rules))
 	for _, made := range s.Bindings {
 		made.indexOf(OfSpoke) // complete the index, so that nothing writes to it later

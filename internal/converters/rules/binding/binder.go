@@ -16,9 +16,8 @@ import (
 type binder struct {
 	*Spoke
 	*collector
-	conversion *syntax.Conversion
-	made       map[string]*Binding
-	count      int // of the rules bound so far, each at each place
+	made  map[string]*Binding
+	count int // of the rules bound so far, each at each place
 }
 
 // A pending rule is to be bound below a place, with what is left of its paths from there on.
@@ -165,7 +164,7 @@ func (b *binder) spliced(r *Binding, rules []pending) []pending {
 
 // ruleSet returns the rule set that a rule applies to the bases of a binding, or nil.
 func (b *binder) ruleSet(r *Binding, rule *syntax.Rule) *syntax.RuleSet {
-	set := b.conversion.RuleSet(rule.Use.Value)
+	set := rule.Uses
 	if set == nil {
 		b.Unsure = true
 		return nil

@@ -35,6 +35,7 @@ spec:
   - name: v1beta1
     rules:
 `+rules.String()))
+	syntax.Link([]*syntax.File{file})
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}

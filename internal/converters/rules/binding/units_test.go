@@ -188,7 +188,8 @@ func (tt *unitsTest) bind(t *testing.T) *binding.Binding {
 	t.Helper()
 	crd, text := tt.files(t)
 	file, findings := syntax.Parse("rules.yaml", text)
-	if len(findings) > 0 {
+	linked, _ := syntax.Link([]*syntax.File{file})
+	if len(findings)+len(linked) > 0 {
 		t.Fatal(findings)
 	}
 	return bindAll(t, file.Conversions[0], crd, true)[0]
@@ -278,6 +279,7 @@ func TestUnitsOfAllRules(t *testing.T) {
 			}
 			crds, err := crdschema.Parse("crd.yaml", texts[0])
 			file, _ := syntax.Parse("rules.yaml", texts[1])
+			syntax.Link([]*syntax.File{file})
 			if err != nil || len(crds) == 0 {
 				continue
 			}

@@ -31,6 +31,10 @@ func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, w
 			wrong[k.CRD.Name] = true
 		}
 	}
+	if !set.Partial {
+		c.sharedNeverApplied(set.Kinds, wrong)
+		c.sharedAbsences(set.Kinds)
+	}
 	return finding.Sort(c.findings), wrong
 }
 
@@ -74,7 +78,7 @@ func (c *checker) kind(k *binding.Kind) {
 		if s.Version == nil {
 			continue
 		}
-		p := &pair{checker: c, Spoke: s}
+		p, before := &pair{checker: c, Spoke: s}, len(c.findings)
 		for _, b := range s.Bindings {
 			p.overlaps(b)
 			for _, r := range b.Rules {
@@ -86,33 +90,39 @@ func (c *checker) kind(k *binding.Kind) {
 		if !s.Unsure {
 			p.coverage()
 		}
+		k.Attribute(s, c.findings[before:])
 	}
 	c.missingVersions(k)
 	c.neverApplied(k)
 	c.needlessAbsences(k)
 }
 
-// needlessAbsences notes each mayBeAbsent that excuses nothing.
+// needlessAbsences notes each mayBeAbsent of the file that excuses nothing.
 func (c *checker) needlessAbsences(k *binding.Kind) {
-	note := func(at *syntax.Text, what string) {
-		c.findings = append(c.findings, finding.Finding{
-			Pos: at.Pos, Severity: finding.Note, Code: "nothing-is-absent", Hint: "remove it",
-			Message: what + ": mayBeAbsent has no effect, since nothing is missing that either version requires there",
-		})
-	}
 	for _, s := range k.Spokes {
-		if s.Version != nil && s.Version.MayBeAbsent != nil && !s.Unsure && !c.excused[s.Version.MayBeAbsent] {
-			note(s.Version.MayBeAbsent, "version "+s.Version.Name)
+		if v := s.Version; v != nil && v.SameAs == nil && !s.Unsure {
+			c.excusesNothing(v.MayBeAbsent, "version "+v.Name)
 		}
 	}
 	for _, s := range k.Spokes {
 		for _, a := range s.Absences {
-			if at := a.Rule.MayBeAbsent; !s.Unsure && !c.excused[at] {
-				c.excused[at] = true
-				note(at, a.Rule.String())
+			if !s.Unsure && k.Conversion.Has(a.Rule.Pos) {
+				c.excusesNothing(a.Rule.MayBeAbsent, a.Rule.String())
 			}
 		}
 	}
+}
+
+// excusesNothing notes, once, a mayBeAbsent without effect. It may be nil.
+func (c *checker) excusesNothing(at *syntax.Text, what string) {
+	if at == nil || c.excused[at] {
+		return
+	}
+	c.excused[at] = true
+	c.findings = append(c.findings, finding.Finding{
+		Pos: at.Pos, Severity: finding.Note, Code: "nothing-is-absent", Hint: "remove it",
+		Message: what + ": mayBeAbsent has no effect, since nothing is missing that either version requires there",
+	})
 }
 
 // missingVersions reports versions of the CRD that the file lacks: the API server asks for them,
@@ -131,17 +141,20 @@ func (c *checker) neverApplied(k *binding.Kind) {
 	for _, set := range k.Conversion.RuleSets {
 		for _, rule := range set.Rules {
 			lacking := slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Lacking[rule] })
-			if !lacking || slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
-				continue
+			if lacking && !slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
+				c.neverApplies(rule)
 			}
-			place := rule.Spoke
-			if place == nil {
-				place = rule.Hub
-			}
-			c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
-				"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 		}
 	}
+}
+
+func (c *checker) neverApplies(rule *syntax.Rule) {
+	place := rule.Spoke
+	if place == nil {
+		place = rule.Hub
+	}
+	c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
+		"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 }
 
 // A pair is a version and the hub with the rules between them.

@@ -38,14 +38,26 @@ func read(t *testing.T, parts ...string) []byte {
 	return text
 }
 
-// checkFolder returns all findings about rules.yaml and crd.yaml of a folder.
+// checkFolder returns all findings about crd.yaml and the files of rules of a folder.
 func checkFolder(t *testing.T, folder string) ([]finding.Finding, map[string][]byte) {
 	t.Helper()
-	sources := map[string][]byte{"rules.yaml": read(t, folder, "rules.yaml"), "crd.yaml": read(t, folder, "crd.yaml")}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string][]byte{}
+	var files []engine.Source
+	for _, path := range paths {
+		name := filepath.Base(path)
+		sources[name] = read(t, path)
+		if name != "crd.yaml" {
+			files = append(files, engine.Source{Name: name, Text: sources[name]})
+		}
+	}
 	crds, err := crdschema.Parse("crd.yaml", sources["crd.yaml"])
 	findings := check.ReadError(err)
 	opts := engine.Options{Go: swapping(), Incomplete: err != nil}
-	_, found := load(t, crds, opts, engine.Source{Name: "rules.yaml", Text: sources["rules.yaml"]})
+	_, found := load(t, crds, opts, files...)
 	return finding.Sort(append(findings, found...)), sources
 }
 

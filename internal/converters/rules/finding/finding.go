@@ -53,6 +53,9 @@ type Finding struct {
 	Code      string // a stable name in kebab-case, such as no-such-field
 	Message   string // lower case, without a full stop
 	Hint      string // a remedy, or empty
+	// For says what the finding holds for, such as a kind and a version, if its position alone does
+	// not: a rule may be used in several.
+	For []string
 }
 
 // IsError reports whether the finding is an error.
@@ -67,10 +70,19 @@ func Worst(findings []Finding, least Severity) []Finding {
 	})
 }
 
+// Text returns the message and what it holds for.
+func (f Finding) Text() string {
+	const most = 4
+	if len(f.For) == 0 {
+		return f.Message
+	}
+	return Few(f.For, most) + ": " + f.Message
+}
+
 // String returns the finding in one line of printable characters, without its hint. It names a
 // severity other than error.
 func (f Finding) String() string {
-	text := f.Message
+	text := f.Text()
 	if !f.IsError() {
 		text = string(f.Severity) + ": " + text
 	}
@@ -80,17 +92,39 @@ func (f Finding) String() string {
 	return printable(text)
 }
 
-// Sort returns the findings in the order of their positions, each once. It does not change its
-// argument.
+// Sort returns the findings in the order of their positions, each once, with all that it holds for.
+// It does not change its argument.
 func Sort(findings []Finding) []Finding {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b Finding) int {
 		return cmp.Or(a.Pos.Compare(b.Pos), strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message),
 			strings.Compare(a.Hint, b.Hint))
 	})
-	return slices.CompactFunc(sorted, func(a, b Finding) bool {
-		return a.Pos == b.Pos && a.Code == b.Code && a.Message == b.Message
-	})
+	kept := sorted[:0]
+	for _, f := range sorted {
+		if last := len(kept) - 1; last >= 0 && kept[last].says(f) {
+			kept[last].For = both(kept[last].For, f.For)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	clear(sorted[len(kept):])
+	return kept
+}
+
+// says reports whether two findings are the same, perhaps for different versions.
+func (f Finding) says(other Finding) bool {
+	return f.Pos == other.Pos && f.Code == other.Code && f.Message == other.Message
+}
+
+// both returns what either of two findings holds for. One that needs no such text holds anyway.
+func both(a, b []string) []string {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Few lists texts for a message, and counts those beyond the first n.

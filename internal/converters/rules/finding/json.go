@@ -21,7 +21,7 @@ func renderJSON(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	for _, f := range findings {
 		list = append(list, jsonFinding{
 			File: f.Pos.File, Line: f.Pos.Line, Column: f.Pos.Column, EndColumn: f.EndColumn,
-			Severity: string(f.severity()), Code: f.Code, Message: f.Message, Hint: f.Hint,
+			Severity: string(f.severity()), Code: f.Code, Message: f.Text(), Hint: f.Hint,
 		})
 	}
 	return encodeJSON(w, map[string]any{"findings": list})

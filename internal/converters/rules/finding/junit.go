@@ -69,7 +69,7 @@ func junitOf(f Finding) junitCase {
 	}
 	result := junitCase{Name: f.Code, Class: f.Pos.File, File: f.Pos.File, Line: f.Pos.Line}
 	if f.IsError() {
-		result.Failure = &junitFailure{Type: f.Code, Message: f.Message, Text: text}
+		result.Failure = &junitFailure{Type: f.Code, Message: f.Text(), Text: text}
 	} else {
 		result.Output = text
 	}

@@ -58,7 +58,7 @@ func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 		if f.EndColumn > f.Pos.Column {
 			at += fmt.Sprintf(",endColumn=%d", f.EndColumn)
 		}
-		text := f.Message
+		text := f.Text()
 		if f.Hint != "" {
 			text += "\nhint: " + f.Hint
 		}

@@ -132,3 +132,31 @@ func TestRenderReportsWhatTheWriterSays(t *testing.T) {
 		}
 	}
 }
+
+// One mistake in a shared rule is one finding, which says what it holds for.
+func TestFindingsThatHoldForSeveralAreOne(t *testing.T) {
+	t.Parallel()
+	at := finding.Position{File: "shared.yaml", Line: 6, Column: 5}
+	of := func(message string, holdsFor ...string) finding.Finding {
+		return finding.Finding{Pos: at, Code: "x", Message: message, For: holdsFor}
+	}
+	for name, tt := range map[string]struct {
+		findings []finding.Finding
+		want     string
+	}{
+		"two versions":       {[]finding.Finding{of("m", "b v1"), of("m", "a v1"), of("m", "b v1")}, "shared.yaml:6:5: a v1, b v1: m\n"},
+		"many versions":      {[]finding.Finding{of("m", "a", "b", "c", "d"), of("m", "e")}, "shared.yaml:6:5: a, b, c, d and 1 more: m\n"},
+		"always and in one":  {[]finding.Finding{of("m"), of("m", "a v1")}, "shared.yaml:6:5: m\n"},
+		"different messages": {[]finding.Finding{of("n", "a v1"), of("m", "a v1")}, "shared.yaml:6:5: a v1: m\nshared.yaml:6:5: a v1: n\n"},
+	} {
+		for _, list := range [][]finding.Finding{tt.findings, finding.Sort(tt.findings)} {
+			var got bytes.Buffer
+			if err := finding.Render(&got, finding.Text, list, nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.String()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+}

@@ -74,7 +74,7 @@ func renderSARIF(w io.Writer, findings []Finding, _ map[string][]byte) error {
 }
 
 func sarifOf(f Finding, rule int) sarifResult {
-	result := sarifResult{RuleID: f.Code, RuleIndex: rule, Level: string(f.severity()), Message: sarifMessage{Text: f.Message}}
+	result := sarifResult{RuleID: f.Code, RuleIndex: rule, Level: string(f.severity()), Message: sarifMessage{Text: f.Text()}}
 	if f.Hint != "" {
 		result.Message.Text += " (hint: " + f.Hint + ")"
 	}

@@ -22,7 +22,7 @@ const deepest = 3
 func Of(c *syntax.Conversion) Values {
 	v := Values{}
 	for _, version := range c.Versions {
-		w := walk{values: v, conversion: c, versions: [2]string{version.Name, c.Hub}}
+		w := walk{values: v, versions: [2]string{version.Name, c.Hub}}
 		w.rules(version.Rules, [2]string{}, 0)
 	}
 	for _, paths := range v {
@@ -40,9 +40,8 @@ const (
 )
 
 type walk struct {
-	values     Values
-	conversion *syntax.Conversion
-	versions   [2]string
+	values   Values
+	versions [2]string
 }
 
 // rules goes through rules whose paths are below two places.
@@ -52,13 +51,11 @@ func (w *walk) rules(rules []*syntax.Rule, below [2]string, depth int) {
 			continue
 		}
 		w.rule(r, below)
-		if r.Use == nil || r.Spoke == nil || r.Hub == nil || depth == deepest {
+		if r.Uses == nil || r.Spoke == nil || r.Hub == nil || depth == deepest {
 			continue
 		}
-		if set := w.conversion.RuleSet(strings.TrimSpace(r.Use.Value)); set != nil {
-			next := [2]string{below[ofField] + r.Spoke.Paths[0].Path.String(), below[ofHub] + r.Hub.Paths[0].Path.String()}
-			w.rules(set.Rules, next, depth+1)
-		}
+		next := [2]string{below[ofField] + r.Spoke.Paths[0].Path.String(), below[ofHub] + r.Hub.Paths[0].Path.String()}
+		w.rules(r.Uses.Rules, next, depth+1)
 	}
 }
 

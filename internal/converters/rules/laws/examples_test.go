@@ -27,7 +27,8 @@ var (
 	lawsSeed       = flag.Uint64("laws-seed", 1, "seed of the random objects")
 )
 
-// An example is a Conversion with its CRD, one of a folder, cases aside.
+// An example is a Conversion with its CRD, one of a folder, cases aside. The folder above may have
+// rules in shared.yaml.
 type example struct {
 	name    string
 	sources []rules.Source
@@ -62,6 +63,13 @@ func findExamples(tb testing.TB) []*example {
 		}
 		if len(e.sources) > 0 {
 			e.crd = parseCRD(tb, e.crdText)
+			if shared := filepath.Join(filepath.Dir(path), "shared.yaml"); exists(shared) {
+				text, err := os.ReadFile(shared)
+				if err != nil {
+					return err
+				}
+				e.sources = append(e.sources, rules.Source{Name: shared, Text: text})
+			}
 			file, _ := syntax.Parse(e.sources[0].Name, e.sources[0].Text)
 			e.c = file.Conversions[0]
 			all = append(all, e)
@@ -71,10 +79,15 @@ func findExamples(tb testing.TB) []*example {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if len(all) < 13 {
+	if len(all) < 15 {
 		tb.Errorf("%d examples with rules", len(all))
 	}
 	return all
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
@@ -94,7 +107,7 @@ func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	if findings = append(findings, checked...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}
-	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(e.c)}
+	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
 	for _, bound := range set.Bound().Kinds {
 		s.Drops = append(s.Drops, hints.Drops(bound)...)
 	}

@@ -6,24 +6,29 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
-func documentKeys() []key[Conversion] {
-	return []key[Conversion]{
+// typeKeys returns the keys that say what a document is.
+func typeKeys[T any](kind string) []key[T] {
+	return []key[T]{
 		{
 			name: "apiVersion", required: true, doc: "the version of this format: " + APIVersion, schema: constant(APIVersion),
-			read: func(p *parser, _ *Conversion, n *yaml.Node) {
+			read: func(p *parser, _ *T, n *yaml.Node) {
 				if t := p.anyText(n, "apiVersion"); t != nil && t.Value != APIVersion {
 					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q, not %s", t.Value, APIVersion), "write "+APIVersion)
 				}
 			},
 		},
 		{
-			name: "kind", required: true, doc: "the type of this document: " + Kind, schema: constant(Kind),
-			read: func(*parser, *Conversion, *yaml.Node) {}, // read before the others
+			name: "kind", required: true, doc: "the type of this document: " + kind, schema: constant(kind),
+			read: func(*parser, *T, *yaml.Node) {}, // read before the others
 		},
+	}
+}
+
+func documentKeys() []key[Conversion] {
+	return append(typeKeys[Conversion](Kind), []key[Conversion]{
 		{
 			name: "metadata", required: true, doc: "whose versions are converted", schema: objectSchema(metadataKeys()),
 			read: func(p *parser, c *Conversion, n *yaml.Node) { mapping(p, n, "metadata", metadataKeys(), c) },
@@ -32,7 +37,7 @@ func documentKeys() []key[Conversion] {
 			name: "spec", required: true, doc: "how the versions relate", schema: objectSchema(specKeys()),
 			read: func(p *parser, c *Conversion, n *yaml.Node) { mapping(p, n, "spec", specKeys(), c) },
 		},
-	}
+	}...)
 }
 
 // nameKey is a required key with a name; called is what messages call it.
@@ -57,8 +62,8 @@ func specKeys() []key[Conversion] {
 			func(c *Conversion, name string, at Position) { c.Hub, c.HubPos = name, at }),
 		{
 			name: "ruleSets", doc: "rules by name, for a type that occurs in many places or in itself; rules apply them with use",
-			schema: schema{"type": "object", "propertyNames": schema{"pattern": namePattern}, "additionalProperties": rulesSchema()},
-			read:   (*parser).ruleSets,
+			schema: ruleSetsSchema(),
+			read:   func(p *parser, c *Conversion, n *yaml.Node) { c.RuleSets = p.ruleSets(n, "") },
 		},
 		{
 			name: "versions", required: true, doc: "the other versions, each with its relation to the hub",
@@ -72,6 +77,10 @@ func versionKeys() []key[Version] {
 	return []key[Version]{
 		nameKey("name", "name", "the version's name in the CRD",
 			func(v *Version, name string, at Position) { v.Name, v.Pos = name, at }),
+		{
+			name: "sameAs", doc: "another version, whose rules and other keys are this version's as well", schema: stringSchema(),
+			read: func(p *parser, v *Version, n *yaml.Node) { v.SameAs = p.text(n, "sameAs") },
+		},
 		{
 			name: "unmapped", doc: "what to do with fields that no rule covers and the other version does not have: " +
 				"Error (the default) is a finding of check, Preserve keeps them in an annotation",
@@ -90,49 +99,35 @@ func versionKeys() []key[Version] {
 	}
 }
 
-// conversion reads one document. It returns nil if that is not a Conversion.
+// conversion reads one document.
 func (p *parser) conversion(root *yaml.Node) *Conversion {
-	if !p.isMapping(root, "the document") || !p.kindFits(root) {
-		return nil
-	}
 	c := &Conversion{Pos: p.source.of(root)}
 	before := len(p.findings)
 	mapping(p, root, "a Conversion", documentKeys(), c)
 	p.checkVersions(c)
-	p.checkUses(c)
+	p.resolveSameAs(c)
 	c.Broken = len(p.findings) > before && (c.Name == "" || c.Hub == "" || len(c.Versions) == 0)
 	return c
 }
 
-// kindFits looks at the kind before anything else, so a document of another kind is one finding.
-func (p *parser) kindFits(root *yaml.Node) bool {
+// kindOf looks at the kind before anything else, so that a document of another kind is one finding.
+// It returns an empty text for that.
+func (p *parser) kindOf(root *yaml.Node) string {
 	for name, value := range entries(root) {
 		if name.Value != "kind" || value.Kind != yaml.ScalarNode || value.Value == Kind {
 			continue
 		}
-		hint := "write kind: " + Kind
+		if value.Value == KindRuleSets {
+			return KindRuleSets
+		}
+		hint := didyoumean.Hint(value.Value, []string{Kind, KindRuleSets}, "write kind: "+Kind)
 		if value.Value == "CustomResourceDefinition" {
 			hint = "pass CRDs with --crd or --crds"
 		}
-		p.sayAt(value, "wrong-kind", fmt.Sprintf("kind is %.100q, not %s", value.Value, Kind), hint)
-		return false
+		p.sayAt(value, "wrong-kind", fmt.Sprintf("kind is %.100q, not %s or %s", value.Value, Kind, KindRuleSets), hint)
+		return ""
 	}
-	return true
-}
-
-func (p *parser) ruleSets(c *Conversion, n *yaml.Node) {
-	if !p.isMapping(n, "ruleSets") {
-		return
-	}
-	for name, value := range entries(n) {
-		if !isName(name.Value) {
-			p.sayAt(name, "bad-name", fmt.Sprintf("%.64q cannot name a rule set", name.Value), "use letters, digits, _ and -, starting with a letter")
-			continue
-		}
-		c.RuleSets = append(c.RuleSets, &RuleSet{
-			Pos: p.source.of(name), Name: name.Value, Rules: p.rules(value, name.Value),
-		})
-	}
+	return Kind
 }
 
 func (p *parser) versions(c *Conversion, n *yaml.Node) {
@@ -144,6 +139,7 @@ func (p *parser) versions(c *Conversion, n *yaml.Node) {
 		v := &Version{Pos: p.source.of(e), Unmapped: Error}
 		known := mapping(p, e, "a version", versionKeys(), v)
 		v.Broken = !known || slices.ContainsFunc(e.Content, isMerge)
+		p.checkSameAs(v, e)
 		if v.Name != "" {
 			c.Versions = append(c.Versions, v)
 		}
@@ -181,48 +177,4 @@ func (p *parser) checkVersions(c *Conversion) {
 		}
 	}
 	c.Versions = kept
-}
-
-// checkUses reports rule sets that rules use and the file does not have, and those that no rule
-// uses.
-func (p *parser) checkUses(c *Conversion) {
-	names := make([]string, 0, len(c.RuleSets))
-	c.sets = make(map[string]*RuleSet, len(c.RuleSets))
-	for _, s := range c.RuleSets {
-		names = append(names, s.Name)
-		c.sets[s.Name] = s
-	}
-	used, missing := map[string]bool{}, false
-	for _, r := range c.allRules() {
-		if r.Use == nil {
-			continue
-		}
-		used[r.Use.Value] = true
-		if c.RuleSet(r.Use.Value) != nil {
-			continue
-		}
-		hint := "add it under spec.ruleSets"
-		if len(names) > 0 {
-			hint = didyoumean.Hint(r.Use.Value, names, "there are "+finding.Few(names, 12))
-		}
-		r.Broken, missing = true, true
-		p.say(r.Use.Pos, "no-such-rule-set", fmt.Sprintf("%s uses %.64s: there is no such rule set", r, r.Use.Value), hint)
-	}
-	for _, s := range c.RuleSets {
-		if !used[s.Name] && !missing {
-			p.say(s.Pos, "unused-rule-set", "no rule uses the rule set "+s.Name, "remove it, or apply it with use: "+s.Name)
-		}
-	}
-}
-
-// allRules returns the rules of all versions and rule sets.
-func (c *Conversion) allRules() []*Rule {
-	var all []*Rule
-	for _, v := range c.Versions {
-		all = append(all, v.Rules...)
-	}
-	for _, s := range c.RuleSets {
-		all = append(all, s.Rules...)
-	}
-	return all
 }

@@ -1,19 +1,22 @@
 // Package syntax reads Conversion files: their parts, the position of each part, and every problem
 // that shows without the CRD.
 //
-// The values that [Parse] returns are immutable, so they are safe for concurrent use.
+// [Parse] reads one file, and [Link] connects those that are given together. After that they are
+// immutable, so they are safe for concurrent use.
 package syntax
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
-// The type of a Conversion file.
+// The types of documents in a file of rules.
 const (
-	APIVersion = "conversion.webhookd.io/v1beta1"
-	Kind       = "Conversion"
+	APIVersion   = "conversion.webhookd.io/v1beta1"
+	Kind         = "Conversion"
+	KindRuleSets = "RuleSets"
 )
 
 // MaxFile is the size of the largest file that is read, in bytes.
@@ -27,6 +30,8 @@ type File struct {
 	Name        string
 	Text        []byte
 	Conversions []*Conversion
+	RuleSets    []*RuleSets
+	Unread      bool // a document could not be read at all
 }
 
 // A Conversion says how the versions of one CRD relate.
@@ -37,15 +42,20 @@ type Conversion struct {
 	Hub      string // a version's name
 	HubPos   Position
 	RuleSets []*RuleSet // in the order of the file
-	sets     map[string]*RuleSet
 	Versions []*Version
 	Broken   bool // a finding says that a part other than its rules could not be read
 	Doubtful bool // a finding says that a part cannot be meant as written: do not convert by it
 	Wrong    bool // there are findings, perhaps only about parts without effect
+	end      int  // the line at which the next document of the file starts; 0: there is none
 }
 
-// RuleSet returns the rule set of that name, or nil.
-func (c *Conversion) RuleSet(name string) *RuleSet { return c.sets[name] }
+// Has reports whether a position is in the document.
+func (c *Conversion) Has(at Position) bool {
+	return at.File == c.Pos.File && at.Line >= c.Pos.Line && (c.end == 0 || at.Line < c.end)
+}
+
+// AllSets returns the rule sets that its rules may lead to: its own, and those of other documents.
+func (c *Conversion) AllSets() []*RuleSet { return slices.Concat(c.RuleSets, c.Shared()) }
 
 // Version returns the version of that name, or nil. The hub is not one of them.
 func (c *Conversion) Version(name string) *Version {
@@ -59,9 +69,11 @@ func (c *Conversion) Version(name string) *Version {
 
 // A RuleSet is a list of rules for a type that occurs in many places.
 type RuleSet struct {
-	Pos   Position // of its name
-	Name  string
-	Rules []*Rule
+	Pos      Position // of its name
+	Name     string   // as messages have it: with that of its document if that is a RuleSets
+	Rules    []*Rule
+	In       *RuleSets // nil for a rule set of a Conversion
+	Doubtful bool      // a finding says that it, or one that it leads to, cannot be meant as written
 }
 
 // Unmapped says what to do with fields that neither rules nor copying cover.
@@ -88,6 +100,7 @@ const (
 type Version struct {
 	Pos      Position // of its name
 	Name     string
+	SameAs   *Text // another version, whose keys are here as well; nil if there is none
 	Unmapped Unmapped
 	// MayBeAbsent says why what the other version requires may stay absent everywhere, or is nil.
 	MayBeAbsent *Text
@@ -114,6 +127,7 @@ type Rule struct {
 	WhenToHub      *Text
 	WhenToSpoke    *Text
 	Use            *Text
+	Uses           *RuleSet // that Use names; [Link] finds it, and it is nil if there is none
 	DefaultInSpoke *Literal // of Spoke where the hub gives none; for named paths, by their names
 	DefaultInHub   *Literal // the same for Hub
 	DefaultFrom    *Text    // "schema": each side has the default of its schema

@@ -16,13 +16,14 @@ import (
 // maxDepth bounds how deep lists and mappings may nest. Objects in a cluster nest far less.
 const maxDepth = 200
 
-// Parse reads a file and reports every problem that shows without a CRD, all at once. The file is
-// never nil; parts that a finding is about are left out of it.
+// Parse reads a file and reports every problem that shows without a CRD and other files, all at
+// once. The file is never nil; parts that a finding is about are left out of it.
 func Parse(name string, text []byte) (*File, []finding.Finding) {
 	file := &File{Name: name, Text: text}
 	p := &parser{source: newSource(name, text)}
 	if len(text) > MaxFile {
 		p.say(Position{File: name}, "file-too-large", "the file is larger than 1 MiB", "split it: a directory may hold any number of files")
+		file.Unread = true
 		return file, p.findings
 	}
 	empty := true
@@ -32,28 +33,50 @@ func Parse(name string, text []byte) (*File, []finding.Finding) {
 			break
 		} else if err != nil {
 			p.sayNotYAML(err)
+			file.Unread = true
 			break
 		}
 		if isEmpty(&doc) {
 			continue
 		}
+		if last := len(file.Conversions) - 1; last >= 0 && file.Conversions[last].end == 0 {
+			file.Conversions[last].end = doc.Content[0].Line
+		}
 		before := len(p.findings)
 		if !p.checkYAML(doc.Content[0], 0) {
+			file.Unread = true
 			continue
 		}
 		empty = false
-		if c := p.conversion(doc.Content[0]); c != nil {
-			c.Wrong = len(p.findings) > before
-			c.Doubtful = slices.ContainsFunc(p.findings[before:], func(f finding.Finding) bool {
-				return f.Code != "unused-rule-set" && f.Code != "yaml-anchor"
-			})
-			file.Conversions = append(file.Conversions, c)
-		}
+		p.document(file, doc.Content[0], before)
 	}
 	if empty && len(p.findings) == 0 {
 		p.say(Position{File: name}, "no-conversion", "the file has no Conversion", "start it with apiVersion: "+APIVersion)
 	}
 	return file, finding.Sort(p.findings)
+}
+
+// document reads one document, whose YAML has the findings from index before on.
+func (p *parser) document(file *File, root *yaml.Node, before int) {
+	kind := ""
+	if p.isMapping(root, "the document") {
+		kind = p.kindOf(root)
+	}
+	switch kind {
+	case Kind:
+		c := p.conversion(root)
+		c.Wrong, c.Doubtful = len(p.findings) > before, p.doubtful(before)
+		file.Conversions = append(file.Conversions, c)
+	case KindRuleSets:
+		file.RuleSets = append(file.RuleSets, p.ruleSetsDocument(root, before))
+	default:
+		file.Unread = true
+	}
+}
+
+// doubtful reports whether a finding from an index on is about more than the form of a text.
+func (p *parser) doubtful(before int) bool {
+	return slices.ContainsFunc(p.findings[before:], func(f finding.Finding) bool { return f.Code != "yaml-anchor" })
 }
 
 func isEmpty(doc *yaml.Node) bool {

@@ -3,6 +3,7 @@ package syntax_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,8 @@ func render(t *testing.T, findings []finding.Finding) string {
 func parse(t *testing.T, text string) *syntax.File {
 	t.Helper()
 	file, findings := syntax.Parse("rules.yaml", []byte(text))
-	if len(findings) > 0 {
+	linked, idle := syntax.Link([]*syntax.File{file})
+	if findings = slices.Concat(findings, linked, idle); len(findings) > 0 {
 		t.Fatal(render(t, findings))
 	}
 	return file
@@ -52,7 +54,7 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		t.Fatalf("%d conversions in %s", len(file.Conversions), file.Name)
 	}
 	c := file.Conversions[0]
-	if c.Name != "widgets.example.com" || c.Hub != "v1" || len(c.RuleSets) != 1 || c.RuleSet("Item") == nil || c.RuleSet("x") != nil {
+	if c.Name != "widgets.example.com" || c.Hub != "v1" || len(c.RuleSets) != 1 || c.RuleSets[0].Name != "Item" {
 		t.Errorf("%+v", c)
 	}
 	if v := c.Version("v1beta1"); v == nil || v.Unmapped != syntax.Preserve || c.Version("v1") != nil {
@@ -61,7 +63,13 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 	if v := c.Version("v1alpha1"); v == nil || v.Unmapped != syntax.Error || len(v.Rules) != 0 {
 		t.Errorf("%+v", v)
 	}
-	got := make([]string, 0, 9)
+	if v := c.Version("v1alpha2"); v == nil || v.SameAs == nil || v.Unmapped != syntax.Preserve || len(v.Rules) != 10 {
+		t.Errorf("%+v", v)
+	}
+	if len(file.RuleSets) != 1 || file.RuleSets[0].Name != "example" || len(c.Shared()) != 1 || c.Shared()[0] != file.RuleSets[0].Sets[0] {
+		t.Errorf("%+v, of which %+v is used", file.RuleSets, c.Shared())
+	}
+	got := make([]string, 0, 10)
 	for _, r := range c.Version("v1beta1").Rules {
 		got = append(got, describe(r))
 	}
@@ -75,6 +83,7 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		"spoke .spec.gone drop no one reads it",
 		"spoke .spec.g hub .spec.h go convertG",
 		"hub .spec.only",
+		"spoke .spec.ref hub .spec.ref use example/Ref",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
@@ -224,6 +233,8 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(head + rules)
 	}
+	f.Add("apiVersion: conversion.webhookd.io/v1beta1\nkind: RuleSets\nmetadata: {name: a}\nruleSets: {A: [{spoke: .a, hub: .a, use: A}], B: [{spoke: .b, hub: .b, use: a/C}]}\n---\n" +
+		head + "    - {spoke: .a, hub: .b, use: a/B}\n  - {name: v1alpha1, sameAs: v1alpha2}\n  - {name: v1alpha2, sameAs: v1alpha1}\n")
 	for _, text := range []string{"", "---\n---\n", "a", "- a", "a: *a", "\ufeffa: b", "kind: Conversion\nkind: x\n", "\xff", "{", "%YAML 1.2\n---\n{}"} {
 		f.Add(text)
 	}
@@ -241,7 +252,13 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%v of %d lines", found, len(lines))
 			}
 		}
-		if len(file.Conversions) == 0 && len(findings) == 0 {
+		linked, idle := syntax.Link([]*syntax.File{file})
+		for _, found := range slices.Concat(linked, idle) {
+			if found.Code == "" || found.Message == "" || found.Pos.File != "f" || found.Pos.Line < 1 || found.Pos.Line > len(lines)+1 {
+				t.Errorf("%+v", found)
+			}
+		}
+		if len(file.Conversions)+len(file.RuleSets) == 0 && len(findings) == 0 {
 			t.Error("nothing was read and nothing was said")
 		}
 	})

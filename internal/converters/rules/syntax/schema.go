@@ -21,6 +21,23 @@ func rulesSchema() schema {
 	return schema{"type": []string{"array", "null"}, "items": reference("rule")}
 }
 
+func ruleSetsSchema() schema {
+	return schema{"type": "object", "propertyNames": schema{"pattern": namePattern}, "additionalProperties": rulesSchema()}
+}
+
+// versionSchema returns the schema of a version: with sameAs it has no key of its own but its name.
+func versionSchema() schema {
+	s := objectSchema(versionKeys())
+	var own []schema
+	for _, k := range versionKeys() {
+		if !k.required && k.name != "sameAs" {
+			own = append(own, schema{"required": []string{k.name}})
+		}
+	}
+	s["dependencies"] = schema{"sameAs": schema{"not": schema{"anyOf": own}}}
+	return s
+}
+
 func valuesSchema() schema {
 	return schema{
 		"type": "object", "minProperties": 1,
@@ -83,26 +100,33 @@ func ruleSchema() schema {
 	return s
 }
 
-// JSONSchema returns the JSON Schema of a Conversion, for editors. It accepts whatever [Parse]
-// accepts.
+// JSONSchema returns the JSON Schema of the documents of a file of rules, for editors. It accepts
+// whatever [Parse] accepts.
 func JSONSchema() []byte {
 	path := schema{
 		"type": "string", "pattern": pathPattern,
 		"description": `.name, ["any key"], [] each element, {} each value of a map, [name] and {name} each by key, ` +
 			`[name=x] one element by key, [0] the first element`,
 	}
-	root := objectSchema(documentKeys())
-	root["$schema"] = "http://json-schema.org/draft-07/schema#"
-	root["title"] = "Conversion"
-	root["description"] = "How the versions of one CustomResourceDefinition relate. webhookd converts objects by it."
-	root["definitions"] = schema{
-		"path": path,
-		"place": schema{"anyOf": []schema{reference("path"), {
-			"type": "object", "minProperties": 1, "additionalProperties": reference("path"),
-			"propertyNames": schema{"pattern": variablePattern},
-		}}},
-		"rule":    ruleSchema(),
-		"version": objectSchema(versionKeys()),
+	conversion, ruleSets := objectSchema(documentKeys()), objectSchema(ruleSetsKeys())
+	conversion["description"] = "How the versions of one CustomResourceDefinition relate. webhookd converts objects by it."
+	ruleSets["description"] = "Rule sets that the rules of several Conversions use."
+	root := schema{
+		"$schema": "http://json-schema.org/draft-07/schema#",
+		"title":   Kind + " or " + KindRuleSets,
+		"if":      schema{"properties": schema{"kind": constant(KindRuleSets)}, "required": []string{"kind"}},
+		"then":    reference("ruleSets"), "else": reference("conversion"),
+		"definitions": schema{
+			"conversion": conversion,
+			"ruleSets":   ruleSets,
+			"path":       path,
+			"place": schema{"anyOf": []schema{reference("path"), {
+				"type": "object", "minProperties": 1, "additionalProperties": reference("path"),
+				"propertyNames": schema{"pattern": variablePattern},
+			}}},
+			"rule":    ruleSchema(),
+			"version": versionSchema(),
+		},
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +42,9 @@ func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 	type verdict struct{ parser, schema bool }
 	both, neither, parserOnly := verdict{true, true}, verdict{false, false}, verdict{false, true}
 	rule := func(text string) string { return head + "    - " + text + "\n" }
+	sets := func(text string) string {
+		return "apiVersion: conversion.webhookd.io/v1beta1\nkind: RuleSets\nmetadata: {name: a}\nruleSets: " + text + "\n"
+	}
 	for text, want := range map[string]verdict{
 		string(every):                                    both,
 		rule("{spoke: .a, hub: .b}"):                     both,
@@ -52,6 +56,20 @@ func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 		rule(`{spoke: '.a["x/y"]', hub: '["a\"b"]'}`):    both,
 		head + "      []\n":                              both,
 		head:                                             both,
+
+		head + "  - {name: v2, sameAs: v1beta1}\n": both,
+		sets("{A: []}"): both,
+		sets("{A: [{spoke: .a, hub: .b}], B: [{spoke: .a, hub: .b, use: A}]}"): both,
+
+		head + "  - {name: v2, sameAs: v1beta1, rules: []}\n":       neither,
+		head + "  - {name: v2, sameAs: v1beta1, unmapped: Error}\n": neither,
+		sets("{}"):        neither,
+		sets("{A: [{}]}"): neither,
+		sets("{A b: []}"): neither,
+		strings.Replace(sets("{A: []}"), "name: a", "name: a.b", 1): neither,
+		strings.Replace(sets("{A: []}"), "ruleSets:", "spec:", 1):   neither,
+		head + "  - {name: v2, sameAs: v3}\n":                       parserOnly,
+		rule("{spoke: .a, hub: .b, use: a/Gone}"):                   parserOnly,
 
 		rule("{}"):                                                                    neither,
 		rule("{drop: x}"):                                                             neither,
@@ -93,7 +111,9 @@ func TestSchemaSaysWhatTheParserSays(t *testing.T) {
 		rule("{spoke: .a, hub: .b, values: {a: 0x1}}"): parserOnly,
 		head + "  - name: v1\n":                        parserOnly,
 	} {
-		_, findings := syntax.Parse("rules.yaml", []byte(text))
+		file, findings := syntax.Parse("rules.yaml", []byte(text))
+		linked, _ := syntax.Link([]*syntax.File{file})
+		findings = append(findings, linked...)
 		refused := schemaRefuses(t, text)
 		if got := (verdict{len(findings) == 0, refused == ""}); got != want {
 			t.Errorf("%s\nparser and schema accept: %+v, want %+v\n%v\n%s", text, got, want, findings, refused)

@@ -63,7 +63,7 @@ func (v validator) keyword(schema map[string]any, keyword string, rule, value an
 	text, isText := value.(string)
 	no := func(format string, args ...any) string { return at + ": " + fmt.Sprintf(format, args...) }
 	switch keyword {
-	case "$schema", "title", "description", "definitions", "then":
+	case "$schema", "title", "description", "definitions", "then", "else":
 	case "$ref":
 		name := strings.TrimPrefix(rule.(string), "#/definitions/")
 		return v.refuses(v.definitions[name].(map[string]any), value, at)
@@ -170,6 +170,9 @@ func (v validator) applicator(schema map[string]any, keyword string, rule, value
 	case "if":
 		if v.refuses(rule.(map[string]any), value, at) == "" {
 			return v.refuses(schema["then"].(map[string]any), value, at)
+		}
+		if otherwise, is := schema["else"].(map[string]any); is {
+			return v.refuses(otherwise, value, at)
 		}
 	default:
 		return at + ": the test does not know " + keyword
