@@ -2,6 +2,7 @@ package crdschema
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -9,7 +10,10 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -26,17 +30,22 @@ type Refusal struct {
 // A Judge says why the API server would refuse values of a place. It is not safe for concurrent
 // use.
 type Judge struct {
-	node      *Node
+	schema    *schema.Structural // of an object whose field named judged has the value
 	validator validation.SchemaValidator
 }
 
-// Judge returns the judge of a place. It takes far longer than to judge a value. It fails only for
-// a schema that [Parse] refuses.
+const judged = "value"
+
+// Judge returns the judge of a place. That takes far longer than to judge a value. It fails only
+// for a schema that [Parse] refuses.
 func (n *Node) Judge() (*Judge, error) {
 	if n == nil {
 		return &Judge{}, nil
 	}
-	text, err := json.Marshal(n.schema.ToKubeOpenAPI())
+	j := &Judge{schema: &schema.Structural{
+		Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{judged: *n.schema},
+	}}
+	text, err := json.Marshal(j.schema.ToKubeOpenAPI())
 	if err != nil {
 		return nil, err
 	}
@@ -48,22 +57,26 @@ func (n *Node) Judge() (*Judge, error) {
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&external, &props, nil); err != nil {
 		return nil, err
 	}
-	validator, _, err := validation.NewSchemaValidator(&props)
-	return &Judge{node: n, validator: validator}, err
+	j.validator, _, err = validation.NewSchemaValidator(&props)
+	return j, err
 }
 
-// Refusals returns what the API server's validation has against a value, given as JSON text, once
-// it has added defaults: types, enums, patterns, formats, lengths, ranges, required fields; in the
-// order of their paths. It does not know list types and validation rules in CEL. A place that does
-// not exist refuses nothing.
+// Refusals returns what the API server has against a value, given as JSON text, once it has added
+// defaults: types, enums, patterns, formats, lengths, ranges, required fields, list types; in the
+// order of their paths. It does not know validation rules in CEL. A place that does not exist
+// refuses nothing.
 func (j *Judge) Refusals(text []byte) []Refusal {
 	var value any
-	if err := utiljson.Unmarshal(text, &value); err != nil || j.node == nil {
+	if err := utiljson.Unmarshal(text, &value); err != nil || j.schema == nil {
 		return nil
 	}
-	defaulting.Default(value, j.node.schema)
+	obj := map[string]any{judged: value}
+	defaulting.Default(obj, j.schema)
+	errs := validation.ValidateCustomResource(nil, obj, j.validator)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.schema, obj)...)
+	errs = append(errs, objectmeta.Validate(context.Background(), nil, obj, j.schema, false)...)
 	var found, choices []Refusal
-	for _, err := range validation.ValidateCustomResource(nil, value, j.validator) {
+	for _, err := range errs {
 		refusal := refusalOf(err)
 		switch {
 		case strings.Contains(refusal.Reason, "(allOf)"): // others say which of them
@@ -91,6 +104,10 @@ func refusalOf(err *field.Error) Refusal {
 		reason = strings.Replace(reason, "byte", "char", 1) // the API server counts characters
 	case field.ErrorTypeNotSupported:
 		reason = strings.Replace(reason, "supported values:", "should be one of", 1)
+	case field.ErrorTypeDuplicate:
+		reason = "should not occur twice"
+	case field.ErrorTypeRequired:
+		reason = "is required"
 	default:
 	}
 	if quoted, unquoted := strconv.QuotedPrefix(reason); unquoted == nil { // a combination of schemas
@@ -105,17 +122,7 @@ func refusalOf(err *field.Error) Refusal {
 		reason, _, _ = strings.Cut(reason, ": ")
 	}
 	return Refusal{
-		Path: dotted(path), Reason: reason, Lacks: err.Type == field.ErrorTypeRequired,
+		Path: strings.TrimPrefix(path, judged), Reason: reason, Lacks: err.Type == field.ErrorTypeRequired,
 		Size: err.Type == field.ErrorTypeTooMany || strings.HasPrefix(reason, "should have at least"),
 	}
-}
-
-func dotted(path string) string {
-	switch {
-	case path == "" || path == "<nil>": // of a nil *field.Path
-		return ""
-	case path[0] == '.' || path[0] == '[':
-		return path
-	}
-	return "." + path
 }

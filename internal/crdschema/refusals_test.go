@@ -57,13 +57,21 @@ func TestRefusals(t *testing.T) {
 			"{type: object, minProperties: 1, properties: {a: {type: string}}}", "{}",
 			[]crdschema.Refusal{{Size: true, Reason: "should have at least 1 properties"}},
 		},
+		"a duplicate in a set": {
+			"{type: array, x-kubernetes-list-type: set, items: {type: string}}", `["a","a"]`,
+			[]crdschema.Refusal{{Path: "[1]", Reason: "should not occur twice"}},
+		},
+		"an object without a kind": {
+			"{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}", `{"apiVersion":"v1"}`,
+			[]crdschema.Refusal{{Path: ".kind", Lacks: true, Reason: "is required"}},
+		},
 		"parts": {
 			"{type: object, properties: {a: {type: array, items: {type: object, required: [b], properties: " +
 				"{b: {type: string}, c: {type: string, pattern: x}}}}, d: {type: integer, format: int32}," +
 				"e: {type: object, properties: {f: {type: string}}, not: {required: [f]}}}}",
 			`{"a":[{"b":"x"},{"c":"a"}],"d":99999999999,"e":{"f":"x"}}`,
 			[]crdschema.Refusal{
-				{Path: ".a[1].b", Lacks: true}, {Path: ".a[1].c", Reason: "should match 'x'"},
+				{Path: ".a[1].b", Lacks: true, Reason: "is required"}, {Path: ".a[1].c", Reason: "should match 'x'"},
 				{Path: ".d", Reason: "must be of type integer with format int32"},
 				{Path: ".e", Reason: "must not validate the schema (not)"},
 			},

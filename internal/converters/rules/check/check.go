@@ -80,6 +80,7 @@ func (c *checker) kind(k *binding.Kind) {
 			for _, r := range b.Rules {
 				if p.ended() == nil && !r.Syntax.Broken {
 					p.defaults(b, r)
+					p.constants(r)
 				}
 			}
 		}
