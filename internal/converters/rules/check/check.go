@@ -117,9 +117,14 @@ func (c *checker) needlessAbsences(k *binding.Kind) {
 }
 
 // missingVersions reports versions of the CRD that the file lacks: the API server asks for them,
-// too.
+// too. While the file names a version that the CRD does not have, which is reported, that may be
+// the one that is missing.
 func (c *checker) missingVersions(k *binding.Kind) {
-	for _, name := range k.CRD.VersionNames() {
+	names := k.CRD.VersionNames()
+	if k.Hub == nil || slices.ContainsFunc(k.Conversion.Versions, func(v *syntax.Version) bool { return !slices.Contains(names, v.Name) }) {
+		return
+	}
+	for _, name := range names {
 		if name != k.Conversion.Hub && k.Conversion.Version(name) == nil {
 			c.say(k.Conversion.NamePos, "missing-version", "add `- name: "+name+"` to versions, with rules for what differs from the hub",
 				"%s has version %s, which the file does not mention", k.CRD.Name, name)

@@ -107,7 +107,7 @@ func (t *target) report(key string, c *transform.Constant, refusal crdschema.Ref
 		if part = holder(c, refusal.Path); part == nil || !part.Sized {
 			return
 		}
-		if key != computeKey(t.side) {
+		if key != computeKey(t.side) || t.rule.How == binding.Computes {
 			t.warn(part.Pos, "default-lacks-a-field", "give it a value", "%s: %s lacks a field that %s requires, and the API server may refuse it: %s",
 				t.rule.Syntax, key, version, at)
 			break
