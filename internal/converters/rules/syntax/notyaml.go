@@ -23,7 +23,7 @@ func (p *parser) sayNotYAML(err error) {
 		if _, err := fmt.Sscanf(head, "line %d", &y.pos.Line); err == nil {
 			y.text = rest
 		}
-		if strings.HasPrefix(y.text, "did not find expected") {
+		if strings.HasPrefix(y.text, "did not find expected") && !strings.Contains(y.text, "whitespace") {
 			y.pos.Line++ // the YAML parser counts from 0 here, and its scanner from 1
 		}
 	}
@@ -109,7 +109,7 @@ func unquoted(text string) (value string, needed bool) {
 		after := strings.TrimSpace(text[1+end+1:])
 		return value, end >= 0 && after != "" && !strings.ContainsAny(after[:1], ",}]#'")
 	}
-	return value, strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "? ")
+	return value, text[0] == '!' || strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "? ")
 }
 
 // hintOf says what to write in place of a line that is not YAML.
