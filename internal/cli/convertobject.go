@@ -188,8 +188,8 @@ func converted(answer []byte) ([]byte, error) {
 	return decoded.Response.ConvertedObjects[0], nil
 }
 
-// noConverter says that a kind cannot be converted, and which can: its namesakes in other groups, or
-// else all.
+// noConverter says that a kind cannot be converted, and which can: its namesakes in other groups,
+// or else all.
 func (c *offline) noConverter(gk schema.GroupKind) error {
 	if others := c.registry.Namesakes(gk); len(others) > 0 {
 		return fmt.Errorf("no converter for %s, only for %s", gk, strings.Join(others, ", "))

@@ -71,7 +71,8 @@ func TestRefusals(t *testing.T) {
 				"e: {type: object, properties: {f: {type: string}}, not: {required: [f]}}}}",
 			`{"a":[{"b":"x"},{"c":"a"}],"d":99999999999,"e":{"f":"x"}}`,
 			[]crdschema.Refusal{
-				{Path: ".a[1].b", Lacks: true, Reason: "is required"}, {Path: ".a[1].c", Reason: "should match 'x'"},
+				{Path: ".a[1].b", Lacks: true, Reason: "is required"},
+				{Path: ".a[1].c", Reason: "should match 'x'"},
 				{Path: ".d", Reason: "must be of type integer with format int32"},
 				{Path: ".e", Reason: "must not validate the schema (not)"},
 			},

@@ -25,7 +25,7 @@ func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, w
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
 		before := len(c.findings)
-		c.kind(k)
+		c.kind(k) //nolint:contextcheck // what judges constants takes a context that it does not use
 		problem := slices.ContainsFunc(c.findings[before:], finding.Finding.IsError)
 		if k.Refused || k.Doubtful || problem {
 			wrong[k.CRD.Name] = true
