@@ -142,8 +142,7 @@ func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersi
 	kind := c.registry.Lookup(gvk.GroupKind())
 	switch {
 	case kind == nil:
-		err := fmt.Errorf("no converter for this kind, webhookd has %s: %s", c.kinds(), gvk.GroupKind())
-		return nil, hintError{err, hintKind(gvk)}
+		return nil, hintError{c.noConverter(gvk.GroupKind()), hintKind(gvk)}
 	case group != gvk.Group:
 		return nil, fmt.Errorf("group of the object differs from that of --to, which may be the version alone: %s", gvk.GroupKind())
 	case !kind.Has(c.version):
@@ -189,12 +188,15 @@ func converted(answer []byte) ([]byte, error) {
 	return decoded.Response.ConvertedObjects[0], nil
 }
 
-// kinds lists the kinds that can be converted, for errors.
-func (c *offline) kinds() string {
-	kinds := c.registry.Kinds()
-	names := make([]string, 0, len(kinds))
-	for _, kind := range kinds {
+// noConverter says that a kind cannot be converted, and which can: its namesakes in other groups,
+// or else all.
+func (c *offline) noConverter(gk schema.GroupKind) error {
+	if others := c.registry.Namesakes(gk); len(others) > 0 {
+		return fmt.Errorf("no converter for %s, only for %s", gk, strings.Join(others, ", "))
+	}
+	var names []string
+	for _, kind := range c.registry.Kinds() {
 		names = append(names, kind.Name())
 	}
-	return cmp.Or(strings.Join(names, ", "), "none")
+	return fmt.Errorf("no converter for %s, webhookd has %s", gk, cmp.Or(strings.Join(names, ", "), "none"))
 }

@@ -97,7 +97,7 @@ func (s *testSuite) kindOf(c *testCase) *converters.Kind {
 		return kind
 	case s.ruleProblem: // already reported
 	case kind == nil:
-		s.fail("%s: no rules and no converter for this kind, there are %s: %s", f.name, s.converter.kinds(), f.gvk.GroupKind())
+		s.fail("%s: %v", f.name, s.converter.noConverter(f.gvk.GroupKind()))
 	case crd == nil:
 		s.fail("%s: the CRD of this kind is missing: %s", f.name, kind.Name())
 	default:

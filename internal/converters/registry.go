@@ -40,6 +40,17 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 // Lookup returns the kind of a group and kind, or nil if no converter is registered for it.
 func (r *Registry) Lookup(gk schema.GroupKind) *Kind { return r.kinds[gk] }
 
+// Namesakes returns the names of the kinds with the same kind in other groups, in order.
+func (r *Registry) Namesakes(gk schema.GroupKind) []string {
+	var names []string
+	for _, k := range r.Kinds() {
+		if k.Kind == gk.Kind && k.Group != gk.Group {
+			names = append(names, k.Name())
+		}
+	}
+	return names
+}
+
 // Kinds returns the kinds ordered by name. Callers must not change them.
 func (r *Registry) Kinds() []*Kind {
 	return slices.SortedFunc(maps.Values(r.kinds), func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })

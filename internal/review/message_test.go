@@ -128,7 +128,7 @@ func TestMessageWithHostileNames(t *testing.T) {
 		},
 		"long kind": {
 			`{"apiVersion":"example.com/v1beta1","kind":"` + long + `"}`,
-			"objects[0] " + long[:63] + "... v1beta1 -> v1: no converter for this kind",
+			"objects[0] " + long[:63] + "... v1beta1 -> v1: no converter for " + long[:63] + "....example.com, add",
 		},
 		"long version": {
 			`{"apiVersion":"example.com/` + long + `","kind":"Widget"}`,

@@ -17,7 +17,7 @@ func TestObjectsFailed(t *testing.T) {
 	const (
 		noVersion = "object without a version, set it to GROUP/VERSION: .apiVersion"
 		noKind    = "object without a kind, set it: .kind"
-		noKnown   = "no converter for this kind, add rules for it or compile one in: .kind"
+		noKnown   = ".example.com, add rules for it or compile one in: .kind"
 		noGroup   = "group is not that of desiredAPIVersion, send objects of one group: .apiVersion"
 		duplicate = "duplicate name"
 	)
@@ -42,9 +42,9 @@ func TestObjectsFailed(t *testing.T) {
 		"kind of a number":            {head(`"example.com/v1beta1"`, `1`), noKind},
 		"kind absent at that version": {`{"apiVersion":"example.com/v1"}`, noKind},
 
-		"unknown kind":          {head(`"example.com/v1beta1"`, `"Gadget"`), "objects[0] Gadget a v1beta1 -> v1: " + noKnown},
-		"kind in lower case":    {head(`"example.com/v1beta1"`, `"widget"`), noKnown},
-		"kind in the plural":    {head(`"example.com/v1beta1"`, `"widgets"`), noKnown},
+		"unknown kind":          {head(`"example.com/v1beta1"`, `"Gadget"`), "objects[0] Gadget a v1beta1 -> v1: no converter for Gadget" + noKnown},
+		"kind in lower case":    {head(`"example.com/v1beta1"`, `"widget"`), "no converter for widget" + noKnown},
+		"kind in the plural":    {head(`"example.com/v1beta1"`, `"widgets"`), "no converter for widgets" + noKnown},
 		"other group":           {head(`"example.org/v1beta1"`, `"Widget"`), "objects[0] Widget a v1beta1 -> v1: " + noGroup},
 		"no group":              {head(`"v1beta1"`, `"Widget"`), noGroup},
 		"slash":                 {head(`"/"`, `"Widget"`), noGroup},
@@ -73,6 +73,14 @@ func TestObjectsFailed(t *testing.T) {
 			ask(t, newReviewer(t, nothing, review.Hooks{}), request(tt.object)).wantFailed(t, tt.want)
 		})
 	}
+}
+
+// A CRD of another project may have a kind of the same name.
+func TestAKindOfAnotherGroupIsNamed(t *testing.T) {
+	t.Parallel()
+	foreign := strings.NewReplacer("example.com", "acme.io").Replace(string(request(widget(`"metadata":{"name":"a"}`))))
+	ask(t, newReviewer(t, nothing, review.Hooks{}), []byte(foreign)).wantFailed(t,
+		"objects[0] Widget a v1beta1 -> v1: no converter for Widget.acme.io, only for Widget.example.com: .apiVersion")
 }
 
 // Server-side apply sends absent or null metadata; the API server wants an object back.

@@ -272,9 +272,28 @@ func (c *conversion) route(apiVersion, name string, to schema.GroupVersion) (*co
 			Problem: "group is not that of desiredAPIVersion, send objects of one group", Path: ".apiVersion",
 		}
 	}
-	kind := c.registry.Lookup(schema.GroupKind{Group: to.Group, Kind: name})
+	gk := schema.GroupKind{Group: to.Group, Kind: name}
+	kind := c.registry.Lookup(gk)
+	if kind == nil {
+		return nil, unknownPair(), c.noConverter(gk)
+	}
 	pair, err := pairOf(kind, from.Version, to.Version)
 	return kind, pair, err
+}
+
+// noConverter says that the registry has no converter for a kind, and whether it has one for its
+// namesakes in other groups.
+func (c *conversion) noConverter(gk schema.GroupKind) error {
+	const most = 3 // namesakes in a message
+	name := printable(gk.Kind, maxLabel)
+	if gk.Group != "" {
+		name += "." + printable(gk.Group, maxLabel)
+	}
+	if others := c.registry.Namesakes(gk); len(others) > 0 {
+		only := strings.Join(others[:min(most, len(others))], ", ")
+		return &jsondoc.PathError{Problem: "no converter for " + name + ", only for " + only, Path: ".apiVersion"}
+	}
+	return &jsondoc.PathError{Problem: "no converter for " + name + ", add rules for it or compile one in", Path: ".kind"}
 }
 
 // run converts one object and checks that the API server will accept the result. A panic of the
@@ -322,11 +341,6 @@ var errReplaced = errors.New("converter replaced the object it was given, edit t
 
 // pairOf checks that the registry has a converter for the versions.
 func pairOf(kind *converters.Kind, from, to string) (Pair, error) {
-	if kind == nil {
-		return unknownPair(), &jsondoc.PathError{
-			Problem: "no converter for this kind, add rules for it or compile one in", Path: ".kind",
-		}
-	}
 	pair := Pair{Kind: kind.Name(), From: from, To: to}
 	var problems []error
 	check := func(version *string, path string) {

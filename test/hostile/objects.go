@@ -59,7 +59,7 @@ const (
 	withoutVersion = "object without a version, set it to GROUP/VERSION: .apiVersion"
 	otherGroup     = "group is not that of desiredAPIVersion, send objects of one group: .apiVersion"
 	noKind         = "object without a kind, set it: .kind"
-	unknownKind    = "no converter for this kind, add rules for it or compile one in: .kind"
+	unknownKind    = ".example.com, add rules for it or compile one in: .kind"
 	badMetadata    = "is not an object, fix the stored object: .metadata"
 )
 
@@ -85,8 +85,8 @@ func kindsOfObjects() []objectCase {
 		one("kind absent", `{"apiVersion":"`+from+`",`+metadata+`}`, unknown(), "objects[0] default/a v1beta1 -> v1: "+noKind),
 		one("kind null", typed(`"`+from+`"`, `null`), unknown(), noKind),
 		one("kind a list", typed(`"`+from+`"`, `["CronTab"]`), unknown(), noKind),
-		one("kind unknown", typed(`"`+from+`"`, `"Widget"`), unknown(), "objects[0] Widget default/a v1beta1 -> v1: "+unknownKind),
-		one("kind in another case", typed(`"`+from+`"`, `"crontab"`), unknown(), unknownKind),
+		one("kind unknown", typed(`"`+from+`"`, `"Widget"`), unknown(), "objects[0] Widget default/a v1beta1 -> v1: no converter for Widget"+unknownKind),
+		one("kind in another case", typed(`"`+from+`"`, `"crontab"`), unknown(), "no converter for crontab"+unknownKind),
 		one("kind of 10 KiB", typed(`"`+from+`"`, `"`+strings.Repeat("K", 10<<10)+`"`), unknown(),
 			"objects[0] default/a v1beta1 -> v1: longer than 1024 bytes, set it to the kind: .kind"),
 		becomes("kind in escapes", typed(`"`+from+`"`, `"\u0043ronTab"`), typed(`"`+to+`"`, `"\u0043ronTab"`)),
@@ -182,7 +182,7 @@ func lists() []objectCase {
 		}
 		return objects
 	}
-	mixed := failed(upgrade(), "1 of 3 objects cannot be converted: objects[1] Widget default/a v1beta1 -> v1: "+unknownKind).objects(3, 1)
+	mixed := failed(upgrade(), "1 of 3 objects cannot be converted: objects[1] Widget default/a v1beta1 -> v1: no converter for Widget"+unknownKind).objects(3, 1)
 	mixed = mixed.counter(upgrade().objects("failed"), 0).counter(upgrade().objects("converted"), 2).counter(unknown().objects("failed"), 1)
 	none := failed(unknown(), "3 of 3 objects cannot be converted: objects[0]: is null, not an object: .request.objects[0]; "+
 		"objects[1]: is an array, not an object: .request.objects[1]; objects[2]: object without a version").objects(3, 3)

@@ -149,7 +149,7 @@ func failures() []failure {
 		{
 			name: "unknown kind", gk: madeUp("Unknown"), in: at("Unknown", "v1"), to: "v2",
 			want: failed("v1", "Unknown") + "objects[0] Unknown default/a v1 -> v2: " +
-				"no converter for this kind, add rules for it or compile one in: .kind",
+				"no converter for " + madeUp("Unknown").String() + ", add rules for it or compile one in: .kind",
 		},
 		{
 			name: "unknown source version", gk: madeUp("Plain"), in: at("Plain", "v9"), to: "v2",

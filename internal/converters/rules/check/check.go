@@ -25,7 +25,7 @@ func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, w
 	wrong = make(map[string]bool)
 	for _, k := range set.Kinds {
 		before := len(c.findings)
-		c.kind(k)
+		c.kind(k) //nolint:contextcheck // what judges constants takes a context that it does not use
 		problem := slices.ContainsFunc(c.findings[before:], finding.Finding.IsError)
 		if k.Refused || k.Doubtful || problem {
 			wrong[k.CRD.Name] = true
@@ -84,6 +84,7 @@ func (c *checker) kind(k *binding.Kind) {
 			for _, r := range b.Rules {
 				if p.ended() == nil && !r.Syntax.Broken {
 					p.defaults(b, r)
+					p.constants(r)
 				}
 			}
 		}
@@ -126,9 +127,14 @@ func (c *checker) excusesNothing(at *syntax.Text, what string) {
 }
 
 // missingVersions reports versions of the CRD that the file lacks: the API server asks for them,
-// too.
+// too. While the file names a version that the CRD does not have, which is reported, that may be
+// the one that is missing.
 func (c *checker) missingVersions(k *binding.Kind) {
-	for _, name := range k.CRD.VersionNames() {
+	names := k.CRD.VersionNames()
+	if k.Hub == nil || slices.ContainsFunc(k.Conversion.Versions, func(v *syntax.Version) bool { return !slices.Contains(names, v.Name) }) {
+		return
+	}
+	for _, name := range names {
 		if name != k.Conversion.Hub && k.Conversion.Version(name) == nil {
 			c.say(k.Conversion.NamePos, "missing-version", "add `- name: "+name+"` to versions, with rules for what differs from the hub",
 				"%s has version %s, which the file does not mention", k.CRD.Name, name)

@@ -1,10 +1,9 @@
 package check
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"maps"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
@@ -12,6 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
 )
 
 // defaults reports defaults of a rule that do not fit their places.
@@ -22,59 +22,83 @@ func (p *pair) defaults(b *binding.Binding, r *binding.Rule) {
 			if literal == nil {
 				continue
 			}
-			place, node := b.Text(s, e.Segments), e.Place.Node
+			place := b.Text(s, e.Segments)
 			if strings.HasPrefix(place, ".metadata") {
 				p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
 					"%s: labels and annotations have no default: %s", r.Syntax, place)
 				continue
 			}
-			if transform.Admits(node, literal.JSON) {
-				var value any
-				if err := json.Unmarshal(literal.JSON, &value); err != nil {
-					continue // the parser made it: it is JSON
-				}
-				if path := lacking(node, value); path != "" {
-					p.say(literal.Pos, "default-lacks-a-field", "give it a value", "%s: %s requires %s, which the %s of %s does not have",
-						r.Syntax, p.Names[s], place+path, defaultKey(s), place)
-				}
+			if transform.Admits(e.Place.Node, literal.JSON) {
 				continue
 			}
-			hint := fmt.Sprintf("it is %s", node.Kind())
-			if enum := node.Enum(); len(enum) > 0 {
-				hint = "it is one of " + finding.Few(unquoted(enum), maxValues)
-			}
-			p.say(literal.Pos, "default-does-not-fit", hint, "%s: %s does not allow the value of %s: %s",
-				r.Syntax, p.Names[s], defaultKey(s), place)
+			m := misfit{key: defaultKey(s), version: p.Names[s], at: literal.Pos}
+			m.find(e.Place.Node, literal)
+			p.say(m.at, "default-does-not-fit", m.hint, "%s: %s: %s", r.Syntax, m.problem, place+m.path)
 		}
 	}
 }
 
-// lacking returns the path of the first field that a schema requires and a value does not have, or
-// nothing.
-func lacking(n *crdschema.Node, value any) string {
-	field := func(name string) string { return syntax.Segment{Kind: syntax.Field, Name: name}.String() }
-	switch value := value.(type) {
-	case map[string]any:
-		for _, name := range n.Required() {
-			if _, found := value[name]; !found && !hasDefault(n.Property(name)) {
-				return field(name)
-			}
+// A misfit is the first part of a default that its schema does not admit.
+type misfit struct {
+	key, version  string
+	at            syntax.Position
+	path          string // below the default
+	problem, hint string
+}
+
+// find finds the misfit in a literal that a schema does not admit.
+func (m *misfit) find(n *crdschema.Node, l *syntax.Literal) {
+	m.at = l.Pos
+	for i := range l.Members {
+		member := &l.Members[i]
+		below := n.Property(member.Name)
+		switch {
+		case below != nil || n.PreservesUnknown():
+		case n.Kind() == crdschema.Map:
+			below = n.Values()
+		case n.Kind() == crdschema.Object:
+			m.at, m.problem = member.NamePos, m.key+" has a field that "+m.version+" does not have"
+			m.path += syntax.Segment{Kind: syntax.Field, Name: member.Name}.String()
+			m.hint = didyoumean.Hint(member.Name, n.Properties(), "")
+			return
 		}
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			below := n.Property(name)
-			if below == nil {
-				below = n.Values()
-			}
-			if path := lacking(below, value[name]); path != "" {
-				return field(name) + path
-			}
-		}
-	case []any:
-		for i, item := range value {
-			if path := lacking(n.Items(), item); path != "" {
-				return fmt.Sprintf("[%d]%s", i, path)
-			}
+		if !transform.Admits(below, member.JSON) {
+			m.path += syntax.Segment{Kind: syntax.Field, Name: member.Name}.String()
+			m.find(below, &member.Literal)
+			return
 		}
 	}
-	return ""
+	for i := range l.Elements {
+		if element := &l.Elements[i]; !transform.Admits(n.Items(), element.JSON) {
+			m.path += "[" + strconv.Itoa(i) + "]"
+			m.find(n.Items(), element)
+			return
+		}
+	}
+	m.value(n, l)
+}
+
+// value says what is wrong with a literal as a whole.
+func (m *misfit) value(n *crdschema.Node, l *syntax.Literal) {
+	text, is := string(l.JSON), shapeOf(l.JSON)
+	switch enum := n.Enum(); {
+	case text == "null":
+		m.problem = "null is not a value that " + m.version + " allows"
+	case len(enum) > 0 && shapeOf([]byte(enum[0])) == is:
+		m.problem = fmt.Sprintf("%s is not one of the values that the schema allows (%s)", text, finding.Few(enum, maxValues))
+		m.hint = didyoumean.Hint(text, enum, "")
+	case text[0] == '[', text[0] == '{':
+		m.problem = fmt.Sprintf("%s has %s, and %s has %s", m.key, is, m.version, n.Kind())
+	default:
+		m.problem, m.hint = fmt.Sprintf("%s is %s, not %s", text, is, n.Kind()), "write a value of that type"
+		if n.Kind() == crdschema.String {
+			m.hint = "quote it: YAML does not read it as a string"
+		}
+	}
+}
+
+// shapeOf says what a JSON text is, in the words of [crdschema.Kind].
+func shapeOf(text []byte) string {
+	shapes := map[byte]string{'"': "a string", 't': "a boolean", 'f': "a boolean", '[': "a list", '{': "an object"}
+	return cmp.Or(shapes[text[0]], "a number")
 }

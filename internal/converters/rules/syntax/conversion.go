@@ -167,7 +167,7 @@ func (p *parser) checkVersions(c *Conversion) {
 	for _, v := range c.Versions {
 		switch first := firsts[v.Name]; {
 		case v.Name == c.Hub:
-			p.say(v.Pos, "version-is-hub", "version "+v.Name+" is the hub", "remove it: the other versions are related to the hub")
+			p.say(v.Pos, "version-is-hub", "version "+v.Name+" is the hub", "remove it, or correct hub: the other versions are related to it")
 		case first != nil:
 			message := fmt.Sprintf("version %s is listed twice, the first is on line %d", v.Name, first.Pos.Line)
 			p.say(v.Pos, "duplicate-version", message, "put the rules together")

@@ -201,9 +201,10 @@ func (t *Text) Span(from, to int) (start Position, endColumn int) { return t.ori
 
 // A Literal is any JSON value. For a default of named paths, Members has the value of each.
 type Literal struct {
-	Pos     Position
-	JSON    []byte
-	Members []Member // of an object, in the order of the file; nil for any other value
+	Pos      Position
+	JSON     []byte
+	Members  []Member  // of an object, in the order of the file; nil for any other value
+	Elements []Literal // of a list
 }
 
 // Member returns the member of that name, or nil.

@@ -24,7 +24,7 @@ func (p *parser) literal(n *yaml.Node) *Literal {
 			if element == nil {
 				return nil
 			}
-			elements = append(elements, element.JSON)
+			l.Elements, elements = append(l.Elements, *element), append(elements, element.JSON)
 		}
 		l.JSON = fmt.Appendf(nil, "[%s]", bytes.Join(elements, []byte{','}))
 	case yaml.MappingNode:

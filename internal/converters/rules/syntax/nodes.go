@@ -126,6 +126,9 @@ func (p *parser) anyText(n *yaml.Node, what string) *Text {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return nil
+	case n.Style&yaml.TaggedStyle != 0:
+		p.sayTag(n)
+		return nil
 	case n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!str" || n.ShortTag() == "!!timestamp"):
 		return p.textOf(n)
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":

@@ -114,31 +114,6 @@ func (p *parser) sayIn(o origin, from, to int, code, message, hint string) {
 	p.findings = append(p.findings, finding.Finding{Pos: at, EndColumn: end, Code: code, Message: message, Hint: hint})
 }
 
-// sayNotYAML takes the line out of an error of the YAML parser.
-func (p *parser) sayNotYAML(err error) {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	pos := Position{File: p.source.name}
-	if head, rest, ok := strings.Cut(text, ": "); ok {
-		if _, err := fmt.Sscanf(head, "line %d", &pos.Line); err == nil {
-			text = rest
-		}
-		if strings.HasPrefix(text, "did not find expected") {
-			pos.Line++ // the YAML parser counts from 0 here, and its scanner from 1
-		}
-	}
-	hint := ""
-	if pos.Line > 0 && pos.Line <= len(p.source.lines) {
-		line := finding.SplitLines(p.source.text)[pos.Line-1]
-		switch {
-		case strings.ContainsAny(line, "{[") && strings.Contains(line, ": "):
-			hint = "between { and }, put paths and expressions with brackets, braces or commas in quotes"
-		case strings.Contains(line, "\t"):
-			hint = "YAML is indented with spaces, not tabs"
-		}
-	}
-	p.say(pos, "not-yaml", "not YAML: "+strings.ReplaceAll(text, "\n", " "), hint)
-}
-
 // checkYAML reports the parts of YAML that Conversion files may not have. It is false if a document
 // cannot be read at all.
 func (p *parser) checkYAML(n *yaml.Node, depth int) bool {
@@ -155,12 +130,21 @@ func (p *parser) checkYAML(n *yaml.Node, depth int) bool {
 		p.say(p.source.of(n), "yaml-alias", "aliases are not supported", inFull)
 		return true
 	case n.Style&yaml.TaggedStyle != 0:
-		p.say(p.source.of(n), "yaml-tag", "tags are not supported: "+n.Tag, "remove it")
+		p.sayTag(n)
 	}
 	if n.Kind == yaml.MappingNode {
 		p.checkNames(n)
 	}
 	return !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !p.checkYAML(c, depth+1) })
+}
+
+// sayTag reports a tag. Findings with the same position and message become one.
+func (p *parser) sayTag(n *yaml.Node) {
+	hint := "remove it"
+	if !strings.HasPrefix(n.ShortTag(), "!!") {
+		hint = "put an expression that starts with ! in quotes"
+	}
+	p.say(p.source.of(n), "yaml-tag", "tags are not supported: "+n.Tag, hint)
 }
 
 // checkNames reports keys of a mapping that are duplicates, merge keys, or not scalars.

@@ -110,6 +110,8 @@ func ParsePath(text string) (Path, error) {
 		return Path{}, p.fail(0, 0, "the path is empty", "write a field as .name")
 	case text == ".":
 		return Path{}, p.fail(0, 1, "a path names a field, not the whole object", "write a field as .name")
+	case inBraces(text) != "":
+		return Path{}, p.fail(0, len(text), "it is in braces", "drop the braces: write "+hintPath(inBraces(text)))
 	case strings.HasPrefix(text, "$"):
 		return Path{}, p.fail(0, 1, "a path starts with a dot", "leave the $ out")
 	}
@@ -122,6 +124,19 @@ func ParsePath(text string) (Path, error) {
 		path.Segments = append(path.Segments, s)
 	}
 	return path, nil
+}
+
+// inBraces returns the path of a text such as {.spec.x} or ${.spec.x}, as other tools write it, or
+// nothing.
+func inBraces(text string) string {
+	path := strings.TrimPrefix(text, "$")
+	for strings.HasPrefix(path, "{") && strings.HasSuffix(path, "}") {
+		path = path[1 : len(path)-1]
+	}
+	if strings.HasPrefix(path, ".") && strings.HasSuffix(text, "}") && text[0] != '.' {
+		return path
+	}
+	return ""
 }
 
 // quoteKey quotes a key, with a backslash before quotes and backslashes.

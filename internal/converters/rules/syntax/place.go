@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,6 +34,10 @@ func (p *parser) namedPlace(n *yaml.Node, what string) *Place {
 	place := &Place{Pos: p.source.of(n), Named: true}
 	if len(n.Content) == 0 {
 		p.sayAt(n, "empty-place", what+" has no paths", "write one path, or named paths: {name: .path}")
+		return nil
+	}
+	if first := n.Content[0]; strings.HasPrefix(first.Value, ".") && n.Content[1].ShortTag() == "!!null" {
+		p.sayAt(n, "path-in-braces", what+" has a path in braces", "drop the braces: write "+what+": "+hintPath(first.Value))
 		return nil
 	}
 	usable := regexp.MustCompile(variablePattern)

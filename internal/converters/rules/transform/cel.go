@@ -34,8 +34,11 @@ func (c *compiler) newExpression(key string, text *syntax.Text, from *side) *exp
 	}
 	var issues *cel.Issues
 	if e.ast, issues, e.missing = e.env.compile(text.Value); issues.Err() != nil {
-		for _, issue := range issues.Errors() {
-			e.issue(issue)
+		all := issues.Errors()
+		for _, issue := range all {
+			if len(all) == 1 || !strings.Contains(issue.Message, "!error!") { // else it follows from another
+				e.issue(issue)
+			}
 		}
 		return nil
 	}
@@ -94,6 +97,9 @@ func (e *expressionCompiler) issue(issue *cel.Error) {
 	case strings.HasPrefix(message, "undeclared reference to '"):
 		code, hint = "no-such-name", e.nameHint(quoted(message))
 		message, _, _ = strings.Cut(message, " (in container")
+	}
+	if m := noOverload.FindStringSubmatch(message); m != nil {
+		message, hint = e.overloadProblem(issue, m[1], m[2])
 	}
 	e.sayText(e.text, at, at+wordLength(e.text.Value[at:]), code, hint, "%s: %s", e.key, message)
 }

@@ -32,7 +32,7 @@ func (c *compiler) expression(key string, text *syntax.Text, from, to *side) *Wa
 	if e == nil {
 		return failing()
 	}
-	total := e.checkResult(to)
+	total, constants := e.checkResult(to)
 	compiled := e.program()
 	if compiled == nil {
 		return failing()
@@ -41,7 +41,7 @@ func (c *compiler) expression(key string, text *syntax.Text, from, to *side) *Wa
 	if !to.named() {
 		names = nil
 	}
-	return &Way{Total: total, Reads: e.reads(), run: func(call *Call, in, out []Operand) error {
+	return &Way{Total: total, Reads: e.reads(), Constants: constants, run: func(call *Call, in, out []Operand) error {
 		v, err := compiled.eval(call, in)
 		if err != nil {
 			return err

@@ -160,7 +160,8 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			"expression, overload", strs, "{spoke: .spec.a, hub: .spec.b, toHub: 'self + 1', toSpoke: self}",
-			"9:51-52 expression-type: rule 1: toHub: found no matching overload for '_+_' applied to '(string, int)'",
+			"9:51-52 expression-type: rule 1: toHub: + does not take (string, int)" +
+				" (write string(...) around the number, or int(...) around the string)",
 		},
 		{
 			"expression, result",

@@ -4,8 +4,10 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
@@ -19,8 +21,8 @@ type resultChecker struct {
 }
 
 // checkResult reports what does not fit a side. It returns whether the expression always gives a
-// value for every path of the side.
-func (e *expressionCompiler) checkResult(to *side) bool {
+// value for every path of the side, and the constants among its results.
+func (e *expressionCompiler) checkResult(to *side) (total bool, constants []Constant) {
 	r := resultChecker{e, e.ast.NativeRep()}
 	before := len(e.findings)
 	if to.named() {
@@ -28,11 +30,14 @@ func (e *expressionCompiler) checkResult(to *side) bool {
 	} else {
 		r.fits(r.ast.Expr(), to.node(), to.path(0))
 	}
-	return len(e.findings) == before && r.total(r.ast.Expr(), to)
+	if len(e.findings) > before {
+		return false, nil
+	}
+	return r.total(r.ast.Expr(), to), r.constants(to)
 }
 
 // inside returns the expressions whose values an expression may have, as far as its form shows: the
-// branches of a condition, and none for optional.none().
+// branches of a condition, the argument of dyn(), and none for optional.none().
 func inside(e ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind {
 		return []ast.Expr{e}
@@ -40,7 +45,7 @@ func inside(e ast.Expr) []ast.Expr {
 	switch call := e.AsCall(); call.FunctionName() {
 	case operators.Conditional:
 		return append(inside(call.Args()[1]), inside(call.Args()[2])...)
-	case "optional.of":
+	case "optional.of", overloads.TypeConvertDyn:
 		return inside(call.Args()[0])
 	case "optional.none":
 		return nil
@@ -139,18 +144,28 @@ func (r resultChecker) members(e ast.Expr, node *crdschema.Node, path string) {
 
 // sayAt adds a finding about a part of the expression.
 func (r resultChecker) sayAt(e ast.Expr, code, hint, format string, args ...any) {
-	from, to := 0, 0
-	if at, found := r.ast.SourceInfo().GetOffsetRange(e.ID()); found {
+	from, to := r.offsetsOf(e)
+	r.sayText(r.text, from, to, code, hint, r.key+" "+format, args...)
+}
+
+// spanOf returns where a part of the expression is in the file.
+func (r resultChecker) spanOf(e ast.Expr) (start syntax.Position, endColumn int) {
+	return r.text.Span(r.offsetsOf(e))
+}
+
+// offsetsOf returns where a part of the expression starts and ends in its text.
+func (r resultChecker) offsetsOf(e ast.Expr) (from, to int) {
+	if e.ID() == r.ast.Expr().ID() { // CEL would give the position of the operator
+		return 0, wordLength(r.text.Value)
+	}
+	at, found := r.ast.SourceInfo().GetOffsetRange(e.ID())
+	if found {
 		from = offsetOf(r.text.Value, r.ast.SourceInfo().GetStartLocation(e.ID()))
-		to = from
 		if e.Kind() == ast.LiteralKind {
 			to = from + int(at.Stop-at.Start)
 		}
 	}
-	if e.ID() == r.ast.Expr().ID() { // CEL would give the position of the operator
-		from, to = 0, 0
-	}
-	r.sayText(r.text, from, max(to, from+wordLength(r.text.Value[from:])), code, hint, r.key+" "+format, args...)
+	return from, max(to, from+wordLength(r.text.Value[from:]))
 }
 
 // optionalOf returns the type of an optional value, or the type itself.

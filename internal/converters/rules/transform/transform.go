@@ -41,6 +41,8 @@ type Way struct {
 	Total bool
 	// Reads are what Run reads of the object, other than its inputs.
 	Reads []Read
+	// Constants are the results that an expression has in its text.
+	Constants []Constant
 
 	run     func(c *Call, in, out []Operand) error
 	targets []*crdschema.Node // what the outputs are checked against, if anything
