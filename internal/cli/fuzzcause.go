@@ -30,8 +30,9 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k)}
 }
 
-// nearest returns what the rules do at a path of an object of a version, or at the nearest path above
-// it that they name, on the way to another version or to the hub. It returns that version as well.
+// nearest returns what the rules do at a path of an object of a version, or at the nearest path
+// above it that they name, on the way to another version or to the hub. It also returns that
+// version.
 func (c *cause) nearest(version, other, path string) (best check.Atom, to string) {
 	if c.conversion == nil || path == "" {
 		return best, other

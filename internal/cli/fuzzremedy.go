@@ -68,8 +68,8 @@ func (c *cause) defaultRemedy(v *roundtrip.ViolationError) string {
 	return rule + ", or " + schemas
 }
 
-// withDefault returns the rule to add or to change. It returns "" if no rule may stand there: the
-// place is part of what another rule converts as a whole.
+// withDefault returns the rule to add or to change. It returns "" if another rule converts the
+// place as a part of something else.
 func (c *cause) withDefault(atom *check.Atom, d *roundtrip.Default, to string) string {
 	hub := d.Version == c.conversion.Hub
 	key := "defaultInSpoke"
@@ -104,8 +104,8 @@ func (c *cause) withDefault(atom *check.Atom, d *roundtrip.Default, to string) s
 	return fmt.Sprintf("add the rule {spoke: %s, hub: %s, %s: %s}", flowPath(spoke), flowPath(atHub), key, d.Value)
 }
 
-// below returns the rest of a path below a rule's place, in the hub or in the spoke. Rules may go on
-// there only if the rule is a plain pair.
+// below returns the rest of a path below a rule's place, in the hub or in the spoke. More rules may
+// follow there only if the rule is a plain pair.
 func below(r *syntax.Rule, hub bool, path string) (rest string, found bool) {
 	if r == nil || r.Set != "" || r.Spoke == nil || r.Hub == nil || r.Spoke.Named || r.Hub.Named || r.Values != nil || r.HubValues != nil ||
 		cmp.Or(r.Template, r.Codec, r.ToHub, r.ToSpoke, r.Use, r.Go) != nil {

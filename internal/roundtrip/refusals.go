@@ -15,8 +15,8 @@ import (
 
 // A Refusal is one thing that a version's schema has against objects, and how many of them.
 type Refusal struct {
-	// Path is the place in the version, as conversion rules write paths. Reason is the API server's,
-	// in short and without the value.
+	// Path is the place in the version, as conversion rules write paths. Reason is what the API
+	// server says, in short and without the value.
 	Path, Reason string
 	Objects      uint64
 }
@@ -52,8 +52,12 @@ func reasonsOf(v *crdschema.Version, errs field.ErrorList) map[[2]string]bool {
 	return reasons
 }
 
-// checkedNumber matches what the API server says of an integer that its format has no room for.
-var checkedNumber = regexp.MustCompile(`^Checked value (must be .+) in (\S+)$`)
+// Errors without a path have it in their text: that of an integer for which its format has no room,
+// and that of a branch (oneOf, anyOf, allOf, not).
+var (
+	checkedNumber = regexp.MustCompile(`^Checked value (must be .+) in (\S+)$`)
+	wrongBranch   = regexp.MustCompile(`^"([^"]+)" must`)
+)
 
 func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
 	if m := checkedNumber.FindStringSubmatch(err.Detail); m != nil {
@@ -61,6 +65,9 @@ func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
 		return [2]string{path, m[1]}
 	}
 	path, n := schemaPath(v.Root, err.Field)
+	if m := wrongBranch.FindStringSubmatch(err.Detail); m != nil && path == "." {
+		path, n = schemaPath(v.Root, m[1])
+	}
 	return [2]string{path, describe(n, err)}
 }
 
@@ -128,7 +135,7 @@ func schemaPath(n *crdschema.Node, path string) (string, *crdschema.Node) {
 }
 
 // schemaStep takes the first step of a path. Names with dots are not quoted there: the longest name
-// that the schema has is the one, and a key of a map is all of the rest if its values have no parts.
+// that the schema has is the one, and a key of a map is the whole rest if its values have no parts.
 func schemaStep(n *crdschema.Node, path string) (step string, next *crdschema.Node, rest string) {
 	if n.Values().Scalar() {
 		return "{}", n.Values(), ""

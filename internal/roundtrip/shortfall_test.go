@@ -117,6 +117,17 @@ func TestRejectionsNameTheirCauses(t *testing.T) {
 			v2:   `{type: object, required: [mode], properties: {mode: {type: string, default: a}, size: {type: integer}}}`,
 		},
 		{
+			name: "a branch and an integer that its format has no room for",
+			v2: `{type: object, properties: {mode: {type: string}, size: {type: integer, format: int32}},
+				anyOf: [{required: [mode]}, {properties: {size: {maximum: -7}}, required: [size]}]}`,
+			want: []roundtrip.Refusal{
+				{Path: ".spec", Reason: "must validate at least one schema (anyOf)"},
+				{Path: ".spec.mode", Reason: "required value"},
+				{Path: ".spec.size", Reason: "must be of type integer with format int32"},
+				{Path: ".spec.size", Reason: "should be less than or equal to -7"},
+			},
+		},
+		{
 			name: "an enum and a validation rule",
 			v2: `{type: object, properties: {mode: {type: string, enum: [a]}, size: {type: integer,
 				x-kubernetes-validations: [{rule: self != 1, message: one is too lonely}]}}}`,

@@ -53,8 +53,8 @@ type Suite struct {
 	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with
 	// webhookd's names into them (L13).
 	Walks, Forgeries bool
-	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that, but
-	// the API server refuses the next write of such an object.
+	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
+	// but the API server refuses the next write of such an object.
 	Outcomes bool
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
 	// it.
