@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
@@ -57,66 +58,58 @@ func converterRemedy(v *roundtrip.ViolationError) string {
 // defaultRemedy says how the rules can undo a default that only one version has.
 func (c *cause) defaultRemedy(v *roundtrip.ViolationError) string {
 	schemas := fmt.Sprintf("give %s and %s the same default in the CRD", v.Default.Version, v.At)
-	if c.conversion == nil || len(v.Default.Value) > maxBrief {
+	if c.conversion == nil {
 		return schemas
 	}
 	atom, to := c.nearest(v.Default.Version, v.At, v.Default.Path)
-	rule := c.withDefault(&atom, v.Default, to)
-	if rule == "" {
-		return schemas
+	if rule := c.withDefault(&atom, v.Default, to); rule != "" {
+		return rule + ", or " + schemas
 	}
-	return rule + ", or " + schemas
+	return schemas
 }
 
 // withDefault returns the rule to add or to change. It returns "" if another rule converts the
 // place as a part of something else.
 func (c *cause) withDefault(atom *check.Atom, d *roundtrip.Default, to string) string {
 	hub := d.Version == c.conversion.Hub
-	key := "defaultInSpoke"
-	if hub {
-		key = "defaultInHub"
-	}
-	if r := c.ruleOf(atom, d.Version, to); r != nil {
-		place, set := r.Spoke, r.DefaultInSpoke
-		if hub {
-			place, set = r.Hub, r.DefaultInHub
+	r, path := c.ruleOf(atom, d.Version, to), anyElement(d.Path)
+	if r != nil && names(sideOf(r, hub), path) {
+		if r.DefaultFrom != nil {
+			return ""
 		}
-		if name, found := nameOf(place, d.Path); found && set == nil {
-			value := d.Value
-			if place.Named {
-				value = "{" + name + ": " + value + "}"
-			}
-			return fmt.Sprintf("write %s: %s into %s: %s", key, value, r.Pos, r)
-		}
+		return fmt.Sprintf("write defaultFrom: schema into %s: %s", r.Pos, r)
 	}
-	path := anyElement(d.Path)
 	if atom.Path != path || atom.Class != check.Copied && atom.Class != check.Mapped {
 		return ""
 	}
 	spoke, atHub := path, path
-	if r := c.ruleOf(atom, d.Version, to); r != nil || atom.Rule != "" {
+	if r != nil || atom.Rule != "" {
 		below, found := below(r, hub, path)
 		if !found {
 			return ""
 		}
 		spoke, atHub = r.Spoke.Paths[0].Path.Text+below, r.Hub.Paths[0].Path.Text+below
 	}
-	return fmt.Sprintf("add the rule {spoke: %s, hub: %s, %s: %s}", flowPath(spoke), flowPath(atHub), key, d.Value)
+	return fmt.Sprintf("add the rule {spoke: %s, hub: %s, defaultFrom: schema}", syntax.Quoted(spoke), syntax.Quoted(atHub))
+}
+
+// sideOf returns the place of a rule in the hub or in the spoke, nil if it has none.
+func sideOf(r *syntax.Rule, hub bool) *syntax.Place {
+	if hub {
+		return r.Hub
+	}
+	return r.Spoke
 }
 
 // below returns the rest of a path below a rule's place, in the hub or in the spoke. More rules may
-// follow there only if the rule is a plain pair.
+// follow there only if the rule is a pair that leaves the rest to them.
 func below(r *syntax.Rule, hub bool, path string) (rest string, found bool) {
 	if r == nil || r.Set != "" || r.Spoke == nil || r.Hub == nil || r.Spoke.Named || r.Hub.Named || r.Values != nil || r.HubValues != nil ||
-		cmp.Or(r.Template, r.Codec, r.ToHub, r.ToSpoke, r.Use, r.Go) != nil {
+		cmp.Or(r.Template, r.Codec, r.ToHub, r.ToSpoke, r.Go) != nil {
 		return "", false
 	}
-	place := r.Spoke
-	if hub {
-		place = r.Hub
-	}
 	whole, err := syntax.ParsePath(path)
-	from := len(place.Paths[0].Path.Segments)
+	from := len(sideOf(r, hub).Paths[0].Path.Segments)
 	if err != nil || from >= len(whole.Segments) {
 		return "", false
 	}
@@ -131,34 +124,17 @@ func textOf(segments []syntax.Segment) string {
 	return text.String()
 }
 
-// nameOf returns the name of the path of a rule's place that an object's path ends with: paths of
-// rule sets begin further down.
-func nameOf(place *syntax.Place, path string) (name string, found bool) {
-	if place == nil {
-		return "", false
+// names reports whether a path ends with one of a rule's place: paths of rule sets begin further
+// down.
+func names(place *syntax.Place, path string) bool {
+	whole, err := syntax.ParsePath(path)
+	if place == nil || err != nil {
+		return false
 	}
-	whole, err := syntax.ParsePath(anyElement(path))
-	if err != nil {
-		return "", false
-	}
-	for _, p := range place.Paths {
+	return slices.ContainsFunc(place.Paths, func(p syntax.NamedPath) bool {
 		from := len(whole.Segments) - len(p.Path.Segments)
-		if from < 0 {
-			continue
-		}
-		if above(p.Path.Text, textOf(whole.Segments[from:])) {
-			return p.Name, true
-		}
-	}
-	return "", false
-}
-
-// flowPath quotes a path for YAML's {...} form if that is needed.
-func flowPath(path string) string {
-	if strings.ContainsAny(path, `[]{},"'#: `) {
-		return "'" + strings.ReplaceAll(path, "'", "''") + "'"
-	}
-	return path
+		return from >= 0 && above(p.Path.Text, textOf(whole.Segments[from:]))
+	})
 }
 
 // maxBrief bounds values in messages.
