@@ -30,21 +30,17 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k)}
 }
 
-// rule describes what the rules do at the path of a violation, or at the nearest path above it that
-// they name.
-func (c *cause) rule(v *roundtrip.ViolationError) string {
-	if c.conversion == nil || v.Path == "" {
-		return ""
-	}
-	version, other := v.At, v.From
-	if version == other {
-		other = v.To
+// nearest returns what the rules do at a path of an object of a version, or at the nearest path
+// above it that they name, on the way to another version or to the hub. It also returns that
+// version.
+func (c *cause) nearest(version, other, path string) (best check.Atom, to string) {
+	if c.conversion == nil || path == "" {
+		return best, other
 	}
 	if version != c.conversion.Hub {
 		other = c.conversion.Hub
 	}
-	path := anyElement(v.Path)
-	var best check.Atom
+	path = anyElement(path)
 	for _, d := range c.directions {
 		if d.From != version || d.To != other {
 			continue
@@ -55,7 +51,7 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 			}
 		}
 	}
-	return c.describe(&best, version, other)
+	return best, other
 }
 
 // describe says what happens to an atom in the conversion to another version, and where the rule
@@ -63,13 +59,24 @@ func (c *cause) rule(v *roundtrip.ViolationError) string {
 func (c *cause) describe(a *check.Atom, from, to string) string {
 	switch {
 	case a.Path == "":
-		return "none names the place"
+		return "no rule names the place"
 	case a.Rule == "":
-		return fmt.Sprintf("none, %s %s is %s to %s", from, a.Path, a.Class, to)
+		return fmt.Sprintf("no rule, %s %s is %s to %s", from, a.Path, a.Class, to)
 	}
 	text := fmt.Sprintf("%s, %s %s is %s", a.Rule, from, a.Path, a.Class)
 	if a.To != "" {
 		text += fmt.Sprintf(" to %s %s", to, a.To)
+	}
+	if r := c.ruleOf(a, from, to); r != nil {
+		return r.Pos.String() + ": " + text
+	}
+	return text
+}
+
+// ruleOf returns the rule of an atom, nil if it has none or several.
+func (c *cause) ruleOf(a *check.Atom, from, to string) *syntax.Rule {
+	if c.conversion == nil {
+		return nil
 	}
 	spoke := from
 	if from == c.conversion.Hub {
@@ -77,10 +84,10 @@ func (c *cause) describe(a *check.Atom, from, to string) string {
 	}
 	for _, r := range c.rules(spoke) {
 		if r.String() == a.Rule {
-			return r.Pos.String() + ": " + text
+			return r
 		}
 	}
-	return text
+	return nil
 }
 
 func (c *cause) rules(version string) []*syntax.Rule {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os/signal"
 	"strings"
@@ -37,8 +38,13 @@ No version may hide an edit. Every object is also converted with forged annotati
 It tests each kind that has a CRD and either rules or a compiled-in converter. Objects consist of values that the schemas
 allow, and of values that the rules mention, such as the separators of templates.
 
-If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, the object, the steps of
-the walk, what differs, and the rule involved, and exits with 1. The same seed makes the same objects.`,
+If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, what differs, the cause
+(a rule, a default or a missing rule), what to write, the steps of the walk and the object, and exits with 1. The same seed
+makes the same objects.
+
+Notes follow if all laws hold. They say why there are fewer or poorer objects than asked for, by path: patterns and
+validation rules that chance does not meet, or a schema that allows few objects. They also count the valid objects that
+become objects which the other version refuses, by path and cause. Notes do not change the exit code.`,
 		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
   webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crd crds/ -n 20000 --seed 7`,
@@ -156,7 +162,7 @@ func (p *program) fuzzKind(
 	cause := findCause(set, kind.GroupKind)
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
-		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true,
+		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
 		Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
 	}
 	limited := ctx
@@ -173,16 +179,18 @@ func (p *program) fuzzKind(
 	if err != nil && limited.Err() == nil {
 		return false, err
 	}
+	notes := cause.notes(&stats)
 	switch {
 	case stats.Objects > 0:
 	case ctx.Err() == nil && limited.Err() != nil:
 		return false, errors.New("no object was done in time, give it more with --for")
 	case limited.Err() == nil:
-		return false, errors.New("no valid object could be made from the schemas")
+		_, err = io.WriteString(p.stdout, notes)
+		return false, errors.Join(err, errors.New("no valid object could be made from the schemas"))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them, %s, %s and %s (seed %d)\n", kind.Name(),
+	_, err = fmt.Fprintf(p.stdout, "%s: all laws hold on %s, %s of them, %s, %s and %s (seed %d)\n%s", kind.Name(),
 		count(stats.Objects, "object"), count(stats.Fragments, "fragment"), count(stats.Edits, "edit"), count(stats.Walks, "walk"),
-		count(stats.Forgeries, "forged object"), o.seed)
+		count(stats.Forgeries, "forged object"), o.seed, notes)
 	if ctx.Err() != nil {
 		return false, errors.Join(err, errors.New("interrupted"))
 	}

@@ -28,8 +28,12 @@ func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause
 			fmt.Fprintf(&out, "steps: %s\n", steps)
 		}
 	}
-	if rule := c.rule(v); rule != "" {
-		fmt.Fprintf(&out, "rule: %s\n", rule)
+	why, remedy := c.explain(v)
+	if why != "" {
+		fmt.Fprintf(&out, "cause: %s\n", why)
+	}
+	if remedy != "" {
+		fmt.Fprintf(&out, "remedy: %s\n", remedy)
 	}
 	if v.Walk != nil {
 		out.WriteString("walk:\n")

@@ -73,7 +73,8 @@ differs: .spec.steps[3].image
   should be: "x"
   is:        absent
 steps: there {"a":1}
-rule: rules.yaml:9:7: rule 1, v1beta1 .spec.steps[].image is mapped to v1 .spec.steps[].picture
+cause: rules.yaml:9:7: rule 1, v1beta1 .spec.steps[].image is mapped to v1 .spec.steps[].picture
+remedy: rules alone cannot break a law: report this output, the rules and the CRD as a bug of webhookd
 walk:
   create at v1beta1, stored at v1
   store at v1beta1

@@ -21,6 +21,7 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 	}
 	for _, to := range s.others(t.version) {
 		there := t.there[to]
+		s.outcome(t, to, there)
 		if v := cmp.Or(s.edits(ctx, r, there, to, t.version), s.grown(ctx, object, to), s.forgeries(ctx, r, there, to, t.version)); v != nil {
 			return v
 		}

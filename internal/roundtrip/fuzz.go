@@ -18,6 +18,10 @@ type Stats struct {
 	Walks, Forgeries uint64
 	// Dropped is the number of objects that were made and not used, because they are invalid.
 	Dropped uint64
+	// Shortfalls are the versions with fewer objects than Fuzz was asked for, and Rejections the
+	// directions in which valid objects become invalid ones. Only Fuzz returns them.
+	Shortfalls []Shortfall
+	Rejections []Rejection
 }
 
 // count changes the statistics.
@@ -53,12 +57,13 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	}
 	found, at := b.run(ctx, count)
 	stats := b.counted()
-	switch {
-	case found != nil:
+	if found != nil {
 		found = b.shrink(context.WithoutCancel(ctx), found)
 		found.Index = at
 		return stats, found
-	case count > 0:
+	}
+	stats.Shortfalls, stats.Rejections = b.shortfalls(), b.rejections()
+	if count > 0 {
 		return stats, ctx.Err()
 	}
 	return stats, nil
@@ -94,7 +99,7 @@ func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, a
 // one, so that what is simpler comes first.
 func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 	for _, version := range s.versions {
-		object := s.generators[version].Object(s.Seed, index)
+		object := s.produce(version, index)
 		if object == nil {
 			continue
 		}
@@ -141,7 +146,7 @@ func (s *suite) fragment(ctx context.Context, r *rand.Rand, object []byte) *Viol
 func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string) error, error) {
 	b, err := s.prepare()
 	return func(ctx context.Context, version, object, edits string) error {
-		made := b.generators[version].make(chosenBy(object))
+		made, _ := b.generators[version].make(chosenBy(object))
 		if made == nil {
 			return nil
 		}

@@ -34,13 +34,21 @@ func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
 // Object returns the object of a seed and an index, always the same. It tries five times, and
 // returns nil if none of the objects is valid.
 func (g *Generator) Object(seed, index uint64) []byte {
+	object, _ := g.object(seed, index)
+	return object
+}
+
+// object also returns what happened to the object, or to the last try.
+func (g *Generator) object(seed, index uint64) ([]byte, making) {
+	var m making
 	for try := range uint64(5) {
-		if obj := g.make(randomBy(seed^hash(g.version.Name)+try<<56, index)); obj != nil {
-			return obj
+		var obj []byte
+		if obj, m = g.make(randomBy(seed^hash(g.version.Name)+try<<56, index)); obj != nil {
+			return obj, m
 		}
 		g.dropped.Add(1)
 	}
-	return nil
+	return nil, m
 }
 
 // Dropped returns how many objects were made and dropped because they were invalid. If there are
@@ -48,33 +56,31 @@ func (g *Generator) Object(seed, index uint64) []byte {
 func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
 // make returns an object, or nil if it is invalid.
-func (g *Generator) make(r *rand.Rand) []byte {
+func (g *Generator) make(r *rand.Rand) ([]byte, making) {
 	m := newMaker(g, r)
 	l := limitsOf(r, g.version.Root, nil)
 	obj := decoded(encode(m.object(g.version.Root, &l)))
+	made := making{removed: map[[2]string]bool{}}
+	reasons := map[string][2]string{} // by what was removed
 	for range 5 {
-		g.version.Prune(obj)
-		g.version.Default(obj)
-		errs := g.version.Validate(obj)
-		if len(errs) == 0 {
-			if r.IntN(2) == 0 {
-				return must(json.Marshal(obj)) // with HTML's characters escaped, as the API server does
-			}
-			return encode(obj)
+		if !made.repair(g.version, obj, reasons) {
+			continue
 		}
-		for _, err := range errs {
-			removePath(obj, err.Field)
+		made.content = hash(string(encode(withoutIdentity(obj))))
+		if r.IntN(2) == 0 {
+			return must(json.Marshal(obj)), made // with HTML's characters escaped, as the API server does
 		}
+		return encode(obj), made
 	}
-	return nil
+	return nil, made
 }
 
 // removePath removes from an object what a path of the API server's messages leads to
-// (a.b[0].c[key]) or, if that is not there, the nearest thing around it that is. The messages do
-// not quote names with dots: the longest match is the one.
-func removePath(object any, path string) {
-	plain := strings.NewReplacer("[", ".", "]", "")
-	path = plain.Replace(path)
+// (a.b[0].c[key]) or, if that is not there, the nearest thing around it that is. It returns the
+// plain path of what it removed, "" if that is nothing. The messages do not quote names with dots:
+// the longest match is the one.
+func removePath(object any, path string) string {
+	path = plainPath(path)
 	var found part
 	longest := ""
 	for _, p := range parts(object) {
@@ -82,7 +88,7 @@ func removePath(object any, path string) {
 		for _, step := range p.path {
 			fmt.Fprintf(&spelled, ".%v", step)
 		}
-		text := plain.Replace(spelled.String()[1:])
+		text := plainPath(spelled.String()[1:])
 		if (text == path || strings.HasPrefix(path, text+".")) && len(text) >= len(longest) {
 			found, longest = p, text
 		}
@@ -90,4 +96,8 @@ func removePath(object any, path string) {
 	if found.remove != nil {
 		found.remove()
 	}
+	return longest
 }
+
+// plainPath returns a path of the API server's messages without brackets.
+func plainPath(path string) string { return strings.NewReplacer("[", ".", "]", "").Replace(path) }

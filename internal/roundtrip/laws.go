@@ -22,9 +22,15 @@ func (t *subject) identity() *ViolationError {
 // returns is L1, and L2 for an object that keeps something.
 func (t *subject) returns(to string, there []byte) *ViolationError {
 	// A default that only this version has is kept on the way back.
-	filled := !equal(t.state, tidy(t.read(t.object)))
-	if v := t.returnsFrom(to, there, "there", t.keeps || filled); v != nil || !t.Stored || t.class != whole || t.foreign {
+	v := t.returnsFrom(to, there, "there", t.keeps || len(t.filled) > 0)
+	if v != nil || t.class == wild {
 		return v
+	}
+	if len(t.filled) > 0 {
+		return t.returnsDefaulted(to)
+	}
+	if !t.Stored || t.class != whole || t.foreign {
+		return nil
 	}
 	// The API server also changes the spelling of numbers: 1.0 is 1.
 	stored := encode(t.view(to, there))
@@ -48,7 +54,7 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	if keeps {
 		clean = visible
 	}
-	diff := t.compare(t.state, clean(t.view(t.version, back)), t.version, to)
+	diff := t.compare(t.state, clean(t.refill(t.view(t.version, back))), t.version, to)
 	law := lawRoundTrip
 	switch {
 	case diff.path == "":
@@ -82,7 +88,7 @@ func (s *suite) undropped(object map[string]any, version string, by ...string) m
 			removeAll(object, path)
 		}
 	}
-	return object
+	return tidy(object) // perhaps the last annotation has gone
 }
 
 // metadata is invariant I4.

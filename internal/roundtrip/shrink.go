@@ -38,6 +38,7 @@ func (s *suite) shrink(ctx context.Context, found *ViolationError) *ViolationErr
 		})
 		return found
 	}
+	defer func() { s.blame(ctx, found) }()
 	was, v := s.subject(ctx, found.Object)
 	if v != nil {
 		return found

@@ -41,6 +41,8 @@ type subject struct {
 	foreign bool
 	// state is what the API server would make of the object, without kept values.
 	state map[string]any
+	// filled are the places that the defaults of its version filled in there.
+	filled [][]any
 	// there is what the object was converted to, by version.
 	there map[string][]byte
 }
@@ -63,7 +65,9 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 		if !equal(t.state, source) {
 			t.class = wild
 		}
+		pruned := copied(t.state)
 		schema.Default(t.state)
+		t.filled = added(pruned, t.state, nil, nil)
 		if t.refused || overwritten(source, t.state) {
 			t.class = wild
 		}

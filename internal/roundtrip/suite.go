@@ -53,6 +53,9 @@ type Suite struct {
 	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with
 	// webhookd's names into them (L13).
 	Walks, Forgeries bool
+	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
+	// but the API server refuses the next write of such an object.
+	Outcomes bool
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
 	// it.
 	Next *Generation
@@ -102,8 +105,10 @@ type suite struct {
 	documents  sync.Pool // of *jsondoc.Document: new ones would be half of the garbage
 	next       *suite
 
-	lock  sync.Mutex
-	stats Stats
+	lock     sync.Mutex
+	stats    Stats
+	produced map[string]*production
+	rejected map[direction]*rejected
 }
 
 type direction struct{ from, to string }
@@ -112,6 +117,7 @@ func (s Suite) prepare() (*suite, error) {
 	b := &suite{
 		Suite: s, versions: s.Kind.Versions,
 		generators: map[string]*Generator{}, pools: map[string][]map[string]any{}, drops: map[direction][][]syntax.Segment{},
+		produced: map[string]*production{}, rejected: map[direction]*rejected{},
 	}
 	if s.CRD != nil {
 		b.versions = slices.DeleteFunc(slices.Clone(b.versions), func(v string) bool { return s.CRD.Version(v) == nil })
@@ -128,7 +134,11 @@ func (s Suite) prepare() (*suite, error) {
 		g, err := NewGenerator(v, s.Hints[version])
 		problems = append(problems, err)
 		b.generators[version] = g
+		b.produced[version] = &production{different: map[uint64]bool{}, causes: refusals{}, removed: refusals{}}
 		for index := range uint64(poolSize) {
+			if index == poolSize/4 && len(b.pools[version]) == 0 {
+				break // chance does not meet the schema
+			}
 			if obj := g.Object(^s.Seed, index); obj != nil {
 				b.pools[version] = append(b.pools[version], b.view(version, obj))
 			}

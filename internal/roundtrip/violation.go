@@ -15,6 +15,8 @@ type ViolationError struct {
 	// Path is the first place that differs, in the version At. Was and Is are the JSON texts of
 	// what should be there and what is, "" if absent. All of them are empty if nothing is compared.
 	Path, At, Was, Is string
+	// Default is the default that breaks the law, nil if none does alone.
+	Default *Default
 	// Object is the object, made as small as the violation allows. Walk is what happens to it, nil
 	// if it is only converted.
 	Object []byte
