@@ -47,7 +47,7 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 			continue // a kind with rules has a CRD
 		}
 		rules, schemas := conversions[crd.Name], crds[crd.Name]
-		whole := append(rules[:], schemas[:]...)
+		whole := slices.Concat(rules[:], schemas[:])
 		for _, name := range s.sharedBy(crd.Name) {
 			of := shared[name]
 			whole = append(whole, of[:]...)

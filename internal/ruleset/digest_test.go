@@ -64,8 +64,9 @@ func TestDigestOfSharedRules(t *testing.T) {
 	t.Parallel()
 	digests := func(shared string) map[string]digest {
 		t.Helper()
-		rules := []File{{Name: "shared.yaml", Text: []byte(shared)}}
-		var crds []File
+		const kinds = 2
+		rules, crds := make([]File, 0, kinds+1), make([]File, 0, kinds)
+		rules = append(rules, File{Name: "shared.yaml", Text: []byte(shared)})
 		for kind, text := range map[string]string{
 			"Widget": rulesettest.SharingConversion("Widget"), "Gadget": rulesettest.Conversion("Gadget", "width"),
 		} {

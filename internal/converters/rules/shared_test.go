@@ -52,7 +52,8 @@ ruleSets:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sources := []rules.Source{{Name: "shared.yaml", Text: []byte(tt.shared)}}
+			sources := make([]rules.Source, 0, 3)
+			sources = append(sources, rules.Source{Name: "shared.yaml", Text: []byte(tt.shared)})
 			var crds []*crdschema.CRD
 			for kind, p := range map[string]pair{"first": first, "second": second} {
 				replace := func(text []byte) []byte {
@@ -67,7 +68,7 @@ ruleSets:
 			}
 			set, findings := rules.Load(t.Context(), sources, crds, rules.Options{})
 			checked, wrong := check.Check(t.Context(), set.Bound())
-			var usable, sound []string
+			usable, sound := make([]string, 0, 2), make([]string, 0, 2)
 			for _, kind := range set.Kinds() {
 				usable = append(usable, kind.Kind)
 				if !wrong[kind.Kind+"s.example.com"] {

@@ -165,13 +165,14 @@ func (c *collector) kind(conversion *syntax.Conversion, crd *crdschema.CRD) *Kin
 		return k
 	}
 	for _, v := range crd.Versions {
-		if v != k.Hub {
-			found, warned := len(c.set.Findings), len(c.set.Warnings)
-			s := c.spoke(conversion, v, k.Hub)
-			k.Attribute(s, c.set.Findings[found:])
-			k.Attribute(s, c.set.Warnings[warned:])
-			k.Spokes = append(k.Spokes, s)
+		if v == k.Hub {
+			continue
 		}
+		found, warned := len(c.set.Findings), len(c.set.Warnings)
+		s := c.spoke(conversion, v, k.Hub)
+		k.Attribute(s, c.set.Findings[found:])
+		k.Attribute(s, c.set.Warnings[warned:])
+		k.Spokes = append(k.Spokes, s)
 	}
 	k.Refused = conversion.Doubtful || len(c.set.Findings) > findings
 	k.Doubtful = conversion.Wrong || len(c.set.Warnings) > warnings || c.twice[crd.Name]

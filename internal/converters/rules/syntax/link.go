@@ -135,8 +135,8 @@ func (c *Conversion) Shared() []*RuleSet {
 	for _, rules := range c.ownLists() {
 		add(rules)
 	}
-	for i := 0; i < len(shared); i++ {
-		add(shared[i].Rules)
+	for next := 0; next != len(shared); next++ {
+		add(shared[next].Rules)
 	}
 	slices.SortFunc(shared, func(a, b *RuleSet) int { return strings.Compare(a.Name, b.Name) })
 	return shared

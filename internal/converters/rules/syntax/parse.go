@@ -56,6 +56,20 @@ func Parse(name string, text []byte) (*File, []finding.Finding) {
 	return file, finding.Sort(p.findings)
 }
 
+func isEmpty(doc *yaml.Node) bool {
+	if len(doc.Content) == 0 {
+		return true
+	}
+	root := doc.Content[0]
+	return root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null" && root.Style&yaml.TaggedStyle == 0
+}
+
+// A parser collects findings while it reads one file.
+type parser struct {
+	source   *source
+	findings []finding.Finding
+}
+
 // document reads one document, whose YAML has the findings from index before on.
 func (p *parser) document(file *File, root *yaml.Node, before int) {
 	kind := ""
@@ -77,20 +91,6 @@ func (p *parser) document(file *File, root *yaml.Node, before int) {
 // doubtful reports whether a finding from an index on is about more than the form of a text.
 func (p *parser) doubtful(before int) bool {
 	return slices.ContainsFunc(p.findings[before:], func(f finding.Finding) bool { return f.Code != "yaml-anchor" })
-}
-
-func isEmpty(doc *yaml.Node) bool {
-	if len(doc.Content) == 0 {
-		return true
-	}
-	root := doc.Content[0]
-	return root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null" && root.Style&yaml.TaggedStyle == 0
-}
-
-// A parser collects findings while it reads one file.
-type parser struct {
-	source   *source
-	findings []finding.Finding
 }
 
 func (p *parser) say(pos Position, code, message, hint string) {
