@@ -26,6 +26,11 @@ func Against(old, now *binding.Set) []finding.Finding {
 		case n != nil && !n.Refused:
 			c := &comparison{old: k, now: n}
 			c.compare()
+			for i, note := range c.notes {
+				if !k.Conversion.Has(note.Pos) && !n.Conversion.Has(note.Pos) {
+					c.notes[i].For = []string{k.CRD.Name} // it is about a shared rule
+				}
+			}
 			notes = append(notes, c.notes...)
 		case n == nil && len(now.Findings) == 0:
 			notes = append(notes, finding.Finding{
