@@ -82,9 +82,12 @@ const maxReason = 120
 // placeOf matches the object's path at the start of what the API server's validation says.
 var placeOf = regexp.MustCompile(`^("[^"]*"|\S*) (in body )?(must|should|can't|shouldn't)`)
 
+// quotedValue matches the value at the end of what the API server says of one of another type.
+var quotedValue = regexp.MustCompile(`(?s)^(must be of type \S+): ".*"$`)
+
 // describe returns an error of the API server without the value and the path.
 func describe(n *crdschema.Node, err *field.Error) string {
-	text := placeOf.ReplaceAllString(err.Detail, "$3")
+	text := quotedValue.ReplaceAllString(placeOf.ReplaceAllString(err.Detail, "$3"), "$1")
 	switch {
 	case brokenRule(n, err) != "":
 		text = "validation rule: " + brokenRule(n, err)

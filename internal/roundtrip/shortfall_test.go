@@ -128,6 +128,11 @@ func TestRejectionsNameTheirCauses(t *testing.T) {
 			},
 		},
 		{
+			name: "a format",
+			v2:   `{type: object, properties: {mode: {type: string, format: byte}, size: {type: integer}}}`,
+			want: []roundtrip.Refusal{{Path: ".spec.mode", Reason: "must be of type byte"}},
+		},
+		{
 			name: "an enum and a validation rule",
 			v2: `{type: object, properties: {mode: {type: string, enum: [a]}, size: {type: integer,
 				x-kubernetes-validations: [{rule: self != 1, message: one is too lonely}]}}}`,
