@@ -53,12 +53,6 @@ func ReadError(err error) []finding.Finding {
 	return findings
 }
 
-// warn adds a warning.
-func (c *checker) warn(pos finding.Position, code, hint, format string, args ...any) {
-	c.say(pos, code, hint, format, args...)
-	c.findings[len(c.findings)-1].Severity = finding.Warning
-}
-
 type checker struct {
 	findings []finding.Finding
 	excused  map[*syntax.Text]bool // texts of mayBeAbsent that have an effect
@@ -67,6 +61,12 @@ type checker struct {
 
 func (c *checker) say(pos finding.Position, code, hint, format string, args ...any) {
 	c.findings = append(c.findings, finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// warn adds a warning.
+func (c *checker) warn(pos finding.Position, code, hint, format string, args ...any) {
+	c.say(pos, code, hint, format, args...)
+	c.findings[len(c.findings)-1].Severity = finding.Warning
 }
 
 // kind checks one Conversion.

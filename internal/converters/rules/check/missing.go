@@ -107,7 +107,7 @@ func (q *requirer) sayMissing(m *missing) {
 			text += ": " + m.remedy
 		}
 	}
-	q.checker.warn(pos, m.code, q.hint(m), "%s", text)
+	q.warn(pos, m.code, q.hint(m), "%s", text)
 }
 
 func (m *missing) subject() string {
@@ -157,7 +157,7 @@ func (q *requirer) hint(m *missing) string {
 	}
 	allow = fmt.Sprintf("if %s may stay absent: %s", m.subject(), allow)
 	if m.src != "" {
-		return fmt.Sprintf("to make no such object: `%s: has(object%s)`; to fill it: `%s`; %s", guardKey(q.dst), m.src, defaultKey(q.dst), allow)
+		return "to make no such object: `" + guardKey(q.dst) + ": has(object" + m.src + ")`; to fill it: " + q.defaultKey() + "; " + allow
 	}
 	return allow
 }
