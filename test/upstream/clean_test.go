@@ -26,8 +26,9 @@ func (k *kind) comparable(t *testing.T, v *crdschema.Version, text []byte) any {
 		}
 	}
 	v.Prune(object)
+	clean(object, k.source.Zero) // an object that a Go type adds would get defaults
 	v.Default(object)
-	return clean(byKey("", object, k.source.Keyed))
+	return clean(byKey("", object, k.source.Keyed), k.source.Zero)
 }
 
 // byKey replaces each list whose order says nothing by an object with a member for each element,
@@ -67,13 +68,13 @@ func (k *kind) keepsValues(annotation string) bool {
 		strings.HasPrefix(annotation, "status.conversion.webhookd.io/") || slices.Contains(k.source.Annotations, annotation)
 }
 
-// clean removes members without content, at any depth. It returns nil for a value without content.
-// Elements stay, so that the others keep their index.
-func clean(value any) any {
+// clean removes members without content, at any depth. It returns nil for a value without content,
+// such as one of the texts. Elements stay, so that the others keep their index.
+func clean(value any, zero []string) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, member := range value {
-			if member = clean(member); member == nil {
+			if member = clean(member, zero); member == nil {
 				delete(value, name)
 			} else {
 				value[name] = member
@@ -84,13 +85,13 @@ func clean(value any) any {
 		}
 	case []any:
 		for i, element := range value {
-			value[i] = clean(element)
+			value[i] = clean(element, zero)
 		}
 		if len(value) == 0 {
 			return nil
 		}
 	case string:
-		if value == "" {
+		if value == "" || slices.Contains(zero, value) {
 			return nil
 		}
 	case int64:

@@ -73,6 +73,9 @@ func respelt(upstream, ours any) bool {
 	if !ok {
 		return false
 	}
+	if ours == nil { // the zero that clean has removed
+		return canonical == "0"
+	}
 	text := fmt.Sprint(ours)
 	if number, ok := ours.(float64); ok {
 		text = strconv.FormatFloat(number, 'f', -1, 64)
@@ -105,6 +108,7 @@ func TestUnlike(t *testing.T) {
 		"an empty element more": {[]any{"x"}, []any{"x", nil}, []string{"[]"}},
 		"a canonical quantity":  {"500m", "0.5", nil},
 		"a number as quantity":  {"500m", 0.5, nil},
+		"a quantity of zero":    {"0", nil, nil},
 		"another version":       {"1.1", "1.10", []string{""}},
 		"ours is canonical":     {"0.5", "500m", []string{""}},
 		"a canonical time":      {"2026-01-01T00:00:00Z", "2026-01-01T01:00:00.000+01:00", nil},
@@ -136,10 +140,10 @@ func TestByKey(t *testing.T) {
 func TestClean(t *testing.T) {
 	t.Parallel()
 	got := clean(map[string]any{
-		"text": "", "number": int64(0), "float": float64(0), "flag": false, "null": nil, "list": []any{},
+		"text": "", "version": "0.0.0", "number": int64(0), "float": float64(0), "flag": false, "null": nil, "list": []any{},
 		"object": map[string]any{"deep": map[string]any{"text": ""}},
 		"kept":   []any{"", map[string]any{"text": ""}, "x"}, "one": int64(1), "yes": true,
-	})
+	}, []string{"0.0.0"})
 	want := map[string]any{"kept": []any{nil, nil, "x"}, "one": int64(1), "yes": true}
 	if diff := cmp.Diff(any(want), got); diff != "" {
 		t.Errorf("cleaned (-want +got):\n%s", diff)

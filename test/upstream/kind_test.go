@@ -41,6 +41,8 @@ type source struct {
 
 	// Annotations are those in which the project itself keeps what a version cannot say.
 	Annotations []string
+	// Zero are texts that the project's Go types write where there is none.
+	Zero []string
 	// Keyed are lists whose order says nothing, by path, with the field that identifies an element.
 	Keyed map[string]string
 	// Cut says which parts of the schemas are left out.
