@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// unlike returns the paths of the leaves where two clean values differ, each once. An element is [].
+// unlike returns the paths of the leaves where two clean values differ, each once. An element of a
+// list is [].
 func unlike(path string, upstream, ours any) []string {
 	found := map[string]bool{}
 	collect(path, upstream, ours, found)
