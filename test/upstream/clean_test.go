@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -26,9 +27,27 @@ func (k *kind) comparable(t *testing.T, v *crdschema.Version, text []byte) any {
 		}
 	}
 	v.Prune(object)
-	clean(object, k.source.Zero) // an object that a Go type adds would get defaults
+	dropHollow(object, k.source.Zero)
 	v.Default(object)
 	return clean(byKey("", object, k.source.Keyed), k.source.Zero)
+}
+
+// dropHollow removes objects without content, at any depth, so that they get no defaults.
+func dropHollow(value any, zero []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(value, func(_ string, member any) bool {
+			_, object := member.(map[string]any)
+			return object && clean(runtime.DeepCopyJSONValue(member), zero) == nil
+		})
+		for _, member := range value {
+			dropHollow(member, zero)
+		}
+	case []any:
+		for _, element := range value {
+			dropHollow(element, zero)
+		}
+	}
 }
 
 // byKey replaces each list whose order says nothing by an object with a member for each element,

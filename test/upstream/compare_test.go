@@ -124,6 +124,22 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
+func TestDropHollow(t *testing.T) {
+	t.Parallel()
+	got := map[string]any{
+		"hollow": map[string]any{"deep": map[string]any{"text": ""}}, "text": "",
+		"list": []any{map[string]any{"hollow": map[string]any{}, "flag": false}},
+		"kept": map[string]any{"zero": int64(0), "one": int64(1), "hollow": map[string]any{}},
+	}
+	dropHollow(got, nil)
+	want := map[string]any{
+		"text": "", "list": []any{map[string]any{"flag": false}}, "kept": map[string]any{"zero": int64(0), "one": int64(1)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("without hollow objects (-want +got):\n%s", diff)
+	}
+}
+
 func TestByKey(t *testing.T) {
 	t.Parallel()
 	list := func() []any {
