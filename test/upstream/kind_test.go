@@ -27,6 +27,7 @@ type kind struct {
 	differences []*difference
 
 	rules      []byte
+	shared     []byte
 	conversion *syntax.Conversion
 	findings   []finding.Finding
 	converter  *converters.Kind // nil if the rules cannot be used
@@ -45,6 +46,8 @@ type source struct {
 	Zero []string
 	// Keyed are lists whose order says nothing, by path, with the field that identifies an element.
 	Keyed map[string]string
+	// Shared is the file of rule sets in the folder above, which kinds of one project share, or empty.
+	Shared string
 	// Cut says which parts of the schemas are left out.
 	Cut string
 }
@@ -68,6 +71,9 @@ func readKind(t *testing.T, dir string) *kind {
 	t.Helper()
 	k := &kind{name: filepath.Base(dir), rules: readFile(t, dir, "rules.yaml")}
 	readYAML(t, dir, "source.yaml", &k.source)
+	if k.source.Shared != "" {
+		k.shared = readFile(t, filepath.Dir(dir), k.source.Shared)
+	}
 	readYAML(t, dir, "differences.yaml", &k.differences)
 	lines := bufio.NewScanner(bytes.NewReader(readFile(t, dir, "pairs.jsonl")))
 	lines.Buffer(nil, 1<<20)
@@ -87,8 +93,11 @@ func readKind(t *testing.T, dir string) *kind {
 
 func (k *kind) load(t *testing.T, crd []byte) {
 	t.Helper()
-	set, err := ruleset.Compiled{}.Load(t.Context(),
-		[]ruleset.File{{Name: "rules.yaml", Text: k.rules}}, []ruleset.File{{Name: "crd.yaml", Text: crd}})
+	rules := []ruleset.File{{Name: "rules.yaml", Text: k.rules}}
+	if k.shared != nil {
+		rules = append(rules, ruleset.File{Name: k.source.Shared, Text: k.shared})
+	}
+	set, err := ruleset.Compiled{}.Load(t.Context(), rules, []ruleset.File{{Name: "crd.yaml", Text: crd}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,9 +67,9 @@ func (k *kind) row(t *testing.T) string {
 	}
 	errors := len(finding.Worst(k.findings, finding.Error))
 	warnings := len(finding.Worst(k.findings, finding.Warning)) - errors
-	return fmt.Sprintf("| [%s](../../test/upstream/kinds/%s/rules.yaml) | [%s](%s) %s, %s | %s | %d | %d | %d | %d | %d | %d | %d |\n",
+	return fmt.Sprintf("| [%s](../../test/upstream/kinds/%s/rules.yaml) | [%s](%s) %s, %s | %s | %s | %d | %d | %d | %d | %d | %d |\n",
 		k.source.Kind, k.name, k.source.Project, k.source.Repository, k.source.Version, k.source.License,
-		strings.Join(k.crd.VersionNames(), ", "), lines(k.rules), expressions(k.conversion),
+		strings.Join(k.crd.VersionNames(), ", "), k.lines(), k.expressions(),
 		errors, warnings, len(k.findings)-errors-warnings, same, len(k.pairs)-same)
 }
 
@@ -82,13 +84,26 @@ func lines(text []byte) int {
 	return n
 }
 
-// expressions counts what the rules compute by toHub and toSpoke.
-func expressions(c *syntax.Conversion) int {
+// lines says how long the rules are, with those that they share.
+func (k *kind) lines() string {
+	if k.shared == nil {
+		return strconv.Itoa(lines(k.rules))
+	}
+	return fmt.Sprintf("%d, %d shared", lines(k.rules), lines(k.shared))
+}
+
+// expressions counts what the rules compute by toHub and toSpoke, also in rule sets that they share.
+func (k *kind) expressions() int {
+	sets := slices.Clone(k.conversion.RuleSets)
+	file, _ := syntax.Parse(k.source.Shared, k.shared)
+	for _, shared := range file.RuleSets {
+		sets = append(sets, shared.Sets...)
+	}
 	var rules []*syntax.Rule
-	for _, set := range c.RuleSets {
+	for _, set := range sets {
 		rules = append(rules, set.Rules...)
 	}
-	for _, v := range c.Versions {
+	for _, v := range k.conversion.Versions {
 		rules = append(rules, v.Rules...)
 	}
 	n := 0
