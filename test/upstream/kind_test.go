@@ -46,7 +46,7 @@ type source struct {
 	Zero []string
 	// Keyed are lists whose order says nothing, by path, with the field that identifies an element.
 	Keyed map[string]string
-	// Shared is the file of rule sets in the folder above, which kinds of one project share, or empty.
+	// Shared is the file of rule sets that kinds of a project share, in the folder above, or empty.
 	Shared string
 	// Cut says which parts of the schemas are left out.
 	Cut string

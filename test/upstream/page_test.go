@@ -92,7 +92,7 @@ func (k *kind) lines() string {
 	return fmt.Sprintf("%d, %d shared", lines(k.rules), lines(k.shared))
 }
 
-// expressions counts what the rules compute by toHub and toSpoke, also in rule sets that they share.
+// expressions counts what the rules compute by toHub and toSpoke, shared rule sets included.
 func (k *kind) expressions() int {
 	sets := slices.Clone(k.conversion.RuleSets)
 	file, _ := syntax.Parse(k.source.Shared, k.shared)
