@@ -32,8 +32,9 @@ TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
 MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
-# The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again.
-RACE_MODULES := $(filter-out ./test/chart,$(MODULES))
+# The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream: it
+# converts for minutes what the root module's tests convert with the race detector, too.
+RACE_MODULES := $(filter-out ./test/chart ./test/upstream,$(MODULES))
 
 # All packages of a module, except those whose tests only start processes.
 race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults)$$')
@@ -156,6 +157,11 @@ e2e-full: ## Run more on a whole control plane, with kubectl and Helm, which it 
 .PHONY: faults-full
 faults-full: ## Run the fault tests with full numbers and time limits. Takes about an hour on an idle machine.
 	@cd test/oracle && $(GO) test -count=1 -timeout=120m $(TESTFLAGS) ./faults -v -full
+
+# make test does the same with fewer objects. The table is that of docs/explanation/upstream.md.
+.PHONY: upstream
+upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
+	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
 
 .PHONY: soak
 soak: ## Run under load for half an hour (SOAK): heap, goroutines, descriptors and latency must not grow.
