@@ -154,12 +154,27 @@ func (b *binder) spliced(r *Binding, rules []pending) []pending {
 				all = append(all, rules[i])
 			} else if set := b.ruleSet(r, rules[i].rule); set != nil && !done[set] {
 				done[set] = true
+				b.sayGuardOfElements(rules[i].rule)
 				add(pendingOf(set.Rules))
 			}
 		}
 	}
 	add(rules)
 	return all
+}
+
+// sayGuardOfElements reports the conditions of a rule that applies a rule set to elements: the rules
+// of the set would ignore them.
+func (b *binder) sayGuardOfElements(rule *syntax.Rule) {
+	for i, guard := range [...]*syntax.Text{rule.WhenToHub, rule.WhenToSpoke} {
+		if guard != nil {
+			b.refuse(finding.Finding{
+				Pos: guard.Pos, Code: "guard-of-elements",
+				Message: fmt.Sprintf("%s: %s cannot choose among elements that a rule set converts", rule, [...]string{"whenToHub", "whenToSpoke"}[i]),
+				Hint:    "put conditions on the rules of " + rule.Use.Value + ", or convert the elements without use",
+			})
+		}
+	}
 }
 
 // ruleSet returns the rule set that a rule applies to the bases of a binding, or nil.

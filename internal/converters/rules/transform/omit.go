@@ -8,10 +8,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-var errEmpty = errors.New("the result is empty, and the rule leaves empty values out")
+var errEmpty = errors.New("the value is empty, and the rule leaves empty values out")
 
-// omitEmpty makes the directions that `omitEmpty` names fail where the result is empty: then the
-// place stays absent, and the input is kept.
+// omitEmpty makes the directions that `omitEmpty` names fail where the value is empty, before
+// or after the rule converts it: then the place stays absent, and the input is kept.
 func (c *compiler) omitEmpty(t Transform) {
 	omits := [2]bool{ // by the side that is converted from
 		c.rule.OmitEmpty == syntax.OmitInHub || c.rule.OmitEmpty == syntax.OmitInBoth,
@@ -27,6 +27,9 @@ func (c *compiler) omitEmpty(t Transform) {
 		run := way.run
 		way.Total = false
 		way.run = func(call *Call, in, out []Operand) error {
+			if len(in) == 1 && in[0].Present && isEmpty(in[0].Value.Text()) {
+				return errEmpty
+			}
 			if err := run(call, in, out); err != nil {
 				return err
 			}
