@@ -163,8 +163,8 @@ func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	return all
 }
 
-// sayGuardOfElements reports the conditions of a rule that applies a rule set to elements: the rules
-// of the set would ignore them.
+// sayGuardOfElements reports the conditions of a rule that applies a rule set to elements: the
+// rules of the set would ignore them.
 func (b *binder) sayGuardOfElements(rule *syntax.Rule) {
 	for i, guard := range [...]*syntax.Text{rule.WhenToHub, rule.WhenToSpoke} {
 		if guard != nil {
