@@ -126,12 +126,17 @@ func hiddenElement(p nodes, s views, path string) gap {
 	was, _ := s.was.([]any)
 	shown, _ := s.shown.([]any)
 	source, _ := s.source.([]any)
+	count := len(now)
 	if len(now)+len(was)+len(shown) > maxAligned {
 		return gap{}
 	}
 	// The elements are there in their order, and between them only others that this version did not
-	// show. If all have been edited in their places, the order may be one that was kept.
-	next, ordered, left := 0, !slices.EqualFunc(was, now, alike), slices.Clone(shown)
+	// show. If all have been edited in their places, the order may be one that was kept. If the other
+	// version has no list there, it shows no order; L2 holds the order of a list that has moved.
+	next, ordered, left := 0, p.listInBoth() && !slices.EqualFunc(was, now, alike), slices.Clone(shown)
+	if !ordered {
+		now, left = withoutEqual(now, left)
+	}
 	for i, e := range now {
 		if !ordered {
 			next = 0
@@ -144,10 +149,23 @@ func hiddenElement(p nodes, s views, path string) gap {
 		}
 		left = slices.Delete(left, next, next+1)
 	}
-	if p.listInBoth() && len(shown) > len(now)+max(0, len(source)-len(was)) {
+	if p.listInBoth() && len(shown) > count+max(0, len(source)-len(was)) {
 		return newGap(path, s.now, s.shown)
 	}
 	return gap{}
+}
+
+// withoutEqual returns two lists without the elements that both have.
+func withoutEqual(a, b []any) (restA, restB []any) {
+	restB = slices.Clone(b)
+	for _, e := range a {
+		if i := slices.IndexFunc(restB, func(other any) bool { return equal(e, other) }); i >= 0 {
+			restB = slices.Delete(restB, i, i+1)
+			continue
+		}
+		restA = append(restA, e)
+	}
+	return restA, restB
 }
 
 // byKey returns the elements of a list by their keys, or nil if these do not distinguish them.
