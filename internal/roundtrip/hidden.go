@@ -131,8 +131,8 @@ func hiddenElement(p nodes, s views, path string) gap {
 		return gap{}
 	}
 	// The elements are there in their order, and between them only others that this version did not
-	// show. If all have been edited in their places, the order may be one that was kept. If the other
-	// version has no list there, it shows no order; L2 holds the order of a list that has moved.
+	// show. If all have been edited in their places, the order may be one that was kept. A version
+	// without a list there shows no order; L2 holds the order of a list that has moved.
 	next, ordered, left := 0, p.listInBoth() && !slices.EqualFunc(was, now, alike), slices.Clone(shown)
 	if !ordered {
 		now, left = withoutEqual(now, left)
