@@ -18,8 +18,8 @@ import (
 )
 
 // Check returns the findings about bound Conversions, in the order of their files, without those of
-// [syntax.Parse], and the names of the CRDs that an error is about: the rules of
-// the others can be used. After ctx ends, it soon returns the findings so far: check ctx.Err.
+// [syntax.Parse], and the names of the CRDs that an error is about: the rules of the others can be
+// used. After ctx ends, it soon returns the findings so far: check ctx.Err.
 func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, wrong map[string]bool) {
 	c := &checker{ended: ctx.Err, excused: map[*syntax.Text]bool{}, findings: slices.Concat(set.Findings, set.Warnings)}
 	wrong = make(map[string]bool)
@@ -59,14 +59,25 @@ type checker struct {
 	ended    func() error          // Err of the context
 }
 
+func (c *checker) add(severity finding.Severity, pos finding.Position, code, hint, format string, args ...any) {
+	c.findings = append(c.findings, finding.Finding{
+		Pos: pos, Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint,
+	})
+}
+
+// say adds an error.
 func (c *checker) say(pos finding.Position, code, hint, format string, args ...any) {
-	c.findings = append(c.findings, finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	c.add(finding.Error, pos, code, hint, format, args...)
 }
 
 // warn adds a warning.
 func (c *checker) warn(pos finding.Position, code, hint, format string, args ...any) {
-	c.say(pos, code, hint, format, args...)
-	c.findings[len(c.findings)-1].Severity = finding.Warning
+	c.add(finding.Warning, pos, code, hint, format, args...)
+}
+
+// note adds a note.
+func (c *checker) note(pos finding.Position, code, hint, format string, args ...any) {
+	c.add(finding.Note, pos, code, hint, format, args...)
 }
 
 // kind checks one Conversion.
@@ -120,10 +131,8 @@ func (c *checker) excusesNothing(at *syntax.Text, what string) {
 		return
 	}
 	c.excused[at] = true
-	c.findings = append(c.findings, finding.Finding{
-		Pos: at.Pos, Severity: finding.Note, Code: "nothing-is-absent", Hint: "remove it",
-		Message: what + ": mayBeAbsent has no effect, since nothing is missing that either version requires there",
-	})
+	c.note(at.Pos, "nothing-is-absent", "remove it",
+		"%s: mayBeAbsent has no effect, since nothing is missing that either version requires there", what)
 }
 
 // missingVersions reports versions of the CRD that the file lacks: the API server asks for them,

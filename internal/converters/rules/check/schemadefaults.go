@@ -72,19 +72,14 @@ func (w *walker) sayDefaults() {
 		if len(places) == 0 {
 			continue
 		}
-		w.findings = append(w.findings, finding.Finding{
-			Pos: w.Version.Pos, Severity: severity, Code: "default-in-one-version",
-			Message: fmt.Sprintf("%s -> %s: only %s has a default for %s: an object without it shows it at %s, too, once it was stored as %s: "+
-				"add a rule with `defaultFrom: schema`", src, dst, dst, finding.Few(targets(places), maxMembers), src, dst),
-			Hint: w.defaultRule(places[0]),
-		})
+		w.add(severity, w.Version.Pos, "default-in-one-version", w.defaultRule(places[0]),
+			"%s -> %s: only %s has a default for %s: an object without it shows it at %s, too, once it was stored as %s: "+
+				"add a rule with `defaultFrom: schema`", src, dst, dst, finding.Few(targets(places), maxMembers), src, dst)
 	}
 	if differ := distinct(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
-		w.findings = append(w.findings, finding.Finding{
-			Pos: w.Version.Pos, Severity: finding.Note, Code: "defaults-differ",
-			Message: fmt.Sprintf("%s and %s have different defaults for %s: who leaves it out means something else at each version",
-				src, dst, finding.Few(targets(differ), maxMembers)),
-		})
+		w.note(w.Version.Pos, "defaults-differ", "",
+			"%s and %s have different defaults for %s: who leaves it out means something else at each version",
+			src, dst, finding.Few(targets(differ), maxMembers))
 	}
 }
 
