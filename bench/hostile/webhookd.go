@@ -4,8 +4,8 @@ import (
 	"crypto/tls"
 	"net/http"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/test/hostile"
@@ -14,7 +14,7 @@ import (
 // newWebhookd returns webhookd's handler as `webhookd serve` has it, with the limits that the cases
 // are for.
 func newWebhookd() (http.Handler, error) {
-	registry, err := converters.NewRegistry(gokinds.Kinds()...)
+	registry, err := converters.NewRegistry(exampletest.Kinds()...)
 	if err != nil {
 		return nil, err
 	}

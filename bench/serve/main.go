@@ -116,7 +116,7 @@ func build(ctx context.Context, dir string) error {
 	for _, server := range []struct{ name, module, pkg string }{
 		{"echo", ".", "./peers/echo"},
 		{"controllerruntime", ".", "./peers/controllerruntime"},
-		{"webhookd", "..", "./examples/customserver"}, // whose kinds the reviews are of
+		{"webhookd", "..", "./examples/custom-server"}, // whose kinds the reviews are of
 	} {
 		log.Printf("building %s", server.pkg)
 		cmd := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, server.name), server.pkg)

@@ -3,17 +3,13 @@
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/crdconvert/webhookd/internal/cli"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd"
 )
 
 // version is set by the linker (-X main.version=v1.2.3). If it is empty, the version comes from the
 // build info.
 var version string
 
-func main() {
-	os.Exit(cli.Run(context.Background(), version, ruleset.Compiled{}, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { os.Exit(webhookd.Main(webhookd.WithVersion(version))) }

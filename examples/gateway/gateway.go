@@ -4,28 +4,22 @@ package gateway
 
 import (
 	"context"
+	_ "embed"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/conversion"
 )
 
-// Kind returns the Gateway of example.com.
-func Kind() converters.Kind {
-	return converters.Kind{
-		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Gateway"},
-		Hub:       "v1",
-		Versions:  []string{"v1alpha1", "v1"},
-		Converter: converters.Func(convert),
-	}
-}
+//go:embed crd.yaml
+var crd []byte
 
-func convert(_ context.Context, obj *jsondoc.Object, from, _ string) error {
+// Kind returns the Gateway of example.com.
+func Kind() (conversion.Kind, error) { return conversion.Lossless(conversion.Func(convert), crd) }
+
+func convert(_ context.Context, obj *conversion.Object, from, _ string) error {
 	old, now := []string{"spec", "class"}, []string{"spec", "className"}
 	if from == "v1" {
 		old, now = now, old
 	}
-	_, err := obj.Move(old, now)
+	_, err := obj.Rename(old, now)
 	return err
 }

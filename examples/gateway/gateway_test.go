@@ -1,20 +1,22 @@
 package gateway_test
 
 import (
+	"os"
 	"testing"
 
+	"github.com/crdconvert/webhookd/conversion/conversiontest"
 	"github.com/crdconvert/webhookd/examples/gateway"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
 func TestLaws(t *testing.T) {
 	t.Parallel()
-	kind := gateway.Kind()
-	err := roundtrip.Laws(t.Context(), &kind,
-		[]byte(`{"apiVersion":"example.com/v1alpha1","kind":"Gateway","metadata":{"name":"a"},"spec":{"class":"nginx","replicas":2}}`),
-		[]byte(`{"apiVersion":"example.com/v1","kind":"Gateway","metadata":{"name":"a"},"spec":{"className":"nginx","replicas":2}}`),
-	)
+	kind, err := gateway.Kind()
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
+	crd, err := os.ReadFile("crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversiontest.Laws(t, kind, crd, nil)
 }

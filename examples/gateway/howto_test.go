@@ -5,19 +5,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/conversion"
+	"github.com/crdconvert/webhookd/conversion/conversiontest"
 	"github.com/crdconvert/webhookd/examples/gateway"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
 func TestLawsOfUnstructured(t *testing.T) {
 	t.Parallel()
-	kind := gateway.Kind()
-	kind.Converter = gateway.Unstructured()
-	err := roundtrip.Laws(t.Context(), &kind,
-		[]byte(`{"apiVersion":"example.com/v1alpha1","kind":"Gateway","spec":{"class":"nginx","weight":1.10}}`))
+	crd, err := os.ReadFile("crd.yaml")
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
+	kind, err := conversion.Lossless(gateway.Unstructured(), crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversiontest.Laws(t, kind, crd, nil)
 }
 
 // The how-to shows the files of this folder as they are, or stretches of them, each in a block of
@@ -31,8 +34,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 	var code string
 	for _, file := range []string{
 		"gateway.go", "unstructured.go", "gateway_test.go",
-		"../../examples/customserver/gokinds/gokinds.go", "../../examples/customserver/database/database.go",
-		"../../examples/customserver/crontab/crontab.go",
+		"../../examples/custom-server/gokinds/gokinds.go", "../../examples/custom-server/database/database.go",
+		"../../examples/custom-server/crontab/crontab.go",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -40,8 +43,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 		}
 		code += string(text)
 	}
-	// The kind of the how-to is in examples/ here and in examples/customserver/ there.
-	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/examples/customserver/gateway")
+	// The kind of the how-to is in examples/ here and in examples/custom-server/ there.
+	code = strings.ReplaceAll(code, "webhookd/examples/gateway", "webhookd/examples/custom-server/gateway")
 	blocks := strings.Split(string(page), "```go\n")[1:]
 	if len(blocks) < 5 {
 		t.Errorf("%d blocks of Go, want at least 5", len(blocks))

@@ -5,12 +5,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/conversion"
 )
 
 // Unstructured returns a converter that does the same to an *unstructured.Unstructured.
-func Unstructured() converters.Converter {
-	return converters.FromUnstructured(func(_ context.Context, u *unstructured.Unstructured, from, _ string) error {
+func Unstructured() conversion.Converter {
+	return conversion.FromUnstructured(func(_ context.Context, u *unstructured.Unstructured, from, _ string) error {
 		old, now := "class", "className"
 		if from == "v1" {
 			old, now = now, old

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
@@ -72,7 +73,7 @@ func schemasOf(crd *crdwire.CRD) (*crdschema.CRD, error) {
 	if err != nil {
 		return nil, err
 	}
-	crds, err := crdschema.Parse(crd.Name, text)
+	crds, err := apiserver.Parse(crd.Name, text)
 	if err != nil {
 		return nil, err
 	}

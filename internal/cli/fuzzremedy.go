@@ -40,16 +40,16 @@ func (c *cause) explain(v *roundtrip.ViolationError) (why, remedy string) {
 func converterRemedy(v *roundtrip.ViolationError) string {
 	law, _, _ := strings.Cut(v.Law, " ")
 	return map[string]string{
-		"L1":       "wrap the converter in converters.Lossless, which keeps what it loses",
-		"L2":       "wrap the converter in converters.Lossless, which lets edits win over kept values",
+		"L1":       "wrap the converter in conversion.Lossless, which keeps what it loses",
+		"L2":       "wrap the converter in conversion.Lossless, which lets edits win over kept values",
 		"L3":       "read only annotations that keep values of the target version, and leave those of other versions",
 		"L4":       "convert between two spokes by way of the hub",
 		"L5":       "return the object as it is if both versions are the same",
 		"L6":       "write only fields that the schema of the target version has, or add the field to it",
 		"L7":       "expect that any part of the object is absent, null or new",
 		"L8":       "use no clock, no random numbers and no order of maps",
-		"L10":      "wrap the converter in converters.Lossless, which restores only what was not edited",
-		"L13":      "check kept values against the schema before they are restored, as converters.Lossless does",
+		"L10":      "wrap the converter in conversion.Lossless, which restores only what was not edited",
+		"L13":      "check kept values against the schema before they are restored, as conversion.Lossless does",
 		"metadata": "change nothing in metadata but labels and annotations, and only to values that are valid there",
 		"source":   "convert a copy of the text",
 	}[law]

@@ -21,7 +21,7 @@ func TestRemediesOfDefaultsWork(t *testing.T) {
 	folder := t.TempDir()
 	file, crd := filepath.Join(folder, "rules.yaml"), filepath.Join(folder, "crd.yaml")
 	rules := strings.Split(remedyRules, "\n")
-	if err := os.WriteFile(crd, []byte(remedyCRD), 0o600); err != nil {
+	if err := os.WriteFile(crd, []byte(remedyCRD()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	add := regexp.MustCompile(`(?m)^remedy: add the rule (\{.*\}), or give \S+ and \S+ the same default in the CRD$`)
@@ -66,7 +66,7 @@ func TestRemediesOfDefaultsWork(t *testing.T) {
 
 func TestCauseAndRemedy(t *testing.T) {
 	t.Parallel()
-	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})
+	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD())}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestCauseAndRemedy(t *testing.T) {
 		},
 		{
 			name: "a converter", cause: none, v: roundtrip.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.a"},
-			why: "the compiled-in converter", remedy: "wrap the converter in converters.Lossless, which keeps what it loses",
+			why: "the compiled-in converter", remedy: "wrap the converter in conversion.Lossless, which keeps what it loses",
 		},
 		{name: "an error of rules", cause: ruled, v: roundtrip.ViolationError{Law: "L7 total", From: "v1", To: "v1beta1"}},
 	} {
@@ -116,7 +116,7 @@ func TestCauseAndRemedy(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})
+	set, err := exampleKinds().Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD())}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,45 +179,21 @@ spec:
     - {spoke: {a: .spec.pair.a, b: .spec.pair.b}, hub: {a: .spec.pair.x, b: .spec.pair.z}}
 `
 
-const remedyCRD = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget}
-  versions:
-  - name: v1beta1
-    served: true
-    storage: false
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              range: {type: object, properties: {low: {type: integer}}}
-              ports: {type: array, items: {type: object, properties: {protocol: {type: string}}}}
-              params: {type: object, additionalProperties: {type: object, properties: {kind: {type: string}}}}
-              server: {type: object, properties: {host: {type: string, default: "a: b"}, zone: {type: string}}}
-              pair: {type: object, properties: {a: {type: string}, b: {type: string}}}
-              box: {type: object, properties: {size: {type: integer}, mode: {type: string}}}
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              range: {type: object, properties: {from: {type: integer, default: 5}}}
-              ports: {type: array, items: {type: object, properties: {protocol: {type: string, default: TCP}}}}
-              params: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {
-                name: {type: string}, value: {type: object, properties: {mode: {type: string, default: x}}}}}}
-              server: {type: object, properties: {address: {type: string}, zone: {type: string, default: eu}}}
-              pair: {type: object, properties: {x: {type: string, default: u}, z: {type: string}}}
-              box: {type: object, default: {}, properties: {size: {type: integer}, mode: {type: string, default: open}}}
-`
+func remedyCRD() string {
+	return widgetCRD(`
+      range: {type: object, properties: {low: {type: integer}}}
+      ports: {type: array, items: {type: object, properties: {protocol: {type: string}}}}
+      params: {type: object, additionalProperties: {type: object, properties: {kind: {type: string}}}}
+      server: {type: object, properties: {host: {type: string, default: "a: b"}, zone: {type: string}}}
+      pair: {type: object, properties: {a: {type: string}, b: {type: string}}}
+      box: {type: object, properties: {size: {type: integer}, mode: {type: string}}}
+`, `
+      range: {type: object, properties: {from: {type: integer, default: 5}}}
+      ports: {type: array, items: {type: object, properties: {protocol: {type: string, default: TCP}}}}
+      params: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {
+        name: {type: string}, value: {type: object, properties: {mode: {type: string, default: x}}}}}}
+      server: {type: object, properties: {address: {type: string}, zone: {type: string, default: eu}}}
+      pair: {type: object, properties: {x: {type: string, default: u}, z: {type: string}}}
+      box: {type: object, default: {}, properties: {size: {type: integer}, mode: {type: string, default: open}}}
+`)
+}

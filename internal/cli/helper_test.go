@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
@@ -32,9 +32,9 @@ func (r *lineReader) Write(p []byte) (int, error) {
 	return r.out.Write(p)
 }
 
-// ExampleKinds are the kinds and functions of examples/customserver.
+// ExampleKinds are the kinds and functions of examples/custom-server.
 func exampleKinds() ruleset.Compiled {
-	return ruleset.Compiled{Kinds: gokinds.Kinds(), Functions: gokinds.Functions()}
+	return ruleset.Compiled{Kinds: exampletest.Kinds(), Functions: exampletest.Functions()}
 }
 
 // sampleReview is a review of one of them.

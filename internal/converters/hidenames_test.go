@@ -7,24 +7,18 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 // An error names only fields in the schema of some version, and no map keys.
 func TestErrorsNameNoKeysOfMaps(t *testing.T) {
 	t.Parallel()
-	old := converters.SchemaOf[struct {
-		Spec struct {
-			Map  map[string]struct{ Size int }
-			List []struct{ Name string }
-		} `json:"spec"`
-	}]()
-	now := converters.SchemaOf[struct {
-		Spec struct {
-			Odd  int `json:"a.b/c"`
-			Rows [][]struct{ Cells map[string]map[string]int }
-		} `json:"spec"`
-	}]()
+	schemas := crdschematest.Roots(t, `
+Map: {type: object, additionalProperties: {type: object, properties: {Size: {type: integer}}}}
+List: {type: array, items: {type: object, properties: {Name: {type: string}}}}`, `
+a.b/c: {type: integer}
+Rows: {type: array, items: {type: array, items: {type: object, properties: {Cells: {type: object, additionalProperties: {type: object, additionalProperties: {type: integer}}}}}}}`)
 	for path, want := range map[string]string{
 		".":                                 ".",
 		".spec":                             ".spec",
@@ -47,7 +41,7 @@ func TestErrorsNameNoKeysOfMaps(t *testing.T) {
 			func(err error) error { return errors.Join(err, nil) },
 		} {
 			kind := converters.Kind{
-				Hub: "v1", Versions: []string{"v1beta1", "v1"}, Schemas: map[string]*crdschema.Node{"v1beta1": old, "v1": now},
+				Hub: "v1", Versions: []string{"v1beta1", "v1"}, Schemas: map[string]*crdschema.Node{"v1beta1": schemas[0], "v1": schemas[1]},
 				Converter: converters.Func(func(context.Context, *jsondoc.Object, string, string) error {
 					return fail(&jsondoc.PathError{Problem: "wrong", Path: path})
 				}),

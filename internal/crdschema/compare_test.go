@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 )
 
 func TestCompare(t *testing.T) {
@@ -48,7 +49,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second := parse(t, tt.first).Root, parse(t, tt.second).Root
+			first, second := crdschematest.Version(t, tt.first).Root, crdschematest.Version(t, tt.second).Root
 			got := crdschema.Compare(first, second)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

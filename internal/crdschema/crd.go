@@ -30,9 +30,10 @@ type Version struct {
 	Root *Node
 	// Line is where the version begins in the CRD's file.
 	Line int
+	// Strategy is that of the API server, or nil if Parse had no NewStrategy.
+	Strategy
 
 	group, kind string
-	checker     *checker
 }
 
 // GroupKind returns the group and kind of the objects.

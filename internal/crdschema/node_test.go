@@ -8,17 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 )
-
-// parse returns the one version of crd(properties).
-func parse(t *testing.T, properties string) *crdschema.Version {
-	t.Helper()
-	crds, err := crdschema.Parse("f.yaml", []byte(crd(properties)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crds[0].Versions[0]
-}
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
@@ -44,7 +35,7 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(test.schema, func(t *testing.T) {
 			t.Parallel()
-			n := parse(t, "a: "+test.schema).Root.Property("a")
+			n := crdschematest.Version(t, "a: "+test.schema).Root.Property("a")
 			if n.Kind() != test.want || n.Kind().String() != test.text {
 				t.Errorf("kind %d %q, want %d %q", n.Kind(), n.Kind(), test.want, test.text)
 			}
@@ -67,7 +58,7 @@ func TestPrunes(t *testing.T) {
 		"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}": false,
 		"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object}}}": true,
 	} {
-		if got := parse(t, "a: "+schema).Root.Property("a").Prunes(); got != want {
+		if got := crdschematest.Version(t, "a: "+schema).Root.Property("a").Prunes(); got != want {
 			t.Errorf("%s prunes %t, want %t", schema, got, want)
 		}
 	}
@@ -75,7 +66,7 @@ func TestPrunes(t *testing.T) {
 
 func TestNode(t *testing.T) {
 	t.Parallel()
-	root := parse(t, `
+	root := crdschematest.Version(t, `
 spec:
   type: object
   required: [b, a, b]
@@ -135,7 +126,7 @@ spec:
 
 func TestRootHasWhatEveryObjectHas(t *testing.T) {
 	t.Parallel()
-	root := parse(t, "metadata: {type: object, properties: {name: {type: string, maxLength: 9}}}\nspec: {type: object}").Root
+	root := crdschematest.Version(t, "metadata: {type: object, properties: {name: {type: string, maxLength: 9}}}\nspec: {type: object}").Root
 	if diff := cmp.Diff([]string{"apiVersion", "kind", "metadata", "spec"}, root.Properties()); diff != "" {
 		t.Error(diff)
 	}
@@ -167,7 +158,7 @@ func TestNoPlace(t *testing.T) {
 	if _, has := n.Default(); has {
 		t.Error("no place has a default")
 	}
-	bare := parse(t, "a: {type: object, additionalProperties: true}").Root.Property("a").Values()
+	bare := crdschematest.Version(t, "a: {type: object, additionalProperties: true}").Root.Property("a").Values()
 	if bare.Format() != "" {
 		t.Error("a place without validations has some")
 	}
@@ -206,14 +197,14 @@ func TestSame(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root := parse(t, "a: "+test.a+"\nb: "+test.b).Root
+			root := crdschematest.Version(t, "a: "+test.a+"\nb: "+test.b).Root
 			a, b := root.Property("a"), root.Property("b")
 			if a.Same(b) != test.want || b.Same(a) != test.want || !a.Same(a) {
 				t.Errorf("same is %t, want %t", a.Same(b), test.want)
 			}
 		})
 	}
-	n := parse(t, "a: {type: string}").Root
+	n := crdschematest.Version(t, "a: {type: string}").Root
 	if n.Same(nil) || (*crdschema.Node)(nil).Same(n) || !(*crdschema.Node)(nil).Same(nil) {
 		t.Error("a place is the same as none")
 	}

@@ -22,9 +22,10 @@ const crdKind = "CustomResourceDefinition"
 // included. It skips objects of other kinds. The file is for messages.
 //
 // The error is a ParseErrors with everything that is wrong in any CRD. Parse also returns the CRDs
-// without errors then.
-func Parse(file string, text []byte) ([]*CRD, error) {
-	p := &parser{file: file, lines: map[string]int{}}
+// without errors then. Without newStrategy, it does not check defaults, and no version has a
+// [Strategy].
+func Parse(file string, text []byte, newStrategy NewStrategy) ([]*CRD, error) {
+	p := &parser{file: file, lines: map[string]int{}, newStrategy: newStrategy}
 	for document, err := range yamljson.Documents(text) {
 		if err != nil {
 			p.reportYAML(err)
@@ -48,6 +49,8 @@ type parser struct {
 	crds     []*CRD
 	lines    map[string]int // of the CRDs by name
 	problems ParseErrors
+
+	newStrategy NewStrategy // or nil
 }
 
 func (p *parser) report(line int, format string, args ...any) {

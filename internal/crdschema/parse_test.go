@@ -10,29 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
 )
-
-// crd returns a CRD with one version, v1, whose schema is an object with these properties, indented
-// by 2.
-func crd(properties string) string {
-	const head = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: things, kind: Thing}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-`
-	return head + "          " + strings.ReplaceAll(strings.TrimSuffix(properties, "\n"), "\n", "\n          ") + "\n"
-}
 
 func TestExamplesParse(t *testing.T) {
 	t.Parallel()
@@ -42,7 +22,7 @@ func TestExamplesParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		crds, err := crdschema.Parse(file, text)
+		crds, err := apiserver.Parse(file, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,12 +34,12 @@ func TestExamplesParse(t *testing.T) {
 
 func TestWhatACRDSays(t *testing.T) {
 	t.Parallel()
-	text := "# comment\n---\n" + crd("spec: {type: object}") + `  - name: v2
+	text := "# comment\n---\n" + crdschematest.CRD("spec: {type: object}") + `  - name: v2
     served: false
     storage: false
     schema: {openAPIV3Schema: {type: object}}
 `
-	crds, err := crdschema.Parse("f.yaml", []byte(text))
+	crds, err := apiserver.Parse("f.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +64,7 @@ func TestWhatACRDSays(t *testing.T) {
 
 func TestWhereCRDsAre(t *testing.T) {
 	t.Parallel()
-	one := crd("spec: {type: object}")
+	one := crdschematest.CRD("spec: {type: object}")
 	other := strings.ReplaceAll(one, "things", "others")
 	indented := func(text string) string {
 		return "- " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
@@ -107,7 +87,7 @@ func TestWhereCRDsAre(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			crds, err := crdschema.Parse("f.yaml", []byte(test.text))
+			crds, err := apiserver.Parse("f.yaml", []byte(test.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +106,7 @@ func TestWhereCRDsAre(t *testing.T) {
 func TestWholeNumbersMayBeSpeltAsFractions(t *testing.T) {
 	t.Parallel()
 	for _, one := range []string{"1", "1.0", "1e0", "+1", "0x1", "0b1"} {
-		crds, err := crdschema.Parse("f.yaml", []byte(crd("spec: {type: string, minLength: "+one+"}")))
+		crds, err := apiserver.Parse("f.yaml", []byte(crdschematest.CRD("spec: {type: string, minLength: "+one+"}")))
 		if err != nil || len(crds) != 1 {
 			t.Errorf("minLength %s: %v", one, err)
 		}
@@ -135,7 +115,7 @@ func TestWholeNumbersMayBeSpeltAsFractions(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	t.Parallel()
-	good := crd("spec: {type: object}")
+	good := crdschematest.CRD("spec: {type: object}")
 	const v1schema = "spec.versions[0].schema.openAPIV3Schema"
 	for _, test := range []struct {
 		name, text string
@@ -150,18 +130,18 @@ func TestProblems(t *testing.T) {
 			"no group", strings.Replace(good, "apiextensions.k8s.io/v1", "v1", 1),
 			`f.yaml:1: not the apiVersion of a CustomResourceDefinition, write apiextensions.k8s.io/v1: "v1"`,
 		},
-		{"a key twice", crd("spec: {type: object}\nspec: {type: string}"), `f.yaml:17: duplicate key, remove one, the other is in line 16: spec`},
-		{"a tag", crd("spec: {type: object}\na: {type: !theirs object}"), `f.yaml:17: tags are not supported, remove it: !theirs`},
-		{"a key that kubectl takes for a boolean", crd("y: {type: object}"), `f.yaml:16: a key that may be taken for something else than a word, put it in quotes: y`},
-		{"a number that is none", crd("spec: {type: number, default: .inf}"), `f.yaml:16: a number that JSON cannot spell, write it in decimal digits or put it in quotes`},
-		{"a number too large", crd("spec: {type: number, maximum: 1e999}"), `f.yaml:16: a number too large for kubectl, which takes it for a string; put it in quotes`},
+		{"a key twice", crdschematest.CRD("spec: {type: object}\nspec: {type: string}"), `f.yaml:17: duplicate key, remove one, the other is in line 16: spec`},
+		{"a tag", crdschematest.CRD("spec: {type: object}\na: {type: !theirs object}"), `f.yaml:17: tags are not supported, remove it: !theirs`},
+		{"a key that kubectl takes for a boolean", crdschematest.CRD("y: {type: object}"), `f.yaml:16: a key that may be taken for something else than a word, put it in quotes: y`},
+		{"a number that is none", crdschematest.CRD("spec: {type: number, default: .inf}"), `f.yaml:16: a number that JSON cannot spell, write it in decimal digits or put it in quotes`},
+		{"a number too large", crdschematest.CRD("spec: {type: number, maximum: 1e999}"), `f.yaml:16: a number too large for kubectl, which takes it for a string; put it in quotes`},
 		{
-			"deep nesting", crd("spec: {type: object, default: {a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}"),
+			"deep nesting", crdschematest.CRD("spec: {type: object, default: {a: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}}"),
 			`f.yaml:16: nested deeper than 300 levels, make it flatter`,
 		},
-		{"an alias in itself", crd("spec: &a {x: *a}"), `f.yaml:16: alias within itself, write it out: *a`},
+		{"an alias in itself", crdschematest.CRD("spec: &a {x: *a}"), `f.yaml:16: alias within itself, write it out: *a`},
 		{
-			"a mistyped field", crd("spec: {typ: object}"),
+			"a mistyped field", crdschematest.CRD("spec: {typ: object}"),
 			"f.yaml:16: not a CustomResourceDefinition: unknown field \"" + v1schema + ".properties.spec.typ\"\n" +
 				"f.yaml:16: Required value: must not be empty for specified object fields: " + v1schema + ".properties[spec].type",
 		},
@@ -204,59 +184,59 @@ func TestProblems(t *testing.T) {
 			"no name", good + "  - {served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n",
 			"f.yaml:17: version without a name, set it: spec.versions[1].name",
 		},
-		{"$ref", crd("spec: {$ref: x}"), `f.yaml:13: OpenAPIV3Schema '$ref' is not supported: ` + v1schema},
+		{"$ref", crdschematest.CRD("spec: {$ref: x}"), `f.yaml:13: OpenAPIV3Schema '$ref' is not supported: ` + v1schema},
 		{
-			"no type", crd("a:\n  type: array\n  items: {}\nb: {}"),
+			"no type", crdschematest.CRD("a:\n  type: array\n  items: {}\nb: {}"),
 			"f.yaml:18: Required value: must not be empty for specified array items: " + v1schema + ".properties[a].items.type\n" +
 				"f.yaml:19: Required value: must not be empty for specified object fields: " + v1schema + ".properties[b].type",
 		},
 		{
-			"a type in anyOf", crd("a:\n  type: string\n  anyOf:\n  - {type: string}"),
+			"a type in anyOf", crdschematest.CRD("a:\n  type: string\n  anyOf:\n  - {type: string}"),
 			"f.yaml:19: Forbidden: must be empty to be structural: " + v1schema + ".properties[a].anyOf[0].type",
 		},
 		{
-			"a type that is none", crd("a: {type: text}"),
+			"a type that is none", crdschematest.CRD("a: {type: text}"),
 			`f.yaml:16: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string": ` + v1schema + ".properties[a].type",
 		},
 		{
-			"a pattern that is none", crd("a: {type: string, pattern: '('}"),
+			"a pattern that is none", crdschematest.CRD("a: {type: string, pattern: '('}"),
 			"f.yaml:16: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`: " + v1schema + ".properties[a].pattern",
 		},
 		{
-			"properties and more", crd("a: {type: object, properties: {b: {type: string}}, additionalProperties: {type: string}}"),
+			"properties and more", crdschematest.CRD("a: {type: object, properties: {b: {type: string}}, additionalProperties: {type: string}}"),
 			"f.yaml:16: Forbidden: additionalProperties and properties are mutual exclusive: " + v1schema + ".properties[a].additionalProperties",
 		},
 		{
-			"metadata", crd("metadata:\n  type: object\n  properties: {labels: {type: object}}"),
+			"metadata", crdschematest.CRD("metadata:\n  type: object\n  properties: {labels: {type: object}}"),
 			"f.yaml:16: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified: " + v1schema + ".properties[metadata]",
 		},
 		{
-			"a default that is none", crd("a:\n  type: string\n  default: 7"),
+			"a default that is none", crdschematest.CRD("a:\n  type: string\n  default: 7"),
 			`f.yaml:18: Invalid value: "integer":  in body must be of type string: "integer": ` + v1schema + ".properties[a].default",
 		},
 		{
-			"a list type that is none", crd("a: {type: array, items: {type: string}, x-kubernetes-list-type: bag}"),
+			"a list type that is none", crdschematest.CRD("a: {type: array, items: {type: string}, x-kubernetes-list-type: bag}"),
 			`f.yaml:16: Unsupported value: "bag": supported values: "atomic", "map", "set": ` + v1schema + ".properties[a].x-kubernetes-list-type",
 		},
 		{
-			"a list type of no list", crd("a: {type: string, x-kubernetes-list-type: set}"),
+			"a list type of no list", crdschematest.CRD("a: {type: string, x-kubernetes-list-type: set}"),
 			`f.yaml:16: Invalid value: "string": must be array if x-kubernetes-list-type is specified: ` + v1schema + ".properties[a].type",
 		},
 		{
-			"keys of no map list", crd("a: {type: array, items: {type: object}, x-kubernetes-list-map-keys: [b]}"),
+			"keys of no map list", crdschematest.CRD("a: {type: array, items: {type: object}, x-kubernetes-list-map-keys: [b]}"),
 			`f.yaml:16: Required value: must be map if x-kubernetes-list-map-keys is non-empty: ` + v1schema + ".properties[a].x-kubernetes-list-type",
 		},
 		{
-			"a map list without keys", crd("a: {type: array, items: {type: object}, x-kubernetes-list-type: map}"),
+			"a map list without keys", crdschematest.CRD("a: {type: array, items: {type: object}, x-kubernetes-list-type: map}"),
 			`f.yaml:16: Required value: must not be empty if x-kubernetes-list-type is map: ` + v1schema + ".properties[a].x-kubernetes-list-map-keys",
 		},
 		{
-			"a map list of strings", crd("a: {type: array, items: {type: string}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]}"),
+			"a map list of strings", crdschematest.CRD("a: {type: array, items: {type: string}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]}"),
 			`f.yaml:16: Invalid value: "": must be object if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.type",
 		},
 		{
 			"keys that may be absent, are not scalars, or do not exist",
-			crd("a:\n  type: array\n  x-kubernetes-list-type: map\n  x-kubernetes-list-map-keys: [b, c, d]\n  items: {type: object, properties: {b: {type: string}, c: {type: object}}}"),
+			crdschematest.CRD("a:\n  type: array\n  x-kubernetes-list-type: map\n  x-kubernetes-list-map-keys: [b, c, d]\n  items: {type: object, properties: {b: {type: string}, c: {type: object}}}"),
 			strings.Join([]string{
 				"f.yaml:19: Invalid value: [\"b\",\"c\",\"d\"]: entries must all be names of item properties: " + v1schema + ".properties[a].x-kubernetes-list-map-keys",
 				"f.yaml:20: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property: " + v1schema + ".properties[a].items.properties[b].default",
@@ -266,7 +246,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := crdschema.Parse("f.yaml", []byte(test.text))
+			_, err := apiserver.Parse("f.yaml", []byte(test.text))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -282,8 +262,8 @@ func TestProblems(t *testing.T) {
 
 func TestGoodCRDsComeWithTheProblemsOfOthers(t *testing.T) {
 	t.Parallel()
-	text := crd("a: {}") + "---\n" + strings.ReplaceAll(crd("a: {type: string}"), "things", "others") + "---\na: b: c\n"
-	crds, err := crdschema.Parse("f.yaml", []byte(text))
+	text := crdschematest.CRD("a: {}") + "---\n" + strings.ReplaceAll(crdschematest.CRD("a: {type: string}"), "things", "others") + "---\na: b: c\n"
+	crds, err := apiserver.Parse("f.yaml", []byte(text))
 	problems, ok := errors.AsType[crdschema.ParseErrors](err)
 	if !ok || len(problems) != 2 {
 		t.Errorf("error %v, want two problems", err)

@@ -1,13 +1,10 @@
 package crdschema
 
 import (
-	"context"
-
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -82,32 +79,36 @@ func (p *parser) version(
 		p.report(lineOf(n, at.String()), "%v: %s", err, at)
 		return v
 	}
-	if p.structural(s, n, at) {
-		v.Root, v.checker = build(withMeta(s)), newChecker(s, props)
+	if p.structural(s, n, at) && p.strategy(v, s, props, n, at) {
+		v.Root = build(withMeta(s))
 	}
 	return v
+}
+
+// strategy adds what the API server does to objects of the version, and reports what is wrong with
+// its defaults.
+func (p *parser) strategy(
+	v *Version, s *schema.Structural, props *apiextensions.JSONSchemaProps, n *yaml.Node, at *field.Path,
+) bool {
+	if p.newStrategy == nil {
+		return true
+	}
+	var errs field.ErrorList
+	v.Strategy, errs = p.newStrategy(s, props, at)
+	return p.fields(n, errs)
 }
 
 // structural reports what is wrong with a schema, and returns whether it is structural.
 func (p *parser) structural(s *schema.Structural, n *yaml.Node, at *field.Path) bool {
 	errs := schema.ValidateStructural(at, s)
 	errs = append(errs, validate(s, at)...)
-	if len(errs) == 0 {
-		// No deadline: the cost of a default is limited.
-		wrong, err := defaulting.ValidateDefaults(context.Background(), at, s, true, false)
-		if errs = wrong; err != nil {
-			errs = append(errs, field.InternalError(at, err))
-		}
-	}
+	return p.fields(n, errs)
+}
+
+// fields reports errors of the API server's own packages, and returns whether there are none.
+func (p *parser) fields(n *yaml.Node, errs field.ErrorList) bool {
 	for _, err := range errs {
 		p.reportField(n, err)
 	}
-	if len(errs) > 0 {
-		return false
-	}
-	if err := defaulting.PruneDefaults(s); err != nil { // as the API server does
-		p.report(lineOf(n, at.String()), "%v: %s", err, at)
-		return false
-	}
-	return true
+	return len(errs) == 0
 }

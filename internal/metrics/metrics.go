@@ -46,6 +46,21 @@ type Metrics struct {
 // New returns Metrics with their own registry, which includes the metrics of the process and the Go
 // runtime.
 func New(build Build) *Metrics {
+	m := NewEmbedded()
+	m.registry.MustRegister(
+		m.config, buildInfo(build),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.registry.MustRegister(m.server.ofListeners()...)
+	m.registry.MustRegister(m.tls.collectors()...)
+	m.registry.MustRegister(m.rules.collectors()...)
+	return m
+}
+
+// NewEmbedded returns Metrics for a handler in a server that is not webhookd's: they have only what
+// reviews and requests do.
+func NewEmbedded() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		reviews:  newReviewVectors(),
@@ -67,18 +82,15 @@ func New(build Build) *Metrics {
 	}
 	m.pairs.Store(&map[review.Pair]*pairMetrics{})
 	m.rejected = m.reviews.reviews.WithLabelValues(None, None, None, reviewRejected)
-	m.registry.MustRegister(
-		m.guard, m.panics, m.stuck, m.config, buildInfo(build),
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	m.registry.MustRegister(m.guard, m.panics, m.stuck)
 	m.registry.MustRegister(m.reviews.collectors()...)
 	m.registry.MustRegister(m.kept.collectors()...)
-	m.registry.MustRegister(m.server.collectors()...)
-	m.registry.MustRegister(m.tls.collectors()...)
-	m.registry.MustRegister(m.rules.collectors()...)
+	m.registry.MustRegister(m.server.ofRequests()...)
 	return m
 }
+
+// Collector returns all metrics as one collector.
+func (m *Metrics) Collector() prometheus.Collector { return m.registry }
 
 // Handler answers a scrape in the format that the client requests, including OpenMetrics and native
 // histograms.

@@ -46,8 +46,12 @@ func newServerMetrics() serverMetrics {
 	return m
 }
 
-func (m *serverMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.shed, m.rejected, m.cutOff, m.handshakes, m.panics, m.draining}
+func (m *serverMetrics) ofRequests() []prometheus.Collector {
+	return []prometheus.Collector{m.shed, m.rejected, m.panics}
+}
+
+func (m *serverMetrics) ofListeners() []prometheus.Collector {
+	return []prometheus.Collector{m.cutOff, m.handshakes, m.draining}
 }
 
 func (m *serverMetrics) reject(code int) { m.rejected.WithLabelValues(strconv.Itoa(code)).Inc() }
@@ -67,26 +71,37 @@ func (m *Metrics) Server() server.Hooks {
 	}
 }
 
-// WatchServer shows what is in progress. Each scrape calls stats once.
+// WatchServer shows what is in progress, and the open connections. Each scrape calls stats twice.
 func (m *Metrics) WatchServer(stats func() server.Stats) {
+	m.WatchRequests(stats)
+	open := describe("connections", "Open connections of the webhook listener.")
+	openLimit := describe("connections_limit", "Connections that the webhook listener may have open.")
+	m.registry.MustRegister(&collector{
+		descs: []*prometheus.Desc{open, openLimit},
+		collect: func(send sendGauge) {
+			s := stats()
+			send(open, float64(s.Connections))
+			send(openLimit, float64(s.ConnectionsLimit))
+		},
+	})
+}
+
+// WatchRequests shows what is in progress. Each scrape calls stats once.
+func (m *Metrics) WatchRequests(stats func() server.Stats) {
 	requests := describe("requests_in_flight", "Reviews in progress, including those that wait for their share of memory.")
 	waiting := describe("requests_waiting", "Reviews in progress that wait for their share of memory.")
 	bytes := describe("request_bytes_in_flight",
 		"Bytes received for the bodies of reviews in progress, plus the extra memory of bodies with very many arrays and objects.")
 	bytesLimit := describe("request_bytes_in_flight_limit",
 		"Bytes that the bodies of reviews in progress and the open connections may take together.")
-	open := describe("connections", "Open connections of the webhook listener.")
-	openLimit := describe("connections_limit", "Connections that the webhook listener may have open.")
 	m.registry.MustRegister(&collector{
-		descs: []*prometheus.Desc{requests, waiting, bytes, bytesLimit, open, openLimit},
+		descs: []*prometheus.Desc{requests, waiting, bytes, bytesLimit},
 		collect: func(send sendGauge) {
 			s := stats()
 			send(requests, float64(s.Requests))
 			send(waiting, float64(s.Waiting))
 			send(bytes, float64(s.Bytes))
 			send(bytesLimit, float64(s.BytesLimit))
-			send(open, float64(s.Connections))
-			send(openLimit, float64(s.ConnectionsLimit))
 		},
 	})
 }

@@ -17,7 +17,7 @@ func TestAllocations(t *testing.T) {
 	hooks := counters()
 	for _, tt := range []struct{ objects, budget int }{{1, 10}, {100, 10 + 100*5}} {
 		t.Run(fmt.Sprint(tt.objects), func(t *testing.T) {
-			body, r := reviewtest.Body(tt.objects, 3<<10), builtinReviewer(t, hooks)
+			body, r := reviewtest.Body(tt.objects, 3<<10), movingReviewer(t, hooks)
 			dst, err := r.Review(t.Context(), nil, body)
 			if err != nil {
 				t.Fatal(err)

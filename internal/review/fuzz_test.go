@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/convertertest"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
@@ -29,7 +29,7 @@ func fails(text string) error {
 // fuzzed returns a reviewer for the compiled-in kinds and Chaos.
 func fuzzed(tb testing.TB) *review.Reviewer {
 	tb.Helper()
-	kinds := append(gokinds.Kinds(), converters.Kind{
+	kinds := append(exampletest.Kinds(), converters.Kind{
 		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
 		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: convertertest.Mischief(fails),
 	})

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -235,7 +235,7 @@ func TestInvariantI9FragmentsConvert(t *testing.T) {
 
 func builtinKinds(t *testing.T) []*converters.Kind {
 	t.Helper()
-	registry, err := converters.NewRegistry(gokinds.Kinds()...)
+	registry, err := converters.NewRegistry(exampletest.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -20,7 +21,7 @@ import (
 // people install with it.
 func TestCompiledInKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range gokinds.Kinds() {
+	for _, kind := range exampletest.Kinds() {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
 			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: 1, Stored: true, Walks: true, Forgeries: true}
@@ -321,11 +322,11 @@ func BenchmarkFuzz(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	crds, err := crdschema.Parse("crd.yaml", text)
+	crds, err := apiserver.Parse("crd.yaml", text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	suite := roundtrip.Suite{Kind: &gokinds.Kinds()[0], CRD: crds[0]}
+	suite := roundtrip.Suite{Kind: &exampletest.Kinds()[0], CRD: crds[0]}
 	stats, err := suite.Fuzz(b.Context(), uint64(b.N))
 	if err != nil {
 		b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -38,7 +39,7 @@ func example(t *testing.T, kind schema.GroupKind) *crdschema.CRD {
 
 func parse(t *testing.T, text string) *crdschema.CRD {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", []byte(text))
+	crds, err := apiserver.Parse("crd.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

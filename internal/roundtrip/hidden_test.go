@@ -3,7 +3,7 @@ package roundtrip
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // hiddenCRD has the lists of the rows below, in v1 and, but for those that rules make, in v2.
@@ -19,7 +19,7 @@ const hiddenCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDef
 
 func TestHidden(t *testing.T) {
 	t.Parallel()
-	crds, err := crdschema.Parse("crd.yaml", []byte(hiddenCRD))
+	crds, err := apiserver.Parse("crd.yaml", []byte(hiddenCRD))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
@@ -235,7 +236,7 @@ func ParseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.F
 		if ctx.Err() != nil {
 			break
 		}
-		parsed, err := crdschema.Parse(f.Name, f.Text)
+		parsed, err := apiserver.Parse(f.Name, f.Text)
 		crds = append(crds, parsed...)
 		findings = append(findings, check.ReadError(err)...)
 	}

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// exampleKinds are the kinds and functions of examples/customserver.
+// exampleKinds are the kinds and functions of examples/custom-server.
 func exampleKinds() ruleset.Compiled {
-	return ruleset.Compiled{Kinds: gokinds.Kinds(), Functions: gokinds.Functions()}
+	return ruleset.Compiled{Kinds: exampletest.Kinds(), Functions: exampletest.Functions()}
 }
 
 func writeFile(t *testing.T, name, text string) {

@@ -21,12 +21,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
@@ -99,7 +99,7 @@ type witness struct {
 
 func newWitness(tb testing.TB) *witness {
 	tb.Helper()
-	kinds := append(gokinds.Kinds(), converters.Kind{
+	kinds := append(exampletest.Kinds(), converters.Kind{
 		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Chaos"},
 		Hub:       "v1", Versions: []string{"v1", "v1beta1"}, Converter: convertertest.Mischief(fails),
 	})
@@ -111,7 +111,7 @@ func newWitness(tb testing.TB) *witness {
 		}
 		texts[i] = text
 	}
-	crds, err := crdschema.Parse("crd.yaml", texts[1])
+	crds, err := apiserver.Parse("crd.yaml", texts[1])
 	if err != nil {
 		tb.Fatal(err)
 	}

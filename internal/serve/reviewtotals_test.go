@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -131,7 +131,7 @@ func summaries(t *testing.T, out *pipe) []any {
 // A client that invents kinds adds only one line to the summary.
 func TestInventedKindsAreSummedUpTogether(t *testing.T) {
 	t.Parallel()
-	registry, err := converters.NewRegistry(gokinds.Kinds()...)
+	registry, err := converters.NewRegistry(exampletest.Kinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

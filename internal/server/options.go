@@ -72,7 +72,9 @@ type Options struct {
 	Pprof bool
 
 	// Hooks observe the server; see [Hooks].
-	Hooks Hooks
+	Hooks    Hooks
+	embedded bool // the Server is part of a Handler
+
 	// ErrorLog gets the log of net/http: failed accepts, and failed TLS handshakes at most once a
 	// minute for each reason, except those whose client only went away. Nil: no log.
 	ErrorLog *log.Logger
@@ -211,8 +213,8 @@ func (o *Options) validate() error {
 		}
 	}
 	require(o.Webhook != nil, "no webhook handler given")
-	require(o.TLS != nil, "no TLS configuration given")
-	require(o.Listen != "", "no address to listen on: listen")
+	require(o.embedded || o.TLS != nil, "no TLS configuration given")
+	require(o.embedded || o.Listen != "", "no address to listen on: listen")
 	require(validPath(o.Path), "webhook path must start with a slash, hold no empty element, no query "+
 		"and none of {}*%, and not be one of the server's own: path")
 	require(o.DrainDelay >= 0, "drain delay must not be negative: drain-delay")

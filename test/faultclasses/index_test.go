@@ -113,7 +113,7 @@ func (s *scanner) Skip() { s.Skip() }
 
 var (
 	row  = regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|$`)
-	held = regexp.MustCompile("^`([a-z0-9/]+)\\.((?:Test|Fuzz)[A-Za-z0-9]+)(?:/([^`]+))?`$")
+	held = regexp.MustCompile("^`([a-z0-9/-]+)\\.((?:Test|Fuzz)[A-Za-z0-9]+)(?:/([^`]+))?`$")
 )
 
 // problems says what is wrong with a page that is to have a row for each id.

@@ -38,7 +38,7 @@ func buildDir() string {
 
 func build() (string, error) {
 	path := filepath.Join(buildDir(), "webhookd")
-	cmd := exec.Command("go", "build", "-o", path, "./examples/customserver") //nolint:noctx,gosec // for all tests, a path of its own
+	cmd := exec.Command("go", "build", "-o", path, "./examples/custom-server") //nolint:noctx,gosec // for all tests, a path of its own
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build webhookd: %w\n%s", err, out)

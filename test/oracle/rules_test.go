@@ -11,6 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/google/go-cmp/cmp"
@@ -37,7 +38,7 @@ func readExample(t *testing.T, name string) example {
 		}
 		return text
 	}
-	crds, err := crdschema.Parse("crd.yaml", read(filepath.Join(folder, "crd.yaml")))
+	crds, err := apiserver.Parse("crd.yaml", read(filepath.Join(folder, "crd.yaml")))
 	if err != nil {
 		t.Fatal(err)
 	}

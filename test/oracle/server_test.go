@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
@@ -99,7 +99,7 @@ func (w *webhookd) wire(s *setup) {
 	if w.source, err = tlsreload.Open(w.t.Context(), tlsreload.Options{Dir: w.secret, ClientCAFile: s.clientCA}); err != nil {
 		w.t.Fatalf("certificate: %v", err)
 	}
-	registry, err := converters.NewRegistry(slices.Concat(gokinds.Kinds(), s.kinds)...)
+	registry, err := converters.NewRegistry(slices.Concat(exampletest.Kinds(), s.kinds)...)
 	if err != nil {
 		w.t.Fatalf("registry: %v", err)
 	}

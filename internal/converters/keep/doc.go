@@ -40,5 +40,5 @@
 //
 // It knows objects, schemas and a [Layout]: which place of B is the counterpart of a place of A,
 // what identifies the elements of a list, and the units. It does not know how conversions are made.
-// Package plan makes layouts from rules, and converters.Lossless makes them for converters in Go.
+// Package plan makes layouts from rules, and conversion.Lossless makes them for converters in Go.
 package keep

@@ -14,6 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -30,7 +31,7 @@ func database(t *testing.T) (*converters.Kind, *crdschema.CRD) {
 		}
 		return text
 	}
-	crds, err := crdschema.Parse("crd.yaml", read("..", "..", "..", "examples", "crds", "databases.example.com.yaml"))
+	crds, err := apiserver.Parse("crd.yaml", read("..", "..", "..", "examples", "crds", "databases.example.com.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -176,7 +177,7 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		var crds []*crdschema.CRD
 		for i, text := range texts {
-			parsed, err := crdschema.Parse(files[i].Name, text)
+			parsed, err := apiserver.Parse(files[i].Name, text)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -38,7 +38,7 @@ func FuzzRoundTrip(f *testing.F) {
 // suite has the laws of a case.
 func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
 	tb.Helper()
-	crds, err := crdschema.Parse("crd.yaml", c.pair.crd(tb))
+	crds, err := apiserver.Parse("crd.yaml", c.pair.crd(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	databases "github.com/crdconvert/webhookd/examples/customserver/database"
-	"github.com/crdconvert/webhookd/internal/converters"
+	public "github.com/crdconvert/webhookd/conversion"
+	databases "github.com/crdconvert/webhookd/examples/custom-server/database"
 )
 
 // K3: the API server knows a field that webhookd's copy of the CRD lacks. It survives at whichever
@@ -187,8 +186,8 @@ type (
 
 func boxWorld() world {
 	w := two("{spec: {cover: {color: string}, items: [{name: string}]}}", "{spec: {lid: {color: string}, things: [{name: string}]}}", "")
-	w.goKind = func() converters.Kind {
-		return converters.HubSpoke(schema.GroupKind{Group: "example.com", Kind: "Thing"}, "v1", converters.NewSpoke("v1beta1",
+	w.goKind = func(crd []byte) (public.Kind, error) {
+		return public.Lossless(public.HubSpoke("v1", public.NewSpoke("v1beta1",
 			func(_ context.Context, src *boxV1beta1, dst *boxV1) error {
 				dst.Spec.Lid, dst.Spec.Things = src.Spec.Cover, src.Spec.Items
 				return nil
@@ -196,7 +195,7 @@ func boxWorld() world {
 			func(_ context.Context, src *boxV1, dst *boxV1beta1) error {
 				dst.Spec.Cover, dst.Spec.Items = src.Spec.Lid, src.Spec.Things
 				return nil
-			}))
+			})), crd)
 	}
 	return w
 }

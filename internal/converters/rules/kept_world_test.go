@@ -13,10 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
+	public "github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/exampletest"
+	"github.com/crdconvert/webhookd/internal/library"
 )
 
 // A world is a CRD and the rules between its versions, as the API server or webhookd knows them.
@@ -28,8 +31,8 @@ type world struct {
 	sets    string            // rule sets
 	strict  bool              // without `unmapped: Preserve`
 
-	crdFile, rulesFile string                 // below the repository's root, in place of all that
-	goKind             func() converters.Kind // in place of rules
+	crdFile, rulesFile string                                // below the repository's root, in place of all that
+	goKind             func(crd []byte) (public.Kind, error) // in place of rules
 
 	more []addition
 }
@@ -72,11 +75,18 @@ func (w world) by(betaRules string) world {
 func (w world) kind(tb testing.TB) *converters.Kind {
 	tb.Helper()
 	if w.goKind != nil {
-		kind := w.goKind()
-		return &kind
+		kind, err := w.goKind(w.crdText(tb))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		kinds, err := library.Kinds(kind)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return &kinds[0]
 	}
 	crds := []*crdschema.CRD{w.crd(tb)}
-	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: gokinds.Functions()})
+	set, findings := rules.Load(tb.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(tb)}}, crds, rules.Options{Go: exampletest.Functions()})
 	for _, f := range findings {
 		tb.Errorf("%s", f)
 	}
@@ -88,6 +98,15 @@ func (w world) kind(tb testing.TB) *converters.Kind {
 
 // crd returns the CRD as the API server has it.
 func (w world) crd(tb testing.TB) *crdschema.CRD {
+	tb.Helper()
+	crds, err := apiserver.Parse("crd.yaml", w.crdText(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return crds[0]
+}
+
+func (w world) crdText(tb testing.TB) []byte {
 	tb.Helper()
 	var crd map[string]any
 	if w.crdFile != "" {
@@ -102,11 +121,7 @@ func (w world) crd(tb testing.TB) *crdschema.CRD {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	crds, err := crdschema.Parse("crd.yaml", text)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return crds[0]
+	return text
 }
 
 func (w world) thing(tb testing.TB) map[string]any {

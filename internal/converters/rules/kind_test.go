@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -25,7 +25,7 @@ type pair struct {
 // kind loads the pair.
 func (p pair) kind(tb testing.TB) *converters.Kind {
 	tb.Helper()
-	crds, err := crdschema.Parse("crd.yaml", p.crd(tb))
+	crds, err := apiserver.Parse("crd.yaml", p.crd(tb))
 	if err != nil {
 		tb.Fatalf("crd: %v", err)
 	}

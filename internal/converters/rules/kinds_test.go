@@ -18,6 +18,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // kindsFolder has the public kinds, which its README describes.
@@ -67,7 +68,7 @@ func loadPublicKind(tb testing.TB, folder string) publicKind {
 		}
 		switch name := filepath.Base(path); name {
 		case "crd.yaml":
-			if crds, err = crdschema.Parse(path, text); err != nil {
+			if crds, err = apiserver.Parse(path, text); err != nil {
 				tb.Fatal(err)
 			}
 		case "rules.yaml":

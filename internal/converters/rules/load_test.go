@@ -6,7 +6,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // A malformed document would convert without some of its rules, and every field that those are
@@ -14,7 +14,7 @@ import (
 func TestMalformedDocumentsAreNotServed(t *testing.T) {
 	t.Parallel()
 	p := pair{beta: "spec: {a: string}", v1: "spec: {b: string}", rules: "- {spoke: .spec.a, hub: .spec.b}"}
-	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
+	crds, err := apiserver.Parse("crd.yaml", p.crd(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestRulesThatShareDifferentPlacesLoad(t *testing.T) {
 - {spoke: .spec.b, hub: .spec.y, codec: Base64, whenToSpoke: '!has(object.spec.z)'}
 - {spoke: {a: .spec.a, b: .spec.b}, hub: .spec.z, template: "{a}:{b}", whenToSpoke: has(object.spec.z)}`,
 	}
-	crds, err := crdschema.Parse("crd.yaml", p.crd(t))
+	crds, err := apiserver.Parse("crd.yaml", p.crd(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -151,7 +151,7 @@ func dropOf(rule *syntax.Rule) []roundtrip.Drop {
 // hold checks the rules, converts each object there and back, and checks the laws.
 func (e example) hold(t *testing.T) {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", e.crd(t))
+	crds, err := apiserver.Parse("crd.yaml", e.crd(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // A mistake in shared rules keeps the kinds from being used whose rules lead to it, and no others.
@@ -60,7 +61,7 @@ ruleSets:
 					return []byte(strings.NewReplacer("things", kind+"s", `"Thing"`, `"`+kind+`"`).Replace(string(text)))
 				}
 				sources = append(sources, rules.Source{Name: kind, Text: replace(p.file())})
-				parsed, err := crdschema.Parse(kind, replace(p.crd(t)))
+				parsed, err := apiserver.Parse(kind, replace(p.crd(t)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // Roots returns the schemas of a CRD with the versions v1, v2 and so on, one for each text. A text
@@ -41,7 +42,7 @@ spec:
 		}
 		crd.WriteString("\n")
 	}
-	crds, err := crdschema.Parse("crd.yaml", []byte(crd.String()))
+	crds, err := apiserver.Parse("crd.yaml", []byte(crd.String()))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -50,4 +51,36 @@ spec:
 		roots[i] = crds[0].Versions[i].Root
 	}
 	return roots
+}
+
+// CRD returns a CRD with one version, v1, whose schema is an object with these properties, indented
+// by 2.
+func CRD(properties string) string {
+	const head = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: things, kind: Thing}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+`
+	return head + "          " + strings.ReplaceAll(strings.TrimSuffix(properties, "\n"), "\n", "\n          ") + "\n"
+}
+
+// Version returns the one version of CRD(properties).
+func Version(tb testing.TB, properties string) *crdschema.Version {
+	tb.Helper()
+	crds, err := apiserver.Parse("f.yaml", []byte(CRD(properties)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return crds[0].Versions[0]
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/crontab"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -16,7 +16,7 @@ import (
 func ApplyFragment(t *testing.T, e *Env) {
 	t.Helper()
 	const group = "apply.example.com"
-	kind := crontab.Kind(group, "v1beta1", "v1")
+	kind := exampletest.CronTab(group)
 	seen := &fragments{Converter: kind.Converter}
 	kind.Converter = seen
 	crd := CRD(t, "crontabs.example.com")

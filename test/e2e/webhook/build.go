@@ -81,7 +81,7 @@ func build() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(buildDir(), "webhookd")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./examples/customserver") //nolint:noctx,gosec // for all tests, a path of its own
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./examples/custom-server") //nolint:noctx,gosec // for all tests, a path of its own
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

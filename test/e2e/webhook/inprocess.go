@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -60,7 +60,7 @@ type wired struct {
 
 func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wired {
 	t.Helper()
-	registry, err := converters.NewRegistry(slices.Concat(gokinds.Kinds(), kinds)...)
+	registry, err := converters.NewRegistry(slices.Concat(exampletest.Kinds(), kinds)...)
 	if err != nil {
 		t.Fatalf("converters: %v", err)
 	}

@@ -86,7 +86,7 @@ func build(ctx context.Context, dir string) error {
 		echoServer.Run(),
 		process.Build(ctx, root, filepath.Join(dir, "webhookd"), nil),
 		process.Build(ctx, root, filepath.Join(dir, hostile), map[string]string{
-			"examples/customserver/gokinds/gokinds.go": "testdata/hostile/gokinds.go",
+			"examples/custom-server/gokinds/gokinds.go": "testdata/hostile/gokinds.go",
 			watch: hastyFile,
 		}),
 	)

@@ -21,7 +21,7 @@ func Build(ctx context.Context, root, binary string, overlay map[string]string) 
 		}
 		args = append(args, "-overlay", list)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./examples/customserver")...) //nolint:gosec // paths of the test's own
+	cmd := exec.CommandContext(ctx, "go", append(args, "./examples/custom-server")...) //nolint:gosec // paths of the test's own
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build webhookd: %w\n%s", err, out)

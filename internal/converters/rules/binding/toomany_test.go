@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // A large rule set that is applied in many places is refused, with one finding, before it takes all
@@ -43,7 +43,7 @@ spec:
 		return "  - {name: " + name + ", served: true, storage: " + fmt.Sprint(name == "v1") +
 			", schema: {openAPIV3Schema: {type: object, properties: {" + fields + "}}}}\n"
 	}
-	crds, err := crdschema.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+	crds, err := apiserver.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}
 spec:

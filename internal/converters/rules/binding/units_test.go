@@ -2,6 +2,7 @@ package binding_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // A unitsTest has the properties of the objects of v1beta1 and of the hub, the rules, and the units
@@ -204,7 +206,7 @@ func (tt *unitsTest) files(t *testing.T) (*crdschema.CRD, []byte) {
 	}
 	indented := func(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
 	const properties = "\n    schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n"
-	crds, err := crdschema.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+	crds, err := apiserver.Parse("crd.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.example.com}
 spec:
@@ -240,7 +242,7 @@ spec:
 // bindAll returns the bindings of all versions that the CRD has.
 func bindAll(t *testing.T, c *syntax.Conversion, crd *crdschema.CRD, strict bool) []*binding.Binding {
 	t.Helper()
-	swap := func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) { return in, nil }
+	swap := func(_ context.Context, in []json.RawMessage) ([]json.RawMessage, error) { return in, nil }
 	env, err := transform.NewEnv(map[string]transform.GoFunc{"example.com/window": {ToHub: swap, ToSpoke: swap}})
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +279,7 @@ func TestUnitsOfAllRules(t *testing.T) {
 					break
 				}
 			}
-			crds, err := crdschema.Parse("crd.yaml", texts[0])
+			crds, err := apiserver.Parse("crd.yaml", texts[0])
 			file, _ := syntax.Parse("rules.yaml", texts[1])
 			syntax.Link([]*syntax.File{file})
 			if err != nil || len(crds) == 0 {

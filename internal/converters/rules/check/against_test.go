@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 )
 
 // againstFolder has a folder for each case, with the rules old.yaml and new.yaml, crd.yaml,
@@ -25,7 +25,7 @@ const againstFolder = "testdata/against"
 // bound binds one file of a case to one of its CRDs. It must have no findings.
 func bound(t *testing.T, folder, rules, crd string) *binding.Set {
 	t.Helper()
-	crds, err := crdschema.Parse(crd, read(t, folder, crd))
+	crds, err := apiserver.Parse(crd, read(t, folder, crd))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +95,12 @@ func TestAgainstItself(t *testing.T) {
 	}
 	for _, file := range folders {
 		folder := filepath.Dir(file)
-		crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
+		crds, err := apiserver.Parse("crd.yaml", read(t, folder, "crd.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, _ := load(t, crds, engine.Options{Go: gokinds.Functions()}, engine.Source{Name: file, Text: read(t, file)})
-		again, _ := load(t, crds, engine.Options{Go: gokinds.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		set, _ := load(t, crds, engine.Options{Go: exampletest.Functions()}, engine.Source{Name: file, Text: read(t, file)})
+		again, _ := load(t, crds, engine.Options{Go: exampletest.Functions()}, engine.Source{Name: file, Text: read(t, file)})
 		for _, n := range check.Against(set.Bound(), again.Bound()) {
 			t.Error(n)
 		}

@@ -82,6 +82,7 @@ func (c *checker) note(pos finding.Position, code, hint, format string, args ...
 
 // kind checks one Conversion.
 func (c *checker) kind(k *binding.Kind) {
+	first := len(c.findings)
 	for _, s := range k.Spokes {
 		if c.ended() != nil {
 			return
@@ -104,6 +105,7 @@ func (c *checker) kind(k *binding.Kind) {
 		}
 		k.Attribute(s, c.findings[before:])
 	}
+	c.findings = append(c.findings[:first], withoutEchoes(k, c.findings[first:])...)
 	c.missingVersions(k)
 	c.neverApplied(k)
 	c.needlessAbsences(k)

@@ -12,6 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // crd is a CRD with two versions whose specs are given.
@@ -41,7 +42,7 @@ const empty = "{type: object, properties: {a: {type: string}}}"
 func parseCRD(t *testing.T, name, field, hub string) *crdschema.CRD {
 	t.Helper()
 	text := strings.NewReplacer("NAME", name, "FIELD", field, "HUB", hub).Replace(crd)
-	crds, err := crdschema.Parse(name+".crd.yaml", []byte(text))
+	crds, err := apiserver.Parse(name+".crd.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestFilesAndCRDsAreCheckedTogether(t *testing.T) {
 
 func TestErrorsOfCRDsAreFindings(t *testing.T) {
 	t.Parallel()
-	_, err := crdschema.Parse("x.yaml", []byte(strings.NewReplacer("NAME", "x", "FIELD", "{type: int}", "HUB", empty).Replace(crd)))
+	_, err := apiserver.Parse("x.yaml", []byte(strings.NewReplacer("NAME", "x", "FIELD", "{type: int}", "HUB", empty).Replace(crd)))
 	found := check.ReadError(err)
 	if len(found) == 0 || found[0].Code != "bad-crd" || found[0].Pos.File != "x.yaml" || found[0].Pos.Line == 0 {
 		t.Errorf("%v gives %v", err, found)
@@ -148,7 +149,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	whole := func(fields string) string { return "{type: object, properties: {" + fields + "}}" }
 	text := strings.NewReplacer("NAME", "widget", "FIELD", whole(field.String()), "HUB", whole(hub.String())).Replace(crd)
-	crds, err := crdschema.Parse("crd.yaml", []byte(text))
+	crds, err := apiserver.Parse("crd.yaml", []byte(text))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // constants reports values in the text of a rule that the API server may refuse: those of values,
@@ -77,7 +78,7 @@ type target struct {
 	rule  *binding.Rule
 	side  binding.Side
 	end   *binding.Path
-	judge *crdschema.Judge // of the last node
+	judge *apiserver.Judge // of the last node
 	node  *crdschema.Node
 }
 
@@ -88,7 +89,7 @@ func (t *target) check(key string, c transform.Constant) {
 		return
 	}
 	if t.judge == nil || t.node != c.Node {
-		judge, err := c.Node.Judge()
+		judge, err := apiserver.NewJudge(c.Node)
 		if err != nil {
 			return // the API server does not take the schema either
 		}
@@ -99,7 +100,7 @@ func (t *target) check(key string, c transform.Constant) {
 	}
 }
 
-func (t *target) report(key string, c *transform.Constant, refusal crdschema.Refusal) {
+func (t *target) report(key string, c *transform.Constant, refusal apiserver.Refusal) {
 	version, at := t.Names[t.side], t.end.Name.Path.Text+c.Below+refusal.Path
 	part := c.Part(refusal.Path)
 	switch {

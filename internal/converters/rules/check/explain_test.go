@@ -12,13 +12,13 @@ import (
 
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // explainFolder returns what becomes of every atom of a folder's versions.
 func explainFolder(t *testing.T, folder string) []check.Direction {
 	t.Helper()
-	crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
+	crds, err := apiserver.Parse("crd.yaml", read(t, folder, "crd.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -40,7 +42,7 @@ func FuzzRules(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(string(text))
-		crds, err := crdschema.Parse("crd.yaml", crd)
+		crds, err := apiserver.Parse("crd.yaml", crd)
 		for _, crd := range crds {
 			if err == nil {
 				all[crd.Name] = crd
@@ -82,6 +84,6 @@ func losesNothing(t *testing.T, set *engine.Set) {
 
 // swapping has the function that `go` may name.
 func swapping() map[string]transform.GoFunc {
-	nothing := func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) { return in, nil }
+	nothing := func(_ context.Context, in []json.RawMessage) ([]json.RawMessage, error) { return in, nil }
 	return map[string]transform.GoFunc{"swap": {ToHub: nothing, ToSpoke: nothing}}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -54,7 +55,7 @@ func checkFolder(t *testing.T, folder string) ([]finding.Finding, map[string][]b
 			files = append(files, engine.Source{Name: name, Text: sources[name]})
 		}
 	}
-	crds, err := crdschema.Parse("crd.yaml", sources["crd.yaml"])
+	crds, err := apiserver.Parse("crd.yaml", sources["crd.yaml"])
 	findings := check.ReadError(err)
 	opts := engine.Options{Go: swapping(), Incomplete: err != nil}
 	_, found := load(t, crds, opts, files...)

@@ -11,6 +11,7 @@ import (
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -61,7 +62,7 @@ func newRandomCase(t *testing.T, seed uint64) *randomCase {
 	field, hub := m.versions()
 	c := &randomCase{seed: seed}
 	c.schema = strings.NewReplacer("NAME", "widget", "FIELD", field.text(), "HUB", hub.text()).Replace(crd)
-	crds, err := crdschema.Parse("crd.yaml", []byte(c.schema))
+	crds, err := apiserver.Parse("crd.yaml", []byte(c.schema))
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, c.schema)
 	}

@@ -10,7 +10,7 @@ import (
 
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 // TestUnitsOfTheExamples shows the units of all rules in examples/ that have any of more than one
@@ -24,7 +24,7 @@ func TestUnitsOfTheExamples(t *testing.T) {
 	var got strings.Builder
 	for _, rules := range folders {
 		folder := filepath.Dir(rules)
-		crds, err := crdschema.Parse("crd.yaml", read(t, folder, "crd.yaml"))
+		crds, err := apiserver.Parse("crd.yaml", read(t, folder, "crd.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

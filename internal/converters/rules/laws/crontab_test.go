@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/examples/customserver/crontab"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -20,7 +20,7 @@ import (
 func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 	t.Parallel()
 	const count = 2000 / fewer // of each version
-	byGo := crontab.Kind("rules.example.com", "v1beta1", "v1")
+	byGo := exampletest.CronTab("rules.example.com")
 	for _, e := range findExamples(t) {
 		if e.name != "crontab-rules" {
 			continue

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -111,7 +111,7 @@ func (e *example) before(t *testing.T, version, rule int, field string) *example
 		remove(e.properties(t, crd, e.c.Versions[version].Name, path[:len(path)-1]...), path[len(path)-1])
 		b.crd = parseCRD(t, textOf(t, crd))
 	}
-	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: gokinds.Functions()})
+	set, more := rules.Load(t.Context(), b.sources, []*crdschema.CRD{b.crd}, rules.Options{Go: exampletest.Functions()})
 	checked, _ := check.Check(t.Context(), set.Bound())
 	if len(more) > 0 || len(checked) > 0 {
 		return nil
@@ -239,7 +239,7 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &example{crdText: text, crd: parseCRD(t, text)}
-		for _, kind := range gokinds.Kinds() {
+		for _, kind := range exampletest.Kinds() {
 			if kind.GroupKind != e.crd.GroupKind() || kind.Schemas[kind.Hub].PreservesUnknown() {
 				continue // or it leaves all fields that it does not know to the CRD
 			}

@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -92,7 +93,7 @@ func exists(path string) bool {
 
 func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 	tb.Helper()
-	crds, err := crdschema.Parse("crd.yaml", text)
+	crds, err := apiserver.Parse("crd.yaml", text)
 	if err != nil || len(crds) != 1 {
 		tb.Fatalf("%d CRDs: %v", len(crds), err)
 	}
@@ -102,7 +103,7 @@ func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 // suite returns the laws of the example.
 func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	tb.Helper()
-	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: gokinds.Functions()})
+	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: exampletest.Functions()})
 	checked, _ := check.Check(tb.Context(), set.Bound())
 	if findings = append(findings, checked...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/examples/customserver/gokinds"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
@@ -61,7 +61,7 @@ func TestCompiledInKindsKeepEachLeafByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		crd := parseCRD(t, text)
-		for _, kind := range gokinds.Kinds() {
+		for _, kind := range exampletest.Kinds() {
 			if kind.GroupKind == crd.GroupKind() {
 				holdLeaves(t, &kind, crd, nil, 100/fewer)
 			}

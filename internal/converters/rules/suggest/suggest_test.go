@@ -17,6 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
 	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -130,7 +131,7 @@ func crdsOf(t *testing.T, file string) []*crdschema.CRD {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crds, err := crdschema.Parse(file, text)
+	crds, err := apiserver.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,6 +135,8 @@ func (p *parser) anyText(n *yaml.Node, what string) *Text {
 		hint = "give it a value, or remove the key"
 	case what == "drop":
 		hint = "say why the value is not needed"
+	case what == "mayBeAbsent":
+		hint = "say why the value is not there"
 	}
 	p.sayAt(n, "wrong-type", what+" is "+shape(n)+", not a string", hint)
 	return nil

@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -160,15 +161,15 @@ func TestGoFunctions(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, map[string]transform.GoFunc{
 		"split": {
-			ToHub: func(_ context.Context, in []transform.Operand) ([]transform.Operand, error) {
-				first, rest, found := strings.Cut(jsondoc.Unquote(in[0].Value.Text()), " ")
+			ToHub: func(_ context.Context, in []json.RawMessage) ([]json.RawMessage, error) {
+				first, rest, found := strings.Cut(jsondoc.Unquote(in[0]), " ")
 				if !found {
 					return nil, errors.New("a secret: " + first)
 				}
-				return operands(t, `"`+first+`" | "`+rest+`"`), nil
+				return []json.RawMessage{[]byte(`"` + first + `"`), []byte(`"` + rest + `"`)}, nil
 			},
-			ToSpoke: func(context.Context, []transform.Operand) ([]transform.Operand, error) {
-				return operands(t, `1 | 2 | 3`), nil
+			ToSpoke: func(context.Context, []json.RawMessage) ([]json.RawMessage, error) {
+				return make([]json.RawMessage, 3), nil
 			},
 		},
 	})

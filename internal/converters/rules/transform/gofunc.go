@@ -2,11 +2,13 @@ package transform
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
 var (
@@ -30,19 +32,32 @@ func (c *compiler) goFunc() Transform {
 	return c.checked(goWay(f.ToHub, len(c.hub.nodes)), goWay(f.ToSpoke, len(c.spoke.nodes)))
 }
 
-func goWay(f func(context.Context, []Operand) ([]Operand, error), count int) *Way {
+func goWay(f func(context.Context, []json.RawMessage) ([]json.RawMessage, error), count int) *Way {
 	if f == nil {
 		return failing()
 	}
 	return &Way{run: func(c *Call, in, out []Operand) error {
-		result, err := f(c.Context, slices.Clone(in))
+		texts := make([]json.RawMessage, len(in))
+		for i, operand := range in {
+			if operand.Present {
+				texts[i] = slices.Clone(operand.Value.Text())
+			}
+		}
+		result, err := f(c.Context, texts)
 		switch {
 		case err != nil:
 			return errFunc // its own text may quote a value
 		case len(result) != count:
 			return errCount
 		}
-		copy(out, result)
+		for i, text := range result {
+			if out[i].Present = text != nil; !out[i].Present {
+				continue
+			}
+			if out[i].Value, err = jsondoc.RawValue(text); err != nil {
+				return errFunc
+			}
+		}
 		return nil
 	}}
 }

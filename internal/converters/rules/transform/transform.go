@@ -9,6 +9,7 @@ package transform
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -119,12 +120,13 @@ func (c *Call) CallLimit() bool { return c.spent.callLimit }
 // of the object. Which ones fail for that depends on their order.
 func (c *Call) TotalLimit() bool { return c.spent.totalLimit }
 
-// A GoFunc is the function that `go: name` calls in each direction. It gets the operands of one
-// side of the rule, in the order of its paths, and returns one for each path of the other side, or
-// an error if the values cannot be converted. The error is neither shown nor logged. The functions
-// must be pure and must accept fragments; if no operand is present, none of the result may be.
+// A GoFunc is the function that `go: name` calls in each direction. It gets the values of one side
+// of the rule as JSON, in the order of its paths and nil for one that is absent, and returns one
+// for each path of the other side, or an error if the values cannot be converted. The error is
+// neither shown nor logged. The functions must be pure and must accept fragments; if no value is
+// present, none of the result may be.
 type GoFunc struct {
-	ToHub, ToSpoke func(ctx context.Context, in []Operand) ([]Operand, error)
+	ToHub, ToSpoke func(ctx context.Context, in []json.RawMessage) ([]json.RawMessage, error)
 }
 
 // A namedNode is the schema of a value that an expression reads as `self.name`, or as `self` if the

@@ -10,18 +10,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/crdconvert/webhookd/examples/customserver/crontab"
-	"github.com/crdconvert/webhookd/examples/customserver/database"
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/conversion"
+	"github.com/crdconvert/webhookd/examples/crds"
+	"github.com/crdconvert/webhookd/examples/custom-server/crontab"
+	"github.com/crdconvert/webhookd/examples/custom-server/database"
 )
 
 // Kinds returns the kinds that are compiled in.
-func Kinds() []converters.Kind {
-	kinds := []converters.Kind{
-		crontab.Kind("example.com", "v1beta1", "v1"),
-		crontab.Kind("stable.example.com", "v1", "v2"),
-		database.Kind(),
+func Kinds() []conversion.Kind {
+	kinds := []conversion.Kind{
+		conversion.Must(crontab.Kind(crds.CronTabs, "v1beta1")),
+		conversion.Must(crontab.Kind(crds.StableCronTabs, "v1")),
+		conversion.Must(database.Kind(crds.Databases)),
 	}
 	for name, convert := range map[string]func(n int){
 		// Each is given the integer .spec.n of its object.
@@ -38,15 +38,15 @@ func Kinds() []converters.Kind {
 		"Stuck":  func(int) { select {} },
 		"Greedy": func(n int) { hog(n) },
 	} {
-		kinds = append(kinds, converters.Kind{
+		kinds = append(kinds, conversion.Kind{
 			GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: name},
 			Hub:       "v1", Versions: []string{"v1", "v2"},
-			Converter: converters.Func(func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+			Converter: conversion.Func(func(_ context.Context, obj *conversion.Object, _, _ string) error {
 				at, err := obj.Get("spec", "n")
 				if err != nil {
 					return err
 				}
-				n, err := strconv.Atoi(string(at.Text()))
+				n, err := strconv.Atoi(string(at.JSON()))
 				if err != nil {
 					return errors.New("no integer: .spec.n")
 				}

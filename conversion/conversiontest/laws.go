@@ -1,0 +1,89 @@
+// Package conversiontest holds converters to the laws of conversion in tests. They are those of
+// `webhookd fuzz`: see
+// https://github.com/crdconvert/webhookd/blob/main/docs/explanation/losslessness.md#the-laws.
+package conversiontest
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/crdconvert/webhookd/conversion"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/library"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// Options say how thorough [Laws] is. The zero Options are those of a test in CI: a second for a
+// kind of ordinary size.
+type Options struct {
+	// Seed is that of all random choices. A failure names it. 0 means 1.
+	Seed uint64
+	// Objects is how many random objects of each version are tried. 0 means 100.
+	Objects uint64
+	// Samples are objects of any version, as JSON, to try as well, with fragments of them.
+	Samples [][]byte
+	// Drops are places whose values the converter loses on purpose. No law looks at them.
+	Drops []Drop
+}
+
+// A Drop is a place whose values a conversion from one version to another loses on purpose. The
+// path is one of From, as rules write paths: .spec.ports[].name. An empty From or To is any
+// version.
+type Drop struct{ From, To, Path string }
+
+// Laws holds a kind to all laws: on random objects of the CRD's schemas, on fragments of them, on
+// edits of what they become, on walks in which clients write an object at all versions and the API
+// server stores it at several, and on forged annotations. The CRD is the text that
+// [conversion.Lossless] takes. Objects are pruned and defaulted in between as the API server does.
+//
+// It fails the test at the first law that does not hold, with the smallest object that it finds,
+// and for a CRD that is not valid or not that of the kind. The same options try the same objects. A
+// nil opts is the zero Options.
+func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
+	tb.Helper()
+	if opts == nil {
+		opts = &Options{}
+	}
+	suite, err := newSuite(kind, crd, opts)
+	if err != nil {
+		tb.Fatalf("conversiontest.Laws: %v", err)
+	}
+	objects := opts.Objects
+	if objects == 0 {
+		objects = 100
+	}
+	for _, samples := range []iter.Seq[[]byte]{slices.Values(opts.Samples), roundtrip.Fragments(opts.Samples...)} {
+		if err := suite.Check(tb.Context(), samples); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if _, err := suite.Fuzz(tb.Context(), objects); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite, error) {
+	kinds, errKind := library.Kinds(kind)
+	crds, errCRD := apiserver.Parse("crd", crd)
+	if err := errors.Join(errKind, errCRD); err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(crds, func(c *crdschema.CRD) bool { return c.GroupKind() == kind.GroupKind })
+	if at < 0 {
+		return nil, fmt.Errorf("the text has no CustomResourceDefinition of %s", kind.GroupKind)
+	}
+	suite := &roundtrip.Suite{
+		Kind: &kinds[0], CRD: crds[at], Seed: opts.Seed, Stored: true, Walks: true, Forgeries: true,
+	}
+	if suite.Seed == 0 {
+		suite.Seed = roundtrip.DefaultSeed
+	}
+	for _, d := range opts.Drops {
+		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+	}
+	return suite, nil
+}

@@ -1,0 +1,54 @@
+package conversion
+
+import (
+	"context"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Converter rewrites an object from one version of its kind to another, in place.
+//
+// It is deterministic, free of I/O and safe for concurrent use. It takes fragments, since
+// server-side apply sends objects without spec or metadata and with null anywhere
+// (kubernetes#117356). It changes no metadata but labels and annotations, keeps no reference to obj
+// or a part of it, and returns when ctx is done. It need not set apiVersion. An error fails the
+// whole review, so it is only for objects that cannot be converted at all. It names the path and
+// the remedy, and quotes no field's value: see [Node.Errorf].
+type Converter interface {
+	Convert(ctx context.Context, obj *Object, from, to string) error
+}
+
+// Func makes a function a Converter, with the obligations of one.
+type Func func(ctx context.Context, obj *Object, from, to string) error
+
+// Convert implements Converter.
+func (f Func) Convert(ctx context.Context, obj *Object, from, to string) error {
+	return f(ctx, obj, from, to)
+}
+
+// onText makes a Converter one over documents.
+func onText(c Converter) converters.Converter {
+	return converters.Func(func(ctx context.Context, doc *jsondoc.Object, from, to string) error {
+		return c.Convert(ctx, newObject(doc), from, to)
+	})
+}
+
+// WithHub returns a Converter that does what c does, for [Lossless]: c converts only between the
+// hub and each other version. Without it, the hub is the version that the CRD stores, which may
+// change.
+func WithHub(hub string, c Converter) Converter { return &hubbed{c, hub} }
+
+type hubbed struct {
+	Converter
+
+	hub string
+}
+
+// hubOf returns the hub that a converter has been made for, or "".
+func hubOf(c Converter) string {
+	if h, is := c.(*hubbed); is {
+		return h.hub
+	}
+	return ""
+}

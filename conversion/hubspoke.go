@@ -1,0 +1,114 @@
+package conversion
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+)
+
+// A Spoke is a version of a kind whose Go type converts to and from the hub's Go type H. [NewSpoke]
+// makes one.
+type Spoke[H any] struct {
+	version        string
+	of             goType
+	hub            goType
+	toHub, toSpoke func(ctx context.Context, src, dst metav1.Object) error
+}
+
+// typed is a pointer to the Go type of a custom resource: a struct that embeds metav1.ObjectMeta.
+type typed[T any] interface {
+	*T
+	metav1.Object
+}
+
+// NewSpoke returns the spoke version, whose objects toHub and toSpoke convert. Both fill dst, which
+// has nothing but a copy of src's metadata. Of their changes to metadata only labels and
+// annotations count. Both have the obligations of a [Converter]: they must not set a field that src
+// does not have.
+//
+// It panics without a version or a function.
+func NewSpoke[S, H any, PS typed[S], PH typed[H]](
+	version string,
+	toHub func(ctx context.Context, src PS, dst PH) error,
+	toSpoke func(ctx context.Context, src PH, dst PS) error,
+) Spoke[H] {
+	if version == "" || toHub == nil || toSpoke == nil {
+		panic("conversion.NewSpoke: no version, no toHub or no toSpoke")
+	}
+	return Spoke[H]{
+		version: version, of: goTypeOf(func() metav1.Object { return PS(new(S)) }), hub: goTypeOf(func() metav1.Object { return PH(new(H)) }),
+		toHub:   untyped(toHub),
+		toSpoke: untyped(toSpoke),
+	}
+}
+
+// untyped returns a function over the types that the given one has.
+func untyped[S, T metav1.Object](fn func(context.Context, S, T) error) func(context.Context, metav1.Object, metav1.Object) error {
+	return func(ctx context.Context, src, dst metav1.Object) error {
+		return fn(ctx, src.(S), dst.(T)) //nolint:forcetypeassert // typedVersions makes them of these types
+	}
+}
+
+// HubSpoke returns a Converter between Go types: each spoke to the hub and back. Make it lossless
+// with [Lossless], since Go types lose nulls, zero values with omitempty, and whatever the
+// functions forget.
+//
+// It converts the text of the object; the Go types only say what changes. A value that source and
+// target have at the same path, and that the functions leave the same, keeps its text (1.10, 1000m,
+// the order of names). So does a field that neither Go type knows, because the types may be older
+// than the CRD. Conversion fails only if the object does not fit the Go type.
+//
+// It panics without a hub or spokes, or if a version is there twice.
+func HubSpoke[H any](hub string, spokes ...Spoke[H]) Converter {
+	if hub == "" || len(spokes) == 0 {
+		panic("conversion.HubSpoke: no hub or no spokes")
+	}
+	c := &typedVersions{types: map[string]goType{hub: spokes[0].hub}, steps: make(map[direction]step, 2*len(spokes))}
+	for _, s := range spokes {
+		if _, twice := c.types[s.version]; twice {
+			panic("conversion.HubSpoke: two Go types for the version " + s.version)
+		}
+		c.types[s.version] = s.of
+		c.steps[direction{s.version, hub}], c.steps[direction{hub, s.version}] = s.toHub, s.toSpoke
+	}
+	return WithHub(hub, c)
+}
+
+// FromTypes is [HubSpoke] for types that are known only when the program runs, such as those of a
+// scheme. types has a function for each version, which returns a pointer to a new object; convert
+// fills dst of src, one of which is of the hub's type.
+//
+// It panics without a hub among the types, another version or a function.
+func FromTypes(
+	hub string, types map[string]func() metav1.Object, convert func(ctx context.Context, src, dst metav1.Object) error,
+) Converter {
+	if types[hub] == nil || len(types) < 2 || convert == nil {
+		panic("conversion.FromTypes: no hub among the types, no other version, or no function")
+	}
+	c := &typedVersions{types: make(map[string]goType, len(types)), steps: make(map[direction]step, 2*len(types))}
+	for _, version := range slices.Sorted(maps.Keys(types)) {
+		if types[version] == nil {
+			panic("conversion.FromTypes: no function for the version " + version)
+		}
+		c.types[version] = goTypeOf(types[version])
+		c.steps[direction{version, hub}], c.steps[direction{hub, version}] = convert, convert
+	}
+	return WithHub(hub, c)
+}
+
+// A goType is the Go type of a version.
+type goType struct {
+	object func() metav1.Object // returns a new one
+	schema *crdschema.Node
+}
+
+func goTypeOf(object func() metav1.Object) goType {
+	return goType{object, schemaOf(reflect.TypeOf(object()).Elem())}
+}
+
+type step func(ctx context.Context, src, dst metav1.Object) error

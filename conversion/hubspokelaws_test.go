@@ -1,0 +1,23 @@
+package conversion_test
+
+import (
+	"testing"
+
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+func TestHubSpokeLaws(t *testing.T) {
+	t.Parallel()
+	kind := typedKind(toHub)
+	err := roundtrip.Laws(t.Context(), &kind,
+		[]byte(`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"a"},"spec":{"name":"n","pause":true,"weight":1.10,`+
+			`"items":[{"name":"a","size":1},{"name":"b"}],"box":{"width":1},"old":"x","oldPtr":true,`+
+			`"oldList":[{"name":"c","size":7}],"oldBox":{"width":2},"ratio":0.5,"dropped":"d"}}`),
+		[]byte(`{"apiVersion":"g/v2","kind":"K","metadata":{"name":"a","labels":{"b":"c"}},"spec":{"name":"n","pause":true,"weight":1.10,`+
+			`"items":[{"name":"a","size":1},{"name":"b"}],"box":{"width":1},"new":"x","newPtr":true,`+
+			`"newList":[{"name":"c","size":7}],"newBox":{"width":2},"share":0.5,"hubOnly":"h"}}`),
+	)
+	if err != nil {
+		t.Error(err)
+	}
+}

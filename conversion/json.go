@@ -1,0 +1,41 @@
+package conversion
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// encode returns v as JSON: names sorted, integers exact, nothing escaped for HTML.
+func encode(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+}
+
+// decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they
+// fit.
+func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into) }
+
+// render encodes v, which a converter set at path.
+func render(v any, path string) (jsondoc.Value, error) {
+	text, err := encode(v)
+	if err != nil {
+		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set a value that JSON cannot represent, fix the converter", Path: path}
+	}
+	return jsondoc.RawValue(text)
+}
+
+// groupOf returns the group of an apiVersion.
+func groupOf(apiVersion string) string {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return group
+}

@@ -1,0 +1,229 @@
+package conversion
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A rewriter turns the text of a source object into that of its target. For each node of the text
+// it gets was and now: the source's and the target's value there, as decoded JSON. A value that is
+// the same in both keeps its text.
+//
+// The text may have more than was: unknown fields, and nulls and zero values that the source's Go
+// type drops. These stay if the schemas of source and target have them alike. The schemas are nil
+// if was has all that the text has.
+type rewriter struct{ source, target *crdschema.Node }
+
+// value changes n from was to now.
+func (r rewriter) value(n *jsondoc.Node, was, now any) error {
+	if _, is := was.(same); is {
+		if _, is = now.(same); is {
+			return nil
+		}
+	}
+	if r.source == r.target && reflect.DeepEqual(was, now) {
+		return nil
+	}
+	switch now := now.(type) {
+	case map[string]any:
+		if was, ok := was.(map[string]any); ok && now != nil && n.Kind() == jsondoc.Map {
+			return r.members(n, was, now)
+		}
+	case []any:
+		if was, ok := was.([]any); ok && now != nil && n.Kind() == jsondoc.Array {
+			return r.elements(n, was, now)
+		}
+	}
+	if more, is := added(was, now); is {
+		return replace(n, more)
+	}
+	return nil
+}
+
+func replace(n *jsondoc.Node, v any) error {
+	value, err := render(v, n.Path())
+	if err == nil {
+		n.Replace(value)
+	}
+	return err
+}
+
+// added returns what now has beyond was, and whether there is any. A Go type encodes the zero value
+// of each field without omitempty, even if the object lacks the field; added keeps these out.
+func added(was, now any) (more any, is bool) {
+	from, _ := was.(map[string]any)
+	to, _ := now.(map[string]any)
+	if from == nil || to == nil {
+		return now, !reflect.DeepEqual(was, now)
+	}
+	members := make(map[string]any)
+	for name, v := range to {
+		old, found := from[name]
+		if !found {
+			members[name] = v
+		} else if v, is := added(old, v); is {
+			members[name] = v
+		}
+	}
+	return members, len(members) > 0
+}
+
+func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
+	seen, problem := make(map[string]bool, n.Len()), error(nil)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if problem != nil {
+			return true
+		}
+		var stays bool
+		seen[string(name)] = true
+		stays, problem = r.member(string(name), m.Node(), was, now)
+		return stays
+	})
+	if err := cmp.Or(problem, err); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		v := now[name]
+		if old, found := was[name]; seen[name] {
+			continue
+		} else if found {
+			if v, found = added(old, v); !found {
+				continue
+			}
+		}
+		value, err := render(v, n.Path())
+		if err == nil {
+			err = n.SetMember(name, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member rewrites a member of the text, and reports whether it stays.
+func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) (stays bool, err error) {
+	old, had := was[name]
+	v, has := now[name]
+	source, known := below(r.source, name)
+	target, knownNow := below(r.target, name)
+	at := rewriter{source, target}
+	switch {
+	case has && had:
+		return true, at.value(n, old, v)
+	case has:
+		return true, replace(n, v)
+	case had || known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+		return false, nil
+	case known && n.Kind() == jsondoc.Map:
+		return true, at.members(n, nil, nil)
+	}
+	return true, nil
+}
+
+// below returns a schema's node for a member of an object, and whether the schema knows the member.
+func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) {
+	if p := s.Property(name); p != nil {
+		return p, true
+	}
+	if v := s.Values(); v != nil {
+		return v, true
+	}
+	if s.PreservesUnknown() {
+		return s, true
+	}
+	return nil, false
+}
+
+// itemsOf returns a schema's node for the elements of a list.
+func itemsOf(s *crdschema.Node) *crdschema.Node {
+	if s.PreservesUnknown() {
+		return s
+	}
+	return s.Items()
+}
+
+// elements keeps the text of each element that the list had before, at whatever index, and rewrites
+// each other element from the one at its index if that is free.
+func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
+	list, err := n.Elements()
+	if err != nil {
+		return err
+	}
+	if len(list) != len(was) { // a Go type with its own JSON
+		return replace(n, now)
+	}
+	of := rewriter{itemsOf(r.source), itemsOf(r.target)}
+	asLong := len(was) == len(now)
+	from, used := matchElements(was, now)
+	inPlace := asLong
+	texts := make([][]byte, len(now))
+	for i := range now {
+		j := from[i]
+		if j < 0 && i < len(was) && !used[i] && (asLong || r.source == nil) {
+			j = i
+		}
+		if j < 0 {
+			v, err := render(now[i], n.Path())
+			if err != nil {
+				return err
+			}
+			texts[i] = v.Text()
+			continue
+		}
+		if err := of.value(list[j], was[j], now[i]); err != nil {
+			return err
+		}
+		inPlace = inPlace && i == j
+		texts[i] = list[j].Text()
+	}
+	if inPlace {
+		return nil
+	}
+	v, err := jsondoc.RawValue(slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'}))
+	if err == nil {
+		n.Replace(v)
+	}
+	return err
+}
+
+// matchElements returns, for each element of now, the index of an equal element of old, or -1. Each
+// element is matched once, preferably with the one at its own index.
+func matchElements(old, now []any) (from []int, used []bool) {
+	from, used = make([]int, len(now)), make([]bool, len(old))
+	left := 0
+	for i := range now {
+		if from[i] = -1; i < len(old) && reflect.DeepEqual(old[i], now[i]) {
+			from[i], used[i] = i, true
+		} else {
+			left++
+		}
+	}
+	if left == 0 {
+		return from, used
+	}
+	free := make(map[string][]int)
+	for j := range old {
+		if text, err := encode(old[j]); err == nil && !used[j] {
+			free[string(text)] = append(free[string(text)], j)
+		}
+	}
+	for i := range now {
+		if from[i] >= 0 {
+			continue
+		}
+		text, err := encode(now[i])
+		if js := free[string(text)]; err == nil && len(js) > 0 {
+			from[i], free[string(text)] = js[0], js[1:]
+			used[js[0]] = true
+		}
+	}
+	return from, used
+}

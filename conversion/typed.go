@@ -1,0 +1,157 @@
+package conversion
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// typedVersions converts between the Go types of versions.
+type typedVersions struct {
+	types   map[string]goType
+	steps   map[direction]step
+	structs structs
+}
+
+// Convert implements Converter.
+func (c *typedVersions) Convert(ctx context.Context, obj *Object, from, to string) error {
+	step := c.steps[direction{from, to}]
+	if step == nil {
+		return &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
+	}
+	source, target := c.types[from], c.types[to]
+	src, dst := source.object(), target.object()
+	if err := decodeTyped(obj.document(), src, dst); err != nil {
+		return err
+	}
+	orig, err := pristine(obj.document(), source, src)
+	if err != nil {
+		return err
+	}
+	if err := step(ctx, src, dst); err != nil {
+		return err
+	}
+	was, now, err := c.structs.treesOf(orig, dst)
+	if err != nil {
+		return err
+	}
+	return rewriter{source.schema, target.schema}.value(obj.node, was, now)
+}
+
+// pristine returns a copy of src, which was decoded from obj: a step may change its source.
+func pristine(obj *jsondoc.Object, of goType, src metav1.Object) (metav1.Object, error) {
+	if o, is := src.(runtime.Object); is {
+		if c, is := o.DeepCopyObject().(metav1.Object); is {
+			return c, nil
+		}
+	}
+	c := of.object()
+	return c, decodeTyped(obj, c, of.object())
+}
+
+// decodeTyped decodes the object into src, without managedFields, and its metadata into dst.
+func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
+	meta, err := obj.Get("metadata")
+	if err != nil {
+		return err
+	}
+	metadata := []byte("null")
+	if meta.Kind() != jsondoc.Invalid {
+		if metadata, err = textWithout(meta, "managedFields", nil); err != nil {
+			return err
+		}
+	}
+	text, err := textWithout(obj.Node, "metadata", metadata)
+	if err != nil {
+		return err
+	}
+	if err := decode(jsondoc.LastOfEach(text), src); err != nil {
+		return typeError(text, src)
+	}
+	if from, is := objectMeta(src); is {
+		if to, is := objectMeta(dst); is {
+			from.DeepCopyInto(to)
+			return nil
+		}
+	}
+	return decode(append(append([]byte(`{"metadata":`), metadata...), '}'), dst)
+}
+
+// objectMeta returns the metadata of a type that embeds metav1.ObjectMeta.
+func objectMeta(obj metav1.Object) (*metav1.ObjectMeta, bool) {
+	accessor, is := obj.(metav1.ObjectMetaAccessor)
+	if !is {
+		return nil, false
+	}
+	meta, is := accessor.GetObjectMeta().(*metav1.ObjectMeta)
+	return meta, is
+}
+
+// textWithout returns the text of n with the member name replaced, or left out if replacement is
+// nil.
+func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, error) {
+	if n.Kind() != jsondoc.Map {
+		return n.Text(), nil
+	}
+	text := []byte{'{'}
+	err := n.Each(func(member string, value *jsondoc.Node) bool {
+		of := value.Text()
+		if member == name {
+			of = replacement
+		}
+		if of != nil {
+			if len(text) > 1 {
+				text = append(text, ',')
+			}
+			text = append(jsondoc.AppendString(text, member), ':')
+			text = append(text, of...)
+		}
+		return true
+	})
+	return append(text, '}'), err
+}
+
+// typeError says why text does not fit the Go type. It names fields and quotes no value. Only the
+// standard decoder's error has the fields.
+func typeError(text []byte, into any) error {
+	fresh := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+	var mismatch *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, fresh); errors.As(err, &mismatch) {
+		return fmt.Errorf("cannot be decoded into the Go type %s, correct the object or the type: .%s", mismatch.Type, mismatch.Field)
+	}
+	return &jsondoc.PathError{Problem: fmt.Sprintf("cannot be decoded into the Go type %s, correct the object or the type", reflect.TypeOf(into).Elem()), Path: "."}
+}
+
+// treeOf decodes the JSON of v, with numbers as literals. Its metadata has only labels and
+// annotations, all that a conversion may change.
+func treeOf(v metav1.Object) (map[string]any, error) {
+	text, err := encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", v)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var tree map[string]any
+	if err := d.Decode(&tree); err != nil || tree == nil {
+		return nil, fmt.Errorf("go type does not encode as an object, fix the type: %T", v)
+	}
+	delete(tree, "apiVersion")
+	delete(tree, "kind")
+	all, _ := tree["metadata"].(map[string]any)
+	metadata := map[string]any{}
+	for _, name := range []string{"labels", "annotations"} {
+		if members, found := all[name]; found {
+			metadata[name] = members
+		}
+	}
+	tree["metadata"] = metadata
+	return tree, nil
+}
