@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// same stands for a value that source and target have in common at one path, with one Go type. Most
-// of an object is that, and need not be encoded (BenchmarkConvert of examples/custom-server/database).
+// same means a value that source and target share at one path, with one Go type. Most of an
+// object is that, and need not be encoded (BenchmarkConvert of examples/custom-server/database).
 type same struct{}
 
 // structs remembers how encoding/json writes the structs that have been seen.
@@ -179,8 +179,8 @@ func (f jsonField) omits(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// isPlain reports whether encoding/json writes a type as the members that fieldsOf returns: a struct
-// without its own JSON, and without options and embedding that are rare.
+// isPlain reports whether encoding/json writes a type as the members that fieldsOf returns: a
+// struct without its own JSON, and without options and embedding that are rare.
 func isPlain(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || opaque(t) || t.Implements(reflect.TypeFor[json.Marshaler]()) ||
 		reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
@@ -200,8 +200,8 @@ func isPlain(t reflect.Type) bool {
 	return true
 }
 
-// fieldsOf returns the fields of a plain struct by their names in JSON. Its own fields hide embedded
-// ones.
+// fieldsOf returns the fields of a plain struct by their names in JSON. Its own fields hide
+// embedded ones.
 func fieldsOf(t reflect.Type) map[string]jsonField {
 	own, all := map[string]jsonField{}, map[string]jsonField{}
 	for f := range t.Fields() {

@@ -30,8 +30,8 @@ type Function struct {
 }
 
 // Load returns the kinds of all rules in the files, which are YAML or JSON: Conversions, RuleSets
-// and the CustomResourceDefinitions of their kinds, in any folders. It skips objects of other
-// kinds. functions are those that rules call with `go: NAME`.
+// and the CustomResourceDefinitions of their kinds, in any folders. A file with rules has nothing
+// else; files of other kinds are skipped. functions are those that rules call with `go: NAME`.
 //
 // Its error has all that `webhookd check` finds as an error, each with its file and line, or is
 // that of ctx or of reading a file. It also fails if no rules are found.

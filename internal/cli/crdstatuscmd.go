@@ -97,7 +97,6 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return err
 	}
-	//nolint:contextcheck // the function in crdschema that takes a context does not use it
 	s.Compare = func(crd *crdwire.CRD) (string, []string) { return compareWithCopy(set, crd) }
 	s.Versions = func(gk schema.GroupKind) []string {
 		if kind := registry.Lookup(gk); kind != nil {
