@@ -92,3 +92,19 @@ crds:
       - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
       - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
+
+// The example's values start its own program, from its image.
+func TestValuesOfTheCustomServer(t *testing.T) {
+	t.Parallel()
+	v, err := chart.ReadValues("../../examples/custom-server/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := render(t, v, chart.NewCluster())["server/deployment.yaml"]
+	if !strings.Contains(deployment, `image: "registry.example.com/webhooks:v1"`) {
+		t.Errorf("another image:\n%s", deployment)
+	}
+	if strings.Contains(deployment, "command:") {
+		t.Errorf("the program is not the image's:\n%s", deployment)
+	}
+}
