@@ -50,6 +50,14 @@ func ExampleDrop() {
 	}
 }
 
+// Rules replace code, and convert each object as the code did.
+func ExampleSame() {
+	var ruled conversion.Kind // of package conversion/rules
+	_ = func(t *testing.T) {
+		conversiontest.Same(t, kind(), ruled, crd, nil)
+	}
+}
+
 // What ExampleLaws shows holds.
 func TestLaws(t *testing.T) {
 	t.Parallel()

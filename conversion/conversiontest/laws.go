@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion"
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/library"
@@ -45,13 +46,38 @@ type Drop struct{ From, To, Path string }
 // nil opts is the zero Options.
 func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
 	tb.Helper()
+	hold(tb, "Laws", nil, kind, crd, opts)
+}
+
+// Same holds a kind to all laws, as [Laws] does, and to the answers of another kind: each valid
+// object converts to the same. So rules can replace code, or new code old code.
+//
+// What either kind keeps in annotations is not compared, nor are objects that the kind want cannot
+// convert, or places in Drops: From is the version of the answer here. An absent field and a zero
+// value differ, unless the schema has it as default.
+func Same(tb testing.TB, want, got conversion.Kind, crd []byte, opts *Options) {
+	tb.Helper()
+	like, err := library.Kinds(want)
+	if err != nil {
+		tb.Fatalf("conversiontest.Same: %v", err)
+	}
+	hold(tb, "Same", &like[0], got, crd, opts)
+}
+
+// hold holds a kind to the laws, and to the answers of like if it is not nil.
+func hold(tb testing.TB, name string, like *converters.Kind, kind conversion.Kind, crd []byte, opts *Options) {
+	tb.Helper()
 	if opts == nil {
 		opts = &Options{}
 	}
 	suite, err := newSuite(kind, crd, opts)
-	if err != nil {
-		tb.Fatalf("conversiontest.Laws: %v", err)
+	if err == nil && like != nil && like.GroupKind != kind.GroupKind {
+		err = fmt.Errorf("the kinds are not the same: %s, %s", like.GroupKind, kind.GroupKind)
 	}
+	if err != nil {
+		tb.Fatalf("conversiontest.%s: %v", name, err)
+	}
+	suite.Like = like
 	objects := opts.Objects
 	if objects == 0 {
 		objects = 100

@@ -173,6 +173,23 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 	return nil
 }
 
+// like compares the result with that of the kind that the suite's is to be like. A zero value of a
+// Go type and an absent field are different answers.
+func (t *subject) like(to string, there []byte) *ViolationError {
+	if t.Like == nil || t.class != whole || t.keeps {
+		return nil
+	}
+	theirs, err := t.convertBy(t.ctx, t.Like, t.object, t.version, to)
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to be like
+	}
+	diff := t.compare(visible(t.view(to, theirs)), visible(t.view(to, there)), to, t.version)
+	if diff.path == "" {
+		return nil
+	}
+	return t.violation(lawLike, to, "want %s, got %s", theirs, there).differs(to, diff)
+}
+
 // metadataTexts returns the text of each member of the metadata except labels and annotations.
 func metadataTexts(object []byte) map[string]any {
 	texts := map[string]any{}

@@ -56,6 +56,9 @@ type Suite struct {
 	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
 	// but the API server refuses the next write of such an object.
 	Outcomes bool
+	// Like is a kind that converts valid objects to the same, apart from what either keeps. Objects
+	// that it cannot convert are not compared.
+	Like *converters.Kind
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
 	// it.
 	Next *Generation

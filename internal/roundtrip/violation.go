@@ -66,4 +66,5 @@ const (
 	lawSkew          = "L12 skew"
 	lawWellFormed    = "L13 well formed"
 	lawSource        = "source"
+	lawLike          = "same answer"
 )

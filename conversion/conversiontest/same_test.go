@@ -1,0 +1,86 @@
+package conversiontest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/conversion"
+	"github.com/crdconvert/webhookd/conversion/conversiontest"
+)
+
+// after returns rename and what comes after it.
+func after(more func(obj *conversion.Object, from string) error) conversion.Kind {
+	return conversion.Must(conversion.Lossless(conversion.Func(func(ctx context.Context, obj *conversion.Object, from, to string) error {
+		return errors.Join(rename(ctx, obj, from, to), more(obj, from))
+	}), crd))
+}
+
+func TestSame(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		want conversion.Kind
+		opts *conversiontest.Options
+		says string
+	}{
+		"the same code": {kind(), nil, ""},
+		"code that keeps nothing": {conversion.Kind{
+			GroupKind: kind().GroupKind, Hub: "v1", Versions: kind().Versions, Converter: conversion.Func(rename),
+		}, nil, ""},
+		"another value": {
+			after(func(obj *conversion.Object, from string) error {
+				if from == "v1" {
+					return obj.Delete("spec", "size")
+				}
+				return nil
+			}), nil, "law same answer does not hold: v1 -> v1alpha1: .spec.size differs",
+		},
+		"another value, at a place that does not count": {
+			after(func(obj *conversion.Object, from string) error {
+				if from == "v1" {
+					return obj.Delete("spec", "size")
+				}
+				return nil
+			}), &conversiontest.Options{Drops: []conversiontest.Drop{{From: "v1alpha1", To: "v1", Path: ".spec.size"}}}, "",
+		},
+		"code that fails": {
+			after(func(obj *conversion.Object, _ string) error { return obj.Errorf("cannot be converted") }), nil, "",
+		},
+		"another kind": {
+			conversion.Kind{
+				GroupKind: schema.GroupKind{Group: "example.com", Kind: "Gadget"},
+				Hub:       "v1", Versions: kind().Versions, Converter: conversion.Func(rename),
+			}, nil, "conversiontest.Same: the kinds are not the same: Gadget.example.com, Widget.example.com",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := &recorder{TB: t}
+			func() {
+				defer func() { _ = recover() }()
+				conversiontest.Same(found, test.want, kind(), crd, test.opts)
+			}()
+			if !strings.HasPrefix(found.text, test.says) || (test.says == "") != (found.text == "") {
+				t.Errorf("found %q, want %q", found.text, test.says)
+			}
+		})
+	}
+}
+
+// A recorder is a test that notes how it fails.
+type recorder struct {
+	testing.TB
+
+	text string
+}
+
+func (r *recorder) Fatal(args ...any) {
+	r.text = fmt.Sprint(args...)
+	panic("failed")
+}
+
+func (r *recorder) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }
