@@ -27,7 +27,7 @@ func ask(handler http.Handler, review string) string {
 	return string(text)
 }
 
-// The handler stands at the path that the CRD's clientConfig names.
+// The handler is at the path that the CRD's clientConfig names.
 func ExampleNew() {
 	registry, err := conversion.NewRegistry(cronTab())
 	if err != nil {
