@@ -48,7 +48,7 @@ func Lossless(c Converter, crd []byte) (Kind, error) {
 			kind.Hub = v.Name
 		}
 	}
-	kind.Converter = newKeeper(onText(c), &kind)
+	kind.Converter = newKeeper(c, &kind)
 	if _, err := converters.NewRegistry(kind); err != nil {
 		return Kind{}, fmt.Errorf("conversion.Lossless: %w", err)
 	}
@@ -60,6 +60,7 @@ type direction struct{ from, to string }
 // A keeper is a converter that keeps what another one does not give back.
 type keeper struct {
 	converter converters.Converter
+	typed     *typedVersions // the same, or nil
 	versions  []string
 	layouts   map[direction]*layout
 	pool      sync.Pool // of *scratch
@@ -79,7 +80,7 @@ type scratch struct {
 	search     keep.Searcher
 }
 
-func newKeeper(c converters.Converter, k *converters.Kind) *keeper {
+func newKeeper(c Converter, k *converters.Kind) *keeper {
 	layouts := make(map[direction]*layout, 2*len(k.Versions))
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
@@ -87,7 +88,12 @@ func newKeeper(c converters.Converter, k *converters.Kind) *keeper {
 			layouts[d] = &layout{l, l.Defaults(), l.Missing()}
 		}
 	}
-	return &keeper{converter: c, versions: k.Versions, layouts: layouts}
+	bare := c
+	if h, is := c.(*hubbed); is {
+		bare = h.Converter
+	}
+	typed, _ := bare.(*typedVersions)
+	return &keeper{converter: onText(c), typed: typed, versions: k.Versions, layouts: layouts}
 }
 
 // Complete implements converters.Completer: defaults of the target that the source lacks are not
@@ -125,7 +131,8 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := c.converter.Convert(ctx, obj, c.from, c.to); err != nil {
+	way, err := c.there(ctx, obj)
+	if err != nil {
 		return err
 	}
 	if !asRead {
@@ -133,8 +140,12 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 			return err
 		}
 	}
-	if err := prune(obj, x, c.target.Schema, c.source.Schema); err != nil {
+	pruned, err := prune(obj, x, c.target.Schema, c.source.Schema)
+	if err != nil {
 		return err
+	}
+	if way != nil && len(kept) == 0 && !unknown && !pruned && way.isLossless(ctx) {
+		return nil
 	}
 	restored, g, err := c.restore(ctx, obj, x, kept)
 	if err != nil {
@@ -152,6 +163,14 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 		converters.ReportFrom(ctx).NoteTooLarge()
 	}
 	return err
+}
+
+// there converts obj. If that is between Go types, it may return a short way back.
+func (c *keeping) there(ctx context.Context, obj *jsondoc.Object) (*wayBack, error) {
+	if c.typed == nil {
+		return nil, c.converter.Convert(ctx, obj, c.from, c.to)
+	}
+	return c.typed.convert(ctx, newObject(obj), c.from, c.to)
 }
 
 // take removes kept values from obj and returns them. It also reports whether the original x has
@@ -221,7 +240,7 @@ func (c *keeping) back(ctx context.Context, y *jsondoc.Object) (*jsondoc.Object,
 		err = c.converter.Convert(ctx, g, c.to, c.from)
 	}
 	if err == nil {
-		err = prune(g, y, c.source.Schema, c.target.Schema)
+		_, err = prune(g, y, c.source.Schema, c.target.Schema)
 	}
 	return g, err
 }

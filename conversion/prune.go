@@ -9,39 +9,49 @@ import (
 
 // prune removes what the API server would remove from n: fields that its schema does not have, and
 // nulls that it does not allow. What was there in the object that was converted stays if it is
-// null, or if neither schema has it: the CRD here may be older than the API server's.
-func prune(n, was *jsondoc.Object, schema, other *crdschema.Node) error {
+// null, or if neither schema has it: the CRD here may be older than the API server's. prune reports
+// whether it removed something.
+func prune(n, was *jsondoc.Object, schema, other *crdschema.Node) (removed bool, err error) {
 	p := &pruner{}
 	p.members(n.Node, was.Node, schema, other, true)
-	return p.err
+	return p.removed, p.err
 }
 
-type pruner struct{ err error }
+type pruner struct {
+	removed bool
+	err     error
+}
 
 func (p *pruner) note(err error) { p.err = cmp.Or(p.err, err) }
 
 func (p *pruner) members(n, was *jsondoc.Node, schema, other *crdschema.Node, root bool) {
 	p.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
-		if p.err != nil || root && isHead(name) {
-			return true
-		}
-		here, there := memberOf(schema, name), memberOf(other, name)
-		if here == nil {
-			return schema.PreservesUnknown() || there == nil && !other.PreservesUnknown() && p.has(was, name)
-		}
-		kind := m.Value().Kind()
-		if _, filled := here.Default(); kind == jsondoc.Null && !here.Nullable() && !filled {
-			before, err := was.Member(string(name))
-			p.note(err)
-			return before != nil && before.Kind() == jsondoc.Null
-		}
-		if here.Prunes() && (kind == jsondoc.Map || kind == jsondoc.Array) {
-			before, err := was.Member(string(name))
-			p.note(err)
-			p.value(m.Node(), before, here, there)
-		}
-		return true
+		stays := p.stays(name, m, was, schema, other, root)
+		p.removed = p.removed || !stays
+		return stays
 	}))
+}
+
+func (p *pruner) stays(name []byte, m jsondoc.Member, was *jsondoc.Node, schema, other *crdschema.Node, root bool) bool {
+	if p.err != nil || root && isHead(name) {
+		return true
+	}
+	here, there := memberOf(schema, name), memberOf(other, name)
+	if here == nil {
+		return schema.PreservesUnknown() || there == nil && !other.PreservesUnknown() && p.has(was, name)
+	}
+	kind := m.Value().Kind()
+	if _, filled := here.Default(); kind == jsondoc.Null && !here.Nullable() && !filled {
+		before, err := was.Member(string(name))
+		p.note(err)
+		return before != nil && before.Kind() == jsondoc.Null
+	}
+	if here.Prunes() && (kind == jsondoc.Map || kind == jsondoc.Array) {
+		before, err := was.Member(string(name))
+		p.note(err)
+		p.value(m.Node(), before, here, there)
+	}
+	return true
 }
 
 func (p *pruner) has(n *jsondoc.Node, name []byte) bool {

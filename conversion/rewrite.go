@@ -18,7 +18,28 @@ import (
 // The text may have more than was: unknown fields, and nulls and zero values that the source's Go
 // type drops. These stay if the schemas of source and target have them alike. The schemas are nil
 // if was has all that the text has.
-type rewriter struct{ source, target *crdschema.Node }
+type rewriter struct {
+	source, target *crdschema.Node
+
+	lost *bool // set if text is taken out that was may not encode to; may be nil
+}
+
+// loses notes that text is taken out which was may not encode to.
+func (r rewriter) loses() {
+	if r.lost != nil {
+		*r.lost = true
+	}
+}
+
+// takes notes that the text of n is taken out, which decoded to was.
+func (r rewriter) takes(n *jsondoc.Node, was any) {
+	if r.lost == nil || *r.lost {
+		return
+	}
+	if text, err := encode(was); err != nil || !bytes.Equal(text, n.Text()) {
+		r.loses()
+	}
+}
 
 // value changes n from was to now.
 func (r rewriter) value(n *jsondoc.Node, was, now any) error {
@@ -41,7 +62,11 @@ func (r rewriter) value(n *jsondoc.Node, was, now any) error {
 		}
 	}
 	if more, is := added(was, now); is {
+		r.takes(n, was)
 		return replace(n, more)
+	}
+	if r.lost != nil && !reflect.DeepEqual(was, now) {
+		r.loses()
 	}
 	return nil
 }
@@ -74,6 +99,16 @@ func added(was, now any) (more any, is bool) {
 	return members, len(members) > 0
 }
 
+// alike reports whether two values that encode in the same way have the same Go types.
+func alike(was, now any) bool {
+	if _, is := was.(same); is {
+		return was == now
+	}
+	a, is := was.(map[string]any)
+	b, isToo := now.(map[string]any)
+	return is && isToo && maps.EqualFunc(a, b, alike)
+}
+
 func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 	seen, problem := make(map[string]bool, n.Len()), error(nil)
 	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
@@ -88,11 +123,19 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 	if err := cmp.Or(problem, err); err != nil {
 		return err
 	}
+	for name := range was {
+		if _, found := now[name]; !found && !seen[name] {
+			r.loses() // the object lacks a value that its Go type encodes
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		v := now[name]
 		if old, found := was[name]; seen[name] {
 			continue
 		} else if found {
+			if r.lost != nil && !alike(old, v) {
+				r.loses()
+			}
 			if v, found = added(old, v); !found {
 				continue
 			}
@@ -114,13 +157,18 @@ func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) 
 	v, has := now[name]
 	source, known := below(r.source, name)
 	target, knownNow := below(r.target, name)
-	at := rewriter{source, target}
+	at := rewriter{source, target, r.lost}
 	switch {
 	case has && had:
 		return true, at.value(n, old, v)
 	case has:
+		r.loses()
 		return true, replace(n, v)
-	case had || known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+	case had:
+		r.takes(n, old)
+		return false, nil
+	case known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+		r.loses()
 		return false, nil
 	case known && n.Kind() == jsondoc.Map:
 		return true, at.members(n, nil, nil)
@@ -158,9 +206,11 @@ func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 		return err
 	}
 	if len(list) != len(was) { // a Go type with its own JSON
+		r.loses()
 		return replace(n, now)
 	}
-	of := rewriter{itemsOf(r.source), itemsOf(r.target)}
+	r.takes(n, was)
+	of := rewriter{itemsOf(r.source), itemsOf(r.target), nil}
 	asLong := len(was) == len(now)
 	from, used := matchElements(was, now)
 	inPlace := asLong

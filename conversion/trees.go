@@ -23,7 +23,8 @@ type structs struct{ known sync.Map } // of *structType, by reflect.Type
 
 // A structType is a struct as encoding/json writes it.
 type structType struct {
-	plain  bool // fields has all that it writes
+	plain  bool    // fields has all that it writes
+	hidden [][]int // indexes of fields that it does not write
 	fields map[string]jsonField
 }
 
@@ -33,32 +34,41 @@ func (s *structs) of(t reflect.Type) *structType {
 	}
 	made := &structType{plain: isPlain(t)}
 	if made.plain {
-		made.fields = fieldsOf(t)
+		made.fields, made.hidden = fieldsOf(t), hiddenIn(t)
 	}
 	s.known.Store(t, made)
 	return made
 }
 
 // treesOf returns the JSON of two objects of Go types, with numbers as literals. Of metadata it has
-// only labels and annotations, all that a conversion may change.
-func (s *structs) treesOf(src, dst metav1.Object) (was, now map[string]any, err error) {
+// only labels and annotations, all that a conversion may change. It also reports whether dst is
+// known to be what its JSON decodes to.
+func (s *structs) treesOf(src, dst metav1.Object) (was, now map[string]any, decodes bool, err error) {
 	a, b := reflect.ValueOf(src).Elem(), reflect.ValueOf(dst).Elem()
 	if !s.of(a.Type()).plain || !s.of(b.Type()).plain {
 		if was, err = treeOf(src); err == nil {
 			now, err = treeOf(dst)
 		}
-		return was, now, err
+		return was, now, false, err
 	}
 	was, now = map[string]any{}, map[string]any{}
-	if err := s.pairs(a, b, was, now); err != nil {
-		return nil, nil, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", dst)
+	c := &comparison{structs: s, decodes: true}
+	if err := c.pairs(a, b, was, now); err != nil {
+		return nil, nil, false, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", dst)
 	}
 	for _, tree := range []map[string]any{was, now} {
 		delete(tree, "apiVersion")
 		delete(tree, "kind")
 	}
 	was["metadata"], now["metadata"] = tags(src), tags(dst)
-	return was, now, nil
+	return was, now, c.decodes, nil
+}
+
+// A comparison is that of two objects.
+type comparison struct {
+	*structs
+
+	decodes bool // so far, the second object is what its JSON decodes to
 }
 
 // tags returns labels and annotations.
@@ -78,10 +88,11 @@ func tags(obj metav1.Object) map[string]any {
 }
 
 // pairs adds the members of two structs to trees.
-func (s *structs) pairs(a, b reflect.Value, was, now map[string]any) error {
-	of, to := s.of(a.Type()).fields, s.of(b.Type()).fields
-	for name, f := range of {
-		g, both := to[name]
+func (c *comparison) pairs(a, b reflect.Value, was, now map[string]any) error {
+	from, to := c.of(a.Type()), c.of(b.Type())
+	c.decodes = c.decodes && !slices.ContainsFunc(to.hidden, func(index []int) bool { return !b.FieldByIndex(index).IsZero() })
+	for name, f := range from.fields {
+		g, both := to.fields[name]
 		if name == "metadata" && f.isMeta {
 			continue
 		}
@@ -92,15 +103,15 @@ func (s *structs) pairs(a, b reflect.Value, was, now map[string]any) error {
 			}
 			continue
 		}
-		if err := s.pair(v, b.FieldByIndex(g.index), f, g, name, was, now); err != nil {
+		if err := c.pair(v, b.FieldByIndex(g.index), f, g, name, was, now); err != nil {
 			return err
 		}
 	}
-	for name, g := range to {
-		if _, both := of[name]; both || name == "metadata" && g.isMeta {
+	for name, g := range to.fields {
+		if _, both := from.fields[name]; both || name == "metadata" && g.isMeta {
 			continue
 		}
-		if err := g.put(b.FieldByIndex(g.index), name, now); err != nil {
+		if err := c.put(g, b.FieldByIndex(g.index), name, now); err != nil {
 			return err
 		}
 	}
@@ -108,27 +119,49 @@ func (s *structs) pairs(a, b reflect.Value, was, now map[string]any) error {
 }
 
 // pair adds two members of one name.
-func (s *structs) pair(v, w reflect.Value, f, g jsonField, name string, was, now map[string]any) error {
+func (c *comparison) pair(v, w reflect.Value, f, g jsonField, name string, was, now map[string]any) error {
 	if f.omits(v) || g.omits(w) {
-		if err := f.put(v, name, was); err != nil {
-			return err
-		}
-		return g.put(w, name, now)
+		return c.both(v, w, f, g, name, was, now)
 	}
 	if v.Type() == w.Type() && reflect.DeepEqual(v.Interface(), w.Interface()) {
 		was[name], now[name] = same{}, same{}
 		return nil
 	}
 	x, y := pointee(v), pointee(w)
-	if x.IsValid() && y.IsValid() && s.of(x.Type()).plain && s.of(y.Type()).plain {
+	if x.IsValid() && y.IsValid() && c.of(x.Type()).plain && c.of(y.Type()).plain {
+		c.decodes = c.decodes && (v.Kind() == reflect.Pointer) == (w.Kind() == reflect.Pointer)
 		below, into := map[string]any{}, map[string]any{}
 		was[name], now[name] = below, into
-		return s.pairs(x, y, below, into)
+		return c.pairs(x, y, below, into)
+	}
+	return c.both(v, w, f, g, name, was, now)
+}
+
+// both adds two members that are not compared any further.
+func (c *comparison) both(v, w reflect.Value, f, g jsonField, name string, was, now map[string]any) error {
+	if v.Kind() != w.Kind() && (v.Kind() == reflect.Struct || w.Kind() == reflect.Struct) {
+		c.decodes = false // both may encode to {}, which an absent field is for one of them only
 	}
 	if err := f.put(v, name, was); err != nil {
 		return err
 	}
-	return g.put(w, name, now)
+	return c.put(g, w, name, now)
+}
+
+// put adds the JSON of a value of the second object, and notes whether that decodes to the value.
+func (c *comparison) put(f jsonField, v reflect.Value, name string, tree map[string]any) error {
+	if f.omits(v) {
+		c.decodes = c.decodes && v.IsZero()
+		return nil
+	}
+	text, err := encode(v.Interface())
+	if err != nil {
+		return err
+	}
+	again := reflect.New(v.Type())
+	c.decodes = c.decodes && decode(text, again.Interface()) == nil && reflect.DeepEqual(again.Elem().Interface(), v.Interface())
+	tree[name], err = literal(text)
+	return err
 }
 
 // pointee returns the value that pointers lead to, or no value.
@@ -152,17 +185,19 @@ func (f jsonField) put(v reflect.Value, name string, tree map[string]any) error 
 		return nil
 	}
 	text, err := encode(v.Interface())
-	if err != nil {
-		return err
+	if err == nil {
+		tree[name], err = literal(text)
 	}
+	return err
+}
+
+// literal decodes JSON with numbers as literals.
+func literal(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var value any
-	if err := d.Decode(&value); err != nil {
-		return err
-	}
-	tree[name] = value
-	return nil
+	err := d.Decode(&value)
+	return value, err
 }
 
 // omits reports whether encoding/json leaves the value out.
@@ -198,6 +233,24 @@ func isPlain(t reflect.Type) bool {
 		}
 	}
 	return true
+}
+
+// hiddenIn returns the indexes of the fields of a plain struct that encoding/json does not write.
+func hiddenIn(t reflect.Type) [][]int {
+	var hidden [][]int
+	for f := range t.Fields() {
+		tag := f.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-" || !f.IsExported() && !f.Anonymous:
+			hidden = append(hidden, f.Index)
+		case f.Anonymous && name == "":
+			for _, index := range hiddenIn(f.Type) {
+				hidden = append(hidden, slices.Concat(f.Index, index))
+			}
+		}
+	}
+	return hidden
 }
 
 // fieldsOf returns the fields of a plain struct by their names in JSON. Its own fields hide

@@ -23,27 +23,40 @@ type typedVersions struct {
 
 // Convert implements Converter.
 func (c *typedVersions) Convert(ctx context.Context, obj *Object, from, to string) error {
+	_, err := c.convert(ctx, obj, from, to)
+	return err
+}
+
+// convert converts obj, and returns how to find out whether that is lossless.
+func (c *typedVersions) convert(ctx context.Context, obj *Object, from, to string) (*wayBack, error) {
 	step := c.steps[direction{from, to}]
 	if step == nil {
-		return &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
+		return nil, &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
 	}
 	source, target := c.types[from], c.types[to]
 	src, dst := source.object(), target.object()
 	if err := decodeTyped(obj.document(), src, dst); err != nil {
-		return err
+		return nil, err
 	}
 	orig, err := pristine(obj.document(), source, src)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := step(ctx, src, dst); err != nil {
-		return err
+		return nil, err
 	}
-	was, now, err := c.structs.treesOf(orig, dst)
+	was, now, decodes, err := c.structs.treesOf(orig, dst)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return rewriter{source.schema, target.schema}.value(obj.node, was, now)
+	r := rewriter{source: source.schema, target: target.schema, lost: new(bool)}
+	if err := r.value(obj.node, was, now); err != nil {
+		return nil, err
+	}
+	if !decodes || *r.lost {
+		return nil, nil //nolint:nilnil // only the text tells
+	}
+	return &wayBack{orig, dst, source, c.steps[direction{to, from}], to}, nil
 }
 
 // pristine returns a copy of src, which was decoded from obj: a step may change its source.

@@ -20,7 +20,7 @@ func TestGoIsNotOlderThanItsFixes(t *testing.T) {
 	if running, _, _ := strings.Cut(runtime.Version(), " "); version.Compare(running, leastGo) < 0 {
 		t.Errorf("these tests run with %s, want %s or later", running, leastGo)
 	}
-	toolchain := regexp.MustCompile(`(?m)^toolchain (\S+)$`)
+	toolchain := regexp.MustCompile(`(?m)^(?:toolchain go|go )(1\.\d+\.\S+)$`)
 	modules := 0
 	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
@@ -33,7 +33,8 @@ func TestGoIsNotOlderThanItsFixes(t *testing.T) {
 				t.Fatal(err)
 			}
 			modules++
-			if found := toolchain.FindSubmatch(text); len(found) != 2 || version.Compare(string(found[1]), leastGo) < 0 {
+			found := toolchain.FindAllSubmatch(text, -1)
+			if len(found) == 0 || version.Compare("go"+string(found[len(found)-1][1]), leastGo) < 0 {
 				t.Errorf("%s names no toolchain, or one before %s", file, leastGo)
 			}
 		}
