@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
@@ -54,9 +55,10 @@ func firsts(list []*jsondoc.Node, fields []string) namedList {
 }
 
 // mayRepeat reports whether a rule identifies elements of the list by keys that the schema does not
-// require to differ.
+// require to differ. If the other version has a list as well, that shows all elements.
 func (c cursor) mayRepeat() bool {
-	return c.place != nil && len(c.place.Keys) > 0 && !c.place.First && !c.place.Element && len(c.schema.ListMapKeys()) == 0
+	return c.place != nil && len(c.place.Keys) > 0 && !c.place.First && !c.place.Element &&
+		len(c.schema.ListMapKeys()) == 0 && c.other.Kind() != crdschema.Array
 }
 
 // withExtra inserts the extra elements of a list behind the ones that they followed, as far as

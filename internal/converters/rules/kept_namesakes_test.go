@@ -41,3 +41,24 @@ func TestElementsWithOneKeyDependOnTheFirst(t *testing.T) {
 		"another one comes to a map": patched(entries, a+`, `+b, `m: {owner: {value: o}}`, `, l: [`+owner+`, `+a+`, `+b+`]`),
 	}.hold(t)
 }
+
+// An element that goes at the other version stays away, whatever only this version has of it.
+func TestPickedElementsThatGoStayAway(t *testing.T) {
+	t.Parallel()
+	const list = "l: [{name: string, value: string, note: string}]"
+	whole := two("{spec: {main: {name: string, value: string}, type: string}}", "{spec: {"+list+"}}",
+		"- {spoke: .spec.main, hub: '.spec.l[name=main]'}\n- {spoke: .spec.type, hub: '.spec.l[name=type].value'}")
+	position := two("{spec: {type: string, z: string}}", "{spec: {"+list+"}}",
+		"- {spoke: .spec.type, hub: '.spec.l[name=type].value'}\n- {spoke: .spec.z, hub: '.spec.l[0].note'}")
+	gone := func(w world, v1, beta, patch, want string) row {
+		return row{world: w, steps: []step{
+			create("v1", `{spec: {`+v1+`}}`), shows("v1beta1", `{spec: {`+beta+`}}`), edit("v1beta1", `{spec: {`+patch+`}}`), rewritten("v1"),
+			shows("v1", `{spec: {`+want+`}}`), shows("v1beta1", `{spec: {}}`),
+		}}
+	}
+	rows{
+		"a whole element":                gone(whole, `l: [{name: main, value: v, note: n}]`, `main: {name: main, value: v}`, `main: null`, ``),
+		"a whole element next to others": gone(whole, `l: [{name: main, note: n}, {name: owner}]`, `main: {name: main}`, `main: null`, `l: [{name: owner}]`),
+		"the first element":              gone(position, `l: [{name: a, note: n}]`, `z: n`, `z: null`, ``),
+	}.hold(t)
+}
