@@ -140,8 +140,9 @@ func (m maker) list(depth int) *listEntry {
 }
 
 func (m maker) extra() []extra {
-	var all []extra
-	for range m.IntN(3) {
+	n := m.IntN(3)
+	all := make([]extra, 0, n)
+	for range n {
 		all = append(all, extra{m.IntN(5) - 1, m.value()})
 	}
 	return all
