@@ -151,7 +151,9 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 		`{"parts":[{"value":VALUE,"path":[]},{"absent":true,"path":["name",{"name":"a"}]}]}`,
 	}
 	if isList(p.value) || r.IntN(8) == 0 {
-		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`, `{"list":{"was":"a b c","parts":{},"extra":[{"after":AFTER,"value":VALUE}]}}`,
+		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`,
+			`{"order":[{"name":"a"},{"name":VALUE}],"extra":[{"after":AFTER,"value":{"name":"a"}},{"after":AFTER,"value":VALUE}]}`,
+			`{"list":{"was":"a b c","parts":{},"extra":[{"after":AFTER,"value":VALUE}]}}`,
 			`{"list":{"was":"1p5rssy","parts":{"INDEX":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
 	}
 	value := string(encode(p.value))

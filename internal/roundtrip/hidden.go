@@ -135,7 +135,13 @@ func hiddenElement(p nodes, s views, path string) gap {
 	// without a list there shows no order; L2 holds the order of a list that has moved.
 	next, ordered, left := 0, p.listInBoth() && !slices.EqualFunc(was, now, alike), slices.Clone(shown)
 	if !ordered {
-		now, left = withoutEqual(now, left)
+		now, left = withoutPairs(now, left, equal)
+		// An element that has not been edited may be shown as anything, since something may be kept
+		// of it. It is matched first with what has all of it, or it would be taken for one that
+		// another element needs. A pair still has to be one that hides no edit.
+		now, left = withoutPairs(now, left, func(e, other any) bool {
+			return lost(e, other, "").path == "" && isElement(p, e, was, other)
+		})
 	}
 	for i, e := range now {
 		if !ordered {
@@ -155,11 +161,11 @@ func hiddenElement(p nodes, s views, path string) gap {
 	return gap{}
 }
 
-// withoutEqual returns two lists without the elements that both have.
-func withoutEqual(a, b []any) (restA, restB []any) {
+// withoutPairs returns two lists without the elements of each that match one of the other.
+func withoutPairs(a, b []any, match func(e, other any) bool) (restA, restB []any) {
 	restB = slices.Clone(b)
 	for _, e := range a {
-		if i := slices.IndexFunc(restB, func(other any) bool { return equal(e, other) }); i >= 0 {
+		if i := slices.IndexFunc(restB, func(other any) bool { return match(e, other) }); i >= 0 {
 			restB = slices.Delete(restB, i, i+1)
 			continue
 		}

@@ -135,10 +135,17 @@ func (m maker) list(depth int) *listEntry {
 			}
 		}
 	}
-	for range m.IntN(3) {
-		l.extra = append(l.extra, extra{m.IntN(5) - 1, m.value()})
-	}
+	l.extra = m.extra()
 	return l
+}
+
+func (m maker) extra() []extra {
+	n := m.IntN(3)
+	all := make([]extra, 0, n)
+	for range n {
+		all = append(all, extra{m.IntN(5) - 1, m.value()})
+	}
+	return all
 }
 
 // entries returns n entries with different paths or kinds; the path of a list may have an order and
@@ -161,7 +168,7 @@ func (m maker) entries(n int) []*Entry {
 		}
 		seen[placeOf(e)] = true
 		all = append(all, e)
-		if order := (&Entry{path: path, kind: isOrder, order: [][]Key{m.keys()}, in: usualIn(path)}); m.IntN(10) == 0 && !seen[placeOf(order)] {
+		if order := (&Entry{path: path, kind: isOrder, order: [][]Key{m.keys()}, extra: m.extra(), in: usualIn(path)}); m.IntN(10) == 0 && !seen[placeOf(order)] {
 			seen[placeOf(order)] = true
 			all = append(all, order)
 		}

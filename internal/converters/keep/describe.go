@@ -35,15 +35,20 @@ func describe(at string, kept []*Entry) []string {
 		case isAbsent:
 			lines = append(lines, path+" was absent")
 		case isOrder:
-			lines = append(lines, path+": the order of its elements")
+			lines = describeExtra(append(lines, path+": the order of its elements"), path, e.extra)
 		case isList:
 			for _, j := range slices.Sorted(maps.Keys(e.list.parts)) {
 				lines = append(lines, describe(fmt.Sprintf("%s[%d]", path, j), e.list.parts[j])...)
 			}
-			for _, x := range e.list.extra {
-				lines = append(lines, fmt.Sprintf("%s[] = %s", path, x.value))
-			}
+			lines = describeExtra(lines, path, e.list.extra)
 		}
+	}
+	return lines
+}
+
+func describeExtra(lines []string, path string, all []extra) []string {
+	for _, x := range all {
+		lines = append(lines, fmt.Sprintf("%s[] = %s", path, x.value))
 	}
 	return lines
 }

@@ -24,6 +24,10 @@ func TestDescribe(t *testing.T) {
 		},
 		{"an order", "v1.spec.ports", `{"order":[{"name":"b"},{"name":"a"}],"base":"a"}`, `v1: .spec.ports: the order of its elements`},
 		{
+			"elements with the same keys", "v1.spec.ports", `{"order":[{"name":"b"}],"extra":[{"after":0,"value":{"name":"b"}}],"base":"a"}`,
+			`v1: .spec.ports: the order of its elements, .spec.ports[] = {"name":"b"}`,
+		},
+		{
 			"elements without keys", "v1.spec.hosts",
 			`{"list":{"was":"a b","parts":{"1":{"kept":[{"value":true,"path":["tls"]}],"alike":"c"}},"extra":[{"after":1,"value":{"name":"x"}}]}}`,
 			`v1: .spec.hosts[1].tls = true, .spec.hosts[] = {"name":"x"}`,

@@ -24,46 +24,42 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 }
 
 // keyedLists compares two lists by the key fields that all elements have, and reports whether these
-// are unique.
-func (d *differ) keyedLists(x, g []*jsondoc.Node, c cursor) bool {
-	fields := common(c.keys(), x, g)
-	if len(fields) == 0 {
-		return false
-	}
-	keysOfX, keysOfG := distinctKeys(x, fields), distinctKeys(g, fields)
-	if keysOfX == nil || keysOfG == nil {
+// identify them.
+func (d *differ) keyedLists(was, now []*jsondoc.Node, c cursor) bool {
+	x, g, ok := byKeys(was, now, c)
+	if !ok {
 		return false
 	}
 	d.both(c)
-	at := make(map[string]int, len(g))
-	for j, keys := range keysOfG {
+	at := make(map[string]int, len(g.keys))
+	for j, keys := range g.keys {
 		at[index(keys)] = j
 	}
 	var lone []int // elements that only x has
-	has := make(map[string]bool, len(x))
-	for i, e := range x {
-		k := index(keysOfX[i])
+	has := make(map[string]bool, len(x.keys))
+	for i, e := range x.elements {
+		k := index(x.keys[i])
 		has[k] = true
 		if j, found := at[k]; found {
-			d.element(e, g[j], keysOfX[i], c, c.paired(j, len(g)))
+			d.element(e, now[j], x.keys[i], c, c.paired(j, len(now)))
 		} else {
 			lone = append(lone, i)
-			d.element(e, nil, keysOfX[i], c, -1)
+			d.element(e, nil, x.keys[i], c, -1)
 		}
 	}
 	var order [][]Key // of the elements if nothing is kept of it
-	for j, e := range g {
-		if has[index(keysOfG[j])] {
-			order = append(order, keysOfG[j])
+	for j, e := range g.elements {
+		if has[index(g.keys[j])] {
+			order = append(order, g.keys[j])
 		} else {
-			d.element(nil, e, keysOfG[j], c, c.paired(j, len(g)))
+			d.element(nil, e, g.keys[j], c, c.paired(j, len(now)))
 		}
 	}
 	for _, i := range lone {
-		order = append(order, keysOfX[i])
+		order = append(order, x.keys[i])
 	}
-	if len(lone) > 1 || !slices.EqualFunc(order, keysOfX, slices.Equal) {
-		d.add(&Entry{kind: isOrder, order: keysOfX, lone: lone, base: orderBase(keysOfG)}, c)
+	if len(lone) > 1 || !slices.EqualFunc(order, x.keys, slices.Equal) || len(x.extra) > 0 {
+		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, extra: x.extra, base: orderBase(g.keys)}, c)
 	}
 	return true
 }
@@ -131,16 +127,15 @@ func (p *Place) dropped() bool { return p != nil && p.Dropped }
 
 // onlyElements keeps the elements of a list that g lacks, and reports whether they have keys.
 func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
-	fields := common(c.keys(), list)
-	keys := distinctKeys(list, fields)
-	if len(list) == 0 || len(fields) == 0 || keys == nil {
+	x, _, ok := byKeys(list, nil, c)
+	if len(list) == 0 || !ok {
 		return false
 	}
-	for i, e := range list {
-		d.element(e, nil, keys[i], c, -1)
+	for i, e := range x.elements {
+		d.element(e, nil, x.keys[i], c, -1)
 	}
 	if len(list) > 1 {
-		d.add(&Entry{kind: isOrder, order: keys}, c)
+		d.add(&Entry{kind: isOrder, order: x.keys, extra: x.extra}, c)
 	}
 	return true
 }
@@ -358,12 +353,7 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, '}')
 	}
-	if len(l.extra) > 0 {
-		dst = appendArray(append(dst, `,"extra":`...), l.extra, func(dst []byte, e extra) []byte {
-			dst = strconv.AppendInt(append(dst, `{"after":`...), int64(e.after), 10)
-			return append(append(append(dst, `,"value":`...), e.value...), '}')
-		})
-	}
+	dst = appendExtra(dst, l.extra)
 	return append(dst, '}')
 }
 

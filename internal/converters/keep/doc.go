@@ -32,9 +32,11 @@
 //
 // # Lists
 //
-// Elements with keys are identified by their keys. For other lists, an entry has the digests of all
-// elements of g. Elements with the same digest are the same, wherever they are. An edited element
-// is still the same if it is at its place and half of its leaves are unchanged.
+// Elements with keys are identified by their keys. If keys repeat in x, they identify the first
+// element with them. The others return behind one with their keys, or not at all. For other lists,
+// an entry has the digests of all elements of g. Elements with the same digest are the same,
+// wherever they are. An edited element is still the same if it is at its place and half of its
+// leaves are unchanged.
 //
 // # What the package knows
 //

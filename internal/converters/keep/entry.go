@@ -16,8 +16,10 @@ type Entry struct {
 	// list is what is kept of a list without keys. order has the keys of a list with keys.
 	list  *listEntry
 	order [][]Key
-	// lone are the indexes in order of elements that g lacked.
-	lone []int
+	// lone are the indexes in order of elements that g lacked. extra are elements that no key
+	// identifies, behind those of the order.
+	lone  []int
+	extra []extra
 	// base is the digest of g's unit, "" for nothing. If the API server's defaults change g, the
 	// digest after that follows a slash.
 	base string
@@ -67,6 +69,7 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 			})
 		}
 	}
+	dst = appendExtra(dst, e.extra)
 	if e.base != "" {
 		dst = jsondoc.AppendString(append(dst, `,"base":`...), e.base)
 	}
@@ -105,6 +108,8 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, boo
 			kinds++
 		case "lone":
 			e.lone, ok = parseArray(v, parseInt)
+		case "extra":
+			e.extra, ok = parseArray(v, parseExtra)
 		case "base":
 			e.base, ok = v.Str()
 		case "shown":

@@ -86,6 +86,9 @@ func hostileAnnotations() []hostile {
 		{"an order of one element", named(Names("spec", "l")), func(size int) string {
 			return `{"order":[` + repeated(size, same0(`{"name":"n0"}`)) + `]}`
 		}, keyed},
+		{"many elements with the same keys", named(Names("spec", "l")), func(size int) string {
+			return `{"order":[` + repeated(size/4, numbered(`{"name":"n%d"}`)) + `],"extra":[` + repeated(size/2, same0(`{"after":99999,"value":{"name":"n0"}}`)) + `]}`
+		}, keyed},
 		{"digests of many elements", named(Names("spec", "l")), func(size int) string {
 			return `{"list":{"was":"` + strings.Repeat("a ", min(size, maxElements)) + `"}}`
 		}, list},

@@ -63,6 +63,7 @@ type branch struct {
 	// Set by visit.
 	valid   bool // the entry returns
 	inOrder bool // the list has its order of when that was kept
+	extra   bool // elements that their keys do not identify return to the list
 	matched *matchedList
 	node    *jsondoc.Node
 	cursor  cursor
@@ -190,6 +191,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 			b.matched = r.list(b.entry, n, c)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
+		b.extra = b.order != nil && len(b.order.extra) > 0 && r.there >= b.order.in
 	}
 	if len(b.kids) == 0 {
 		return

@@ -150,11 +150,11 @@ func (b *branch) render() []byte {
 		return b.entry.value
 	}
 	if b.isList() {
-		var texts [][]byte
+		var items []item
 		for _, kid := range b.sorted() {
-			texts = append(texts, kid.render())
+			items = append(items, item{kid.step.Keys, kid.render()})
 		}
-		return arrayOf(texts)
+		return arrayOf(textsOf(b.withExtra(items)))
 	}
 	text := []byte{'{'}
 	add := func(name string, value []byte) {
@@ -231,11 +231,11 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
 	if len(gone) > 0 {
 		r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool { return !gone[m.Node()] }))
 	}
-	if len(made) == 0 && (b.order == nil || !b.inOrder) {
+	if len(made) == 0 && (b.order == nil || !b.inOrder && !b.extra) {
 		return
 	}
 	list := r.elements(n)
-	r.replace(n, arrayOf(textsOf(b.arranged(list, b.others(list, made)))))
+	r.replace(n, arrayOf(textsOf(b.withExtra(b.arranged(list, b.others(list, made))))))
 }
 
 // others returns the new elements that are not duplicates of elements of the list.

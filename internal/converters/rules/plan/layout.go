@@ -334,13 +334,18 @@ func (l *layouter) bridge(p *keep.Place, path binding.Path, of *binding.Binding,
 			other = other.Member(s.Name)
 		}
 		next := segments[i+1]
+		whole := i+2 == len(segments) // the other version has all that next picks
 		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && of.Owner(l.own, segments[:i+2]) != nil {
 			continue
 		}
 		p.Bridge = !decides && (p.Bridge || !p.Decided)
 		p.Decided = p.Decided || decides
-		if next.Kind == syntax.Pick && p.Each == nil && isKeyOf(path, i+1, next.Name) {
-			p.Each = &keep.Place{Bridge: p.Bridge}
+		switch {
+		case next.Kind != syntax.Pick || !isKeyOf(path, i+1, next.Name):
+		case p.Each == nil:
+			p.Each = &keep.Place{Bridge: p.Bridge && !whole}
+		default:
+			p.Each.Bridge = p.Each.Bridge && !whole
 		}
 	}
 }
