@@ -1,0 +1,23 @@
+package clusterapi
+
+import (
+	"testing"
+
+	"github.com/crdconvert/webhookd/contrib/controllerruntime"
+	"github.com/crdconvert/webhookd/conversion/conversiontest"
+)
+
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	scheme := newScheme(t)
+	for plural, crd := range crds(t, scheme) {
+		t.Run(plural, func(t *testing.T) {
+			t.Parallel()
+			kinds, err := controllerruntime.Kinds(scheme, nil, crd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conversiontest.Laws(t, kinds[0], crd, &conversiontest.Options{Objects: 10})
+		})
+	}
+}
