@@ -30,8 +30,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestMain tells Cluster API's conversions a version for each group, which they look up in a cluster
-// otherwise.
+// TestMain gives Cluster API's conversions a version for each group. Its managers look that up in a
+// cluster.
 func TestMain(m *testing.M) {
 	corev1beta1.SetAPIVersionGetter(func(gk schema.GroupKind) (string, error) {
 		return schema.GroupVersion{Group: gk.Group, Version: "v1beta2"}.String(), nil
