@@ -22,8 +22,7 @@ import (
 
 const objects = 15 // of each version
 
-// A Go client reads the same of webhookd's answers as of those of controller-runtime's own
-// handler.
+// A Go client reads the same in webhookd's answers as in those of controller-runtime's own handler.
 func TestAnswersAreThoseOfControllerRuntime(t *testing.T) {
 	t.Parallel()
 	scheme := newScheme(t)
