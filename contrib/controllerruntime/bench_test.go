@@ -16,7 +16,7 @@ import (
 
 // cronJob returns an object of v2 of about 4 KB, as the API server stores it.
 func cronJob(i int) string {
-	var env, active []string
+	env, active := make([]string, 0, 20), make([]string, 0, 6)
 	for j := range 20 {
 		env = append(env, fmt.Sprintf(`{"name":"VARIABLE_%d","value":"some value of an ordinary length"}`, j))
 	}

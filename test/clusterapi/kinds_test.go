@@ -18,14 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	addonsv1beta1 "sigs.k8s.io/cluster-api/api/addons/v1beta1"
+	addonsv1beta1 "sigs.k8s.io/cluster-api/api/addons/v1beta1" //nolint:staticcheck // an old version is what it converts
 	addonsv1beta2 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
-	corev1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	corev1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1" //nolint:staticcheck // an old version is what it converts
 	corev1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	ipamv1alpha1 "sigs.k8s.io/cluster-api/api/ipam/v1alpha1"
-	ipamv1beta1 "sigs.k8s.io/cluster-api/api/ipam/v1beta1"
+	ipamv1alpha1 "sigs.k8s.io/cluster-api/api/ipam/v1alpha1" //nolint:staticcheck // an old version is what it converts
+	ipamv1beta1 "sigs.k8s.io/cluster-api/api/ipam/v1beta1"   //nolint:staticcheck // an old version is what it converts
 	ipamv1beta2 "sigs.k8s.io/cluster-api/api/ipam/v1beta2"
-	runtimev1alpha1 "sigs.k8s.io/cluster-api/api/runtime/v1alpha1"
+	runtimev1alpha1 "sigs.k8s.io/cluster-api/api/runtime/v1alpha1" //nolint:staticcheck // an old version is what it converts
 	runtimev1beta2 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/yaml"
 )
@@ -36,19 +36,19 @@ func TestMain(m *testing.M) {
 	corev1beta1.SetAPIVersionGetter(func(gk schema.GroupKind) (string, error) {
 		return schema.GroupVersion{Group: gk.Group, Version: "v1beta2"}.String(), nil
 	})
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // newScheme returns a scheme with all types of Cluster API's core.
-func newScheme(t testing.TB) *runtime.Scheme {
-	t.Helper()
+func newScheme(tb testing.TB) *runtime.Scheme {
+	tb.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		addonsv1beta1.AddToScheme, addonsv1beta2.AddToScheme, corev1beta1.AddToScheme, corev1beta2.AddToScheme,
 		ipamv1alpha1.AddToScheme, ipamv1beta1.AddToScheme, ipamv1beta2.AddToScheme, runtimev1alpha1.AddToScheme, runtimev1beta2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return scheme
@@ -56,34 +56,34 @@ func newScheme(t testing.TB) *runtime.Scheme {
 
 // crds returns the texts of Cluster API's CRDs by their plural, from the module cache, with
 // patterns where a Go type does not read every text.
-func crds(t testing.TB, scheme *runtime.Scheme) map[string][]byte {
-	t.Helper()
-	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
+func crds(tb testing.TB, scheme *runtime.Scheme) map[string][]byte {
+	tb.Helper()
+	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config/crd/bases/*.yaml"))
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases", "*.yaml"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no CRDs: %v", err)
+		tb.Fatalf("no CRDs: %v", err)
 	}
 	all := make(map[string][]byte, len(files))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		_, plural, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".yaml"), "_")
-		all[plural] = fitted(t, scheme, text)
+		all[plural] = fitted(tb, scheme, text)
 	}
 	return all
 }
 
 // fitted returns a CRD with patterns.
-func fitted(t testing.TB, scheme *runtime.Scheme, text []byte) []byte {
-	t.Helper()
+func fitted(tb testing.TB, scheme *runtime.Scheme, text []byte) []byte {
+	tb.Helper()
 	var crd map[string]any
 	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	spec := crd["spec"].(map[string]any)
 	gk := schema.GroupKind{Group: spec["group"].(string), Kind: spec["names"].(map[string]any)["kind"].(string)}
@@ -91,13 +91,13 @@ func fitted(t testing.TB, scheme *runtime.Scheme, text []byte) []byte {
 		version := v.(map[string]any)
 		obj, err := scheme.New(gk.WithVersion(version["name"].(string)))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		fit(version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any), reflect.TypeOf(obj), nil)
 	}
 	text, err := yaml.Marshal(crd)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
