@@ -32,9 +32,9 @@ TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
 MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
-# The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream: it
-# converts for minutes what the root module's tests convert with the race detector, too.
-RACE_MODULES := $(filter-out ./test/chart ./test/upstream,$(MODULES))
+# The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream and
+# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too.
+RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi,$(MODULES))
 
 # All packages of a module, except those whose tests only start processes.
 race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults)$$')

@@ -201,7 +201,7 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 	}
 	t := &trial{keeping: c, y: y, x: x, plain: y.Value()}
 	restored, g, err = t.with(ctx, kept)
-	if err == nil && len(t.differing(g, x)) == 0 || ctx.Err() != nil {
+	if err == nil && len(t.differing(g, x).leaves) == 0 || ctx.Err() != nil {
 		return restored, g, err
 	}
 	if err != nil {

@@ -61,15 +61,18 @@ func (t *trial) agreeing(ctx context.Context, entries []*keep.Entry, g *jsondoc.
 }
 
 // wrong returns the leaves where g differs both from x and from what y converts back to without
-// kept values.
+// kept values. What both of these lack is the same in both, even if an object around it is in only
+// one of them.
 func (t *trial) wrong(g, without *jsondoc.Object) leaves {
-	other := t.differing(g, without)
-	return slices.DeleteFunc(t.differing(g, t.x), func(path string) bool { return !other.overlap(leaves{path}) })
+	other, now, before := t.differing(g, without).leaves, t.differing(g, t.x), t.differing(without, t.x)
+	return slices.DeleteFunc(now.leaves, func(path string) bool {
+		return !other.overlap(leaves{path}) || now.missing.within(path) && before.missing.within(path)
+	})
 }
 
-func (t *trial) differing(a, b *jsondoc.Object) leaves {
+func (t *trial) differing(a, b *jsondoc.Object) *difference {
 	d := differing(a, b, t.source.Schema)
-	if len(d) == 0 || t.source.defaults == nil {
+	if len(d.leaves) == 0 || t.source.defaults == nil {
 		return d
 	}
 	fa, errA := copyOf(a)
@@ -107,7 +110,7 @@ func (t *trial) units(ctx context.Context, entries []*keep.Entry, g *jsondoc.Obj
 		end := min(i+size, len(entries))
 		u := &unit{entries: entries[i:end:end]}
 		if _, without, err := t.with(ctx, slices.Concat(entries[:i], entries[end:])); err == nil {
-			u.leaves = t.differing(g, without)
+			u.leaves = t.differing(g, without).leaves
 		}
 		units = slices.DeleteFunc(units, func(other *unit) bool {
 			if !other.leaves.overlap(u.leaves) {
@@ -131,23 +134,28 @@ func (l leaves) overlap(others leaves) bool {
 		if at, _ := slices.BinarySearch(l, path); at < len(l) && strings.HasPrefix(l[at], path) {
 			return true
 		}
-		for i := range len(path) {
-			if path[i] != 0 {
-				continue
-			}
-			if _, is := slices.BinarySearch(l, path[:i+1]); is {
-				return true
-			}
-		}
-		return false
+		return l.within(path)
 	})
+}
+
+// within reports whether a path is in l, or leads through a path of l.
+func (l leaves) within(path string) bool {
+	for i := range len(path) {
+		if path[i] != 0 {
+			continue
+		}
+		if _, is := slices.BinarySearch(l, path[:i+1]); is {
+			return true
+		}
+	}
+	return false
 }
 
 // differing returns the places in which two objects of a version differ: values that are no
 // objects, and lists of different lengths. It leaves out what conversions must not change,
 // webhookd's own annotations, and fields that the schema does not have: conversions copy these, but
 // the API server may have pruned them.
-func differing(a, b *jsondoc.Object, schema *crdschema.Node) leaves {
+func differing(a, b *jsondoc.Object, schema *crdschema.Node) *difference {
 	d := &difference{}
 	d.members(a.Node, b.Node, schema, "", isHead[string])
 	for _, field := range []string{"labels", "annotations"} {
@@ -158,10 +166,14 @@ func differing(a, b *jsondoc.Object, schema *crdschema.Node) leaves {
 		}
 	}
 	slices.Sort(d.leaves)
-	return d.leaves
+	slices.Sort(d.missing)
+	return d
 }
 
-type difference struct{ leaves leaves }
+type difference struct {
+	leaves  leaves
+	missing leaves // of these, what the first object lacks
+}
 
 func (d *difference) value(a, b *jsondoc.Node, schema *crdschema.Node, path string) {
 	switch {
@@ -177,6 +189,9 @@ func (d *difference) value(a, b *jsondoc.Node, schema *crdschema.Node, path stri
 		})
 	case a.Kind() != b.Kind() || !bytes.Equal(a.Text(), b.Text()):
 		d.leaves = append(d.leaves, path)
+		if a.Kind() == jsondoc.Invalid {
+			d.missing = append(d.missing, path)
+		}
 	}
 }
 
