@@ -1,6 +1,7 @@
 package ruleset
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
@@ -54,6 +56,7 @@ type Set struct {
 	wrong           map[string]bool   // CRDs of kinds with errors, whose rules do not do all that they say
 	CRDs            []*crdschema.CRD
 	Passed          []File            // files that are skipped
+	Foreign         int               // files in folders that hold no Kubernetes objects, which are skipped
 	Findings        []finding.Finding // of all severities
 	Broken          int               // number of findings that prevent a conversion; the checker has the others
 	Panicked        error             // first panic that left a file out, or nil
@@ -67,7 +70,8 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	ruleFiles, s.Passed = withoutSkipped(ruleFiles)
 	crdFiles, passed := withoutSkipped(crdFiles)
 	s.Passed = append(s.Passed, passed...)
-	s.Files, s.CRDFiles = FilesOfRules(ruleFiles), crdFiles
+	s.Files, s.Foreign = FilesOfRules(ruleFiles)
+	s.CRDFiles = crdFiles
 	var crdProblems []finding.Finding
 	s.CRDs, crdProblems = ParseCRDs(ctx, crdFiles)
 	sources := make([]rules.Source, 0, len(s.Files))
@@ -207,14 +211,33 @@ func (s *Set) compiledInFindings() []finding.Finding {
 
 // FilesOfRules removes files found in folders that hold neither Conversions nor RuleSets, so that
 // CRDs and cases may be next to the rules. A file that cannot be read stays: the parser of rules
-// reports the reason.
-func FilesOfRules(files []File) []File {
-	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		if !f.InFolder {
-			return false
-		}
+// reports the reason. It also returns how many of those that it removes hold no Kubernetes objects
+// at all, such as the values of a chart.
+func FilesOfRules(files []File) (ofRules []File, foreign int) {
+	for _, f := range files {
 		in, err := manifest.ParseFile(f.Name, f.Text)
-		return err == nil && len(in.Documents) > 0 && !slices.ContainsFunc(in.Documents, MayBeRules)
+		switch {
+		case !f.InFolder || err != nil || len(in.Documents) == 0:
+			ofRules = append(ofRules, f)
+		case !slices.ContainsFunc(in.Documents, isObject):
+			foreign++
+		case slices.ContainsFunc(in.Documents, MayBeRules):
+			ofRules = append(ofRules, f)
+		}
+	}
+	return ofRules, foreign
+}
+
+// isObject reports whether a document is meant as a Kubernetes object: a mapping with a key that
+// objects have. Rules with a misspelt apiVersion or kind still have a spec.
+func isObject(document []byte) bool {
+	object, err := jsondoc.ParseObject(document)
+	if err != nil {
+		return bytes.HasPrefix(document, []byte("{"))
+	}
+	return slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "ruleSets"}, func(name string) bool {
+		node, err := object.Get(name)
+		return err != nil || node != nil
 	})
 }
 

@@ -14,6 +14,7 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 		tab        = "not YAML: there is a tab in the indentation (indent with spaces, not tabs)"
 		expression = "not YAML: the expression of toHub has characters that mean something to YAML (put it in quotes: toHub: "
 		broken     = "9 not YAML: did not find expected ',' or '}' "
+		template   = "{{ starts a template (render it first, or put it in quotes)"
 		between    = "put paths and expressions with brackets, braces or commas in quotes)"
 	)
 	for name, c := range map[string]struct{ rules, want string }{
@@ -56,6 +57,13 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 			"    - {spoke: {.a}, hub: '{.b}'}\n",
 			"9:15 spoke has a path in braces (drop the braces: write spoke: .a)\n" +
 				"9:27 hub path {.b}: it is in braces (drop the braces: write .b)",
+		},
+		"a template for a value":  {"    - {spoke: .a, hub: {{.x}}}\n", "9:24 " + template},
+		"a template in an object": {"    - spoke: .a\n      hub: {{ .Values.x }}\n", "10:12 " + template},
+		"a template and more":     {"    - spoke: .a\n      hub: {{ .x }}.y\n", "10:12 not YAML: " + template},
+		"a template for lines":    {"    - spoke: .a\n      {{- include \"x\" . | nindent 6 }}\n", "10:7 not YAML: " + template},
+		"a template in quotes, and a list": {
+			"    - {spoke: '{{.a}}', hub: .spec.x[0]}\n", broken + "(drop the braces around the path: write .name)",
 		},
 		"braces of a template": {
 			"    - {spoke: '{{.a}}', hub: '${.b}'}\n",
