@@ -31,6 +31,8 @@ func (g guess) reason(version, hub string) string {
 	switch {
 	case g.why != "":
 		names = g.why
+	case g.structural:
+		names = "in the same object"
 	case g.samePath():
 		names = "the same place"
 	case g.sameName():
