@@ -1,7 +1,6 @@
 package ruleset
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
@@ -219,26 +217,13 @@ func FilesOfRules(files []File) (ofRules []File, foreign int) {
 		switch {
 		case !f.InFolder || err != nil || len(in.Documents) == 0:
 			ofRules = append(ofRules, f)
-		case !slices.ContainsFunc(in.Documents, isObject):
+		case !slices.ContainsFunc(in.Documents, manifest.MayBeObject):
 			foreign++
 		case slices.ContainsFunc(in.Documents, MayBeRules):
 			ofRules = append(ofRules, f)
 		}
 	}
 	return ofRules, foreign
-}
-
-// isObject reports whether a document is meant as a Kubernetes object: a mapping with a key that
-// objects have. Rules with a misspelt apiVersion or kind still have a spec.
-func isObject(document []byte) bool {
-	object, err := jsondoc.ParseObject(document)
-	if err != nil {
-		return bytes.HasPrefix(document, []byte("{"))
-	}
-	return slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "ruleSets"}, func(name string) bool {
-		node, err := object.Get(name)
-		return err != nil || node != nil
-	})
 }
 
 // MayBeRules reports whether a document is not clearly an object of another group and kind.

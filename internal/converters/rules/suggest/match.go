@@ -200,11 +200,11 @@ func (m *matcher) lone() []guess {
 	var found []guess
 	versions, hubs := m.leaves(ofVersion), m.leaves(ofHub)
 	for _, v := range versions {
-		h, ok := nearest(v, hubs, func(h place) pair { return pair{v, h} })
+		h, ok := nearest(hubs, func(h place) pair { return pair{v, h} })
 		if !ok {
 			continue
 		}
-		if back, ok := nearest(h, versions, func(o place) pair { return pair{o, h} }); !ok || !back.is(v) {
+		if back, ok := nearest(versions, func(o place) pair { return pair{o, h} }); !ok || !back.is(v) {
 			continue
 		}
 		if p := (pair{v, h}); !overlaps(p, m.guesses) {
@@ -216,7 +216,7 @@ func (m *matcher) lone() []guess {
 }
 
 // nearest returns the only place that is alike and has no other one as near as it.
-func nearest(to place, all []place, with func(p place) pair) (best place, ok bool) {
+func nearest(all []place, with func(p place) pair) (best place, ok bool) {
 	least := 0.0
 	for _, p := range all {
 		switch at := far(with(p)); {
@@ -238,16 +238,14 @@ func (m *matcher) leaves(side int) []place {
 // alike reports whether two places could be a pair if no other place had their kind.
 func (p pair) alike() bool {
 	kind := p[ofVersion].node.Kind()
-	number := kind == p[ofHub].node.Kind() && (kind == crdschema.Integer || kind == crdschema.Number)
-	return p.mayBe() && kind != crdschema.Any && (p.rare() || p.siblings() && (number || p[ofVersion].node.Same(p[ofHub].node)) ||
-		p.upOrDown() && (number || p[ofVersion].node.Same(p[ofHub].node)))
-}
-
-// rare reports whether two places have a type that few fields have.
-func (p pair) rare() bool {
-	n := p[ofVersion].node
-	if !n.Same(p[ofHub].node) {
+	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || !p.rare() && !p.siblings() && !p.upOrDown() {
 		return false
 	}
+	return kind == crdschema.Integer || kind == crdschema.Number || p[ofVersion].node.Same(p[ofHub].node)
+}
+
+// rare reports whether few fields have the type of a place.
+func (p pair) rare() bool {
+	n := p[ofVersion].node
 	return n.Kind() == crdschema.IntOrString || len(n.Enum()) > 1 || n.Kind() == crdschema.Map && n.Values().Kind() == crdschema.IntOrString
 }
