@@ -56,7 +56,7 @@ func (m *matcher) both(at pair) {
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Elements}))
 	case v.Kind() == crdschema.Map:
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Values}))
-	case !slices.Equal(slices.Sorted(slices.Values(v.Enum())), slices.Sorted(slices.Values(h.Enum()))):
+	case !sameEnum(v, h):
 		m.clash(at)
 	}
 }

@@ -120,7 +120,8 @@ func (m *matcher) best(score func(p pair) (guess, bool)) []guess {
 	for _, g := range all {
 		if !overlaps(g.pair, m.guesses) && !slices.ContainsFunc(chosen, func(c guess) bool { return !g.apart(c.pair) }) {
 			g.clear = !slices.ContainsFunc(all, g.rivals)
-			if g.clear || !g.structural && (!g.sameName() || g.upOrDown()) { // else the name is in many places
+			// A name that is in many places says nothing.
+			if g.clear || !g.structural && (!g.sameName() || g.upOrDown() || !slices.ContainsFunc(all, g.hasNamesake)) {
 				chosen = append(chosen, g)
 			}
 		}
@@ -154,6 +155,9 @@ func (g guess) rivals(other guess) bool {
 	}
 	return shares == 1 && other.score > g.score-rivalry
 }
+
+// hasNamesake reports whether another guess for one of the places is for the same name.
+func (g guess) hasNamesake(other guess) bool { return g.rivals(other) && other.sameName() }
 
 // open returns the places of a side and those below them, except for places in a pair and below
 // one.
@@ -241,7 +245,12 @@ func (p pair) alike() bool {
 	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || !p.rare() && !p.siblings() && !p.upOrDown() {
 		return false
 	}
-	return kind == crdschema.Integer || kind == crdschema.Number || p[ofVersion].node.Same(p[ofHub].node)
+	v, h := p[ofVersion].node, p[ofHub].node
+	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) || len(v.Enum()) > 1 && sameEnum(v, h)
+}
+
+func sameEnum(a, b *crdschema.Node) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a.Enum())), slices.Sorted(slices.Values(b.Enum())))
 }
 
 // rare reports whether few fields have the type of a place.

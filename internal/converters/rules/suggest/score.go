@@ -28,6 +28,9 @@ func containerScore(p pair) (guess, bool) {
 		few, most = most, few
 	}
 	overlap := float64(same) / float64(most)
+	if same == few && same >= manyFields {
+		overlap = max(overlap, nearlyAll) // one has all that the other has
+	}
 	if len(v.Properties()) >= manyFields && p.siblings() {
 		overlap = float64(same) / float64(few) // A field may be new. Many are hardly the same by chance in one object.
 	}
