@@ -56,7 +56,7 @@ func (m *matcher) both(at pair) {
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Elements}))
 	case v.Kind() == crdschema.Map:
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Values}))
-	case !sameEnum(v, h):
+	case !sameEnum(v, h) && !slices.ContainsFunc(v.Enum(), func(value string) bool { return slices.Contains(h.Enum(), value) }):
 		m.clash(at)
 	}
 }
