@@ -31,14 +31,14 @@ func (g guess) reason(version, hub string) string {
 	switch {
 	case g.why != "":
 		names = g.why
-	case g.structural:
-		names = "in the same object"
 	case g.samePath():
 		names = "the same place"
 	case g.sameName():
 		names = "moved under the same name"
 	case g.described:
 		names = "a similar description"
+	case nameScore(g.pair) == 0, g.structural:
+		names = "alike inside"
 	}
 	types := "the same type, " + v.Kind().String() + ", but validated differently"
 	switch {
