@@ -181,13 +181,13 @@ func overlaps(p pair, taken []guess) bool {
 	return slices.ContainsFunc(taken, func(t guess) bool {
 		below := p[ofVersion].in(t.pair[ofVersion]) && p[ofHub].in(t.pair[ofHub]) &&
 			!p[ofVersion].is(t.pair[ofVersion]) && !p[ofHub].is(t.pair[ofHub])
-		return !p.apart(t.pair) && (!below && !(t.contains(p) && p.leaves()) || t.how.codec != "" || t.how.values != nil)
+		return !p.apart(t.pair) && (!below && (!t.contains(p) || !p.mayLeave()) || t.how.codec != "" || t.how.values != nil)
 	})
 }
 
-// leaves reports whether two places are likely the same even if only one is below a guess: by their
-// name, or by their values.
-func (p pair) leaves() bool {
+// mayLeave reports whether two places are likely the same even if only one is below a guess: by
+// their name, or by their values.
+func (p pair) mayLeave() bool {
 	v, h := p[ofVersion].node, p[ofHub].node
 	near := p.upOrDown() || p.common() > 1
 	return v.Same(h) && p.sameName() && near || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
