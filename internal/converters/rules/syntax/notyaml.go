@@ -131,7 +131,7 @@ func unquoted(text string) (value string, needed bool) {
 		after := strings.TrimSpace(text[1+end+1:])
 		return value, end >= 0 && after != "" && !strings.ContainsAny(after[:1], ",}]#'")
 	}
-	return value, text[0] == '!' || strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "? ")
+	return value, text[0] == '!' || strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "?")
 }
 
 // hintOf says what to write in place of a line that is not YAML.

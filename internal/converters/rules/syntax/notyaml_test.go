@@ -26,10 +26,15 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 		"a condition in braces":      {"    - {toHub: self ? 1 : 2, toSpoke: self}\n", "9:15 " + expression + "'self ? 1 : 2')"},
 		"a condition in two lines":   {"    - toHub: self ?\n        1 : 2\n", "9:14 " + expression + "'self ? 1 : 2')"},
 		"a condition behind letters": {"    - {drop: ü, toHub: self ? 1 : 2}\n", "9:24 " + expression + "'self ? 1 : 2')"},
-		"a text, and more":           {"    - toHub: 'a' + self\n", "9:14 " + expression + "'''a'' + self')"},
-		"a list in braces":           {"    - {spoke: .spec.x, toHub: self in [1], toSpoke: self}\n", "9:31 " + expression + "'self in [1]')"},
-		"the second of two":          {"    - {toSpoke: 'self ? 1 : 2', toHub: self[0]}\n", "9:40 " + expression + "'self[0]')"},
-		"an index in a path":         {"    - {spoke: .spec.x[0], toHub: 'self[0]'}\n", broken + "(between { and }, " + between},
+		"an optional field in braces": {
+			"    - {spoke: .a, whenToHub: self.?x.orValue(true)}\n",
+			"9:30 not YAML: the expression of whenToHub has characters that mean something to YAML " +
+				"(put it in quotes: whenToHub: 'self.?x.orValue(true)')",
+		},
+		"a text, and more":   {"    - toHub: 'a' + self\n", "9:14 " + expression + "'''a'' + self')"},
+		"a list in braces":   {"    - {spoke: .spec.x, toHub: self in [1], toSpoke: self}\n", "9:31 " + expression + "'self in [1]')"},
+		"the second of two":  {"    - {toSpoke: 'self ? 1 : 2', toHub: self[0]}\n", "9:40 " + expression + "'self[0]')"},
+		"an index in a path": {"    - {spoke: .spec.x[0], toHub: 'self[0]'}\n", broken + "(between { and }, " + between},
 		"a path in braces": {
 			"    - {spoke: {.spec.x[]}}\n", broken + "(drop the braces around the path: write .name)",
 		},
