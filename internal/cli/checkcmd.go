@@ -134,6 +134,9 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 		return err
 	}
 	p.noteNoCRD(f, &set)
+	if set.Foreign > 0 {
+		p.note("%s skipped: no Kubernetes objects", count(set.Foreign, "file"))
+	}
 	if o.verbose {
 		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
 			return err

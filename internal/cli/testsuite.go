@@ -39,7 +39,8 @@ type namedFiles struct {
 func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
 	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
 	ruleFiles, crdFiles, err := p.texts(ctx, f)
-	named.rules, named.crds = ruleset.FilesOfRules(ruleFiles), crdFiles
+	named.rules, _ = ruleset.FilesOfRules(ruleFiles)
+	named.crds = crdFiles
 	if err == nil && len(f.rules) > 0 && len(named.rules) == 0 {
 		err = noConversion(f.rules)
 	}

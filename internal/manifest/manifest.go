@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -136,6 +137,19 @@ func ParseObject(text []byte) (*jsondoc.Object, schema.GroupVersionKind, error) 
 		return nil, none, errors.New("not GROUP/VERSION, fix it: .apiVersion")
 	}
 	return object, gv.WithKind(texts[1]), nil
+}
+
+// MayBeObject reports whether a document is meant as a Kubernetes object: a mapping with a key that
+// objects have. Rules with a misspelt apiVersion or kind still have a spec.
+func MayBeObject(document []byte) bool {
+	object, err := jsondoc.ParseObject(document)
+	if err != nil {
+		return bytes.HasPrefix(document, []byte("{"))
+	}
+	return slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "ruleSets"}, func(name string) bool {
+		node, err := object.Get(name)
+		return err != nil || node != nil
+	})
 }
 
 // KindCRD is the kind of a CRD.

@@ -54,6 +54,7 @@ type Set struct {
 	wrong           map[string]bool   // CRDs of kinds with errors, whose rules do not do all that they say
 	CRDs            []*crdschema.CRD
 	Passed          []File            // files that are skipped
+	Foreign         int               // files in folders that hold no Kubernetes objects, which are skipped
 	Findings        []finding.Finding // of all severities
 	Broken          int               // number of findings that prevent a conversion; the checker has the others
 	Panicked        error             // first panic that left a file out, or nil
@@ -67,7 +68,8 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	ruleFiles, s.Passed = withoutSkipped(ruleFiles)
 	crdFiles, passed := withoutSkipped(crdFiles)
 	s.Passed = append(s.Passed, passed...)
-	s.Files, s.CRDFiles = FilesOfRules(ruleFiles), crdFiles
+	s.Files, s.Foreign = FilesOfRules(ruleFiles)
+	s.CRDFiles = crdFiles
 	var crdProblems []finding.Finding
 	s.CRDs, crdProblems = ParseCRDs(ctx, crdFiles)
 	sources := make([]rules.Source, 0, len(s.Files))
@@ -207,15 +209,21 @@ func (s *Set) compiledInFindings() []finding.Finding {
 
 // FilesOfRules removes files found in folders that hold neither Conversions nor RuleSets, so that
 // CRDs and cases may be next to the rules. A file that cannot be read stays: the parser of rules
-// reports the reason.
-func FilesOfRules(files []File) []File {
-	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		if !f.InFolder {
-			return false
-		}
+// reports the reason. It also returns how many of those that it removes hold no Kubernetes objects
+// at all, such as the values of a chart.
+func FilesOfRules(files []File) (ofRules []File, foreign int) {
+	for _, f := range files {
 		in, err := manifest.ParseFile(f.Name, f.Text)
-		return err == nil && len(in.Documents) > 0 && !slices.ContainsFunc(in.Documents, MayBeRules)
-	})
+		switch {
+		case !f.InFolder || err != nil || len(in.Documents) == 0:
+			ofRules = append(ofRules, f)
+		case !slices.ContainsFunc(in.Documents, manifest.MayBeObject):
+			foreign++
+		case slices.ContainsFunc(in.Documents, MayBeRules):
+			ofRules = append(ofRules, f)
+		}
+	}
+	return ofRules, foreign
 }
 
 // MayBeRules reports whether a document is not clearly an object of another group and kind.

@@ -283,6 +283,33 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "a condition on elements with a rule set", pair: pair{
+				beta: "{l: [{on: boolean, n: string, x: string, u: string}]}", v1: "{list: [{on: boolean, m: string, x: string, w: string}]}",
+				rules: "- {spoke: '.l[]', hub: '.list[]', use: X, whenToHub: 'self.?on.orValue(true)', whenToSpoke: 'has(self.x)'}", sets: "X:\n- {spoke: .n, hub: .m}",
+			},
+		},
+		{
+			name: "a condition on entries that become elements, with a rule set", pair: pair{
+				beta: "{m: {'*': {on: boolean, n: string, u: string}}}", v1: "{l: [{name: string, on: boolean, m: string, w: string}, name]}",
+				rules: "- {spoke: '.m{name}', hub: '.l[name]', use: X, whenToHub: 'self.?on.orValue(true)'}", sets: "X:\n- {spoke: .n, hub: .m}",
+			},
+		},
+		{
+			name: "conditions on elements with two rule sets", pair: pair{
+				beta: "{l: [{on: boolean, a: string}]}", v1: "{l: [{on: boolean, b: string, c: string}]}",
+				rules: "- {spoke: '.l[]', hub: '.l[]', use: X, whenToHub: 'self.?on.orValue(true)', whenToSpoke: 'self.?on.orValue(true)'}\n" +
+					"- {spoke: '.l[]', hub: '.l[]', use: Y, whenToHub: '!self.?on.orValue(true)', whenToSpoke: '!self.?on.orValue(true)'}",
+				sets: "X:\n- {spoke: .a, hub: .b}\nY:\n- {spoke: .a, hub: .c}",
+			},
+		},
+		{
+			name: "a condition on the elements of a recursive type", pair: pair{
+				beta:  "{t: {n: integer, kids: [{n: integer, kids: [{n: integer}]}]}}",
+				v1:    "{t: {s: string, list: [{s: string, list: [{s: string}]}]}}",
+				rules: "- {spoke: .t, hub: .t, use: T}", sets: "T:\n- {spoke: .n, hub: .s, codec: String}\n- {spoke: '.kids[]', hub: '.list[]', use: T, whenToHub: 'self.?n.orValue(0) > 0'}",
+			},
+		},
+		{
 			name: "anything", pair: pair{
 				beta: "{c: any, o: {'+': any}}", v1: "{c: any, o: {'+': any}}", rules: "- {spoke: .c.x, hub: .c.y}\n- {spoke: '.o.list[].a', hub: '.o.items[].b'}",
 			},

@@ -143,38 +143,24 @@ func keyOf(r *Binding, rules []pending) string {
 	return key.String()
 }
 
-// spliced replaces each `use` between the bases themselves by the rules of the set.
+// spliced replaces each `use` between the bases themselves by the rules of the set. One with a
+// condition stays, as the condition is that of the whole element.
 func (b *binder) spliced(r *Binding, rules []pending) []pending {
 	done := map[*syntax.RuleSet]bool{} // a set may apply itself to its own places
 	var all []pending
 	var add func(rules []pending)
 	add = func(rules []pending) {
 		for i := range rules {
-			if !rules[i].isHere() {
+			if !rules[i].isHere() || rules[i].rule.Guarded() {
 				all = append(all, rules[i])
 			} else if set := b.ruleSet(r, rules[i].rule); set != nil && !done[set] {
 				done[set] = true
-				b.sayGuardOfElements(rules[i].rule)
 				add(pendingOf(set.Rules))
 			}
 		}
 	}
 	add(rules)
 	return all
-}
-
-// sayGuardOfElements reports the conditions of a rule that applies a rule set to elements: the
-// rules of the set would ignore them.
-func (b *binder) sayGuardOfElements(rule *syntax.Rule) {
-	for i, guard := range [...]*syntax.Text{rule.WhenToHub, rule.WhenToSpoke} {
-		if guard != nil {
-			b.refuse(finding.Finding{
-				Pos: guard.Pos, Code: "guard-of-elements",
-				Message: fmt.Sprintf("%s: %s cannot choose among elements that a rule set converts", rule, [...]string{"whenToHub", "whenToSpoke"}[i]),
-				Hint:    "put conditions on the rules of " + rule.Use.Value + ", or convert the elements without use",
-			})
-		}
-	}
 }
 
 // ruleSet returns the rule set that a rule applies to the bases of a binding, or nil.
@@ -293,6 +279,9 @@ func (b *binder) use(r *Binding, t *Rule) {
 		if last := len(path) - 1; last >= 0 && path[last].Kind == syntax.Pick {
 			t.Below.Picked[s] = path[last].Name
 		}
+	}
+	if p := t.Ends; len(p[OfSpoke][0].Segments)+len(p[OfHub][0].Segments) == 0 {
+		t.Below.Keys, t.Below.KeyBy = r.Keys, r.KeyBy // it applies to the elements themselves
 	}
 	if set := b.ruleSet(t.Below, t.Syntax); set != nil {
 		t.Below = b.bind(t.Below, pendingOf(set.Rules))

@@ -19,7 +19,7 @@ func (b *binder) opened(r *Binding, rules []pending) []pending {
 		if how != Uses && how != Keeps && how != Drops || p.opened || p.paired || p.rule.Broken || !p.isWhole() {
 			continue
 		}
-		if p.rule.WhenToHub != nil || p.rule.WhenToSpoke != nil {
+		if p.rule.Guarded() {
 			continue // its condition is that of everything below
 		}
 		if how == Keeps && (p.rule.DefaultInSpoke != nil || p.rule.DefaultInHub != nil || p.rule.DefaultFrom != nil) {

@@ -208,7 +208,7 @@ func (o *outcome) loses(src binding.Side) bool {
 		}
 	}
 	return slices.ContainsFunc(o.rules(), func(r *syntax.Rule) bool {
-		return r.WhenToHub != nil || r.WhenToSpoke != nil || r.DefaultFrom != nil || defaultOf(r, src.Other()) != nil
+		return r.Guarded() || r.DefaultFrom != nil || defaultOf(r, src.Other()) != nil
 	})
 }
 

@@ -45,7 +45,7 @@ func (m *matcher) property(at pair, name string) {
 func (m *matcher) both(at pair) {
 	v, h := at[ofVersion].node, at[ofHub].node
 	switch {
-	case v.Same(h):
+	case v.Same(h), v.Kind() == crdschema.Any, h.Kind() == crdschema.Any: // a value that is copied if it fits
 	case v.Kind() != h.Kind(), v.Kind() == crdschema.Object && len(at[ofVersion].segments) > 1 && !shareName(v, h):
 		m.clash(at)
 	case v.Kind() == crdschema.Object:
@@ -56,7 +56,7 @@ func (m *matcher) both(at pair) {
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Elements}))
 	case v.Kind() == crdschema.Map:
 		m.both(m.elements(at, syntax.Segment{Kind: syntax.Values}))
-	case !slices.Equal(slices.Sorted(slices.Values(v.Enum())), slices.Sorted(slices.Values(h.Enum()))):
+	case !sameEnum(v, h) && !slices.ContainsFunc(v.Enum(), func(value string) bool { return slices.Contains(h.Enum(), value) }):
 		m.clash(at)
 	}
 }
@@ -75,7 +75,7 @@ func (m *matcher) elements(at pair, each syntax.Segment) pair {
 // clash makes a guess of two places of one path with different values, if there is one way to
 // convert them. Else they may be the same as other places.
 func (m *matcher) clash(at pair) {
-	if h, fit, ok := between(at); ok && !h.plain() && !h.doubtful {
+	if h, fit, ok := between(at); ok && !h.plain() && (!h.doubtful || h.codec == "YAML") {
 		m.accept([]guess{{pair: at, how: h, score: fit, clear: true}})
 		return
 	}

@@ -23,6 +23,12 @@ func (h how) plain() bool {
 	return h.codec == "" && h.values == nil && same(h.suffix[ofVersion], h.suffix[ofHub])
 }
 
+// keyed reports whether a map becomes a list or the other way round.
+func (h how) keyed() bool {
+	version, hub := h.suffix[ofVersion], h.suffix[ofHub]
+	return len(version) > 0 && len(hub) > 0 && version[0].Kind != hub[0].Kind
+}
+
 // The fit of two schemas, from 0 to 1.
 const (
 	fitSame   = 1.0
@@ -90,7 +96,8 @@ func reshaped(p, q place) (how, bool) {
 	switch {
 	case b.Kind() == crdschema.Array && a.Kind() == crdschema.Map:
 		return keyed(a, q)
-	case b.Kind() == crdschema.Array && (b.Items().Same(a) || a.Kind() == crdschema.Object && shared(a, b.Items()) >= nearlyAll):
+	case b.Kind() == crdschema.Array && (b.Items().Same(a) || a.Kind() == crdschema.Object && (part(a, b.Items()) >= nearlyAll ||
+		slices.Equal(p.nameWords(), q.nameWords()) && shared(a, b.Items()) > 0)):
 		h := how{why: "a value and a list of any length", doubtful: true}
 		h.suffix[1] = []syntax.Segment{{Kind: syntax.First}}
 		return h, true
@@ -100,7 +107,7 @@ func reshaped(p, q place) (how, bool) {
 		h := how{why: "values and objects around them", doubtful: !only}
 		h.suffix = [2][]syntax.Segment{{each}, append([]syntax.Segment{each}, inner...)}
 		return h, inner != nil
-	case b.Kind() == crdschema.Object && a.Kind() != crdschema.Object && a.Kind() != crdschema.Map:
+	case b.Kind() == crdschema.Object && a.Kind() != crdschema.Object:
 		inner, only := holder(b, a, "", q.name())
 		h := how{why: "a value and an object around it", doubtful: !only}
 		h.suffix[1] = inner
@@ -117,7 +124,7 @@ func keyed(a *crdschema.Node, list place) (how, bool) {
 		inner, only := holder(items, a.Values(), key, list.name())
 		ok := inner != nil
 		if a.Values().Kind() == crdschema.Object {
-			inner, only, ok = nil, true, shared(a.Values(), items) >= enoughOverlap
+			inner, only, ok = nil, true, true // containerScore compares them
 		}
 		h.doubtful = h.doubtful || !only
 		h.suffix = [2][]syntax.Segment{
@@ -158,6 +165,9 @@ func holder(object, value *crdschema.Node, key, name string) (path []syntax.Segm
 			return n != "value" && n != "name" && !slices.Equal(words(n), words(name))
 		})
 	}
+	if len(names) != 1 && value.Kind() == crdschema.Map {
+		names = slices.DeleteFunc(without(object.Properties()), func(n string) bool { return !object.Property(n).Same(value) })
+	}
 	if len(names) != 1 || object.Property(names[0]).Kind() != value.Kind() {
 		return nil, false
 	}
@@ -180,6 +190,8 @@ func codecOf(p pair) (how, bool) {
 	isText := text == crdschema.String
 	noEnum := len(a.node.Enum())+len(b.node.Enum()) == 0
 	switch kind := a.node.Kind(); {
+	case isText && p.samePath() && document(a.node):
+		return how{codec: "YAML", why: "a text and what may be written in it", doubtful: true}, true
 	case kind == crdschema.Boolean && isText:
 		return how{codec: "String"}, !slices.ContainsFunc(b.node.Enum(), func(v string) bool { return v != `"true"` && v != `"false"` })
 	case !noEnum:
@@ -201,6 +213,13 @@ func codecOf(p pair) (how, bool) {
 
 func isTime(word string) bool {
 	return slices.Contains([]string{"timeout", "interval", "duration", "period", "ttl", "delay", "age", "time"}, word)
+}
+
+// document reports whether a node may be what a text of YAML says: an object that has unknown
+// fields, or no values of its own.
+func document(n *crdschema.Node) bool {
+	values := func(name string) bool { return n.Property(name).Scalar() }
+	return n.Kind() == crdschema.Object && (n.PreservesUnknown() || len(n.Properties()) > 1 && !slices.ContainsFunc(n.Properties(), values))
 }
 
 // paired returns the values of two enums that are spelled differently, if all of their values have

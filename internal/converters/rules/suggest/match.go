@@ -13,10 +13,12 @@ import (
 const (
 	enough        = 0.5     // the least score of a guess
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
+	telltale      = 5       // so many say that two objects are the same, however many others there are
 	manyFields    = 3       // so many are hardly the same by chance
 	nearlyAll     = 0.75    // most of them
 	overlapAlone  = 0.75    // factor of that part, if the names say nothing
 	farPenalty    = 0.02    // for each step between two places
+	otherPart     = 0.8     // factor if one place is in spec and the other in status
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
 	otherText     = 0.7     // factor of similar descriptions
@@ -26,12 +28,13 @@ const (
 // A guess is a pair of places that are likely the same.
 type guess struct {
 	pair
-	how       how
-	score     float64
-	clear     bool   // no other guess for either place is nearly as likely
-	sure      bool   // it is written as a rule, not as a comment
-	why       string // in words, if the names and types do not show it
-	described bool   // the descriptions say so, not the names
+	how        how
+	score      float64
+	clear      bool   // no other guess for either place is nearly as likely
+	sure       bool   // it is written as a rule, not as a comment
+	why        string // in words, if the names and types do not show it
+	structural bool   // only what is in the places says so
+	described  bool   // the descriptions say so, not the names
 }
 
 // match returns the likely pairs of two versions in the order of their paths. No place is in two
@@ -40,7 +43,7 @@ func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
 	m := &matcher{names: [2]string{versionName, hubName}, taken: [2]map[string]bool{{}, {}}}
 	m.compare(pair{{node: version}, {node: hub}})
 	for more := true; more; { // a pair of objects or lists shows new places
-		more = m.accept(m.best(containerScore)) || m.accept(m.best(valueScore)) || m.accept(m.lone())
+		more = m.accept(m.best(containerScore)) || m.accept(m.best(nearScore)) || m.accept(m.lone()) || m.accept(m.best(valueScore))
 	}
 	slices.SortFunc(m.guesses, func(a, b guess) int {
 		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
@@ -78,7 +81,8 @@ func (m *matcher) inside(g guess) {
 	}
 	at := g.walk(g.how.suffix)
 	for side := range at {
-		at[side].doubtful = !g.sure
+		at[side].doubtful, at[side].clashes = !g.sure, false
+		at[side].under, at[side].base = len(m.guesses), len(at[side].segments)
 	}
 	if slices.ContainsFunc(slices.Concat(g.how.suffix[:]...), syntax.Segment.Iterates) {
 		m.scopes++
@@ -116,7 +120,8 @@ func (m *matcher) best(score func(p pair) (guess, bool)) []guess {
 	for _, g := range all {
 		if !overlaps(g.pair, m.guesses) && !slices.ContainsFunc(chosen, func(c guess) bool { return !g.apart(c.pair) }) {
 			g.clear = !slices.ContainsFunc(all, g.rivals)
-			if g.clear || !g.sameName() || g.upOrDown() { // else the name is in many places
+			// A name that is in many places says nothing.
+			if g.clear || !g.structural && (!g.sameName() || g.upOrDown() || !slices.ContainsFunc(all, g.hasNamesake)) {
 				chosen = append(chosen, g)
 			}
 		}
@@ -151,6 +156,9 @@ func (g guess) rivals(other guess) bool {
 	return shares == 1 && other.score > g.score-rivalry
 }
 
+// hasNamesake reports whether another guess for one of the places is for the same name.
+func (g guess) hasNamesake(other guess) bool { return g.rivals(other) && other.sameName() }
+
 // open returns the places of a side and those below them, except for places in a pair and below
 // one.
 func (m *matcher) open(places []place, side int) []place {
@@ -173,26 +181,64 @@ func overlaps(p pair, taken []guess) bool {
 	return slices.ContainsFunc(taken, func(t guess) bool {
 		below := p[ofVersion].in(t.pair[ofVersion]) && p[ofHub].in(t.pair[ofHub]) &&
 			!p[ofVersion].is(t.pair[ofVersion]) && !p[ofHub].is(t.pair[ofHub])
-		return !p.apart(t.pair) && (!below || t.how.codec != "" || t.how.values != nil)
+		return !p.apart(t.pair) && (!below && (!t.contains(p) || !p.mayLeave()) || t.how.codec != "" || t.how.values != nil)
 	})
 }
 
-// lone pairs the only places of a kind that are left on both sides, in the same object or anywhere
-// if the kind is rare.
+// mayLeave reports whether two places are likely the same even if only one is below a guess: by
+// their name, or by their values.
+func (p pair) mayLeave() bool {
+	v, h := p[ofVersion].node, p[ofHub].node
+	near := p.upOrDown() || p.common() > 1
+	return v.Same(h) && p.sameName() && near || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
+}
+
+// contains reports whether one place of a pair is below that of the guess, and the other is not.
+func (g guess) contains(p pair) bool {
+	in := [2]bool{}
+	for side := range p {
+		in[side] = p[side].in(g.pair[side])
+		if p[side].is(g.pair[side]) || !in[side] && g.pair[side].in(p[side]) {
+			return false
+		}
+	}
+	return in[ofVersion] != in[ofHub]
+}
+
+// lone pairs the only places of a kind that are left on both sides: in one object, or anywhere if
+// the kind is rare.
 func (m *matcher) lone() []guess {
 	var found []guess
 	versions, hubs := m.leaves(ofVersion), m.leaves(ofHub)
 	for _, v := range versions {
-		like := slices.DeleteFunc(slices.Clone(hubs), func(h place) bool { return !(pair{v, h}).alike() })
-		if len(like) != 1 || slices.ContainsFunc(versions, func(o place) bool { return !o.is(v) && (pair{o, like[0]}).alike() }) {
+		h, ok := nearest(hubs, func(h place) pair { return pair{v, h} })
+		if !ok {
 			continue
 		}
-		if p := (pair{v, like[0]}); !overlaps(p, m.guesses) {
+		if back, ok := nearest(versions, func(o place) pair { return pair{o, h} }); !ok || !back.is(v) {
+			continue
+		}
+		if p := (pair{v, h}); !overlaps(p, m.guesses) {
 			_, noun, _ := strings.Cut(v.node.Kind().String(), " ") // without its article
 			found = append(found, guess{pair: p, score: enough, why: "the only " + noun + " left on both sides"})
 		}
 	}
 	return found
+}
+
+// nearest returns the only place that is alike and has no other one as near as it.
+func nearest(all []place, with func(p place) pair) (best place, ok bool) {
+	least := 0.0
+	for _, p := range all {
+		switch at := far(with(p)); {
+		case !with(p).alike() || best.node != nil && at > least:
+		case best.node != nil && at == least:
+			ok = false
+		default:
+			best, least, ok = p, at, true
+		}
+	}
+	return best, ok
 }
 
 // leaves returns the open places of a side that have no places below them, and do not clash.
@@ -203,7 +249,19 @@ func (m *matcher) leaves(side int) []place {
 // alike reports whether two places could be a pair if no other place had their kind.
 func (p pair) alike() bool {
 	kind := p[ofVersion].node.Kind()
-	sameKind := kind == p[ofHub].node.Kind() && (kind == crdschema.Integer || kind == crdschema.Number)
-	return p.mayBe() && (sameKind || p[ofVersion].node.Same(p[ofHub].node)) && kind != crdschema.Any &&
-		(kind == crdschema.IntOrString || p.siblings())
+	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || !p.rare() && !p.siblings() && !p.upOrDown() {
+		return false
+	}
+	v, h := p[ofVersion].node, p[ofHub].node
+	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) || len(v.Enum()) > 1 && sameEnum(v, h)
+}
+
+func sameEnum(a, b *crdschema.Node) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a.Enum())), slices.Sorted(slices.Values(b.Enum())))
+}
+
+// rare reports whether few fields have the type of a place.
+func (p pair) rare() bool {
+	n := p[ofVersion].node
+	return n.Kind() == crdschema.IntOrString || len(n.Enum()) > 1 || n.Kind() == crdschema.Map && n.Values().Kind() == crdschema.IntOrString
 }

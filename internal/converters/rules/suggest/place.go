@@ -17,6 +17,8 @@ type place struct {
 	clashes  bool              // the other side has something else at its path
 	scope    int               // which pair of lists or maps it is in, 0 for none
 	doubtful bool              // that pair, or the object that it is in, is not a sure guess
+	under    int               // the innermost guess that it is below, 0 for none
+	base     int               // how many segments lead to the place of that guess
 }
 
 func (p place) path() string { return syntax.Path{Segments: p.segments}.String() }
@@ -96,7 +98,7 @@ func (p pair) samePath() bool { return p[ofVersion].is(p[ofHub]) }
 // mayBe reports whether two places can be the same at all: not if one contains the other.
 func (p pair) mayBe() bool {
 	v, h := p[ofVersion], p[ofHub]
-	return v.scope == h.scope && v.inStatus() == h.inStatus() && (v.is(h) || !v.in(h) && !h.in(v))
+	return v.scope == h.scope && (v.under == h.under || v.under*h.under == 0) && (v.inStatus() == h.inStatus() || p.sameName() && len(v.nameWords()) > 1) && (v.is(h) || !v.in(h) && !h.in(v))
 }
 
 // apart reports whether no place is in one of another pair, or around it.
@@ -107,6 +109,18 @@ func (p pair) apart(other pair) bool {
 		}
 	}
 	return true
+}
+
+// relative returns the pair as seen from the guess that both places are below, if there is one.
+func (p pair) relative() pair {
+	if p[ofVersion].under != p[ofHub].under {
+		return p
+	}
+	for side, q := range p {
+		p[side].segments, p[side].words, p[side].above = q.segments[q.base:], q.words[q.base:], q.above[q.base:]
+		p[side].under, p[side].base = 0, 0
+	}
+	return p
 }
 
 // common returns how many segments the paths of the objects around two places have in common.
@@ -120,11 +134,13 @@ func (p pair) common() int {
 
 // siblings reports whether two places are in one object.
 func (p pair) siblings() bool {
+	p = p.relative()
 	return p.common() == max(len(p[ofVersion].segments), len(p[ofHub].segments))-1
 }
 
 // own returns the words of the two paths without those of the objects that they share.
 func (p pair) own() (version, hub []string) {
+	p = p.relative()
 	n := p.common()
 	return slices.Concat(p[ofVersion].words[n:]...), slices.Concat(p[ofHub].words[n:]...)
 }

@@ -22,13 +22,28 @@ func containerScore(p pair) (guess, bool) {
 		}
 		g.how = how
 	}
-	overlap, names := shared(v, h), nameScore(p)
-	if len(v.Properties()) >= manyFields && p.siblings() {
-		// A field may be new. Many fields are hardly the same by chance in one object.
-		overlap *= float64(max(len(v.Properties()), len(h.Properties()))) / float64(min(len(v.Properties()), len(h.Properties())))
+	names, same := nameScore(p), shared(v, h)
+	few, most := len(v.Properties()), len(h.Properties())
+	if few > most {
+		few, most = most, few
 	}
-	g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p)
-	return g, overlap >= enoughOverlap && g.score >= enough && (names > 0 || len(v.Properties()) >= manyFields)
+	overlap := float64(same) / float64(most)
+	if same == few && same >= manyFields {
+		overlap = max(overlap, nearlyAll) // one has all that the other has
+	}
+	if len(v.Properties()) >= manyFields && p.siblings() {
+		overlap = float64(same) / float64(few) // A field may be new. Many are hardly the same by chance in one object.
+	}
+	switch g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p); {
+	case g.how.keyed() && names == 1 && p.siblings():
+		g.score = names
+		return g, true
+	case overlap >= enoughOverlap && g.score >= enough && (names > 0 || len(v.Properties()) >= manyFields):
+		return g, true
+	}
+	// In one object, what the two have in common counts whatever their names are.
+	g.structural, g.score = true, enough
+	return g, p.siblings() && (same >= telltale || overlap >= enoughOverlap || v.Same(h))
 }
 
 // content returns the object that a place is or has elements of, or nil.
@@ -47,9 +62,9 @@ func content(n *crdschema.Node) *crdschema.Node {
 	return n
 }
 
-// shared returns the part of the fields of the larger object that the other one has, too. Objects
-// of one name that have nothing in common do not count.
-func shared(a, b *crdschema.Node) float64 {
+// shared returns how many fields two objects have in common. Objects of one name that have nothing
+// in common do not count.
+func shared(a, b *crdschema.Node) int {
 	n := 0
 	for _, name := range a.Properties() {
 		x, y := a.Property(name), b.Property(name)
@@ -57,7 +72,12 @@ func shared(a, b *crdschema.Node) float64 {
 			n++
 		}
 	}
-	return float64(n) / float64(max(len(a.Properties()), len(b.Properties()), 1))
+	return n
+}
+
+// part returns the part of the fields of the larger object that the other one has, too.
+func part(a, b *crdschema.Node) float64 {
+	return float64(shared(a, b)) / float64(max(len(a.Properties()), len(b.Properties()), 1))
 }
 
 func shareName(a, b *crdschema.Node) bool {
@@ -76,10 +96,20 @@ func valueScore(p pair) (guess, bool) {
 		names, g.described = text, true
 	}
 	g.score = names*fit - far(p)
-	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
+	switch {
+	case p[ofVersion].segments[0].Equal(p[ofHub].segments[0]):
+	case p[ofVersion].inStatus() != p[ofHub].inStatus():
+		g.score *= otherPart
+	default:
 		g.score *= otherRoot
 	}
 	return g, g.score >= enough
+}
+
+// nearScore is valueScore for places that have the same name or are in one object.
+func nearScore(p pair) (guess, bool) {
+	g, ok := valueScore(p)
+	return g, ok && (p.sameName() || p.siblings() || p.upOrDown())
 }
 
 // nameScore compares the names of two places, alone and with the objects that they do not share.
@@ -96,6 +126,7 @@ func nameScore(p pair) float64 {
 
 // far returns the penalty for the steps between two places.
 func far(p pair) float64 {
+	p = p.relative()
 	return farPenalty * float64(len(p[ofVersion].segments)+len(p[ofHub].segments)-2*p.common()-2)
 }
 

@@ -15,11 +15,11 @@ const maxSteps = 3
 func (g guess) isSure() bool {
 	version, hub := g.own()
 	switch {
-	case !g.clear, g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
+	case !g.clear, g.structural, g.pair[ofVersion].inStatus() != g.pair[ofHub].inStatus(), g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
 		return false
 	case g.why != "", g.samePath():
 		return true
-	case g.branch():
+	case g.branch(), g.pair[ofVersion].clashes, g.pair[ofHub].clashes:
 		return false
 	case g.sameName():
 		return (min(len(version), len(hub)) > 1 || !everywhere(g.pair[ofHub].name())) && (g.upOrDown() || g.telling())
@@ -38,11 +38,13 @@ func everywhere(name string) bool {
 
 // upOrDown reports whether a place has only moved into an object, or out of one.
 func (p pair) upOrDown() bool {
+	p = p.relative()
 	return p.common() == min(len(p[ofVersion].segments), len(p[ofHub].segments))-1
 }
 
 // telling reports whether a name, with the names around it, hardly occurs twice by chance.
 func (p pair) telling() bool {
+	p = p.relative()
 	steps := len(p[ofVersion].segments) + len(p[ofHub].segments) - 2*p.common() - 2
 	version, hub := p.own()
 	return steps <= maxSteps && (len(p[ofVersion].nameWords()) > 1 || contains(version, hub) || contains(hub, version))
@@ -74,6 +76,7 @@ func ends(a, b []string, enough int) bool {
 // branch reports whether a place has moved into an object that is one of the values of a field next
 // to it, or the only field of an object: a branch of a union, which needs conditions.
 func (p pair) branch() bool {
+	p = p.relative()
 	n := p.common()
 	for side, q := range p {
 		if len(q.segments) <= n+1 {

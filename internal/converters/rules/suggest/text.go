@@ -37,6 +37,8 @@ func (g guess) reason(version, hub string) string {
 		names = "moved under the same name"
 	case g.described:
 		names = "a similar description"
+	case nameScore(g.pair) == 0, g.structural:
+		names = "alike inside"
 	}
 	types := "the same type, " + v.Kind().String() + ", but validated differently"
 	switch {

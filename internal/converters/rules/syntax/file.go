@@ -146,6 +146,9 @@ func (r *Rule) String() string {
 	return fmt.Sprintf("rule %d", r.Index)
 }
 
+// Guarded reports whether the rule has a condition.
+func (r *Rule) Guarded() bool { return r.WhenToHub != nil || r.WhenToSpoke != nil }
+
 // OnlyMayBeAbsent reports whether the rule says nothing but that its one place may stay absent.
 func (r *Rule) OnlyMayBeAbsent() bool {
 	if r.MayBeAbsent == nil || r.Spoke != nil && r.Hub != nil {

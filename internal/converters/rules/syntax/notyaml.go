@@ -28,7 +28,7 @@ func (p *parser) sayNotYAML(err error) {
 		}
 	}
 	lines := finding.SplitLines(p.source.text)
-	if y.pos.Line > 0 && y.pos.Line <= len(lines) && !y.isTab(lines) && !y.isExpression(lines) {
+	if y.pos.Line > 0 && y.pos.Line <= len(lines) && !y.isTab(lines) && !y.isTemplate(lines) && !y.isExpression(lines) {
 		y.hint = hintOf(y.text, lines[y.pos.Line-1])
 	}
 	p.say(y.pos, "not-yaml", "not YAML: "+strings.ReplaceAll(y.text, "\n", " "), y.hint)
@@ -53,6 +53,28 @@ func (y *yamlProblem) isTab(lines []string) bool {
 			y.text, y.hint = "there is a tab in the indentation", "indent with spaces, not tabs"
 			return true
 		}
+	}
+	return false
+}
+
+// What a template that is not rendered is called.
+const (
+	templateLeft = "{{ starts a template"
+	renderFirst  = "render it first, or put it in quotes"
+)
+
+// isTemplate reports whether the cause is a template that is not in quotes.
+func (y *yamlProblem) isTemplate(lines []string) bool {
+	for n := max(1, y.pos.Line-1); n <= min(y.pos.Line+1, len(lines)); n++ {
+		line := lines[n-1]
+		at := strings.Index(line, "{{")
+		if at < 0 || strings.Count(line[:at], "'")%2 == 1 || strings.Count(line[:at], `"`)%2 == 1 {
+			continue
+		}
+		y.pos.Line = n
+		y.column(line, at)
+		y.text, y.hint = templateLeft, renderFirst
+		return true
 	}
 	return false
 }
@@ -109,7 +131,7 @@ func unquoted(text string) (value string, needed bool) {
 		after := strings.TrimSpace(text[1+end+1:])
 		return value, end >= 0 && after != "" && !strings.ContainsAny(after[:1], ",}]#'")
 	}
-	return value, text[0] == '!' || strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "? ")
+	return value, text[0] == '!' || strings.ContainsAny(value, "{[,") || strings.Contains(value, ": ") || strings.Contains(value, "?")
 }
 
 // hintOf says what to write in place of a line that is not YAML.

@@ -14,6 +14,7 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 		tab        = "not YAML: there is a tab in the indentation (indent with spaces, not tabs)"
 		expression = "not YAML: the expression of toHub has characters that mean something to YAML (put it in quotes: toHub: "
 		broken     = "9 not YAML: did not find expected ',' or '}' "
+		template   = "{{ starts a template (render it first, or put it in quotes)"
 		between    = "put paths and expressions with brackets, braces or commas in quotes)"
 	)
 	for name, c := range map[string]struct{ rules, want string }{
@@ -25,10 +26,15 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 		"a condition in braces":      {"    - {toHub: self ? 1 : 2, toSpoke: self}\n", "9:15 " + expression + "'self ? 1 : 2')"},
 		"a condition in two lines":   {"    - toHub: self ?\n        1 : 2\n", "9:14 " + expression + "'self ? 1 : 2')"},
 		"a condition behind letters": {"    - {drop: ü, toHub: self ? 1 : 2}\n", "9:24 " + expression + "'self ? 1 : 2')"},
-		"a text, and more":           {"    - toHub: 'a' + self\n", "9:14 " + expression + "'''a'' + self')"},
-		"a list in braces":           {"    - {spoke: .spec.x, toHub: self in [1], toSpoke: self}\n", "9:31 " + expression + "'self in [1]')"},
-		"the second of two":          {"    - {toSpoke: 'self ? 1 : 2', toHub: self[0]}\n", "9:40 " + expression + "'self[0]')"},
-		"an index in a path":         {"    - {spoke: .spec.x[0], toHub: 'self[0]'}\n", broken + "(between { and }, " + between},
+		"an optional field in braces": {
+			"    - {spoke: .a, whenToHub: self.?x.orValue(true)}\n",
+			"9:30 not YAML: the expression of whenToHub has characters that mean something to YAML " +
+				"(put it in quotes: whenToHub: 'self.?x.orValue(true)')",
+		},
+		"a text, and more":   {"    - toHub: 'a' + self\n", "9:14 " + expression + "'''a'' + self')"},
+		"a list in braces":   {"    - {spoke: .spec.x, toHub: self in [1], toSpoke: self}\n", "9:31 " + expression + "'self in [1]')"},
+		"the second of two":  {"    - {toSpoke: 'self ? 1 : 2', toHub: self[0]}\n", "9:40 " + expression + "'self[0]')"},
+		"an index in a path": {"    - {spoke: .spec.x[0], toHub: 'self[0]'}\n", broken + "(between { and }, " + between},
 		"a path in braces": {
 			"    - {spoke: {.spec.x[]}}\n", broken + "(drop the braces around the path: write .name)",
 		},
@@ -56,6 +62,13 @@ func TestTheLikelyCauseOfWhatIsNotYAML(t *testing.T) {
 			"    - {spoke: {.a}, hub: '{.b}'}\n",
 			"9:15 spoke has a path in braces (drop the braces: write spoke: .a)\n" +
 				"9:27 hub path {.b}: it is in braces (drop the braces: write .b)",
+		},
+		"a template for a value":  {"    - {spoke: .a, hub: {{.x}}}\n", "9:24 " + template},
+		"a template in an object": {"    - spoke: .a\n      hub: {{ .Values.x }}\n", "10:12 " + template},
+		"a template and more":     {"    - spoke: .a\n      hub: {{ .x }}.y\n", "10:12 not YAML: " + template},
+		"a template for lines":    {"    - spoke: .a\n      {{- include \"x\" . | nindent 6 }}\n", "10:7 not YAML: " + template},
+		"a template in quotes, and a list": {
+			"    - {spoke: '{{.a}}', hub: .spec.x[0]}\n", broken + "(drop the braces around the path: write .name)",
 		},
 		"braces of a template": {
 			"    - {spoke: '{{.a}}', hub: '${.b}'}\n",

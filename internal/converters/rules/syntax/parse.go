@@ -132,10 +132,24 @@ func (p *parser) checkYAML(n *yaml.Node, depth int) bool {
 	case n.Style&yaml.TaggedStyle != 0:
 		p.sayTag(n)
 	}
+	if isTemplate(n) {
+		p.say(p.source.of(n), "template", templateLeft, renderFirst)
+		return false
+	}
 	if n.Kind == yaml.MappingNode {
 		p.checkNames(n)
 	}
 	return !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !p.checkYAML(c, depth+1) })
+}
+
+// isTemplate reports whether a mapping is a template in braces, such as those of Helm, which YAML
+// reads as a mapping whose key is a mapping.
+func isTemplate(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return false
+	}
+	key := n.Content[0]
+	return key.Kind == yaml.MappingNode && key.Line == n.Line && key.Column == n.Column+1
 }
 
 // sayTag reports a tag. Findings with the same position and message become one.
