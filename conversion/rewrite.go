@@ -36,7 +36,7 @@ func (r rewriter) takes(n *jsondoc.Node, was any) {
 	if r.lost == nil || *r.lost {
 		return
 	}
-	if text, err := encode(was); err != nil || !bytes.Equal(text, n.Text()) {
+	if value, err := literal(n.Text()); err != nil || !reflect.DeepEqual(value, was) {
 		r.loses()
 	}
 }

@@ -139,13 +139,21 @@ func (c *comparison) pair(v, w reflect.Value, f, g jsonField, name string, was, 
 
 // both adds two members that are not compared any further.
 func (c *comparison) both(v, w reflect.Value, f, g jsonField, name string, was, now map[string]any) error {
-	if v.Kind() != w.Kind() && (v.Kind() == reflect.Struct || w.Kind() == reflect.Struct) {
+	if v.Kind() == reflect.Struct && isNilable(w) || w.Kind() == reflect.Struct && isNilable(v) {
 		c.decodes = false // both may encode to {}, which an absent field is for one of them only
 	}
 	if err := f.put(v, name, was); err != nil {
 		return err
 	}
 	return c.put(g, w, name, now)
+}
+
+func isNilable(v reflect.Value) bool {
+	switch v.Kind() { //nolint:exhaustive // others have no nil, or no JSON
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+		return true
+	}
+	return false
 }
 
 // put adds the JSON of a value of the second object, and notes whether that decodes to the value.
