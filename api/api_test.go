@@ -121,29 +121,29 @@ func signatures(t *testing.T, pkg *doc.Package) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "package %s // %s\n", pkg.Name, pkg.ImportPath)
-	print := func(decl ast.Decl) {
+	add := func(decl ast.Decl) {
 		out.WriteString("\n")
 		if err := format.Node(&out, token.NewFileSet(), decl); err != nil {
 			t.Fatal(err)
 		}
 		out.WriteString("\n")
 	}
-	printFuncs := func(funcs []*doc.Func) {
+	addFuncs := func(funcs []*doc.Func) {
 		for _, f := range funcs {
-			print(f.Decl)
+			add(f.Decl)
 		}
 	}
 	for _, values := range slices.Concat(pkg.Consts, pkg.Vars) {
-		print(values.Decl)
+		add(values.Decl)
 	}
-	printFuncs(pkg.Funcs)
+	addFuncs(pkg.Funcs)
 	for _, typ := range pkg.Types {
-		print(typ.Decl)
+		add(typ.Decl)
 		for _, values := range slices.Concat(typ.Consts, typ.Vars) {
-			print(values.Decl)
+			add(values.Decl)
 		}
-		printFuncs(typ.Funcs)
-		printFuncs(typ.Methods)
+		addFuncs(typ.Funcs)
+		addFuncs(typ.Methods)
 	}
 	const hidden = "struct {\n\n}// contains filtered or unexported fields\n"
 	return bytes.ReplaceAll(out.Bytes(), []byte(hidden), []byte("struct { /* nothing exported */ }"))

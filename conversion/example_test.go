@@ -200,7 +200,7 @@ func ExampleHubSpoke() {
 }
 
 func ExampleNewSpoke() {
-	var spoke conversion.Spoke[WidgetV1] = conversion.NewSpoke("v1alpha1", toV1, toV1alpha1)
+	spoke := conversion.NewSpoke("v1alpha1", toV1, toV1alpha1)
 	obj := mustParse(`{"spec":{"size":3}}`)
 	err := conversion.HubSpoke("v1", spoke).Convert(context.Background(), obj, "v1alpha1", "v1")
 	fmt.Println(string(obj.JSON()), err)

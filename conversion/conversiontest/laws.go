@@ -4,14 +4,15 @@
 package conversiontest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion"
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
 	"github.com/crdconvert/webhookd/internal/library"
@@ -42,11 +43,16 @@ type Drop struct{ From, To, Path string }
 // [conversion.Lossless] takes. Objects are pruned and defaulted in between as the API server does.
 //
 // It fails the test at the first law that does not hold, with the smallest object that it finds,
-// and for a CRD that is not valid or not that of the kind. The same options try the same objects. A
+// for a version of which it makes no valid object, and for a CRD that is not valid or not that of
+// the kind. The same options try the same objects. A
 // nil opts is the zero Options.
 func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
 	tb.Helper()
-	hold(tb, "Laws", nil, kind, crd, opts)
+	suite, err := newSuite(kind, crd, opts)
+	if err != nil {
+		tb.Fatalf("conversiontest.Laws: %v", err)
+	}
+	hold(tb, suite, opts)
 }
 
 // Same holds a kind to all laws, as [Laws] does, and to the answers of another kind: each valid
@@ -57,42 +63,55 @@ func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
 // value differ, unless the schema has it as default.
 func Same(tb testing.TB, want, got conversion.Kind, crd []byte, opts *Options) {
 	tb.Helper()
-	like, err := library.Kinds(want)
+	suite, err := newSuite(got, crd, opts)
+	like, errWant := library.Kinds(want)
+	if err = errors.Join(err, errWant); err == nil && want.GroupKind != got.GroupKind {
+		err = fmt.Errorf("the kinds are not the same: %s, %s", want.GroupKind, got.GroupKind)
+	}
 	if err != nil {
 		tb.Fatalf("conversiontest.Same: %v", err)
 	}
-	hold(tb, "Same", &like[0], got, crd, opts)
+	suite.Like = &like[0]
+	hold(tb, suite, opts)
 }
 
-// hold holds a kind to the laws, and to the answers of like if it is not nil.
-func hold(tb testing.TB, name string, like *converters.Kind, kind conversion.Kind, crd []byte, opts *Options) {
+// hold holds a kind to the laws.
+func hold(tb testing.TB, suite *roundtrip.Suite, opts *Options) {
 	tb.Helper()
-	if opts == nil {
-		opts = &Options{}
+	objects := uint64(100)
+	var samples [][]byte
+	if opts != nil {
+		objects, samples = cmp.Or(opts.Objects, objects), opts.Samples
 	}
-	suite, err := newSuite(kind, crd, opts)
-	if err == nil && like != nil && like.GroupKind != kind.GroupKind {
-		err = fmt.Errorf("the kinds are not the same: %s, %s", like.GroupKind, kind.GroupKind)
-	}
-	if err != nil {
-		tb.Fatalf("conversiontest.%s: %v", name, err)
-	}
-	suite.Like = like
-	objects := opts.Objects
-	if objects == 0 {
-		objects = 100
-	}
-	for _, samples := range []iter.Seq[[]byte]{slices.Values(opts.Samples), roundtrip.Fragments(opts.Samples...)} {
-		if err := suite.Check(tb.Context(), samples); err != nil {
+	for _, all := range []iter.Seq[[]byte]{slices.Values(samples), roundtrip.Fragments(samples...)} {
+		if err := suite.Check(tb.Context(), all); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	if _, err := suite.Fuzz(tb.Context(), objects); err != nil {
+	stats, err := suite.Fuzz(tb.Context(), objects)
+	if err != nil {
 		tb.Fatal(err)
+	}
+	for _, short := range stats.Shortfalls {
+		if short.Different == 0 {
+			tb.Fatalf("no random object of %s is valid, so nothing was tested, add Samples: %s", short.Version, reasons(short.Causes))
+		}
 	}
 }
 
+// reasons says what a schema has against objects.
+func reasons(causes []roundtrip.Refusal) string {
+	texts := make([]string, 0, len(causes))
+	for _, c := range causes {
+		texts = append(texts, c.Path+" "+c.Reason)
+	}
+	return strings.Join(texts, ", ")
+}
+
 func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
 	kinds, errKind := library.Kinds(kind)
 	crds, errCRD := apiserver.Parse("crd", crd)
 	if err := errors.Join(errKind, errCRD); err != nil {

@@ -71,6 +71,22 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// The pattern is one that no random text has.
+func TestLawsNeedObjects(t *testing.T) {
+	t.Parallel()
+	const size = "size: {type: integer, format: int64}"
+	never := strings.Replace(string(crd), size, size+"\n              code: {type: string, minLength: 3, maxLength: 2}", 1)
+	never = strings.Replace(never, "          spec:\n            type: object\n            properties:\n              size", "          spec:\n            type: object\n            required: [code]\n            properties:\n              size", 1)
+	found := &recorder{TB: t}
+	func() {
+		defer func() { _ = recover() }()
+		conversiontest.Laws(found, kind(), []byte(never), nil)
+	}()
+	if want := "no random object of v1alpha1 is valid"; !strings.HasPrefix(found.text, want) {
+		t.Errorf("found %q, want %q", found.text, want)
+	}
+}
+
 // A recorder is a test that notes how it fails.
 type recorder struct {
 	testing.TB

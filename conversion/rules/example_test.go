@@ -48,18 +48,18 @@ spec:
       hub: .spec.name
 `
 
-// printV1 prints what becomes of a Widget at v1.
-func printV1(kinds []conversion.Kind) {
+// atV1 returns what becomes of a Widget at v1.
+func atV1(ctx context.Context, kinds []conversion.Kind) (string, error) {
 	registry, err := conversion.NewRegistry(kinds...)
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
 	obj, err := conversion.ParseObject([]byte(`{"apiVersion":"example.com/v1alpha1","kind":"Widget","spec":{"title":"a"}}`))
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
-	err = registry.Convert(context.Background(), obj, "v1")
-	fmt.Println(string(obj.JSON()), err)
+	err = registry.Convert(ctx, obj, "v1")
+	return string(obj.JSON()), err
 }
 
 // A program has its rules in a folder, with os.DirFS or go:embed.
@@ -69,7 +69,7 @@ func ExampleLoad() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	printV1(kinds)
+	fmt.Println(atV1(context.Background(), kinds))
 	// Output: {"apiVersion":"example.com/v1","kind":"Widget","spec":{"name":"a"}} <nil>
 }
 
@@ -101,6 +101,6 @@ func ExampleFunction() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	printV1(kinds)
+	fmt.Println(atV1(context.Background(), kinds))
 	// Output: {"apiVersion":"example.com/v1","kind":"Widget","spec":{"name":"A"}} <nil>
 }

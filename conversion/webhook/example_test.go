@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -18,9 +19,9 @@ const review = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview
 	"desiredAPIVersion":"example.com/v1","objects":[` + old + `]}}`
 
 // ask answers a review as a server with the handler does.
-func ask(handler http.Handler, review string) string {
+func ask(ctx context.Context, handler http.Handler, review string) string {
 	recorder := httptest.NewRecorder()
-	request := httptest.NewRequest(http.MethodPost, "/convert?timeout=10s", strings.NewReader(review))
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/convert?timeout=10s", strings.NewReader(review))
 	request.Header.Set("Content-Type", "application/json")
 	handler.ServeHTTP(recorder, request)
 	text, _ := io.ReadAll(recorder.Body)
@@ -39,7 +40,7 @@ func ExampleNew() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /convert", handler)
-	fmt.Println(strings.Contains(ask(mux, review), `"status":"Success"`))
+	fmt.Println(strings.Contains(ask(context.Background(), mux, review), `"status":"Success"`))
 	// Output: true
 }
 
@@ -56,7 +57,7 @@ func ExampleFailure() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask(handler, strings.Replace(review, `"metadata":{"name":"a"}`, `"metadata":1`, 1))
+	ask(context.Background(), handler, strings.Replace(review, `"metadata":{"name":"a"}`, `"metadata":1`, 1))
 	// Output:
 	// u-1 CronTab.example.com v1beta1 v1
 	// objects[0] CronTab v1beta1 -> v1: is not an object, fix the stored object: .metadata
@@ -76,7 +77,7 @@ func ExampleHandler_SetRegistry() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(handler.SetRegistry(some), strings.Contains(ask(handler, review), `"status":"Success"`))
+	fmt.Println(handler.SetRegistry(some), strings.Contains(ask(context.Background(), handler, review), `"status":"Success"`))
 	// Output: <nil> true
 }
 

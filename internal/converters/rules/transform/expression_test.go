@@ -1,5 +1,7 @@
 package transform_test
 
+import "strings"
+
 func expressionTests() []conversionTest {
 	return []conversionTest{
 		{
@@ -14,6 +16,15 @@ func expressionTests() []conversionTest {
 				{`"abc"`, "<-", "error: the expression fails for the value"},
 				{`null`, "->", "error: the expression fails for the value: no such overload"},
 			},
+		},
+		{
+			// Each guard copies a part of the expression: 40 of them once took all memory.
+			name:    "many guarded calls",
+			schemas: schemas{"a: {type: string}", "b: {type: string}"},
+			rule: `{spoke: .spec.a, hub: .spec.b, toSpoke: self, toHub: '` +
+				strings.Repeat(`self.split(",")[0] + `, 40) + `""'}`,
+			claims:      "it/iT",
+			conversions: []conversion{{`"a,b"`, "->", `"` + strings.Repeat("a", 40) + `"`}},
 		},
 		{
 			name: "two fields merged",

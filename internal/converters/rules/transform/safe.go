@@ -48,7 +48,11 @@ type making struct{}
 // Optimize implements cel.ASTOptimizer.
 func (making) Optimize(c *cel.OptimizerContext, a *ast.AST) *ast.AST {
 	for _, part := range unsafeParts(a) {
-		copied := func(e ast.Expr) ast.Expr { return c.CopyASTAndMetadata(c.NewAST(e)) }
+		// Copying the metadata as well would double it for each part.
+		copied := func(e ast.Expr) ast.Expr {
+			made, _ := c.CopyAST(c.NewAST(e))
+			return made
+		}
 		switch {
 		case part.instead:
 			call := part.expr.AsCall()
