@@ -68,7 +68,7 @@ func (y *yamlProblem) isTemplate(lines []string) bool {
 	for n := max(1, y.pos.Line-1); n <= min(y.pos.Line+1, len(lines)); n++ {
 		line := lines[n-1]
 		at := strings.Index(line, "{{")
-		if at < 0 || strings.Count(line[:at], "'")%2 == 1 || strings.Count(line[:at], `"`)%2 == 1 {
+		if at < 0 || !strings.Contains(line[at:], "}}") || strings.Count(line[:at], "'")%2 == 1 || strings.Count(line[:at], `"`)%2 == 1 {
 			continue
 		}
 		y.pos.Line = n
