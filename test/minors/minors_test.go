@@ -12,14 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/conversion/webhook"
 	"github.com/crdconvert/webhookd/examples/crds"
 	"github.com/crdconvert/webhookd/examples/custom-server/crontab"
 	"github.com/crdconvert/webhookd/examples/custom-server/database"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const oldest = "v0.32."
