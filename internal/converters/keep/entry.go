@@ -180,3 +180,14 @@ func appendArray[T any](dst []byte, all []T, appendOne func([]byte, T) []byte) [
 	}
 	return append(dst, ']')
 }
+
+// NewPlaces returns how many of the entries are for places that the others have none for.
+func NewPlaces(entries, others []*Entry) int {
+	known := make(map[string]bool, len(others))
+	for _, e := range others {
+		known[e.place()] = true
+	}
+	return len(entries) - len(slices.DeleteFunc(slices.Clone(entries), func(e *Entry) bool { return !known[e.place()] }))
+}
+
+func (e *Entry) place() string { return string(e.path.appendJSON(nil)) }

@@ -17,7 +17,14 @@ type Restored struct {
 	gained map[*jsondoc.Node]bool
 	// survived are fields that no schema knows and that conversion has kept anyway.
 	survived map[string]bool
+	// loose are entries that returned below a place of a unit.
+	loose []*Entry
 }
+
+// Loose returns the entries that returned below a place of a unit, such as a field of an object
+// that an expression makes. An edit of another field does not invalidate them. So the object may
+// convert back to something else with them than without them, and no user has written that.
+func (r *Restored) Loose() []*Entry { return r.loose }
 
 // survivor identifies a field by its name and value, wherever it moves.
 func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name + " " + digestText(n) }
@@ -189,6 +196,9 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	} else {
 		if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid && b.entry.kind == isList && n != nil {
 			b.matched = r.list(b.entry, n, c)
+		}
+		if b.valid && c.unit != nil && c.unitAt < len(r.path) {
+			r.done.loose = append(r.done.loose, b.entry)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
 		b.extra = b.order != nil && len(b.order.extra) > 0 && r.there >= b.order.in

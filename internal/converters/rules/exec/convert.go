@@ -164,17 +164,7 @@ func (v *conversion) convert() error {
 			return err
 		}
 	}
-	var restored *keep.Restored
-	if len(kept) > 0 {
-		if restored, err = keep.Restore(v.ctx, v.obj, x, kept, v.target); err != nil {
-			return err
-		}
-	}
-	g, err := v.wayBack(v.obj)
-	if err != nil {
-		return err
-	}
-	entries, err := keep.Diff(v.ctx, x, g, v.obj, v.source, unknown, restored)
+	entries, err := v.settle(x, is, kept, unknown)
 	if err == nil && keep.TwoSided(entries) {
 		err = v.stored(entries)
 	}

@@ -1,0 +1,31 @@
+package rules_test
+
+import "testing"
+
+// An expression makes an object of one text. What it cannot say of the object is kept field by
+// field, and an edit of one field leaves the others alone, unless they say something else then.
+func TestKeptFieldsDoNotContradictAnEdit(t *testing.T) {
+	t.Parallel()
+	w := two("{spec: {at: {minute: string, hour: string, note: string}}}", "{spec: {at: string}}", `
+- spoke: .spec.at
+  hub: .spec.at
+  toHub: '[has(self.minute) ? self.minute : "*", has(self.hour) ? self.hour : "*"].join(" ")'
+  toSpoke: |
+    self.split(" ").size() != 2 ? {} : {
+      ?"minute": self.split(" ")[0] == "*" ? optional.none() : optional.of(self.split(" ")[0]),
+      ?"hour": self.split(" ")[1] == "*" ? optional.none() : optional.of(self.split(" ")[1])}
+`)
+	edited := func(beta, v1, text, want string) row {
+		return row{world: w, steps: []step{
+			create("v1beta1", `{spec: {at: {`+beta+`}}}`), shows("v1", `{spec: {at: "`+v1+`"}}`),
+			edit("v1", `{spec: {at: "`+text+`"}}`), shows("v1beta1", `{spec: {at: {`+want+`}}}`), shows("v1", `{spec: {at: "`+text+`"}}`),
+		}}
+	}
+	rows{
+		"a field that the text says otherwise": edited(`hour: "1 2"`, "* 1 2", "5 *", `minute: "5"`),
+		"two fields":                           edited(`hour: "1 2", minute: "3 4"`, "3 4 1 2", "5 *", `minute: "5"`),
+		"a field that the text does not say":   edited(`hour: "1", note: n`, "* 1", "5 *", `minute: "5", note: n`),
+		"both":                                 edited(`hour: "1 2", note: n`, "* 1 2", "5 *", `minute: "5", note: n`),
+		"the same text":                        edited(`hour: "1 2", note: n`, "* 1 2", "* 1 2", `hour: "1 2", note: n`),
+	}.hold(t)
+}
