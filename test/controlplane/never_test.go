@@ -25,7 +25,11 @@ func strategyNone(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
 	w := e.Webhookd(t)
-	r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), w)
+	crd := scenario.CRD(t, "crontabs.example.com")
+	for _, v := range crd.Spec.Versions { // the API server removes unknown fields, as for most kinds
+		v.Schema.OpenAPIV3Schema.XPreserveUnknownFields = nil
+	}
+	r := e.Install(t, crd, w)
 	nightly := r.Object(t, "v1beta1", "nightly-report", `{hostPort: "localhost:80"}`)
 	r.MustConvert(t, w, 1, func() {
 		if _, err := r.At("v1beta1").Create(t.Context(), nightly, metav1.CreateOptions{}); err != nil {
