@@ -79,7 +79,7 @@ func BenchmarkReview(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if !bytes.Contains(dst, []byte(`"status":"Success"`)) || bytes.Count(dst, []byte(`,"port":"8080"`)) != load.objects {
+			if !bytes.Contains(dst, []byte(`"status":"Success"`)) || bytes.Count(dst, []byte(`,"host":"host-`)) != load.objects {
 				b.Fatalf("not converted: %.500s", dst)
 			}
 		})

@@ -187,10 +187,14 @@ func TestLoadShapes(t *testing.T) {
 }
 
 // BenchmarkLoadRules reads, checks and compiles a growing Conversion. If loading is linear, the
-// time for each added part does not depend on the size.
+// time for each added part does not depend on the size. With -short it loads the smallest only.
 func BenchmarkLoadRules(b *testing.B) {
+	sizes := []int{1000, 4000, 16000}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
 	for _, shape := range loadShapes() {
-		for _, n := range []int{1000, 4000, 16000} {
+		for _, n := range sizes {
 			rules, crds := shape.make(n).files()
 			if len(rules[0].Text) > syntax.MaxFile {
 				continue // a file of rules may not be larger
