@@ -36,8 +36,8 @@ MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 # test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too.
 RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi,$(MODULES))
 
-# All packages of a module, except those whose tests only start processes.
-race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults)$$')
+# All packages of a module, except those whose tests only start processes, and those that convert for minutes on one goroutine.
+race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults|internal/jsondoc|rules/(laws|suggest))$$')
 
 # $(call in-modules,COMMANDS) runs commands in the folder of every module with packages, or of the modules in the second argument.
 define in-modules
