@@ -175,8 +175,8 @@ cover: ## Write the coverage of the product's packages by all tests to bin/cover
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 .PHONY: fuzz-smoke
-fuzz-smoke: ## Run every fuzz target briefly: 50000 executions each, 5000 of the slow ones (FUZZTIME, FUZZ).
-	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),50000x),$(or $(FUZZTIME),5000x)))
+fuzz-smoke: ## Run every fuzz target briefly: 20000 executions each, 2000 of the slow ones (FUZZTIME, FUZZ).
+	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),20000x),$(or $(FUZZTIME),2000x)))
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for 10 minutes (FUZZTIME, FUZZ), and the laws on 20000 objects of each example.
