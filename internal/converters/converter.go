@@ -31,16 +31,6 @@ func (f Func) Convert(ctx context.Context, obj *jsondoc.Object, from, to string)
 	return f(ctx, obj, from, to)
 }
 
-// Exact is a Func that also reports whether converting back would give the same object. Lossless
-// relies on true and then does not convert back. If unsure, the function reports false.
-type Exact func(ctx context.Context, obj *jsondoc.Object, from, to string) (exact bool, err error)
-
-// Convert implements Converter.
-func (f Exact) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	_, err := f(ctx, obj, from, to)
-	return err
-}
-
 // A Completer is a Converter that adds something to an object on the last step to the requested
 // version, but not on a step to the hub on the way to a spoke.
 type Completer interface {
