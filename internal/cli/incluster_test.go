@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -28,14 +28,14 @@ const (
 
 // A cluster is an API server for a test, and the flags for it.
 type cluster struct {
-	*kubeapitest.Server
+	*clustertest.Server
 
 	flags []string
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	c := s.Config()
 	return &cluster{s, []string{"--api-server", c.Server, "--api-token-file", c.TokenFile, "--api-ca-file", c.CAFile}}
 }
@@ -52,7 +52,7 @@ func startServing(t *testing.T, dir string) string {
 	ended := make(chan int, 1)
 	ctx := t.Context() // ends before the cleanups
 	go func() {
-		ended <- Run(ctx, "", exampleKinds(), []string{"serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
+		ended <- Run(ctx, "", exampleKinds(), []string{"webhookd", "serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
 	}()
 	t.Cleanup(func() { <-ended })
 	return log.wait(t, `"msg":"serving","listen":"([^"]+)"`)[1]
