@@ -181,7 +181,7 @@ func TestNamesWithoutANamespace(t *testing.T) {
 	c := newCluster(t)
 	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
 	ensure := strings.Fields("certs ensure --secret webhookd-tls --service webhookd --crd " + crontabs)
-	if got := c.run(t, ensure...); got.Code != 0 || !c.Server.Get(t, secretPath, &struct{}{}) {
+	if got := c.run(t, ensure...); got.Code != 0 || !c.Get(t, secretPath, &struct{}{}) {
 		t.Errorf("%+v", got)
 	}
 	if got := c.run(t, append(ensure, "-n", "other")...); got.Code != 0 || !strings.Contains(got.Stderr, "Secret other/webhookd-tls: issued a leaf") {

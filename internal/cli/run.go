@@ -31,8 +31,8 @@ type program struct {
 // with environ, in the form of os.Environ, writes results to stdout and everything else to stderr,
 // and returns the exit code. It ends when ctx does. An empty version is read from the build info.
 //
-// kubectl runs a program named kubectl-webhookd as `kubectl webhookd`, and kubectl_complete-webhookd
-// for the words that may follow.
+// kubectl runs a program named kubectl-webhookd as `kubectl webhookd`. It runs
+// kubectl_complete-webhookd for the words that may follow.
 func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
 	root := newRootCommand(p) //nolint:contextcheck // cobra hands it to each verb

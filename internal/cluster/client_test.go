@@ -226,7 +226,7 @@ func clientAt(t *testing.T, server string) *cluster.Client {
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // one is a program
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return name

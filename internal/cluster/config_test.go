@@ -87,6 +87,7 @@ func TestCredentials(t *testing.T) {
 		"a plugin, not found": {map[string]any{"exec": map[string]any{"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never", "command": "no-such-plugin", "installHint": "install it"}}, "install it"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			text, err := json.Marshal(tt.credentials)
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +102,9 @@ func TestCredentials(t *testing.T) {
 			}
 		})
 	}
-	if text, _ := os.ReadFile(runs); string(text) != "once\n" {
-		t.Errorf("the plugin that fails was run like this: %q", text)
-	}
+	t.Cleanup(func() {
+		if text, _ := os.ReadFile(runs); string(text) != "once\n" {
+			t.Errorf("the plugin that fails was run like this: %q", text)
+		}
+	})
 }

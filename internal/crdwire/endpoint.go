@@ -109,7 +109,7 @@ func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// messageOf returns the message of a metav1.Status, or the beginning of the text that a proxy wrote.
+// messageOf returns the message of a metav1.Status, or the beginning of a proxy's text.
 func messageOf(answer []byte) string {
 	var status metav1.Status
 	if json.Unmarshal(answer, &status) == nil && status.Kind == "Status" {
