@@ -42,7 +42,6 @@ func TestKubeconfigsThatNameNoCluster(t *testing.T) {
 		"no such file":    {cluster.Options{Kubeconfig: "nowhere"}, "kubeconfig: stat nowhere: no such file or directory"},
 		"not YAML":        {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "]")}, "kubeconfig: error loading config file"},
 		"no such context": {cluster.Options{Kubeconfig: good, Context: "z"}, `kubeconfig: context "z" does not exist`},
-		"nothing in it":   {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "{}")}, cluster.ErrNone.Error()},
 		"no CA": {
 			cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", strings.Replace(twoContexts, `:1"`, `:1","certificate-authority":"/nowhere"`, 1))},
 			"unable to read certificate-authority /nowhere",
