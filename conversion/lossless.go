@@ -152,7 +152,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 		return err
 	}
 	entries, err := keep.Diff(ctx, x, g, obj, c.source.Layout, unknown, restored)
-	if err == nil && keep.TwoSided(entries) {
+	if err == nil && len(entries) > 0 {
 		err = c.stored(ctx, obj, entries)
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 	}
 	t := &trial{keeping: c, y: y, x: x, plain: y.Value()}
 	restored, g, err = t.with(ctx, kept)
-	if err == nil && len(t.differing(g, x).leaves) == 0 || ctx.Err() != nil {
+	if err == nil && (keep.Unedited(kept, x) || len(t.differing(g, x).leaves) == 0) || ctx.Err() != nil {
 		return restored, g, err
 	}
 	if err != nil {
@@ -210,17 +210,20 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 	return t.with(ctx, t.agreeing(ctx, kept, g))
 }
 
-// stored adds to entries what the way back gives once the API server has filled in the defaults of
-// the result's version.
+// stored adds to entries what obj is once the API server has filled in the defaults of its version,
+// and what it converts back to then.
 func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*keep.Entry) error {
 	if c.target.defaults == nil {
-		return nil
+		return keep.Seal(entries, obj, obj)
 	}
 	y, err := copyOf(obj)
 	if err != nil {
 		return err
 	}
 	if _, err := c.target.defaults.Fill(y); err != nil {
+		return err
+	}
+	if err := keep.Seal(entries, obj, y); err != nil || !keep.TwoSided(entries) {
 		return err
 	}
 	g, err := c.back(ctx, y)

@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,8 +87,12 @@ func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := decode(jsondoc.LastOfEach(text), src); err != nil {
-		return typeError(text, src)
+	text = jsondoc.LastOfEach(text)
+	if err := decode(text, src); err != nil {
+		reflect.ValueOf(src).Elem().SetZero()
+		if err := decode(withoutNulls(text), src); err != nil {
+			return typeError(text, src)
+		}
 	}
 	if from, is := objectMeta(src); is {
 		if to, is := objectMeta(dst); is {
@@ -130,6 +135,29 @@ func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, erro
 		return true
 	})
 	return append(text, '}'), err
+}
+
+// withoutNulls returns the text of an object without members that are null. To most Go types null
+// is the same as nothing; metav1.Duration and its like refuse it.
+func withoutNulls(text []byte) []byte {
+	obj, err := jsondoc.ParseObject(text)
+	if err != nil || dropNulls(obj.Node) != nil {
+		return text
+	}
+	return obj.Text()
+}
+
+func dropNulls(n *jsondoc.Node) error {
+	var problem error
+	err := n.Filter(func(_ []byte, m jsondoc.Member) bool {
+		value := m.Node()
+		if n.Kind() == jsondoc.Map && value.Kind() == jsondoc.Null {
+			return false
+		}
+		problem = cmp.Or(problem, dropNulls(value))
+		return true
+	})
+	return cmp.Or(problem, err)
 }
 
 // typeError says why text does not fit the Go type. It names fields and quotes no value. Only the

@@ -28,6 +28,8 @@ type Entry struct {
 	shown string
 	// in is how many steps of the path have to be there for the value to return. The rest is made.
 	in int
+	// whole are the digests of the whole object that the entries are in, as in base, for Unedited.
+	whole string
 	// twoSided says that the other version may have a counterpart. Annotations do not store it.
 	twoSided bool
 }
@@ -76,6 +78,9 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	if e.shown != "" {
 		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shown)
 	}
+	if e.whole != "" {
+		dst = jsondoc.AppendString(append(dst, `,"whole":`...), e.whole)
+	}
 	if e.in != usualIn(e.path) {
 		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)
 	}
@@ -114,6 +119,8 @@ func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, boo
 			e.base, ok = v.Str()
 		case "shown":
 			e.shown, ok = v.Str()
+		case "whole":
+			e.whole, ok = v.Str()
 		case "in":
 			in, ok = parseInt(v)
 			ok = ok && in >= 0

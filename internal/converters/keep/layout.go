@@ -298,7 +298,7 @@ func (c cursor) oneSided() bool {
 // unbound reports whether no rule binds the place or a part of it to the other version, even if a
 // rule did when its value was kept.
 func (c cursor) unbound() bool {
-	return c.oneSided() && c.unit == nil && (c.place == nil || c.place.Below == nil && !c.place.Bridge && !c.place.Decided)
+	return !c.opaque && c.oneSided() && c.unit == nil && (c.place == nil || c.place.Below == nil && !c.place.Bridge && !c.place.Decided)
 }
 
 // hasUnit reports whether the place itself belongs to a unit.
