@@ -68,5 +68,5 @@ func Main(options ...Option) int {
 		}
 		compiled.Functions[name] = transform.GoFunc(f)
 	}
-	return cli.Run(context.Background(), p.version, compiled, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	return cli.Run(context.Background(), p.version, compiled, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 }

@@ -22,7 +22,6 @@ func newCertsCommand(p *program) *cobra.Command {
 type ensureOptions struct {
 	targetFlags
 
-	api     apiFlags
 	secret  string
 	names   []string
 	policy  selfmanaged.Policy
@@ -58,7 +57,7 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.secret, "secret", "", "Secret that webhookd serves from, as `NAMESPACE/NAME`")
+	flags.StringVar(&o.secret, "secret", "", "Secret that webhookd serves from, as `[NAMESPACE/]NAME`")
 	o.addService(flags, "Service of webhookd")
 	flags.StringArrayVar(&o.names, "crd", nil, "CRD that points at the Service, as `PLURAL.GROUP`; may be given more than once")
 	const day = 24 * time.Hour
@@ -68,7 +67,7 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 	flags.DurationVar(&o.policy.StepDelay, "settle", selfmanaged.DefaultStepDelay, "how long to wait after each step of a CA change, so that servers and the API server load it")
 	flags.BoolVar(&o.rotate, "rotate-ca", false, "start replacing the CA now, unless a replacement is in progress")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long the command may take")
-	o.api.add(flags)
+	o.cluster.add(flags)
 	return cmd
 }
 
@@ -78,11 +77,14 @@ const maxEnsure = 5 * time.Minute
 
 func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	var secretErr, serviceErr, timeoutErr error
-	secret, err := crdwire.ParseService(o.secret) // a Secret has the same form
+	name, err := o.cluster.qualified(o.secret)
+	secret, notSecret := crdwire.ParseService(name) // a Secret has the same form
 	switch {
 	case o.secret == "":
 		secretErr = errors.New("no Secret: give that of webhookd with --secret NAMESPACE/NAME")
 	case err != nil:
+		secretErr = fmt.Errorf("--secret: %w", err)
+	case notSecret != nil:
 		secretErr = fmt.Errorf("--secret: not a Secret, write NAMESPACE/NAME: %q", o.secret)
 	}
 	o.port, o.path = crdwire.DefaultPort, crdwire.DefaultPath
@@ -93,11 +95,10 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	if err := errors.Join(secretErr, serviceErr, crdNames("crd", o.names), o.policy.Check(), timeoutErr); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p, "")
+	api, err := o.cluster.client(p, "")
 	if err != nil {
 		return err
 	}
-	defer api.Close()
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	return selfmanaged.Ensure(ctx, api, selfmanaged.Options{

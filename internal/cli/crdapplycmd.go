@@ -13,7 +13,6 @@ import (
 type applyOptions struct {
 	targetFlags
 
-	api            apiFlags
 	names          []string
 	reviewVersions []string
 	timeout        time.Duration
@@ -41,9 +40,8 @@ row are verified by them. So run the command again a day or more after a change 
 
 RBAC: ` + crdRule("get, patch"),
 		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt
-  kubectl proxy & kubectl -n webhookd port-forward service/webhookd 9443:443 &
-  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file ca.crt \
-    --api-server http://127.0.0.1:8001 --address 127.0.0.1:9443`,
+  kubectl -n webhookd port-forward service/webhookd 9443:443 &
+  webhookd crd apply --crd crontabs.example.com --service webhookd -n webhookd --ca-file ca.crt --address 127.0.0.1:9443`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdApply(cmd.Context(), &o) },
 	}
@@ -58,7 +56,7 @@ RBAC: ` + crdRule("get, patch"),
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait until all reviews succeed")
 	flags.BoolVar(&o.force, "force", false, "take over fields of other managers, and CRDs that point at another webhook")
 	o.addAddress(flags)
-	o.api.add(flags)
+	o.cluster.add(flags)
 	return cmd
 }
 
@@ -84,11 +82,10 @@ func (p *program) crdApply(ctx context.Context, o *applyOptions) error {
 	if err := errors.Join(namesErr, crdNames("crd", o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), checkAddress(o.address), timeoutErr); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p, "")
+	api, err := o.cluster.client(p, "")
 	if err != nil {
 		return err
 	}
-	defer api.Close()
 	begun := time.Now()
 	bundle, err := p.awaitBundle(ctx, o)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
@@ -29,12 +28,13 @@ that the command's help lists. The server itself has no access to the API.`)
 
 // targetFlags name a webhook.
 type targetFlags struct {
+	cluster                        clusterFlags
 	service, path, caFile, address string
 	port                           int
 }
 
 func (f *targetFlags) addService(flags *pflag.FlagSet, usage string) {
-	flags.StringVar(&f.service, "service", "", usage+", as `NAMESPACE/NAME`")
+	flags.StringVar(&f.service, "service", "", usage+", as `[NAMESPACE/]NAME`")
 }
 
 func (f *targetFlags) addPort(flags *pflag.FlagSet) {
@@ -64,7 +64,11 @@ func (f *targetFlags) optionalService() (crdwire.Target, error) {
 	if f.service == "" {
 		return crdwire.Target{}, nil
 	}
-	t, err := crdwire.ParseService(f.service)
+	service, err := f.cluster.qualified(f.service)
+	if err != nil {
+		return crdwire.Target{}, fmt.Errorf("--service: %w", err)
+	}
+	t, err := crdwire.ParseService(service)
 	if err != nil {
 		err = fmt.Errorf("--service: %w", err)
 	}
@@ -133,34 +137,6 @@ func crdNames(flag string, names []string) error {
 		}
 	}
 	return nil
-}
-
-// apiFlags name an API server, for use outside a cluster.
-type apiFlags struct{ server, tokenFile, caFile string }
-
-func (f *apiFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.server, "api-server", "", "`URL` of the API server (default that of the cluster that webhookd runs in);\nkubectl proxy serves http://127.0.0.1:8001")
-	flags.StringVar(&f.tokenFile, "api-token-file", "", "`file` with a bearer token for --api-server")
-	flags.StringVar(&f.caFile, "api-ca-file", "", "`file` with the CAs of --api-server (default those of the system)")
-}
-
-// client returns a client of the API server. inCluster says whether it is the API server of the
-// cluster that this process runs in. otherwise is the command's alternative outside a cluster,
-// which the hint names first.
-func (f *apiFlags) client(p *program, otherwise string) (api *kubeapi.Client, inCluster bool, err error) {
-	c := kubeapi.Config{Server: f.server, TokenFile: f.tokenFile, CAFile: f.caFile}
-	if f.server == "" {
-		if c, err = kubeapi.InCluster(p.environ); err != nil {
-			return nil, false, usage(err, "outside of one, "+otherwise+"name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001")
-		}
-		inCluster = true
-	}
-	c.UserAgent = "webhookd/" + p.build.Version
-	api, err = kubeapi.New(c)
-	if err != nil {
-		return nil, false, usage(ruleset.Origin{What: "the CAs of the API server", Remedy: "give their file with --api-ca-file"}.Unread(c.CAFile, err), "")
-	}
-	return api, inCluster, nil
 }
 
 // note prints one line about what the command does.

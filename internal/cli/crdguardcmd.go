@@ -29,7 +29,6 @@ docs/explanation/security.md explains the purpose and the cost of each policy.`)
 type guardOptions struct {
 	targetFlags
 
-	api        apiFlags
 	files      []string
 	names      []string
 	mode       string
@@ -64,7 +63,7 @@ annotations of a version that the CRD no longer has.
 	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: validate refuses a request that changes a kept value, restore puts the value back")
 	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
 	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change kept values, such as that of a backup's ServiceAccount (default none)")
-	o.api.add(flags)
+	o.cluster.add(flags)
 	return cmd
 }
 
@@ -87,18 +86,17 @@ of the CRD change.
 
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
-  webhookd crd guard convertible --crd crontabs.example.com --api-server http://127.0.0.1:8001`,
+  webhookd crd guard convertible --crd crontabs.example.com --context staging | kubectl --context staging apply -f -`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardConvertible(cmd.Context(), &o) },
 	}
 	o.add(cmd)
-	o.api.add(cmd.Flags())
+	o.cluster.add(cmd.Flags())
 	return cmd
 }
 
 // guardInput is the part of the help that says where the CRDs come from.
-const guardInput = `The CRDs come from files. Without -f they come from the API server of the cluster that webhookd runs in, or from that of
---api-server; then --crd or --service must select them.
+const guardInput = `The CRDs come from files. Without -f they come from a cluster, and --crd or --service must select them.
 
 RBAC, without -f: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get] with --crd, and
 resourceNames [the CRDs]; verbs [list] without --crd.`
@@ -197,11 +195,10 @@ func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdw
 // namedCRDs returns the CRDs of --crd, or all if there are none, and the names that are missing.
 func (p *program) namedCRDs(ctx context.Context, o *guardOptions) (crds []*crdwire.CRD, missing []string, err error) {
 	if len(o.files) == 0 {
-		api, _, err := o.api.client(p, "give files of CRDs with --filename, or ")
+		api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
 		if err != nil {
 			return nil, nil, err
 		}
-		defer api.Close()
 		return crdwire.ReadAll(ctx, api, o.names)
 	}
 	crds, err = p.fileCRDs(ctx, o.files)

@@ -13,7 +13,6 @@ import (
 type releaseOptions struct {
 	targetFlags
 
-	api   apiFlags
 	names []string
 }
 
@@ -31,7 +30,7 @@ Without --crd it checks all CRDs, and needs --service. Without --service any web
 
 RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`,
 		Example: `  webhookd crd release --crd crontabs.example.com --service webhookd/webhookd
-  webhookd crd release --service webhookd/webhookd --api-server http://127.0.0.1:8001`,
+  webhookd crd release --service webhookd/webhookd --context staging`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdRelease(cmd.Context(), &o) },
 	}
@@ -39,7 +38,7 @@ RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`
 	flags.SortFlags = false
 	flags.StringArrayVar(&o.names, "crd", nil, "CRD to check, as `PLURAL.GROUP`; may be given more than once (default all)")
 	o.addService(flags, "Service to be removed")
-	o.api.add(flags)
+	o.cluster.add(flags)
 	return cmd
 }
 
@@ -51,11 +50,10 @@ func (p *program) crdRelease(ctx context.Context, o *releaseOptions) error {
 	if err := errors.Join(err, crdNames("crd", o.names)); err != nil {
 		return usage(err, "")
 	}
-	api, _, err := o.api.client(p, "")
+	api, err := o.cluster.client(p, "")
 	if err != nil {
 		return err
 	}
-	defer api.Close()
 	crds, missing, err := crdwire.ReadAll(ctx, api, o.names)
 	if err != nil {
 		return err

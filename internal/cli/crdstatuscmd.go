@@ -20,7 +20,6 @@ import (
 type statusOptions struct {
 	targetFlags
 
-	api    apiFlags
 	ruled  ruleFlags
 	files  []string
 	names  []string
@@ -36,10 +35,10 @@ func newCRDStatusCommand(p *program) *cobra.Command {
 		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
 converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
 
-With -f it works offline. Otherwise it reads the API server of the cluster that it runs in, or that of --api-server. In a
-cluster, or with --address, it also connects: it checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and
-that test reviews of all pairs of versions succeed. The converters are those of this build and of --rules, with the schemas
-of --crd. An answer of webhookd itself overrides them.
+With -f it works offline. Otherwise it reads the CRDs of a cluster. In a pod of it, or with --address, it also connects: it
+checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that test reviews of all pairs of versions
+succeed. The converters are those of this build and of --rules, with the schemas of --crd. An answer of webhookd itself
+overrides them.
 
 With --rules and --crd, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
 and lists the differences, version by version. An old copy loses no field, but no rule covers what it lacks. Descriptions
@@ -52,7 +51,8 @@ RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], v
 resourceNames [the CRDs].`,
 		Example: `  kubectl get crds -o yaml | webhookd crd status -f - --service webhookd/webhookd
   webhookd crd status -f crd.yaml --rules rules.yaml --crd crd.yaml
-  webhookd crd status --service webhookd/webhookd --api-server http://127.0.0.1:8001 --address 127.0.0.1:9443`,
+  webhookd crd status --service webhookd/webhookd --context staging
+  webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdStatus(cmd.Context(), &o) },
 	}
@@ -67,7 +67,7 @@ resourceNames [the CRDs].`,
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
-	o.api.add(flags)
+	o.cluster.add(flags)
 	return cmd
 }
 
@@ -141,16 +141,15 @@ func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func
 		crds, err = p.fileCRDs(ctx, o.files)
 		return crds, false, err
 	}
-	api, inCluster, err := o.api.client(p, "give files of CRDs with --filename, or ")
+	api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
 	if err != nil {
 		return nil, false, err
 	}
-	defer api.Close()
 	crds, missing, err := crdwire.ReadAllWith(ctx, api, o.names, schemas)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
 	}
-	return crds, inCluster, err
+	return crds, api.InCluster, err
 }
 
 func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD, error) {

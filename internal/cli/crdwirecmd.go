@@ -59,6 +59,7 @@ If a CRD points at another webhook, nothing is printed and the exit code is 1, u
 	offer(cmd, "review-versions", "v1", "v1beta1")
 	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.force, "force", false, "also wire CRDs that point at another webhook")
+	o.cluster.add(flags)
 	return cmd
 }
 

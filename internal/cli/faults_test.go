@@ -80,7 +80,7 @@ func TestABlockedLogDoesNotHoldUpRequests(t *testing.T) {
 	codes := make(chan int, 1)
 	go func() {
 		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}
-		codes <- Run(ctx, "", exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
+		codes <- Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), io.Discard, log)
 	}()
 	addresses := <-log.addresses
 	client := insecureClient(t)
@@ -212,7 +212,7 @@ func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 	codes := make(chan int, 1)
 	go func() {
 		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--shutdown-timeout=1s"}
-		codes <- Run(ctx, "", exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
+		codes <- Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), io.Discard, log)
 	}()
 	addresses := <-log.addresses
 

@@ -32,7 +32,7 @@ func TestRemediesOfDefaultsWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		Run(t.Context(), "", exampleKinds(), []string{"fuzz", "--rules", file, "--crd", crd, "-n", "60", "--seed", "1"}, nil, strings.NewReader(""), &out, &out)
+		Run(t.Context(), "", exampleKinds(), []string{"webhookd", "fuzz", "--rules", file, "--crd", crd, "-n", "60", "--seed", "1"}, nil, strings.NewReader(""), &out, &out)
 		if strings.Contains(out.String(), "all laws hold") {
 			break
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -26,21 +26,20 @@ const (
 		"status":{"storedVersions":["v1"]}}`
 )
 
-// A cluster is an API server for a test, and the flags for it.
-type cluster struct {
-	*kubeapitest.Server
+// A testCluster is an API server for a test, and the flags for it.
+type testCluster struct {
+	*clustertest.Server
 
 	flags []string
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T) *testCluster {
 	t.Helper()
-	s := kubeapitest.New(t)
-	c := s.Config()
-	return &cluster{s, []string{"--api-server", c.Server, "--api-token-file", c.TokenFile, "--api-ca-file", c.CAFile}}
+	s := clustertest.New(t)
+	return &testCluster{s, []string{"--kubeconfig", s.Kubeconfig(t, "")}}
 }
 
-func (c *cluster) run(t *testing.T, args ...string) result {
+func (c *testCluster) run(t *testing.T, args ...string) result {
 	t.Helper()
 	return runWith(t, nil, strings.NewReader(""), slices.Concat(args, c.flags)...)
 }
@@ -52,14 +51,14 @@ func startServing(t *testing.T, dir string) string {
 	ended := make(chan int, 1)
 	ctx := t.Context() // ends before the cleanups
 	go func() {
-		ended <- Run(ctx, "", exampleKinds(), []string{"serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
+		ended <- Run(ctx, "", exampleKinds(), []string{"webhookd", "serve", "--tls-dir", dir, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s"}, nil, strings.NewReader(""), io.Discard, log)
 	}()
 	t.Cleanup(func() { <-ended })
 	return log.wait(t, `"msg":"serving","listen":"([^"]+)"`)[1]
 }
 
 // mount writes a Secret as the kubelet mounts it.
-func (c *cluster) mount(t *testing.T, dir string) {
+func (c *testCluster) mount(t *testing.T, dir string) {
 	t.Helper()
 	var secret struct {
 		Data map[string][]byte `json:"data"`
@@ -163,22 +162,36 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	}
 }
 
-// Without flags, a Job uses the API server and the token of its pod.
-func TestOutsideOfACluster(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{
-		{"crd", "release", "--service", "a/b"},
-		{"certs", "ensure", "--secret", "a/b", "--service", "a/b"},
-	} {
-		want := result{2, "", "webhookd: not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set\n" +
-			"hint: outside of one, name the API server with --api-server; kubectl proxy serves http://127.0.0.1:8001\n"}
-		if got := runWith(t, nil, strings.NewReader(""), args...); got != want {
+func TestWithoutACluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", "nowhere")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	for _, args := range []string{"crd release --service a/b", "certs ensure --secret a/b --service a/b"} {
+		want := result{2, "", "webhookd: no cluster: there is no kubeconfig, and this is not a pod\n" +
+			"hint: name the kubeconfig with --kubeconfig or KUBECONFIG\n"}
+		if got := runWith(t, nil, strings.NewReader(""), strings.Fields(args)...); got != want {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
-	got := runWith(t, []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443"}, strings.NewReader(""), "crd", "status")
-	if got.Code != 2 || !strings.Contains(got.Stderr, "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt") {
+}
+
+// As for kubectl, a name without a namespace is one of -n, or of the context.
+func TestNamesWithoutANamespace(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
+	ensure := strings.Fields("certs ensure --secret webhookd-tls --service webhookd --crd " + crontabs)
+	if got := c.run(t, ensure...); got.Code != 0 || !c.Get(t, secretPath, &struct{}{}) {
 		t.Errorf("%+v", got)
+	}
+	if got := c.run(t, append(ensure, "-n", "other")...); got.Code != 0 || !strings.Contains(got.Stderr, "Secret other/webhookd-tls: issued a leaf") {
+		t.Errorf("%+v", got)
+	}
+	wire := append(strings.Fields("crd wire -f - --service webhookd"), c.flags...)
+	for want, more := range map[string][]string{`"namespace":"webhookd"`: nil, `"namespace":"other"`: {"-n", "other"}} {
+		got := runWith(t, nil, strings.NewReader(crontabsCRD), append(wire, more...)...)
+		if got.Code != 0 || !strings.Contains(strings.ReplaceAll(got.Stdout, " ", ""), want) {
+			t.Errorf("%+v, want %s", got, want)
+		}
 	}
 }
 
@@ -197,7 +210,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd aply", []string{`unknown command "aply" of webhookd crd`, "did you mean webhookd crd apply?"}},
 		{"certs", []string{"no command given"}},
 		{"crd wire", []string{"nothing to wire", "no Service: give that of webhookd with --service NAMESPACE/NAME"}},
-		{"crd wire -f - --service a", []string{`--service: not a Service, write NAMESPACE/NAME: "a"`}},
+		{"crd wire -f - --service a/", []string{`--service: not a Service, write NAMESPACE/NAME: "a/"`}},
 		{"crd wire -f - --service a/b --port 0 --path x", []string{"--port 0", `--path "x"`}},
 		{"crd wire -f - --service a/b --url https://a", []string{"give --service or --url"}},
 		{"crd wire -f - --url http://a", []string{"--url: not a URL that the API server calls"}},
@@ -207,11 +220,11 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd apply", []string{"no CRD: name it", "no Service", "no CA: give the file"}},
 		{"crd apply --crd x --service a/b --timeout 0s --ca-file " + file, []string{`--crd "x"`, "no time to wait"}},
 		{"crd release", []string{"nothing to look for"}},
-		{"crd status -o xml --service a", []string{"unknown output format", "--service: not a Service"}},
+		{"crd status -o xml --service a/", []string{"unknown output format", "--service: not a Service"}},
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
 		{"crd status -f nowhere", []string{"cannot read CRDs: no such file or directory, give their file or folder with --filename: nowhere"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
-		{"certs ensure --secret a --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "of a CA change is too short", "--timeout 1h0m0s"}},
+		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "of a CA change is too short", "--timeout 1h0m0s"}},
 		{"review --probe empty", []string{"of no use without a running webhookd, give --server or --service: --probe\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"give --server or --service: --address, --ca-file\n"}},
 		{"review --server https://a --port 1", []string{"of no use with --server, whose URL has it: --port\n"}},
@@ -219,7 +232,8 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd wire -f - --url https://a --path /b", []string{"of no use with --url, which has it: --path\n"}},
 		{"crd status -f - --name x --address a:", []string{`--name "x"`, `--address "a:"`}},
 		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
-		{"crd status --name a.b --api-server https://a --api-ca-file nowhere", []string{"cannot read the CAs of the API server: no such file or directory, give their file with --api-ca-file: nowhere"}},
+		{"crd status --name a.b --kubeconfig nowhere", []string{"cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig: nowhere"}},
+		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: write NAMESPACE/NAME, or give the namespace with -n: kubeconfig: stat nowhere"}},
 		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, give its file with --filename: nowhere"}},
 		{"review --rules nowhere --crd neither", []string{
 			"cannot read rules: no such file or directory, give their file or folder with --rules: nowhere",
@@ -227,7 +241,6 @@ func TestInClusterUsage(t *testing.T) {
 		}},
 		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},
-		{"crd apply --crd a.b --service a/b --api-server ftp://a --ca-file " + file, []string{"not the URL of an API server"}},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), strings.Fields(tt.args)...)
 		if got.Code != 2 || got.Stdout != "" {

@@ -127,7 +127,7 @@ func (p *page) runAll(t *testing.T, block string) string {
 			continue
 		}
 		p.commands++
-		Run(t.Context(), "", exampleKinds(), strings.Fields(args), nil, strings.NewReader(""), &out, &out)
+		Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+args), nil, strings.NewReader(""), &out, &out)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -31,6 +31,7 @@ func (f *remoteFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this `file` instead of stdin; may be given more than once")
 	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
+	f.cluster.add(flags)
 }
 
 // check reports flags that have no effect without a server, or with the one that is given.

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,13 +27,23 @@ type program struct {
 	compiled       ruleset.Compiled
 }
 
-// Run is the whole program. It runs args with environ, in the form of os.Environ, writes results to
-// stdout and everything else to stderr, and returns the exit code. It ends when ctx does. An empty
-// version is read from the build info.
+// Run is the whole program. It runs args, of which the first is the program's name as in os.Args,
+// with environ, in the form of os.Environ, writes results to stdout and everything else to stderr,
+// and returns the exit code. It ends when ctx does. An empty version is read from the build info.
+//
+// kubectl runs a program named kubectl-webhookd as `kubectl webhookd`. It runs
+// kubectl_complete-webhookd for the words that may follow.
 func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
-	root := newRootCommand(p)                 //nolint:contextcheck // cobra hands it to each verb
-	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
+	root := newRootCommand(p) //nolint:contextcheck // cobra hands it to each verb
+	name, args := strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
+	switch {
+	case strings.HasPrefix(name, "kubectl-"):
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl webhookd"}
+	case strings.HasPrefix(name, "kubectl_complete-"):
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -52,11 +63,8 @@ command line or the configuration is wrong.`,
 		Version:       p.build.String(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
-		Args:          unknownCommand,
-		RunE: func(*cobra.Command, []string) error {
-			return usage(errors.New("no command given"), "webhookd --help lists the commands")
-		},
 	}
+	makeGroup(root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(

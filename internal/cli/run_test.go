@@ -23,7 +23,7 @@ type result struct {
 func runWith(t *testing.T, environ []string, stdin io.Reader, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := Run(t.Context(), "", exampleKinds(), args, environ, stdin, &stdout, &stderr)
+	code := Run(t.Context(), "", exampleKinds(), append([]string{"webhookd"}, args...), environ, stdin, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
 
@@ -117,7 +117,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	reader := newLineReader(&stderr, "\"msg\":\"serving\"")
 	go func() {
-		codes <- Run(ctx, "", exampleKinds(), []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}, nil, strings.NewReader(""), io.Discard, reader)
+		codes <- Run(ctx, "", exampleKinds(), []string{"webhookd", "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}, nil, strings.NewReader(""), io.Discard, reader)
 	}()
 	select {
 	case <-reader.found:
@@ -143,7 +143,7 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 			t.Parallel()
 			stdin := iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR})
 			var stderr bytes.Buffer
-			code := Run(t.Context(), "", exampleKinds(), strings.Fields(test.args), nil, stdin, io.Discard, &stderr)
+			code := Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+test.args), nil, stdin, io.Discard, &stderr)
 			if code == exitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
 				t.Errorf("%d, %s", code, stderr.String())
 			}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 // runProgram is the main function of a program with these kinds and functions.
 func runProgram(compiled ruleset.Compiled) {
-	os.Exit(Run(context.Background(), "", compiled, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo,revive // as main does
+	os.Exit(Run(context.Background(), "", compiled, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)) //nolint:forbidigo,revive // as main does
 }
 
 // TestScripts runs testdata/script. There, webhookd is the custom server of examples/, with its

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/cluster"
 )
 
 const (
@@ -53,7 +53,7 @@ type ApplyOptions struct {
 //
 // If something is wrong with one CRD, no other CRD is pointed at the webhook; those that already
 // point at it are updated.
-func Apply(ctx context.Context, api *kubeapi.Client, names []string, o ApplyOptions) error {
+func Apply(ctx context.Context, api *cluster.Client, names []string, o ApplyOptions) error {
 	crds := make([]*CRD, 0, len(names))
 	var problems []error
 	for _, name := range names {
@@ -206,7 +206,7 @@ func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 
 // apply changes spec.conversion of a CRD. If the CRD has changed meanwhile, apply reads it again,
 // and waits for good answers for new versions until the context waiting ends.
-func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, crd *CRD) error {
+func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, crd *CRD) error {
 	for try := 1; ; try++ {
 		bundle := o.bundle(ctx, crd)
 		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
@@ -222,7 +222,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, 
 			return err
 		}
 		_, conflict := errors.AsType[*ConflictError](err)
-		if !kubeapi.IsChanged(err) && !conflict || try == tries {
+		if !cluster.IsChanged(err) && !conflict || try == tries {
 			return err
 		}
 		fresh, readErr := Read(ctx, api, crd.Name)
@@ -247,7 +247,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *kubeapi.Client, 
 // fromURL sets the conversion of a CRD that has a URL, since server-side apply cannot remove
 // another manager's URL. One request sets all of it: with the Service, but the CA of the URL, no
 // object could be read until the next request.
-func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle) error {
+func (o *ApplyOptions) fromURL(ctx context.Context, api *cluster.Client, crd *CRD, bundle Bundle) error {
 	if at, is := TargetOf(crd); !is || at.IsService() {
 		return nil
 	}
@@ -267,15 +267,15 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *kubeapi.Client, crd *CR
 }
 
 // applyFields applies fields of a CRD's spec, if the CRD has not changed since it was read.
-func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager string, force bool, spec map[string]any) error {
+func applyFields(ctx context.Context, api *cluster.Client, crd *CRD, manager string, force bool, spec map[string]any) error {
 	config := map[string]any{
 		"apiVersion": apiextensionsv1.SchemeGroupVersion.String(),
 		"kind":       crdKind,
 		"metadata":   map[string]any{"name": crd.Name, "resourceVersion": crd.ResourceVersion},
 		"spec":       spec,
 	}
-	err := api.Apply(ctx, Path(crd.Name), manager, force, config, nil)
-	if conflicts := kubeapi.FieldConflicts(err); len(conflicts) > 0 {
+	err := api.Apply(ctx, Path(crd.Name), manager, force, config)
+	if conflicts := cluster.FieldConflicts(err); len(conflicts) > 0 {
 		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c metav1.StatusCause) bool { return mayTake(crd, c) })
 		if len(foreign) > 0 {
 			return &ConflictError{
@@ -283,13 +283,13 @@ func applyFields(ctx context.Context, api *kubeapi.Client, crd *CRD, manager str
 				Remedy: "take spec.conversion out of what that manager applies, or take the fields from it with --force",
 			}
 		}
-		err = api.Apply(ctx, Path(crd.Name), manager, true, config, nil)
+		err = api.Apply(ctx, Path(crd.Name), manager, true, config)
 	}
-	return kubeapi.Allow(err, "patch of customresourcedefinitions with the resourceName %s", crd.Name)
+	return err
 }
 
 // verify reads the CRD back: an admission webhook or another manager may have changed it.
-func (o *ApplyOptions) verify(ctx context.Context, api *kubeapi.Client, name string, bundle Bundle) error {
+func (o *ApplyOptions) verify(ctx context.Context, api *cluster.Client, name string, bundle Bundle) error {
 	crd, err := Read(ctx, api, name)
 	if err != nil {
 		return fmt.Errorf("written, but it could not be read back: %w", err)
@@ -306,7 +306,7 @@ func (o *ApplyOptions) verify(ctx context.Context, api *kubeapi.Client, name str
 }
 
 // SetBundle sets only caBundle of a CRD, if the CRD has not changed since it was read.
-func SetBundle(ctx context.Context, api *kubeapi.Client, crd *CRD, bundle Bundle, force bool) error {
+func SetBundle(ctx context.Context, api *cluster.Client, crd *CRD, bundle Bundle, force bool) error {
 	return applyFields(ctx, api, crd, ManagerCerts, force, map[string]any{
 		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": bundle.PEM()}}},
 	})

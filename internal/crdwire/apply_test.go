@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -48,7 +48,7 @@ func applyOptions(t *testing.T, w *webhook, ca *tlstest.CA, l *logged) crdwire.A
 	}
 }
 
-func bundleOf(t *testing.T, s *kubeapitest.Server) string {
+func bundleOf(t *testing.T, s *clustertest.Server) string {
 	t.Helper()
 	var crd crdwire.CRD
 	if !s.Get(t, crdwire.Path(things), &crd) {
@@ -63,9 +63,9 @@ func bundleOf(t *testing.T, s *kubeapitest.Server) string {
 func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-	s.Rules = []kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}
+	s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}
 	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
 		t.Fatal(err)
 	}
@@ -95,33 +95,33 @@ func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 	applied := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + things + `"},"spec":{"conversion":%s}}`
 	for _, tt := range []struct {
 		name    string
-		prepare func(*kubeapitest.Server)
+		prepare func(*clustertest.Server)
 		want    string // "" if it is taken without force
 	}{
-		{"None that was filled in", func(s *kubeapitest.Server) { s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none)) }, ""},
-		{"None that was applied", func(s *kubeapitest.Server) {
+		{"None that was filled in", func(s *clustertest.Server) { s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none)) }, ""},
+		{"None that was applied", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			s.Apply(t, crdwire.Path(things), "argocd", fmt.Sprintf(applied, none))
 		}, `field manager "argocd" owns spec.conversion.strategy, with another value`},
-		{"a bundle of another manager", func(s *kubeapitest.Server) {
+		{"a bundle of another manager", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "cainjector", crdJSON(pointingHere(tlstest.NewCA(t, "other"))))
 		}, `field manager "cainjector" owns spec.conversion.webhook.clientConfig.caBundle, with another value`},
-		{"another Service", func(s *kubeapitest.Server) {
+		{"another Service", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"service":{"namespace":"ns","name":"other"}}`)))
 		}, "converted by Service ns/other already, --force points it at Service ns/webhookd: " + things},
-		{"a URL", func(s *kubeapitest.Server) {
+		{"a URL", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"url":"https://a.example"}`)))
 		}, "converted by https://a.example already, --force points it at Service ns/webhookd: " + things},
-		{"no CRD", func(*kubeapitest.Server) {}, "there is no such CRD, install it first: " + things},
-		{"no right to read", func(s *kubeapitest.Server) { s.Rules = []kubeapitest.Rule{} }, "allow get of customresourcedefinitions with the resourceName " + things},
-		{"no right to write", func(s *kubeapitest.Server) {
+		{"no CRD", func(*clustertest.Server) {}, "there is no such CRD, install it first: " + things},
+		{"no right to read", func(s *clustertest.Server) { s.Rules = []clustertest.Rule{} }, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + things},
+		{"no right to write", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-			s.Rules = []kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(things)}}
-		}, "allow patch of customresourcedefinitions with the resourceName " + things},
+			s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}}
+		}, "allow patch of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + things},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, l := kubeapitest.New(t), &logged{}
+			s, l := clustertest.New(t), &logged{}
 			tt.prepare(s)
 			o := applyOptions(t, w, ca, l)
 			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
@@ -169,7 +169,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			w.answerWith(tt.answer)
 			o := applyOptions(t, w, ca, l)
@@ -185,7 +185,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	}
 	t.Run("until they are good", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+		w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
 		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 		left := 2
 		w.answerWith(func(desired string, response map[string]any) int {
@@ -203,7 +203,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	})
 	t.Run("from another CA", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), kubeapitest.New(t), &logged{}
+		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), clustertest.New(t), &logged{}
 		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 		o := applyOptions(t, w, ca, l)
 		o.Timeout = 300 * time.Millisecond
@@ -225,7 +225,7 @@ func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), kubeapitest.New(t), &logged{}
+			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			changed := make(chan struct{}, 1)
 			w.answerWith(func(string, map[string]any) int { // after the CRD was read
@@ -267,7 +267,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, old), kubeapitest.New(t), &logged{}
+			w, s, l := newWebhook(t, old), clustertest.New(t), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			apply := func(ca *tlstest.CA) string {
 				t.Helper()
@@ -295,7 +295,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 func TestApplyKeepsTheOldCANextToGarbage(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
-	w, s := newWebhook(t, old), kubeapitest.New(t)
+	w, s := newWebhook(t, old), clustertest.New(t)
 	garbage := "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 	bundle := base64.StdEncoding.EncodeToString([]byte(garbage + string(old.PEM)))
 	s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(

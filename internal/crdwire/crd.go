@@ -8,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/cluster"
 )
 
 // A CRD is never written back whole, so fields that are not read, or that this build does not know,
@@ -24,27 +24,27 @@ const (
 func Path(name string) string { return crdsAPI + "/" + name }
 
 // Read reads a CRD from the API server, without its schemas.
-func Read(ctx context.Context, api *kubeapi.Client, name string) (*CRD, error) {
+func Read(ctx context.Context, api *cluster.Client, name string) (*CRD, error) {
 	return read(ctx, api, name, nil)
 }
 
-func read(ctx context.Context, api *kubeapi.Client, name string, schemas func(name string) bool) (*CRD, error) {
+func read(ctx context.Context, api *cluster.Client, name string, schemas func(name string) bool) (*CRD, error) {
 	var text json.RawMessage
 	if err := api.Get(ctx, Path(name), &text); err != nil {
-		return nil, kubeapi.Allow(err, "get of customresourcedefinitions with the resourceName %s", name)
+		return nil, err
 	}
 	return parseNeeded(text, schemas)
 }
 
 // ReadAll reads the CRDs with these names, or all if there are no names, without their schemas. It
 // returns the names that do not exist as missing.
-func ReadAll(ctx context.Context, api *kubeapi.Client, names []string) (crds []*CRD, missing []string, err error) {
+func ReadAll(ctx context.Context, api *cluster.Client, names []string) (crds []*CRD, missing []string, err error) {
 	return ReadAllWith(ctx, api, names, nil)
 }
 
 // ReadAllWith is ReadAll with the schemas of the CRDs for whose names schemas returns true.
 func ReadAllWith(
-	ctx context.Context, api *kubeapi.Client, names []string, schemas func(name string) bool,
+	ctx context.Context, api *cluster.Client, names []string, schemas func(name string) bool,
 ) (crds []*CRD, missing []string, err error) {
 	for _, name := range names {
 		crd, err := read(ctx, api, name, schemas)
@@ -65,13 +65,15 @@ func ReadAllWith(
 		crds = append(crds, crd)
 		return err
 	})
-	if kubeapi.IsExpired(err) {
+	switch {
+	case err == nil:
+		return crds, nil, nil
+	case apierrors.IsResourceExpired(err):
 		err = fmt.Errorf("%w\nthe API server answers too slowly: try again later, or name the CRDs", err)
+	case apierrors.IsForbidden(err):
+		err = fmt.Errorf("%w, or name the CRDs", err)
 	}
-	if err != nil {
-		return nil, nil, kubeapi.Allow(err, "list of customresourcedefinitions, or name the CRDs")
-	}
-	return crds, nil, nil
+	return nil, nil, err
 }
 
 // TargetOf returns the webhook that a CRD points at; false without one.

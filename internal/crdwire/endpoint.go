@@ -5,15 +5,17 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -102,9 +104,19 @@ func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
 		return nil, fmt.Errorf("answer that ends early: %w", err)
 	}
 	if w.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, kubeapi.Message(answer))
+		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, messageOf(answer))
 	}
 	return answer, nil
+}
+
+// messageOf returns the message of a metav1.Status, or the beginning of a proxy's text.
+func messageOf(answer []byte) string {
+	var status metav1.Status
+	if json.Unmarshal(answer, &status) == nil && status.Kind == "Status" {
+		return status.Message
+	}
+	text := strings.Join(strings.Fields(string(answer)), " ")
+	return text[:min(len(text), 300)]
 }
 
 // explain adds what a failed connection means.

@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 )
 
 // A few hundred bytes of a CRD of megabytes are needed, and kept: a Job may have many to read.
 func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
 	bare := strings.Replace(crdJSON(none), `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
 	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(bare, `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
@@ -56,7 +56,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 // Only the schemas that the caller asks for are read.
 func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`
 	for _, name := range []string{things, "a.example.com"} {
 		text := strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1)
@@ -85,7 +85,7 @@ func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 func TestAllCRDsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} {
-		s := kubeapitest.New(t)
+		s := clustertest.New(t)
 		s.PageSize = 2
 		names := []string{"a.example.com", "b.example.com", "c.example.com"}
 		for _, name := range names {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -39,7 +39,7 @@ func TestApplyWaitsForAllReplicas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, ca), kubeapitest.New(t)
+			w, s := newWebhook(t, ca), clustertest.New(t)
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			prepare(w)
 			o := applyOptions(t, w, ca, &logged{})

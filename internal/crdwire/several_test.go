@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestApplyContinuesWithOtherCRDs(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), kubeapitest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New(t)
 	names := []string{"first.example.com", things, "last.example.com"}
 	for _, name := range names {
 		s.Put(t, crdwire.Path(name), "kubectl-create", strings.Replace(crdJSON(none), things, name, 1))
@@ -48,20 +48,20 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		bad     string // its spec.conversion
-		prepare func(*kubeapitest.Server, *webhook)
+		prepare func(*clustertest.Server, *webhook)
 		want    string
 	}{
-		{"it is gone", none, func(s *kubeapitest.Server, _ *webhook) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
-		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*kubeapitest.Server, *webhook) {}, "converted by https://a.example already"},
-		{"it may not be read", none, func(s *kubeapitest.Server, _ *webhook) {
+		{"it is gone", none, func(s *clustertest.Server, _ *webhook) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
+		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*clustertest.Server, *webhook) {}, "converted by https://a.example already"},
+		{"it may not be read", none, func(s *clustertest.Server, _ *webhook) {
 			s.Before = func(_, path string) *apierrors.StatusError {
 				if path == crdwire.Path(bad) {
 					return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
 				}
 				return nil
 			}
-		}, "allow get of customresourcedefinitions with the resourceName " + bad},
-		{"its kind is not known", none, func(_ *kubeapitest.Server, w *webhook) {
+		}, "cannot get: forbidden: no (403): " + crdwire.Path(bad)},
+		{"its kind is not known", none, func(_ *clustertest.Server, w *webhook) {
 			w.serve(t, young)
 			w.answerWith(func(desired string, response map[string]any) int {
 				if strings.HasPrefix(desired, "bad.example.com/") {
@@ -73,7 +73,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, old), kubeapitest.New(t)
+			w, s := newWebhook(t, old), clustertest.New(t)
 			s.Put(t, crdwire.Path(bad), "kubectl", strings.NewReplacer(things, bad, `"group":"example.com"`, `"group":"bad.example.com"`).Replace(crdJSON(tt.bad)))
 			s.Put(t, crdwire.Path(other), "kubectl", strings.Replace(crdJSON(none), things, other, 1))
 			s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
@@ -99,7 +99,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 func TestApplyAsksForNewVersions(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), kubeapitest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New(t)
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 	asked, forNew := 0, 0
 	w.answerWith(func(desired string, response map[string]any) int {

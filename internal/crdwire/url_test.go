@@ -7,8 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
@@ -22,7 +22,7 @@ func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 	before := webhookConversion(`{"url":"https://a.example/convert","caBundle":"Cg=="}`)
 	wants := map[string]apiextensionsv1.CustomResourceConversion{}
 	for _, name := range []string{"before", "after"} {
-		s := kubeapitest.New(t)
+		s := clustertest.New(t)
 		s.Put(t, crdwire.Path(things), "kubectl", crdJSON(before))
 		if name == "after" {
 			o := applyOptions(t, w, ca, &logged{})
@@ -34,7 +34,7 @@ func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 		wants[name] = conversionOf(t, s)
 	}
 	for patches := range 3 {
-		s, left := kubeapitest.New(t), patches
+		s, left := clustertest.New(t), patches
 		s.Put(t, crdwire.Path(things), "kubectl", crdJSON(before))
 		s.Before = func(verb, _ string) *apierrors.StatusError {
 			if verb == "patch" {
@@ -60,7 +60,7 @@ func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 	}
 }
 
-func conversionOf(t *testing.T, s *kubeapitest.Server) apiextensionsv1.CustomResourceConversion {
+func conversionOf(t *testing.T, s *clustertest.Server) apiextensionsv1.CustomResourceConversion {
 	t.Helper()
 	var crd crdwire.CRD
 	if !s.Get(t, crdwire.Path(things), &crd) {

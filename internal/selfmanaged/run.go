@@ -8,8 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi"
 )
 
 const (
@@ -35,7 +35,7 @@ type Options struct {
 
 // Ensure does everything that can be done now. It may be repeated at any time, and run
 // concurrently.
-func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
+func Ensure(ctx context.Context, api *cluster.Client, o Options) error {
 	o.Policy.Name = o.Service.ServerName()
 	o.Policy.AutoRotate = len(o.CRDs) > 0
 	r := &run{Options: o, api: api, stuck: map[string]bool{}, unread: map[string]bool{}, sets: map[string]int{}, noted: map[string]bool{}}
@@ -55,7 +55,7 @@ func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 			err = r.countSet(step.CRD, err)
 		}
 		switch {
-		case kubeapi.IsChanged(err): // another client was faster
+		case cluster.IsChanged(err): // another client was faster
 		case step.Do == TrustInCRD && err != nil && ctx.Err() == nil:
 			r.stuck[step.CRD] = true
 			r.problems = append(r.problems, err)
@@ -70,7 +70,7 @@ func Ensure(ctx context.Context, api *kubeapi.Client, o Options) error {
 type run struct {
 	Options
 
-	api      *kubeapi.Client
+	api      *cluster.Client
 	leaf, ca *secret
 	crds     map[string]*crdwire.CRD
 	stuck    map[string]bool
@@ -82,7 +82,7 @@ type run struct {
 
 // countSet returns the error of setting caBundle of a CRD, or another one after too many attempts.
 func (r *run) countSet(name string, err error) error {
-	if err != nil && !kubeapi.IsChanged(err) {
+	if err != nil && !cluster.IsChanged(err) {
 		return err
 	}
 	if r.sets[name]++; r.sets[name] == maxSets {

@@ -15,8 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
 )
 
 const (
@@ -70,7 +70,7 @@ func options(c *clock, l *logged) Options {
 }
 
 // verify holds the served leaf against the CRD.
-func verify(t *testing.T, s *kubeapitest.Server, now time.Time) *secret {
+func verify(t *testing.T, s *clustertest.Server, now time.Time) *secret {
 	t.Helper()
 	var leaf secret
 	if !s.Get(t, leafPath, &leaf) {
@@ -91,13 +91,13 @@ func verify(t *testing.T, s *kubeapitest.Server, now time.Time) *secret {
 
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(*kubeapitest.Server){
-		"nothing is there": func(*kubeapitest.Server) {},
-		"empty Secrets are there": func(s *kubeapitest.Server) {
+	for name, prepare := range map[string]func(*clustertest.Server){
+		"nothing is there": func(*clustertest.Server) {},
+		"empty Secrets are there": func(s *clustertest.Server) {
 			for _, path := range []string{leafPath, caPath} {
 				s.Put(t, path, "helm", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"`+path[strings.LastIndex(path, "/")+1:]+`"},"type":"Opaque"}`)
 			}
-			s.Rules = []kubeapitest.Rule{
+			s.Rules = []clustertest.Rule{
 				{Verb: "get", Path: leafPath},
 				{Verb: "patch", Path: leafPath},
 				{Verb: "get", Path: caPath},
@@ -109,7 +109,7 @@ func TestFirstRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := kubeapitest.New(t)
+			s := clustertest.New(t)
 			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 			prepare(s)
 			c, l := &clock{now: time.Now()}, &logged{}
@@ -138,7 +138,7 @@ func TestFirstRun(t *testing.T) {
 
 func TestCRDsThatPointElsewhereAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("other"))
 	c, l := &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
@@ -158,7 +158,7 @@ func TestCRDsThatPointElsewhereAreLeftAlone(t *testing.T) {
 
 func TestOnlyCABundleIsSet(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	var before, after crdwire.CRD
 	s.Get(t, crdwire.Path(crdName), &before)
@@ -184,7 +184,7 @@ func TestOnlyCABundleIsSet(t *testing.T) {
 
 func TestACABundleOfAnotherManagerIsReported(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	s.Apply(t, crdwire.Path(crdName), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crdName+`"},
 		"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"Cg=="}}}}}`)
@@ -203,19 +203,19 @@ func TestACABundleOfAnotherManagerIsReported(t *testing.T) {
 func TestForbiddenSaysWhatToAllow(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		rules []kubeapitest.Rule
+		rules []clustertest.Rule
 		want  string
 	}{
-		"get of a CRD":    {[]kubeapitest.Rule{}, "allow get of customresourcedefinitions with the resourceName " + crdName},
-		"get of a Secret": {[]kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}}, "allow get and patch of secrets in ns with the resourceName tls"},
+		"get of a CRD":    {[]clustertest.Rule{}, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + crdName},
+		"get of a Secret": {[]clustertest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}}, "allow get of secrets with the resourceName tls, in a Role of the namespace ns"},
 		"create": {
-			[]kubeapitest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}, {Verb: "get", Path: leafPath}, {Verb: "get", Path: caPath}},
-			"or make an empty Secret of type Opaque there, and allow patch of it: tls-ca",
+			[]clustertest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}, {Verb: "get", Path: leafPath}, {Verb: "get", Path: caPath}},
+			"\nallow create of secrets, in a Role of the namespace ns, or make an empty Secret of type Opaque there, and allow patch of it: tls-ca",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := kubeapitest.New(t)
+			s := clustertest.New(t)
 			s.Rules = tt.rules
 			c, l := &clock{now: time.Now()}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -227,7 +227,7 @@ func TestForbiddenSaysWhatToAllow(t *testing.T) {
 
 func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, leafPath, "cert-manager", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"tls","annotations":{"cert-manager.io/certificate-name":"webhookd"}}}`)
 	c, l := &clock{now: time.Now()}, &logged{}
 	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), "cert-manager manages this Secret") {
@@ -239,7 +239,7 @@ func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 // law holds, and with one good run at the end all is done.
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	c, l := &clock{now: time.Now()}, &logged{}
 	api := s.Client(t)
@@ -281,7 +281,7 @@ func TestRunsAtOnce(t *testing.T) {
 }
 
 // severalCRDs stores CRDs that point at the Service, and returns their names.
-func severalCRDs(t *testing.T, s *kubeapitest.Server, n int) []string {
+func severalCRDs(t *testing.T, s *clustertest.Server, n int) []string {
 	t.Helper()
 	names := make([]string, n)
 	for i := range names {
@@ -292,7 +292,7 @@ func severalCRDs(t *testing.T, s *kubeapitest.Server, n int) []string {
 }
 
 // trusts reports whether a CRD has a caBundle.
-func trusts(t *testing.T, s *kubeapitest.Server, name string) bool {
+func trusts(t *testing.T, s *clustertest.Server, name string) bool {
 	t.Helper()
 	var crd crdwire.CRD
 	s.Get(t, crdwire.Path(name), &crd)
@@ -314,11 +314,11 @@ func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 		},
 		"a client replaces it":  {replace: true, want: changes},
 		"it cannot be changed":  {refuse: apierrors.NewBadRequest("not this one"), want: "API server: cannot patch: not this one"},
-		"it may not be changed": {refuse: apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), want: "allow patch of customresourcedefinitions"},
+		"it may not be changed": {refuse: apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), want: "cannot patch: forbidden: no (403)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+			s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
 			o := options(c, l)
 			o.CRDs = severalCRDs(t, s, 3)
 			path := crdwire.Path(o.CRDs[0])
@@ -349,7 +349,7 @@ func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 // A run has as many steps as there are CRDs.
 func TestManyCRDs(t *testing.T) {
 	t.Parallel()
-	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+	s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
 	o.CRDs = severalCRDs(t, s, maxSteps+1)
 	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
@@ -362,7 +362,7 @@ func TestManyCRDs(t *testing.T) {
 // being renewed. Only the first leaf is not made: the CRD may trust what something else serves.
 func TestAForbiddenCRDDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
-	s, c, l := kubeapitest.New(t), &clock{now: time.Now()}, &logged{}
+	s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
 	o.CRDs = severalCRDs(t, s, 3)
 	forbid := func() {
@@ -375,7 +375,7 @@ func TestAForbiddenCRDDoesNotHoldUpOthers(t *testing.T) {
 	}
 	ensure := func() {
 		t.Helper()
-		want := "allow get of customresourcedefinitions with the resourceName " + o.CRDs[0]
+		want := "cannot get: forbidden: no (403): " + crdwire.Path(o.CRDs[0])
 		if err := Ensure(t.Context(), s.Client(t), o); err == nil || strings.Count(err.Error(), want) != 1 {
 			t.Errorf("error %v, want %s", err, want)
 		}

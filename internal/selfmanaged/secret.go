@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/cluster"
 )
 
 // The keys of the Secrets: those of corev1.SecretTypeTLS, and webhookd's own.
@@ -43,14 +43,14 @@ type secret struct {
 func secretsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/secrets" }
 
 // readSecret reads a Secret. One that does not exist has no resourceVersion.
-func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string) (*secret, error) {
+func readSecret(ctx context.Context, api *cluster.Client, namespace, name string) (*secret, error) {
 	s := &secret{}
 	err := api.Get(ctx, secretsPath(namespace)+"/"+name, s)
 	if apierrors.IsNotFound(err) {
 		return &secret{Metadata: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
 	}
 	if err != nil {
-		return nil, kubeapi.Allow(err, "get and patch of secrets in %s with the resourceName %s", namespace, name)
+		return nil, err
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
 		return nil, fmt.Errorf("cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
@@ -60,19 +60,20 @@ func readSecret(ctx context.Context, api *kubeapi.Client, namespace, name string
 
 // write changes data of a Secret if it has not changed since it was read, or creates it. A nil
 // value removes a key.
-func (s *secret) write(ctx context.Context, api *kubeapi.Client, kind string, data map[string][]byte) error {
+func (s *secret) write(ctx context.Context, api *cluster.Client, kind string, data map[string][]byte) error {
 	path := secretsPath(s.Metadata.Namespace)
 	if s.Metadata.ResourceVersion == "" {
 		made := secret{APIVersion: "v1", Kind: "Secret", Metadata: s.Metadata, Type: kind, Data: map[string][]byte{}}
 		maps.Copy(made.Data, data)
 		maps.DeleteFunc(made.Data, func(_ string, value []byte) bool { return value == nil })
-		return kubeapi.Allow(api.Create(ctx, path, made, nil),
-			"create of secrets in %s, or make an empty Secret of type Opaque there, and allow patch of it: %s",
-			s.Metadata.Namespace, s.Metadata.Name)
+		err := api.Create(ctx, path, made)
+		if apierrors.IsForbidden(err) {
+			err = fmt.Errorf("%w, or make an empty Secret of type Opaque there, and allow patch of it: %s", err, s.Metadata.Name)
+		}
+		return err
 	}
 	patch := map[string]any{"metadata": map[string]any{"resourceVersion": s.Metadata.ResourceVersion}, "data": data}
-	return kubeapi.Allow(api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil),
-		"patch of secrets in %s with the resourceName %s", s.Metadata.Namespace, s.Metadata.Name)
+	return api.MergePatch(ctx, path+"/"+s.Metadata.Name, patch, nil)
 }
 
 // trustedSince returns the noted time; zero without one that can be read.

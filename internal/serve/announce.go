@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdwire"
 )
 
 // announce logs what is served and where. It needs the listeners.
@@ -64,8 +63,9 @@ func (s *service) curlLine() string {
 func (s *service) sample() string {
 	kind := s.rules.registry().Kinds()[0]
 	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
-	probe := crdwire.Probe{Kind: kind.GroupKind, From: []string{kind.Versions[spoke]}, To: kind.Hub}
-	return ShellWord(string(probe.Review("v1")))
+	return ShellWord(fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"sample",`+
+		`"desiredAPIVersion":"%[1]s/%[2]s","objects":[{"apiVersion":"%[1]s/%[3]s","kind":"%[4]s","metadata":{"name":"sample"}}]}}`,
+		kind.Group, kind.Hub, kind.Versions[spoke], kind.Kind))
 }
 
 // kinds logs the kinds of a registry with their versions.

@@ -20,6 +20,7 @@ func TestControlPlane(t *testing.T) {
 		{"Fragment", fragment},
 		{"Rules", rules},
 		{"RBAC", rbac},
+		{"Plugin", plugin},
 		{"Failures", failures},
 		{"Never", never},
 		{"Scenarios", scenarios},

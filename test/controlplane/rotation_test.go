@@ -1,13 +1,12 @@
 package controlplane_test
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/kubeapi"
 	"github.com/crdconvert/webhookd/internal/selfmanaged"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	batchv1 "k8s.io/api/batch/v1"
@@ -76,17 +75,11 @@ func (i *installation) runCertsJob(t *testing.T, args ...string) {
 // ensure runs certs ensure with the rights of the Job, at another time.
 func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) {
 	t.Helper()
-	token := filepath.Join(t.TempDir(), "token")
-	text := i.kubectl.Run(t, i.args("create", "token", "webhookd-certs")...)
-	if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	config := i.plane.ConfigOf("")
-	api, err := kubeapi.New(kubeapi.Config{Server: config.Host, TokenFile: token, CAFile: config.CAFile})
+	token := strings.TrimSpace(i.kubectl.Run(t, i.args("create", "token", "webhookd-certs")...))
+	api, err := cluster.New(cluster.Options{Kubeconfig: i.plane.Kubeconfig(t, token)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer api.Close()
 	service, err := crdwire.ParseService(i.namespace + "/webhookd")
 	if err != nil {
 		t.Fatal(err)

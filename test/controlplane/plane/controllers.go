@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // StartControllers starts kube-controller-manager with the controllers that make pods of
@@ -22,7 +24,9 @@ func (p *Plane) StartControllers(t *testing.T) {
 		return
 	}
 	kubeconfig := filepath.Join(p.dir, "controllers.kubeconfig")
-	p.writeKubeconfig(t, kubeconfig, p.Token(Admin))
+	if err := p.writeKubeconfig(kubeconfig, &clientcmdapi.AuthInfo{Token: p.Token(Admin)}); err != nil {
+		t.Fatal(err)
+	}
 	p.launch(t, "kube-controller-manager", p.bin.ControllerManager,
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
 		"--leader-elect=false", "--secure-port=0", "--controllers="+strings.Join([]string{

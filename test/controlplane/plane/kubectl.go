@@ -18,21 +18,19 @@ import (
 func (p *Plane) Kubeconfig(t *testing.T, token string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	p.writeKubeconfig(t, path, token)
+	if err := p.writeKubeconfig(path, &clientcmdapi.AuthInfo{Token: token}); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
 
-func (p *Plane) writeKubeconfig(t *testing.T, path, token string) {
-	t.Helper()
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
+func (p *Plane) writeKubeconfig(path string, user *clientcmdapi.AuthInfo) error {
+	return clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"plane": {Server: "https://" + p.secure, CertificateAuthority: p.caFile()}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"user": {Token: token}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"user": user},
 		Contexts:       map[string]*clientcmdapi.Context{"plane": {Cluster: "plane", AuthInfo: "user"}},
 		CurrentContext: "plane",
 	}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A Client is a command line client of the control plane, kubectl or helm, with a token. It is safe

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // A runningPod is a pod of a Node. Its container is a process once the volumes are there.
@@ -65,9 +66,11 @@ func (r *runningPod) addresses(ctx context.Context, pod *corev1.Pod) ([]string, 
 		return nil, err
 	}
 	token := filepath.Join(r.dir, "token")
-	api := []string{
-		"--api-server=https://" + r.node.plane.secure, "--api-token-file=" + token, "--api-ca-file=" + r.node.plane.caFile(),
+	kubeconfig := filepath.Join(r.dir, "kubeconfig")
+	if err := r.node.plane.writeKubeconfig(kubeconfig, &clientcmdapi.AuthInfo{TokenFile: token}); err != nil {
+		return nil, err
 	}
+	api := []string{"--kubeconfig=" + kubeconfig}
 	switch verb := strings.Join(pod.Spec.Containers[0].Args[:min(2, len(pod.Spec.Containers[0].Args))], " "); {
 	case r.serves(pod):
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")

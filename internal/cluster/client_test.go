@@ -1,8 +1,7 @@
-package kubeapi_test
+package cluster_test
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,13 +15,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
-	"github.com/crdconvert/webhookd/internal/kubeapi/kubeapitest"
+	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 )
 
 const (
-	path = "/api/v1/namespaces/ns/secrets/s"
-	text = `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"s"},"data":{"a":"MQ=="}}`
+	collection = "/api/v1/namespaces/ns/secrets"
+	path       = collection + "/s"
+	text       = `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"s"},"data":{"a":"MQ=="}}`
 )
 
 type object struct {
@@ -35,24 +35,27 @@ type object struct {
 
 func TestReadAndChange(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	c := s.Client(t)
 	var o object
 	if err := c.Get(t.Context(), path, &o); !apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		t.Errorf("%v", err)
 	}
-	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), &o); err != nil || o.Metadata.Name != "s" {
+	if err := c.Create(t.Context(), collection, json.RawMessage(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Create(t.Context(), "/api/v1/namespaces/ns/secrets", json.RawMessage(text), nil); !kubeapi.IsChanged(err) {
+	if err := c.Create(t.Context(), collection, json.RawMessage(text)); !cluster.IsChanged(err) {
 		t.Errorf("%v", err)
+	}
+	if err := c.Get(t.Context(), path, &o); err != nil || o.Metadata.Name != "s" {
+		t.Fatal(err)
 	}
 	patch := func(version string) error {
 		return c.MergePatch(t.Context(), path, map[string]any{
 			"metadata": map[string]any{"resourceVersion": version}, "data": map[string]any{"a": nil, "b": "Mg=="},
 		}, nil)
 	}
-	if err := patch("0"); !kubeapi.IsChanged(err) || kubeapi.FieldConflicts(err) != nil {
+	if err := patch("0"); !cluster.IsChanged(err) || cluster.FieldConflicts(err) != nil {
 		t.Errorf("%v", err)
 	}
 	if err := patch(o.Metadata.ResourceVersion); err != nil {
@@ -63,23 +66,23 @@ func TestReadAndChange(t *testing.T) {
 		t.Errorf("%v, %v", o, err)
 	}
 	names := 0
-	if err := c.List(t.Context(), "/api/v1/namespaces/ns/secrets", func() {}, func(json.RawMessage) error { names++; return nil }); err != nil || names != 1 {
+	if err := c.List(t.Context(), collection, func() {}, func(json.RawMessage) error { names++; return nil }); err != nil || names != 1 {
 		t.Errorf("%d, %v", names, err)
 	}
 }
 
 func TestApplyReportsTheOwnersOfFields(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
+	s := clustertest.New(t)
 	s.Put(t, path, "kubectl", text)
 	c := s.Client(t)
 	config := json.RawMessage(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"Mg=="}}`)
-	err := c.Apply(t.Context(), path, "webhookd", false, config, nil)
-	conflicts := kubeapi.FieldConflicts(err)
-	if len(conflicts) != 1 || conflicts[0].Field != ".data.a" || !strings.Contains(conflicts[0].Message, `"kubectl"`) || kubeapi.IsChanged(err) {
+	err := c.Apply(t.Context(), path, "webhookd", false, config)
+	conflicts := cluster.FieldConflicts(err)
+	if len(conflicts) != 1 || conflicts[0].Field != ".data.a" || !strings.Contains(conflicts[0].Message, `"kubectl"`) || cluster.IsChanged(err) {
 		t.Errorf("%v: %v", conflicts, err)
 	}
-	if err := c.Apply(t.Context(), path, "webhookd", true, config, nil); err != nil {
+	if err := c.Apply(t.Context(), path, "webhookd", true, config); err != nil {
 		t.Error(err)
 	}
 }
@@ -96,7 +99,7 @@ func TestTemporaryErrorsAreRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := kubeapitest.New(t)
+			s := clustertest.New(t)
 			s.Put(t, path, "kubectl", text)
 			left := 2
 			s.Before = func(string, string) *apierrors.StatusError {
@@ -118,7 +121,7 @@ func TestTemporaryErrorsAreRetried(t *testing.T) {
 func TestACutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		if requests.Add(1) < 3 {
 			_, _ = io.WriteString(w, text[:len(text)/2])
@@ -126,13 +129,7 @@ func TestACutAnswerIsRetried(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 		_, _ = io.WriteString(w, text)
-	}))
-	t.Cleanup(server.Close)
-	c, err := kubeapi.New(kubeapi.Config{Server: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	})
 	var o object
 	if err := c.Get(t.Context(), path, &o); err != nil || o.Metadata.Name != "s" {
 		t.Errorf("%v, %+v", err, o)
@@ -146,7 +143,6 @@ func TestACutAnswerIsRetried(t *testing.T) {
 // for ever.
 func TestAnExpiredListStartsAgain(t *testing.T) {
 	t.Parallel()
-	const collection = "/api/v1/namespaces/ns/secrets"
 	expired := apierrors.NewResourceExpired("The provided continue parameter is too old")
 	for name, tt := range map[string]struct {
 		fails    func(request int) bool // counted from 1
@@ -162,7 +158,7 @@ func TestAnExpiredListStartsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := kubeapitest.New(t)
+			s := clustertest.New(t)
 			s.PageSize = 2
 			for _, name := range []string{"a", "b", "c", "d", "e"} {
 				s.Put(t, collection+"/"+name, "kubectl", strings.Replace(text, `"name":"s"`, `"name":"`+name+`"`, 1))
@@ -185,7 +181,7 @@ func TestAnExpiredListStartsAgain(t *testing.T) {
 				t.Errorf("%d requests, want %d", requests, tt.requests)
 			}
 			if tt.want != "" {
-				if !kubeapi.IsExpired(err) || !strings.HasPrefix(err.Error(), tt.want) {
+				if !apierrors.IsResourceExpired(err) || !strings.HasPrefix(err.Error(), tt.want) {
 					t.Errorf("error %v, want %s", err, tt.want)
 				}
 				return
@@ -197,81 +193,41 @@ func TestAnExpiredListStartsAgain(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatTheAPIServerSays(t *testing.T) {
+func TestRequestsSayWhoAsks(t *testing.T) {
 	t.Parallel()
-	s := kubeapitest.New(t)
-	s.Rules = []kubeapitest.Rule{}
-	err := s.Client(t).Get(t.Context(), path, nil)
-	want := `API server: cannot get: secrets "s" is forbidden: User "system:serviceaccount:webhookd:webhookd-job" cannot get resource (403): ` + path
-	if !apierrors.IsForbidden(err) || err.Error() != want {
-		t.Errorf("%v", err)
+	var got *http.Request
+	c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		_, _ = io.WriteString(w, text)
+	})
+	if err := c.Get(t.Context(), path, &object{}); err != nil || got.UserAgent() != "webhookd/test" || got.URL.Path != "/prefix"+path {
+		t.Errorf("%v: %s %s", err, got.UserAgent(), got.URL)
 	}
 }
 
-// The kubelet renews the token, so each request reads it.
-func TestEachRequestReadsTheToken(t *testing.T) {
-	t.Parallel()
-	s := kubeapitest.New(t)
-	s.Put(t, path, "kubectl", text)
-	config := s.Config()
-	config.TokenFile = filepath.Join(t.TempDir(), "token")
-	write := func(token string) {
-		if err := os.WriteFile(config.TokenFile, []byte(token), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("old")
-	c, err := kubeapi.New(config)
+// clientOf returns a client of a server without TLS, whose API has the path /prefix.
+func clientOf(t *testing.T, handler http.HandlerFunc) *cluster.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return clientAt(t, server.URL+"/prefix/")
+}
+
+func clientAt(t *testing.T, server string) *cluster.Client {
+	t.Helper()
+	file := writeFile(t, "kubeconfig", `{"current-context":"a","clusters":[{"name":"a","cluster":{"server":"`+server+`"}}],"contexts":[{"name":"a","context":{"cluster":"a"}}]}`)
+	c, err := cluster.New(cluster.Options{Kubeconfig: file, UserAgent: "webhookd/test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if status, ok := errors.AsType[*apierrors.StatusError](c.Get(t.Context(), path, nil)); !ok || status.ErrStatus.Code != 401 {
-		t.Errorf("%v", status)
-	}
-	write(kubeapitest.Token)
-	if err := c.Get(t.Context(), path, nil); err != nil {
-		t.Error(err)
-	}
+	return c
 }
 
-func TestInCluster(t *testing.T) {
-	t.Parallel()
-	c, err := kubeapi.InCluster([]string{"A=b", "KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=443"})
-	if err != nil || c.Server != "https://[fd00::1]:443" || c.TokenFile != kubeapi.InClusterTokenFile || c.CAFile != kubeapi.InClusterCAFile {
-		t.Errorf("%+v, %v", c, err)
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := kubeapi.InCluster([]string{"KUBERNETES_SERVICE_HOST=1.2.3.4"}); !errors.Is(err, kubeapi.ErrNotInCluster) {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestServersThatAreRefused(t *testing.T) {
-	t.Parallel()
-	for server, want := range map[string]string{
-		"10.0.0.1:443":              "not the URL of an API server",
-		"ftp://10.0.0.1":            "write https://HOST:PORT",
-		"https://a:b@10.0.0.1":      "remove user, query and fragment",
-		"http://10.0.0.1:8080":      "a token would be sent in the clear",
-		"http://127.0.0.1:8001":     "",
-		"http://[::1]:8001/":        "",
-		"https://10.0.0.1/k8s/c-m/": "",
-	} {
-		_, err := kubeapi.New(kubeapi.Config{Server: server, TokenFile: "token"})
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", server, err)
-		}
-	}
-	if _, err := kubeapi.New(kubeapi.Config{Server: "https://a", CAFile: "nowhere"}); err == nil {
-		t.Error("a CA file that is not there")
-	}
-}
-
-func TestRequestsAreCounted(t *testing.T) {
-	t.Parallel()
-	s := kubeapitest.New(t)
-	_ = s.Client(t).Get(t.Context(), path, nil)
-	if got := s.Requests(); !slices.Equal(got, []string{"get " + path}) {
-		t.Errorf("%q", got)
-	}
+	return name
 }

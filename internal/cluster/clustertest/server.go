@@ -1,7 +1,7 @@
-// Package kubeapitest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
+// Package clustertest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
 // creates them, and changes them by JSON merge patch and by server-side apply with the API server's
 // own field managers. It does not validate objects.
-package kubeapitest
+package clustertest
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/managedfields/managedfieldstest"
 
-	"github.com/crdconvert/webhookd/internal/kubeapi"
+	"github.com/crdconvert/webhookd/internal/cluster"
 )
 
 // Token is the bearer token that the server accepts.
@@ -44,7 +44,7 @@ type Server struct {
 	objects map[string]*unstructured.Unstructured
 	version int
 	url     string
-	files   string
+	ca      string // file
 
 	// Before, if set, is called before each request is handled. An error that it returns is the
 	// answer.
@@ -60,34 +60,40 @@ type Server struct {
 // New starts a server, which ends with the test.
 func New(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{objects: map[string]*unstructured.Unstructured{}, files: tb.TempDir()}
+	s := &Server{objects: map[string]*unstructured.Unstructured{}, ca: filepath.Join(tb.TempDir(), "ca.crt")}
 	h := httptest.NewTLSServer(s)
 	tb.Cleanup(h.Close)
 	s.url = h.URL
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
-	for name, text := range map[string][]byte{"ca.crt": ca, "token": []byte(Token + "\n")} {
-		if err := os.WriteFile(filepath.Join(s.files, name), text, 0o600); err != nil {
-			tb.Fatal(err)
-		}
+	if err := os.WriteFile(s.ca, ca, 0o600); err != nil {
+		tb.Fatal(err)
 	}
 	return s
 }
 
-// Config returns the Config of a client.
-func (s *Server) Config() kubeapi.Config {
-	return kubeapi.Config{
-		Server: s.url, TokenFile: filepath.Join(s.files, "token"), CAFile: filepath.Join(s.files, "ca.crt"), UserAgent: "webhookd/test",
+// Kubeconfig returns the path of a kubeconfig with the server, the namespace webhookd, and these
+// credentials, or Token if they are empty.
+func (s *Server) Kubeconfig(tb testing.TB, credentials string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
+		"clusters":[{"name":"test","cluster":{"server":%q,"certificate-authority":%q}}],
+		"users":[{"name":"test","user":%s}],
+		"contexts":[{"name":"test","context":{"cluster":"test","user":"test","namespace":"webhookd"}}]}`,
+		s.url, s.ca, cmp.Or(credentials, `{"token":"`+Token+`"}`))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
 	}
+	return path
 }
 
 // Client returns a client.
-func (s *Server) Client(tb testing.TB) *kubeapi.Client {
+func (s *Server) Client(tb testing.TB) *cluster.Client {
 	tb.Helper()
-	c, err := kubeapi.New(s.Config())
+	c, err := cluster.New(cluster.Options{Kubeconfig: s.Kubeconfig(tb, ""), UserAgent: "webhookd/test"})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(c.Close)
 	return c
 }
 
@@ -232,7 +238,13 @@ func resource(path string) schema.GroupResource {
 	return schema.GroupResource{Resource: "secrets"}
 }
 
-func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+// nameOf returns the name of the object at a path; "" for a collection.
+func nameOf(path string) string {
+	if isCollection(path) {
+		return ""
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
 
 func (s *Server) refuse(verb, path string, r *http.Request) *apierrors.StatusError {
 	if r.Header.Get("Authorization") != "Bearer "+Token {
@@ -246,7 +258,7 @@ func (s *Server) refuse(verb, path string, r *http.Request) *apierrors.StatusErr
 	allowed := s.Rules == nil || slices.ContainsFunc(s.Rules, func(rule Rule) bool { return rule.Verb == verb && rule.Path == path })
 	if !allowed {
 		return apierrors.NewForbidden(resource(path), nameOf(path),
-			fmt.Errorf("User %q cannot %s resource", "system:serviceaccount:webhookd:webhookd-job", verb)) //nolint:staticcheck // the API server's text
+			fmt.Errorf("User %q cannot %s resource %q", "system:serviceaccount:webhookd:webhookd-job", verb, resource(path).Resource)) //nolint:staticcheck // the API server's text
 	}
 	return nil
 }

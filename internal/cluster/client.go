@@ -1,0 +1,172 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+const (
+	timeout   = 15 * time.Second // of one request
+	attempts  = 5
+	firstWait = 200 * time.Millisecond // doubled for each attempt
+	maxWait   = 5 * time.Second
+	pageSize  = "50"
+	lists     = 3 // attempts at one that expires
+
+	tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
+)
+
+// A Client calls one API server. Safe for concurrent use.
+type Client struct {
+	// InCluster says that this process runs in a pod of the cluster.
+	InCluster bool
+
+	rest rest.Interface
+	host string // for messages
+}
+
+// New returns a Client. It reads the kubeconfig and connects to nothing yet.
+func New(o Options) (*Client, error) {
+	config, err := o.loader().ClientConfig()
+	if err != nil {
+		return nil, explain(err)
+	}
+	config.UserAgent = o.UserAgent
+	config.Timeout = timeout
+	config.QPS = -1 // a run has few requests
+	config.WarningHandler = rest.NoWarnings{}
+	scheme := runtime.NewScheme() // only metav1.Status is decoded
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.ContentType = runtime.ContentTypeJSON
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, host: config.Host}, nil
+}
+
+// Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value
+// for encoding/json.
+func (c *Client) Get(ctx context.Context, path string, into any) error {
+	return c.do(ctx, c.rest.Get(), "get", path, nil, into)
+}
+
+// List calls begin, and then add with each object of a collection. A list that expires before its
+// last page was read starts again with another call of begin, where the caller drops the objects so
+// far: some may be gone. apierrors.IsResourceExpired knows the error of a list that keeps expiring.
+func (c *Client) List(ctx context.Context, path string, begin func(), add func(object json.RawMessage) error) error {
+	for list := 1; ; list++ {
+		begin()
+		expired, err := c.pages(ctx, path, add)
+		switch {
+		case err == nil:
+			return nil
+		case !expired:
+			return err
+		case list == lists:
+			return fmt.Errorf("list expired %d times before it was read to its end: %w", lists, err)
+		}
+	}
+}
+
+// pages reads a list once. The version that the API server lists expires when etcd forgets it,
+// after minutes; an answer 410 to the first page is something else.
+func (c *Client) pages(ctx context.Context, path string, add func(object json.RawMessage) error) (expired bool, err error) {
+	for next := ""; ; {
+		var page struct {
+			Metadata struct {
+				Continue string `json:"continue"`
+			} `json:"metadata"`
+			Items []json.RawMessage `json:"items"`
+		}
+		r := c.rest.Get().Param("limit", pageSize)
+		if next != "" {
+			r.Param("continue", next)
+		}
+		if err := c.do(ctx, r, "list", path, nil, &page); err != nil {
+			return next != "" && apierrors.IsResourceExpired(err), err
+		}
+		for _, item := range page.Items {
+			if err := add(item); err != nil {
+				return false, err
+			}
+		}
+		if next = page.Metadata.Continue; next == "" {
+			return false, nil
+		}
+	}
+}
+
+// Create adds an object to a collection.
+func (c *Client) Create(ctx context.Context, path string, object any) error {
+	return c.do(ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), "create", path, object, nil)
+}
+
+// MergePatch changes an object by a JSON merge patch (RFC 7386), and reads the answer into a value
+// that may be nil. If the patch has a metadata.resourceVersion and the object has changed since,
+// the error is one of IsChanged.
+func (c *Client) MergePatch(ctx context.Context, path string, patch, into any) error {
+	return c.do(ctx, c.rest.Patch(types.MergePatchType), "patch", path, patch, into)
+}
+
+// Apply changes an object by server-side apply: manager then owns exactly the fields in config, and
+// the fields that it owned before and that config lacks are removed. If another manager owns one
+// with another value, the error has FieldConflicts, unless force takes the fields.
+// metadata.resourceVersion works as with MergePatch.
+func (c *Client) Apply(ctx context.Context, path, manager string, force bool, config any) error {
+	r := c.rest.Patch(types.ApplyYAMLPatchType).
+		Param("fieldManager", manager).Param("force", strconv.FormatBool(force)).Param("fieldValidation", metav1.FieldValidationStrict)
+	return c.do(ctx, r, "patch", path, config, nil)
+}
+
+// do sends a request until it succeeds, fails for good, or has failed too often. Every request may
+// be sent again: a second create finds the object, and a second change with a resourceVersion finds
+// that the object has changed.
+func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, body, into any) error {
+	r.AbsPath(path).MaxRetries(0) // these would not cover an API server that cannot be reached
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("cannot encode the request: %w: %s", err, path)
+		}
+		r.Body(text)
+	}
+	ctx = klog.NewContext(ctx, klog.Logger{}) // the error says it all
+	wait := firstWait
+	for attempt := 1; ; attempt++ {
+		result := r.Do(ctx)
+		text, err := result.Raw()
+		if err == nil && into != nil {
+			if err := json.Unmarshal(text, into); err != nil {
+				return fmt.Errorf("API server: cannot read the answer: %w: %s", err, path)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		err = result.Error()
+		retryAfter, again := isTemporary(err)
+		if !again || attempt == attempts || ctx.Err() != nil {
+			return c.failed(verb, path, err)
+		}
+		select {
+		case <-time.After(min(max(wait, retryAfter), maxWait)):
+		case <-ctx.Done():
+			return c.failed(verb, path, err)
+		}
+		wait *= 2
+	}
+}

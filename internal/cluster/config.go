@@ -1,0 +1,47 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Options name a cluster as kubectl's flags do. Each may be empty.
+type Options struct {
+	Kubeconfig string // file, instead of those of KUBECONFIG or ~/.kube/config
+	Context    string // instead of the current one of the kubeconfig
+	Namespace  string // instead of that of the context
+	// UserAgent names the program in the API server's audit log.
+	UserAgent string
+}
+
+// ErrNone is returned if no cluster is named.
+var ErrNone = errors.New("no cluster: there is no kubeconfig, and this is not a pod")
+
+// loader reads the kubeconfig, or in a pod without one, the pod's ServiceAccount.
+func (o *Options) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	rules.WarnIfAllMissing = false // ErrNone says so
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{
+		CurrentContext: o.Context, Context: api.Context{Namespace: o.Namespace},
+	})
+}
+
+// DefaultNamespace returns the namespace of names without one.
+func (o *Options) DefaultNamespace() (string, error) {
+	namespace, _, err := o.loader().Namespace()
+	return namespace, explain(err)
+}
+
+func explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case clientcmd.IsEmptyConfig(err):
+		return ErrNone
+	}
+	return fmt.Errorf("kubeconfig: %w", err)
+}

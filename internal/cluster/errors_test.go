@@ -1,0 +1,116 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// Each error is what the API server says, and what to do about it.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	things := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	secrets := schema.GroupResource{Resource: "secrets"}
+	cannot := func(verb string) error { return fmt.Errorf(`User "u" cannot %s resource "r"`, verb) }
+	answer := func(err *apierrors.StatusError) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			err.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(int(err.ErrStatus.Code))
+			_ = json.NewEncoder(w).Encode(err.ErrStatus)
+		}
+	}
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		verb   string
+		path   string
+		want   string
+	}{
+		"RBAC: get of a CRD": {
+			answer(apierrors.NewForbidden(things, "a.b", cannot("get"))), "get", crds + "/a.b",
+			`API server: cannot get: customresourcedefinitions.apiextensions.k8s.io "a.b" is forbidden: User "u" cannot get resource "r" (403): ` + crds + "/a.b\n" +
+				"allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName a.b, in a ClusterRole",
+		},
+		"RBAC: list of CRDs": {
+			answer(apierrors.NewForbidden(things, "", cannot("list"))), "list", crds,
+			`API server: cannot list: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "u" cannot list resource "r" (403): ` + crds + "\n" +
+				"allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole",
+		},
+		"RBAC: create of a Secret": {
+			answer(apierrors.NewForbidden(secrets, "", cannot("create"))), "create", collection,
+			`API server: cannot create: secrets is forbidden: User "u" cannot create resource "r" (403): ` + collection + "\n" +
+				"allow create of secrets, in a Role of the namespace ns",
+		},
+		"an admission plugin, which no role overrules": {
+			answer(apierrors.NewForbidden(secrets, "s", fmt.Errorf("a quota"))), "create", collection,
+			`API server: cannot create: secrets "s" is forbidden: a quota (403): ` + collection,
+		},
+		"no namespace": {
+			answer(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")), "create", collection,
+			`API server: cannot create: namespaces "ns" not found (404): ` + collection + "\n" +
+				"create the namespace first, or name another one with -n",
+		},
+		"no object": {
+			answer(apierrors.NewNotFound(secrets, "s")), "get", path,
+			`API server: cannot get: secrets "s" not found (404): ` + path,
+		},
+		"credentials": {
+			answer(apierrors.NewUnauthorized("Unauthorized")), "get", path,
+			`API server: cannot get: Unauthorized (401): ` + path + "\n" +
+				"the API server does not accept these credentials: log in again, or choose others with --context or --kubeconfig",
+		},
+		"another server": {
+			http.NotFound, "get", path,
+			`API server: cannot get: the server could not find the requested resource (404): ` + path + "\n" +
+				"this is not the API server of Kubernetes 1.16 or later, correct its server in the kubeconfig: SERVER/prefix/",
+		},
+		"not JSON": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "get", path,
+			`API server: cannot read the answer: invalid character '<' looking for beginning of value: ` + path,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(tt.answer)
+			t.Cleanup(server.Close)
+			c := clientAt(t, server.URL+"/prefix/")
+			err := map[string]func() error{
+				"get":    func() error { return c.Get(t.Context(), tt.path, &object{}) },
+				"list":   func() error { return c.List(t.Context(), tt.path, func() {}, nil) },
+				"create": func() error { return c.Create(t.Context(), tt.path, json.RawMessage(text)) },
+			}[tt.verb]()
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if diff := cmp.Diff(tt.want, strings.ReplaceAll(err.Error(), server.URL, "SERVER")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestServersThatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	for at, want := range map[string]string{
+		"https://127.0.0.1:1": "connection refused: " + path + "\nstart the API server or the way to it, or choose another cluster with --context: https://127.0.0.1:1",
+		"https://a.invalid":   "\nstart the API server or the way to it, or choose another cluster with --context: https://a.invalid",
+		server.URL:            "\ncorrect certificate-authority of the cluster in the kubeconfig, it did not issue the certificate of " + server.URL,
+	} {
+		if err := clientAt(t, at).Get(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+}

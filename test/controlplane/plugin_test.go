@@ -1,0 +1,47 @@
+package controlplane_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// plugin runs webhookd as a plugin of kubectl, installed as docs/how-to/use-with-kubectl.md says.
+func plugin(t *testing.T, p *plane.Plane) {
+	t.Helper()
+	e := byService(t, p)
+	w := e.Webhookd(t)
+	r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), w)
+	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "use-with-kubectl.md"))
+	blocks := codeBlocks(page)
+	admin, outsider := p.Kubectl(t, p.Token(plane.Admin)), p.Kubectl(t, p.Token(plane.NoRights))
+	run := func(client *plane.Client, script string) string {
+		return client.Shell(t, "PATH=\"$HOME/.local/bin:$PATH\"\n"+script, webhookFolder(t))
+	}
+	run(outsider, blocks["sh"][0])
+	run(admin, blocks["sh"][0])
+	if got := run(admin, "kubectl plugin list"); !strings.Contains(got, "/.local/bin/kubectl-webhookd\n") {
+		t.Errorf("plugins:\n%s", got)
+	}
+	target := " --name " + r.Name + " --service " + scenario.ServiceName + " -n " + scenario.ServiceNamespace
+	if got := run(admin, "kubectl webhookd crd status"+target+" --address "+w.Addr()+" || true"); !strings.Contains(got, "verified; test reviews succeed") {
+		t.Errorf("status:\n%s", got)
+	}
+	if got := run(admin, "kubectl webhookd crd status --help"); !strings.Contains(got, "  kubectl webhookd crd status [-f FILE]") {
+		t.Errorf("help:\n%s", got)
+	}
+	if got := run(admin, "kubectl __complete webhookd crd st"); !strings.Contains(got, "status\tShow what CRDs point at") {
+		t.Errorf("completion:\n%s", got)
+	}
+	if got := run(outsider, "kubectl webhookd crd status || true"); !strings.Contains(page, "```\n"+got+"```\n") {
+		t.Errorf("the page does not have the message of a user without rights:\n%s", got)
+	}
+	if got := run(admin, "kubectl webhookd crd status --context z || true"); got != "webhookd: kubeconfig: context \"z\" does not exist\n" {
+		t.Errorf("another context:\n%s", got)
+	}
+}
