@@ -23,7 +23,7 @@ const (
 
 // serveReview admits a request and passes it to the webhook handler.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
-	deadline := time.Now().Add(requestTime(r.URL.Query(), s.opts.Limits.Timeout))
+	deadline := time.Now().Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
 	if !s.acceptable(w, r) {
 		return
 	}
