@@ -56,8 +56,8 @@ func newScheme(tb testing.TB) *runtime.Scheme {
 	return scheme
 }
 
-// crds returns the texts of Cluster API's CRDs by their plural, from the folder of its core (".") or
-// of another component in the module cache, with patterns where a Go type does not read every text.
+// crds returns the texts of Cluster API's CRDs by their plural, from the module cache, with
+// patterns where a Go type does not read every text. They are of a component: its core is ".".
 func crds(tb testing.TB, scheme *runtime.Scheme, component string) map[string][]byte {
 	tb.Helper()
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
