@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string) (err error) {
 	scale := flags.Float64("scale", 1, "`factor` on the number of requests")
 	only := flags.String("only", "", "comma-separated `folders` of kinds to measure; all if empty")
 	source := flags.String("kinds", filepath.Join("..", "testdata", "clusterapi"), "`folder` of the kinds")
+	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
 	export := flags.String("export", "", "`folder` to write the kinds and their CRDs to, for BenchmarkKinds, instead of measuring")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -53,7 +54,16 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b, err := newBench(ctx, dir, all)
+	if *bin == "" {
+		*bin = dir
+		if err := measure.Build(ctx, dir,
+			measure.Program{Name: "webhookd", Module: "..", Package: "./cmd/webhookd"},
+			measure.Program{Name: "clusterapi", Module: ".", Package: "./peers/clusterapi"},
+		); err != nil {
+			return err
+		}
+	}
+	b, err := newBench(ctx, dir, *bin, all)
 	if err != nil {
 		return err
 	}
@@ -81,14 +91,8 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// newBench builds and starts both servers.
-func newBench(ctx context.Context, dir string, kinds []kind) (*bench, error) {
-	if err := measure.Build(ctx, dir,
-		measure.Program{Name: "webhookd", Module: "..", Package: "./cmd/webhookd"},
-		measure.Program{Name: "clusterapi", Module: ".", Package: "./peers/clusterapi"},
-	); err != nil {
-		return nil, err
-	}
+// newBench starts both servers.
+func newBench(ctx context.Context, dir, bin string, kinds []kind) (*bench, error) {
 	config := filepath.Join(dir, "kinds")
 	if err := exportKinds(kinds, config); err != nil {
 		return nil, err
@@ -100,10 +104,10 @@ func newBench(ctx context.Context, dir string, kinds []kind) (*bench, error) {
 	b := &bench{client: rig.Client(1)}
 	for i, s := range []measure.Server{
 		{
-			Name: "webhookd", Path: filepath.Join(dir, "webhookd"), Admin: true,
+			Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Admin: true,
 			Args: []string{"serve", "--tls-static", "--rules=" + config, "--crds=" + config},
 		},
-		{Name: "controller-runtime", Path: filepath.Join(dir, "clusterapi")},
+		{Name: "controller-runtime", Path: filepath.Join(bin, "clusterapi")},
 	} {
 		if b.servers[i], err = rig.Start(ctx, s); err != nil {
 			b.stop()
