@@ -130,11 +130,11 @@ func copies(object map[string]any, count int) ([][]byte, error) {
 	return texts, nil
 }
 
-// work says what the rules of the kind do besides moving values.
+// work says what the rules of the kind do: more than to move values, or not.
 func (k *kind) work() string {
 	rules := k.files["rules.yaml"]
 	switch {
-	case bytes.Contains(rules, []byte("toHub:")):
+	case bytes.Contains(rules, []byte("toHub:")), bytes.Contains(rules, []byte("toSpoke:")):
 		return "CEL"
 	case bytes.Contains(rules, []byte("codec:")):
 		return "codecs"

@@ -1,7 +1,7 @@
 // Command kinds compares webhookd with rules (testdata/clusterapi) and controller-runtime's
-// conversion handler with Cluster API's own Go types and conversion functions: the same objects, one
-// a request and in lists, each server as a process of its own on one processor, over TLS from this
-// process on another.
+// conversion handler with Cluster API's own Go types and conversion functions. Both convert the
+// same objects, one a request and in lists. Each server is a process of its own on one processor;
+// the load comes over TLS from this process on another.
 //
 // What counts is the ratio of the servers' CPU per request in the same round.
 package main
