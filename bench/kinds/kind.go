@@ -66,7 +66,8 @@ func loadKind(folder, module string) (kind, error) {
 	plural, group, _ := strings.Cut(rules.Metadata.Name, ".")
 	k.hub, k.spoke = group+"/"+rules.Spec.Hub, group+"/"+rules.Spec.Versions[0].Name
 	for _, component := range []string{".", filepath.Join("bootstrap", "kubeadm")} {
-		text, err := os.ReadFile(filepath.Join(module, component, "config", "crd", "bases", group+"_"+plural+".yaml"))
+		path := filepath.Join(module, component, "config", "crd", "bases", group+"_"+plural+".yaml")
+		text, err := os.ReadFile(path) //nolint:gosec // in the module cache
 		if err == nil {
 			k.files["crd.yaml"] = text
 			return k, nil

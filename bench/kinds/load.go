@@ -9,9 +9,10 @@ import (
 	"path"
 	"time"
 
-	"github.com/crdconvert/webhookd/bench/measure"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/reviewtest"
+
+	"github.com/crdconvert/webhookd/bench/measure"
 )
 
 // The servers, by their index.
@@ -106,9 +107,11 @@ func (b *bench) answers(ctx context.Context, server int, body []byte) ([][]byte,
 	}
 	var review struct {
 		Response struct {
-			ConvertedObjects []json.RawMessage
-			Result           struct{ Message string }
-		}
+			ConvertedObjects []json.RawMessage `json:"convertedObjects"`
+			Result           struct {
+				Message string `json:"message"`
+			} `json:"result"`
+		} `json:"response"`
 	}
 	if err := json.Unmarshal(text, &review); err != nil {
 		return nil, err

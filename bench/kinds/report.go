@@ -21,7 +21,7 @@ func report(w io.Writer, loads []*load) {
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, l := range loads {
 		fmt.Fprintf(w, "| %s | %s | %s | %.1f |", l.kind, l.direction, l.work, float64(l.bytes)/1000)
-		for i := range sizes() {
+		for i := range l.cpu {
 			fmt.Fprintf(w, " %s | %s | %s |", l.median(i, ours), l.median(i, theirs), l.ratio(i))
 		}
 		fmt.Fprintln(w)

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"log"
 	"net/http"
+	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,7 +24,14 @@ import (
 	"github.com/crdconvert/webhookd/bench/peers/managed"
 )
 
-func main() { managed.Main(newHandler) }
+func main() {
+	handler, err := newHandler()
+	if err == nil {
+		err = managed.Serve(os.Args[1:], handler)
+	}
+	log.Print(err)
+	os.Exit(1)
+}
 
 func newHandler() (http.Handler, error) {
 	// Managers look the version of a reference up in a cache.

@@ -2,7 +2,9 @@
 package main
 
 import (
+	"log"
 	"net/http"
+	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,7 +13,14 @@ import (
 	"github.com/crdconvert/webhookd/bench/peers/managed"
 )
 
-func main() { managed.Main(newHandler) }
+func main() {
+	handler, err := newHandler()
+	if err == nil {
+		err = managed.Serve(os.Args[1:], handler)
+	}
+	log.Print(err)
+	os.Exit(1)
+}
 
 func newHandler() (http.Handler, error) {
 	scheme := runtime.NewScheme()

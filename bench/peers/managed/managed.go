@@ -4,22 +4,18 @@ package managed
 
 import (
 	"flag"
-	"log"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 )
 
-// Main reads the command line and serves a handler, until that fails.
-func Main(newHandler func() (http.Handler, error)) {
-	listen := flag.String("listen", "127.0.0.1:9443", "`address` to listen on")
-	dir := flag.String("tls-dir", ".", "`folder` of tls.crt and tls.key")
-	flag.Parse()
-	handler, err := newHandler()
-	if err != nil {
-		log.Print(err)
-		os.Exit(1)
+// Serve reads a command line without the program's name, and serves a handler until that fails.
+func Serve(args []string, handler http.Handler) error {
+	flags := flag.NewFlagSet("managed", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:9443", "`address` to listen on")
+	dir := flags.String("tls-dir", ".", "`folder` of tls.crt and tls.key")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -29,6 +25,5 @@ func Main(newHandler func() (http.Handler, error)) {
 		Addr: *listen, Handler: mux, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
 		MaxHeaderBytes: 1 << 20, Protocols: protocols,
 	}
-	log.Print(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
-	os.Exit(1)
+	return server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key"))
 }
