@@ -165,7 +165,9 @@ func (c *evaluationsContext) Err() error {
 func keptValues(b *testing.B, text []byte) int {
 	b.Helper()
 	var obj struct {
-		Metadata struct{ Annotations map[string]string }
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(text, &obj); err != nil {
 		b.Fatal(err)
