@@ -205,6 +205,10 @@ bench-serve: ## Compare webhookd with other servers under load over TLS, in one 
 		echo 'bench-serve: there is no bench/go.mod: nothing to run'; \
 	fi
 
+.PHONY: bench-kinds
+bench-kinds: ## Compare rules for kinds of Cluster API with its own Go conversion, over TLS (BENCHFLAGS='-rounds 5').
+	@cd bench && $(GO) run ./kinds $(BENCHFLAGS)
+
 ##@ Change
 
 .PHONY: fmt

@@ -10,12 +10,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/crdconvert/webhookd/bench/measure"
 )
 
 func main() {
@@ -48,18 +49,19 @@ func run(ctx context.Context, args []string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if *bin == "" {
 		*bin = dir
-		if err := build(ctx, dir); err != nil {
+		if err := measure.Build(ctx, dir,
+			measure.Program{Name: "echo", Module: ".", Package: "./peers/echo"},
+			measure.Program{Name: "controllerruntime", Module: ".", Package: "./peers/controllerruntime"},
+			measure.Program{Name: "webhookd", Module: "..", Package: "./examples/custom-server"}, // whose kinds the reviews are of
+		); err != nil {
 			return err
 		}
 	}
-	ca, err := writePair(dir)
+	rig, err := measure.NewRig(dir)
 	if err != nil {
 		return err
 	}
-	b := &bench{dir: dir, ca: ca, contenders: contenders(*bin, *servers), profile: *profile}
-	if err := b.pin(); err != nil {
-		log.Printf("not pinned to processors: %v", err)
-	}
+	b := &bench{rig: rig, contenders: contenders(*bin, *servers), profile: *profile}
 	for round := range *rounds {
 		for _, w := range workloads() {
 			if *only != "" && !contains(*only, w.name) {
@@ -85,45 +87,21 @@ func contains(list, name string) bool {
 	return false
 }
 
-// A contender is a server under test.
-type contender struct {
-	name string
-	path string
-	args []string
-}
-
-func contenders(bin, only string) []contender {
-	all := []contender{
-		{name: "echo", path: filepath.Join(bin, "echo")},
-		{name: "webhookd", path: filepath.Join(bin, "webhookd"), args: []string{"serve", "--tls-static", "--pprof"}},
-		{name: "controller-runtime", path: filepath.Join(bin, "controllerruntime")},
+// contenders are the servers under test.
+func contenders(bin, only string) []measure.Server {
+	all := []measure.Server{
+		{Name: "echo", Path: filepath.Join(bin, "echo")},
+		{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: []string{"serve", "--tls-static", "--pprof"}, Admin: true},
+		{Name: "controller-runtime", Path: filepath.Join(bin, "controllerruntime")},
 	}
 	if only == "" {
 		return all
 	}
 	chosen := all[:1]
 	for _, c := range all[1:] {
-		if contains(only, c.name) {
+		if contains(only, c.Name) {
 			chosen = append(chosen, c)
 		}
 	}
 	return chosen
-}
-
-// build compiles the servers as they are released: no race detector, no debugging. It is run in
-// bench/.
-func build(ctx context.Context, dir string) error {
-	for _, server := range []struct{ name, module, pkg string }{
-		{"echo", ".", "./peers/echo"},
-		{"controllerruntime", ".", "./peers/controllerruntime"},
-		{"webhookd", "..", "./examples/custom-server"}, // whose kinds the reviews are of
-	} {
-		log.Printf("building %s", server.pkg)
-		cmd := command(ctx, "go", "build", "-trimpath", "-o", filepath.Join(dir, server.name), server.pkg)
-		cmd.Dir = server.module
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("building %s: %w", server.pkg, err)
-		}
-	}
-	return nil
 }

@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"time"
+
+	"github.com/crdconvert/webhookd/bench/measure"
 )
 
 // report prints a Markdown table a workload: medians over the rounds, ratios paired within each
@@ -19,15 +20,10 @@ func (b *bench) report(w io.Writer) {
 		fmt.Fprintln(w, "| server | CPU/request | x echo (min-max) | requests/s | p50 | p99 | peak RSS | its own | 20 MB + 1.4 x in flight |")
 		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 		for _, c := range b.contenders {
-			rs := b.of(load.name, c.name)
-			ratios := make([]float64, len(rs))
-			for i := range rs {
-				ratios[i] = float64(rs[i].cpu) / float64(floor[i].cpu)
-			}
-			slices.Sort(ratios)
-			fmt.Fprintf(w, "| %s | %s | %.2f (%.2f-%.2f) | %.0f | %s | %s | %d MB | %d MB | %d MB |\n", c.name,
-				median(rs, func(r result) time.Duration { return r.cpu }).Round(100*time.Nanosecond),
-				ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1],
+			rs := b.of(load.name, c.Name)
+			fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s | %d MB | %d MB | %d MB |\n", c.Name,
+				median(rs, result.cpuTime).Round(100*time.Nanosecond),
+				measure.Ratios(each(rs, result.cpuTime), each(floor, result.cpuTime)),
 				median(rs, func(r result) float64 { return r.perSecond }),
 				median(rs, func(r result) time.Duration { return r.p50 }).Round(time.Microsecond),
 				median(rs, func(r result) time.Duration { return r.p99 }).Round(time.Microsecond),
@@ -46,12 +42,8 @@ func (b *bench) reportAgainst(w io.Writer, peer string) {
 		if len(ours) == 0 || len(ours) != len(theirs) {
 			continue
 		}
-		ratios := make([]float64, len(ours))
-		for i := range ours {
-			ratios[i] = float64(theirs[i].cpu) / float64(ours[i].cpu)
-		}
-		slices.Sort(ratios)
-		fmt.Fprintf(w, "- %s: %.1fx (%.1f-%.1f)\n", load.title, ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+		s := measure.Ratios(each(theirs, result.cpuTime), each(ours, result.cpuTime))
+		fmt.Fprintf(w, "- %s: %.1fx (%.1f-%.1f)\n", load.title, s.Median, s.Min, s.Max)
 	}
 }
 
@@ -65,11 +57,16 @@ func (b *bench) of(workload, server string) []result {
 	return rs
 }
 
+func (r result) cpuTime() time.Duration { return r.cpu }
+
 func median[T int64 | float64 | time.Duration](rs []result, value func(result) T) T {
+	return measure.Median(each(rs, value))
+}
+
+func each[T any](rs []result, value func(result) T) []T {
 	values := make([]T, len(rs))
 	for i, r := range rs {
 		values[i] = value(r)
 	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	return values
 }

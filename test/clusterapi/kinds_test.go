@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	addonsv1beta1 "sigs.k8s.io/cluster-api/api/addons/v1beta1" //nolint:staticcheck // an old version is what it converts
 	addonsv1beta2 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1" //nolint:staticcheck // an old version is what it converts
+	bootstrapv1beta2 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	corev1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1" //nolint:staticcheck // an old version is what it converts
 	corev1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ipamv1alpha1 "sigs.k8s.io/cluster-api/api/ipam/v1alpha1" //nolint:staticcheck // an old version is what it converts
@@ -44,7 +46,7 @@ func newScheme(tb testing.TB) *runtime.Scheme {
 	tb.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		addonsv1beta1.AddToScheme, addonsv1beta2.AddToScheme, corev1beta1.AddToScheme, corev1beta2.AddToScheme,
+		addonsv1beta1.AddToScheme, addonsv1beta2.AddToScheme, bootstrapv1beta1.AddToScheme, bootstrapv1beta2.AddToScheme, corev1beta1.AddToScheme, corev1beta2.AddToScheme,
 		ipamv1alpha1.AddToScheme, ipamv1beta1.AddToScheme, ipamv1beta2.AddToScheme, runtimev1alpha1.AddToScheme, runtimev1beta2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
@@ -55,14 +57,14 @@ func newScheme(tb testing.TB) *runtime.Scheme {
 }
 
 // crds returns the texts of Cluster API's CRDs by their plural, from the module cache, with
-// patterns where a Go type does not read every text.
-func crds(tb testing.TB, scheme *runtime.Scheme) map[string][]byte {
+// patterns where a Go type does not read every text. They are of a component: its core is ".".
+func crds(tb testing.TB, scheme *runtime.Scheme, component string) map[string][]byte {
 	tb.Helper()
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "bases", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), component, "config", "crd", "bases", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("no CRDs: %v", err)
 	}

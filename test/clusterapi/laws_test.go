@@ -12,7 +12,7 @@ import (
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	scheme := newScheme(t)
-	for plural, crd := range crds(t, scheme) {
+	for plural, crd := range crds(t, scheme, ".") {
 		t.Run(plural, func(t *testing.T) {
 			t.Parallel()
 			kinds, err := controllerruntime.Kinds(scheme, nil, crd)

@@ -27,7 +27,7 @@ func TestAnswersAreThoseOfControllerRuntime(t *testing.T) {
 	t.Parallel()
 	scheme := newScheme(t)
 	theirs := crwebhook.NewWebhookHandler(scheme, crwebhook.NewRegistry())
-	for plural, text := range crds(t, scheme) {
+	for plural, text := range crds(t, scheme, ".") {
 		t.Run(plural, func(t *testing.T) {
 			t.Parallel()
 			ours, err := controllerruntime.Handler(scheme, nil, text)

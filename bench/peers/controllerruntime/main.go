@@ -1,40 +1,17 @@
-// Command controllerruntime serves controller-runtime's conversion handler with a typed CronTab, as
-// a manager's webhook server would, without the manager.
+// Command controllerruntime serves controller-runtime's conversion handler with a typed CronTab.
 package main
 
 import (
-	"flag"
-	"log"
 	"net/http"
-	"os"
-	"path/filepath"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/crdconvert/webhookd/bench/peers/managed"
 )
 
-func main() {
-	listen := flag.String("listen", "127.0.0.1:9443", "`address` to listen on")
-	dir := flag.String("tls-dir", ".", "`folder` of tls.crt and tls.key")
-	flag.Parse()
-	handler, err := newHandler()
-	if err != nil {
-		log.Print(err)
-		os.Exit(1)
-	}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	mux := http.NewServeMux()
-	mux.Handle("/crdconvert", handler)
-	server := &http.Server{
-		Addr: *listen, Handler: mux, ReadHeaderTimeout: 32 * time.Second, IdleTimeout: 90 * time.Second,
-		MaxHeaderBytes: 1 << 20, Protocols: protocols,
-	}
-	log.Print(server.ListenAndServeTLS(filepath.Join(*dir, "tls.crt"), filepath.Join(*dir, "tls.key")))
-	os.Exit(1)
-}
+func main() { managed.Main(newHandler) }
 
 func newHandler() (http.Handler, error) {
 	scheme := runtime.NewScheme()

@@ -80,22 +80,20 @@ func loadPublicKind(tb testing.TB, folder string) publicKind {
 	set, findings := rules.Load(tb.Context(), []rules.Source{source}, crds, rules.Options{})
 	checked, _ := check.Check(tb.Context(), set.Bound())
 	k.findings = finding.Sort(append(findings, checked...))
-	if len(crds) != 1 || len(set.Kinds()) != 1 || len(set.Conversions()) != 1 || len(crds[0].Versions) != 2 {
+	if len(crds) != 1 || len(set.Kinds()) != 1 || len(set.Conversions()) != 1 {
 		tb.Fatalf("%s: %d CRDs, %d kinds, findings: %v", folder, len(crds), len(set.Kinds()), k.findings)
 	}
-	k.Kind, k.crd, k.hub = &set.Kinds()[0], crds[0], set.Conversions()[0].Hub
-	k.spoke = k.other(k.hub)
+	conversion := set.Conversions()[0]
+	k.Kind, k.crd, k.hub, k.spoke = &set.Kinds()[0], crds[0], conversion.Hub, conversion.Versions[0].Name
 	return k
 }
 
-// other returns the version that is not the given one.
+// other returns the hub for the spoke, and the spoke for the hub.
 func (k publicKind) other(version string) string {
-	for _, v := range k.crd.Versions {
-		if v.Name != version {
-			return v.Name
-		}
+	if version == k.hub {
+		return k.spoke
 	}
-	return ""
+	return k.hub
 }
 
 // asSent returns the object of a YAML file as the API server writes it: compact, with sorted keys.

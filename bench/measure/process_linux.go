@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 )
 
 // pin keeps this process, the client, off the server's processor.
-func (b *bench) pin() error {
+func (r *Rig) pin() error {
 	if runtime.NumCPU() < 2 {
 		return fmt.Errorf("one processor only")
 	}
@@ -37,13 +37,13 @@ func (b *bench) pin() error {
 			return err
 		}
 	}
-	b.pinned = true
+	r.pinned = true
 	return nil
 }
 
 // onServerCPU calls start, which forks, so that the child inherits the server's processor.
-func (b *bench) onServerCPU(start func() error) error {
-	if !b.pinned {
+func (r *Rig) onServerCPU(start func() error) error {
+	if !r.pinned {
 		return start()
 	}
 	runtime.LockOSThread()
@@ -86,9 +86,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// memory returns the most memory that a process had resident, and how much of what it has now is
-// its own: all but the pages of files, such as its program, which the system can drop. Both are in
-// bytes.
+// memory returns the peak and what is the process's own; see [Process.Memory].
 func memory(pid int) (peak, own int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
