@@ -152,11 +152,11 @@ func (v *conversion) convert() error {
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
 	}
-	mayLose, err := v.forth(is)
+	mayLose, err := v.forth(is, unknown || len(kept) > 0)
 	if err != nil {
 		return err
 	}
-	if !mayLose && !unknown && len(kept) == 0 {
+	if !mayLose {
 		return nil
 	}
 	if !asRead {
@@ -178,9 +178,10 @@ func (v *conversion) convert() error {
 	return err
 }
 
-// forth turns the object into F(x), and reports whether G may fail to restore x.
-func (v *conversion) forth(is shown) (mayLose bool, err error) {
-	mayLose, err = v.run(v.there, v.obj, v.From, is, false)
+// forth turns the object into F(x), and reports whether G may fail to restore x. With mayLose it
+// does not try to find out.
+func (v *conversion) forth(is shown, mayLose bool) (bool, error) {
+	mayLose, err := v.run(v.there, v.obj, v.From, is, way{mayLose: mayLose})
 	call := &v.scratch.run.call
 	if call.CallLimit() || call.TotalLimit() {
 		converters.ReportFrom(v.ctx).NoteCostLimit()
@@ -196,7 +197,7 @@ func (v *conversion) forth(is shown) (mayLose bool, err error) {
 	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
 		return false, err
 	}
-	_, err = v.run(v.there, v.obj, v.From, is, true)
+	_, err = v.run(v.there, v.obj, v.From, is, way{mayLose: true, mute: true})
 	return true, err
 }
 
@@ -250,11 +251,11 @@ func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = v.run(v.back, g, v.To, shown{of: y}, false); !errors.Is(err, errTotalLimit) {
+	if _, err = v.run(v.back, g, v.To, shown{of: y}, way{mayLose: true}); !errors.Is(err, errTotalLimit) {
 		return g, err
 	}
 	if g, err = v.copyOf(y); err == nil {
-		_, err = v.run(v.back, g, v.To, shown{of: y}, true)
+		_, err = v.run(v.back, g, v.To, shown{of: y}, way{mayLose: true, mute: true})
 	}
 	return g, err
 }
@@ -264,18 +265,24 @@ func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
 // elements makes no difference. The error never leaves the package.
 var errTotalLimit = errors.New("the expressions for the object cost too much together")
 
-// run runs a program over an object of a version, without expressions if mute is true. Each run has
-// the whole cost limit to itself, as the result of an expression must not depend on earlier runs.
-func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, mute bool) (mayLose bool, err error) {
+// A way is how a program is run.
+type way struct {
+	mayLose bool // do not find out whether something is lost
+	mute    bool // without expressions
+}
+
+// run runs a program over an object of a version. Each run has the whole cost limit to itself, as
+// the result of an expression must not depend on earlier runs.
+func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, w way) (mayLose bool, err error) {
 	is.group, is.version = v.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
-	r.call.Mute = mute
+	r.mayLose, r.call.Mute = w.mayLose, w.mute
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err
 	}
-	if r.err == nil && !mute && r.call.TotalLimit() {
+	if r.err == nil && !w.mute && r.call.TotalLimit() {
 		return true, errTotalLimit
 	}
 	return r.mayLose, r.err

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -16,9 +17,10 @@ import (
 // at parts of the object that the program does not name.
 type run struct {
 	call    transform.Call
-	mayLose bool          // the way back may not restore the object, so it has to be tried
-	taken   int           // the number of values that were read and taken away
-	into    *jsondoc.Node // the object that the last write went into, if any
+	undo    transform.Call // of the way back of single rules
+	mayLose bool           // the way back may not restore the object, so it has to be tried
+	taken   int            // the number of values that were read and taken away
+	into    *jsondoc.Node  // the object that the last write went into, if any
 	looks   int
 	err     error
 	slab    []transform.Operand
@@ -29,7 +31,7 @@ type run struct {
 func (r *run) reset(ctx context.Context, is shown) {
 	r.clear()
 	r.shown = is
-	r.call = transform.Call{Context: ctx, Source: &r.shown}
+	r.call, r.undo = transform.Call{Context: ctx, Source: &r.shown}, transform.Call{Context: ctx}
 }
 
 // clear releases all references to the object.
@@ -139,6 +141,23 @@ func (r *run) compute(rule *plan.Rule, ops []transform.Operand) {
 			return
 		}
 	}
+	r.mayLose = r.mayLose || rule.Undo != nil && !r.undoes(rule.Undo, in, out)
+}
+
+// undoes reports whether the way back of a rule gives its inputs again, to the byte. A reverse
+// conversion of the whole object finds out the same, and takes much longer (BenchmarkKinds in
+// package rules).
+func (r *run) undoes(back *transform.Way, in, out []transform.Operand) bool {
+	again := r.operands(len(in))
+	if err := back.Run(&r.undo, out, again); err != nil {
+		return false
+	}
+	for i := range in {
+		if in[i].Present != again[i].Present || in[i].Present && !bytes.Equal(in[i].Value.Text(), again[i].Value.Text()) {
+			return false
+		}
+	}
+	return true
 }
 
 // fitting reports whether the target's schema, or its metadata, allows an output. Computed values

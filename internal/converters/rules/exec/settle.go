@@ -82,7 +82,7 @@ func (s *settling) again(kept []*keep.Entry) ([]*keep.Entry, error) {
 	if _, err := keep.Take(s.obj, s.Versions, &jsondoc.Document{}); err != nil {
 		return nil, err
 	}
-	if _, err := s.forth(s.is); err != nil {
+	if _, err := s.forth(s.is, true); err != nil {
 		return nil, err
 	}
 	_, entries, err := s.with(kept)

@@ -33,11 +33,14 @@ type Rule struct {
 	Guard       *transform.Guard
 	In, Out     []Route
 	InAt, OutAt int
-	Check       bool  // the target's schema may not allow the outputs
-	MayLose     bool  // the way back may give something else
-	Branch      *Node // what to do with the value if another rule has moved the original
-	straight    bool  // the input is the output
-	defaults    bool  // it has a default on either side
+	Check       bool // the target's schema may not allow the outputs
+	MayLose     bool // the way back may give something else
+	// Undo is the way back, which gives something else only if it does so for the outputs alone.
+	// Nil if nothing has to be undone, or more than the outputs decides.
+	Undo     *transform.Way
+	Branch   *Node // what to do with the value if another rule has moved the original
+	straight bool  // the input is the output
+	defaults bool  // it has a default on either side
 }
 
 // A Route is a path from the root of a program's value.
@@ -311,7 +314,12 @@ func (b *builder) rule(of *binding.Rule) {
 		b.compute(r)
 		b.branches = append(b.branches, move{rule: r, below: of.Below})
 	default:
-		r.MayLose = guarded || !r.Transform.Injective || slices.ContainsFunc(r.In, func(in Route) bool { return in.Requires })
+		r.MayLose = guarded || slices.ContainsFunc(r.In, func(in Route) bool { return in.Requires })
+		if back := of.Transform[b.dst]; !r.Transform.Injective && (back == nil || len(back.Reads) > 0) {
+			r.MayLose = true
+		} else if !r.Transform.Injective {
+			r.Undo = back
+		}
 		b.compute(r)
 	}
 }
