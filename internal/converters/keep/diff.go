@@ -125,7 +125,7 @@ func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	}
 	if kept := d.part(x, g, e); len(kept) > 0 {
 		d.add(&Entry{kind: isList, list: &listEntry{
-			was: []string{digestText(g)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
+			was: []string{digestText(g)}, parts: []listPart{{0, kept, likeness(g, e)}},
 		}}, c)
 	}
 }

@@ -1,7 +1,7 @@
 package keep
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,11 +182,25 @@ func orderBase(keys [][]Key) string {
 
 // A listEntry is what is kept of a list without keys. Elements of g are known by their digests.
 type listEntry struct {
-	was   []string         // digests of the elements of g
-	parts map[int][]*Entry // the entries of an element, by its index in was
+	was   []string   // digests of the elements of g
+	parts []listPart // in the order of the elements
+	extra []extra    // the elements that g lacks
+}
+
+// A listPart has the entries of the element at an index in was.
+type listPart struct {
+	at   int
+	kept []*Entry
 	// alike has a short digest for each leaf. An edited element is the same if half of them are.
-	alike map[int][]string
-	extra []extra // the elements that g lacks
+	alike []string
+}
+
+// part returns the part of an element, which may be empty.
+func (l *listEntry) part(at int) listPart {
+	if i, found := slices.BinarySearchFunc(l.parts, at, func(p listPart, at int) int { return cmp.Compare(p.at, at) }); found {
+		return l.parts[i]
+	}
+	return listPart{}
 }
 
 // An extra element follows the element of g at an index, or is before all: -1.
@@ -212,7 +226,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	if at == nil || !sameKeys(was, now, at, c.keys()) {
 		return nil
 	}
-	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	l := &listEntry{was: make([]string, 0, len(now))}
 	after, next := -1, 0
 	for j, g := range now {
 		if d.stopped() {
@@ -224,7 +238,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 		e := c.anElement(c.paired(j, len(now)))
 		l.was = append(l.was, digestText(g))
 		if kept := d.part(was[at[j]], g, e); len(kept) > 0 {
-			l.parts[j], l.alike[j] = kept, likeness(g, e)
+			l.parts = append(l.parts, listPart{j, kept, likeness(g, e)})
 		}
 		after, next = j, at[j]+1
 	}
@@ -340,14 +354,14 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 	dst = jsondoc.AppendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
 	if len(l.parts) > 0 {
 		dst = append(dst, `,"parts":{`...)
-		for i, j := range slices.Sorted(maps.Keys(l.parts)) {
+		for i, p := range l.parts {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(jsondoc.AppendString(dst, strconv.Itoa(j)), `:{"kept":`...)
-			dst = appendEntries(dst, l.parts[j], 0)
-			if len(l.alike[j]) > 0 {
-				dst = jsondoc.AppendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
+			dst = append(strconv.AppendInt(append(dst, '"'), int64(p.at), 10), `":{"kept":`...)
+			dst = appendEntries(dst, p.kept, 0)
+			if len(p.alike) > 0 {
+				dst = jsondoc.AppendString(append(dst, `,"alike":`...), strings.Join(p.alike, " "))
 			}
 			dst = append(dst, '}')
 		}
@@ -355,51 +369,4 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 	}
 	dst = appendExtra(dst, l.extra)
 	return append(dst, '}')
-}
-
-// parseList parses the JSON of appendJSON, and reports whether it is valid.
-func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
-	if within >= maxNested {
-		return nil, false
-	}
-	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
-	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
-		switch name {
-		case "was":
-			l.was, ok = parseWords(v)
-		case "parts":
-			ok = every(v, jsondoc.Map, func(name string, part *jsondoc.Node) bool {
-				j, err := strconv.Atoi(name)
-				return err == nil && l.parsePart(j, part, within+1)
-			})
-		case "extra":
-			l.extra, ok = parseArray(v, parseExtra)
-		}
-		return ok
-	})
-	return l, ok && len(l.was) <= maxElements
-}
-
-func parseWords(n *jsondoc.Node) ([]string, bool) {
-	text, ok := n.Str()
-	return strings.Fields(text), ok
-}
-
-func (l *listEntry) parsePart(j int, n *jsondoc.Node, within int) bool {
-	return every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
-		switch name {
-		case "kept":
-			l.parts[j], ok = parseEntries(v, nil, within)
-		case "alike":
-			l.alike[j], ok = parseWords(v)
-		}
-		return ok
-	})
-}
-
-func parseExtra(n *jsondoc.Node) (extra, bool) {
-	after, err := n.Member("after")
-	value, errValue := n.Member("value")
-	i, ok := parseInt(after)
-	return extra{i, value.Text()}, ok && err == nil && errValue == nil && value != nil
 }

@@ -74,6 +74,12 @@ func (p Path) appendJSON(dst []byte) []byte {
 	})
 }
 
+// hash returns the hash of the path as an array.
+func (p Path) hash() uint64 {
+	var room [256]byte
+	return hashed(offset64, p.appendJSON(room[:0]))
+}
+
 // appendKeys appends the keys of an element as an object.
 func appendKeys(dst []byte, keys []Key) []byte {
 	for i, k := range keys {
@@ -84,32 +90,8 @@ func appendKeys(dst []byte, keys []Key) []byte {
 	return append(dst, '}')
 }
 
-// parsePath parses the JSON of appendJSON, and reports whether it is valid.
-func parsePath(n *jsondoc.Node) (Path, bool) {
-	path := Path{}
-	ok := every(n, jsondoc.Array, func(_ string, e *jsondoc.Node) (ok bool) {
-		s := Step{}
-		if s.Name, ok = e.Str(); !ok {
-			s.Keys, ok = parseKeys(e)
-		}
-		path = append(path, s)
-		return ok && len(path) <= maxSteps
-	})
-	return path, ok
-}
-
 // maxKeys limits the fields that identify elements, as each element is searched for each of them.
 const maxKeys = 16
-
-func parseKeys(n *jsondoc.Node) ([]Key, bool) {
-	var keys []Key
-	ok := every(n, jsondoc.Map, func(name string, value *jsondoc.Node) bool {
-		text, scalar := keyText(value)
-		keys = append(keys, Key{name, text})
-		return scalar && len(keys) <= maxKeys
-	})
-	return keys, ok && len(keys) > 0
-}
 
 // keyText returns the value of a key field as canonical JSON, and whether it may be one.
 func keyText(n *jsondoc.Node) (string, bool) {

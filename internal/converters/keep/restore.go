@@ -374,8 +374,8 @@ func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 		for i, m := range list {
 			e.list.was[i] = orElse(e.list.was[i], digestText(m))
 		}
-		for i, kept := range e.list.parts {
-			r.part(kept, list[i], at(i))
+		for _, p := range e.list.parts {
+			r.part(p.kept, list[p.at], at(p.at))
 		}
 	}
 }

@@ -40,8 +40,11 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	}
 	found := &matchedList{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
 	for k, j := range is {
-		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			found.parts = append(found.parts, r.part(l.parts[j], list[k], e(k)))
+		if j < 0 {
+			continue
+		}
+		if p := l.part(j); len(p.kept) > 0 && !r.stopped() {
+			found.parts = append(found.parts, r.part(p.kept, list[k], e(k)))
 		}
 	}
 	return found
@@ -80,7 +83,7 @@ func (l *listEntry) shown(now []string) []string {
 
 // isAlike reports whether an edited element is still the kept one: half of its leaves are the same.
 func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
-	was := slices.Clone(l.alike[j])
+	was := slices.Clone(l.part(j).alike)
 	total, found := len(was), 0
 	for _, field := range likeness(n, c) {
 		if i := slices.Index(was, field); i >= 0 {

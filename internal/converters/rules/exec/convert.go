@@ -96,12 +96,12 @@ func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 // A scratch is the memory of a conversion, which later ones reuse. After a panic, it is left to the
 // garbage collector.
 type scratch struct {
-	docs       [4]jsondoc.Document
-	used       int
-	job        conversion
-	annotation jsondoc.Document // the kept values of one annotation, while they are read
-	search     keep.Searcher    // for unknown fields
-	run        run
+	docs   [4]jsondoc.Document
+	used   int
+	job    conversion
+	kept   keep.Reader
+	search keep.Searcher // for unknown fields
+	run    run
 }
 
 // open parses an object, which is valid until the scratch is cleared.
@@ -119,6 +119,7 @@ func (s *scratch) clear() {
 		s.docs[i].Reset(nil)
 	}
 	s.used, s.job = 0, conversion{}
+	s.kept.Reset()
 	s.run.clear()
 }
 
@@ -139,7 +140,7 @@ type conversion struct {
 
 func (v *conversion) convert() error {
 	text, asRead := v.obj.Text(), v.obj.Untouched()
-	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation)
+	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.kept)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (v *conversion) forth(is shown, mayLose bool) (bool, error) {
 		return false, err
 	}
 	v.obj.Replace(x)
-	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
 		return false, err
 	}
 	_, err = v.run(v.there, v.obj, v.From, is, way{mayLose: true, mute: true})
