@@ -91,11 +91,17 @@ func (m maker) value() []byte {
 		string(jsondoc.StringValue(m.name()).Text())))
 }
 
-func (m maker) digests() string { return m.pick("", "a", "3w5e11264sgsf", "a/b", "/b", "a/") }
+func (m maker) digests() stamps {
+	s, _ := parseStamps(m.pick("", "a", "3w5e11264sgsf", "a/b", "/b", "a/"))
+	return s
+}
 
 // entry returns an entry for a path with lists nested up to depth.
 func (m maker) entry(path Path, depth int) *Entry {
-	e := &Entry{path: path, base: m.digests(), shown: m.pick("", "v1:a", "v2:a/b", "v1:/b"), in: usualIn(path)}
+	e := &Entry{path: path, base: m.digests(), shownBy: m.pick("", "v1", "v2"), in: usualIn(path)}
+	if e.shownBy != "" {
+		e.shown = m.digests()
+	}
 	if m.IntN(4) == 0 {
 		e.in = m.IntN(len(path) + 1)
 	}
@@ -125,14 +131,15 @@ func (m maker) entry(path Path, depth int) *Entry {
 func (m maker) list(depth int) *listEntry {
 	l := &listEntry{}
 	for i := range m.IntN(5) {
-		l.was = append(l.was, m.pick("a", "b", "a/b", "3w5e11264sgsf"))
+		was, _ := parseStamps(m.pick("a", "b", "a/b", "3w5e11264sgsf"))
+		l.was = append(l.was, was)
 		if m.IntN(2) == 0 {
 			p := listPart{at: i}
 			for range 1 + m.IntN(2) {
 				p.kept = append(p.kept, m.entry(m.path(4), depth))
 			}
 			if m.IntN(2) == 0 {
-				p.alike = []string{"a", "b"}
+				p.alike = []mark{{'a'}, {'b'}}
 			}
 			l.parts = append(l.parts, p)
 		}
@@ -259,7 +266,7 @@ func difference(want, got []*Entry) string {
 		return ""
 	}
 	return cmp.Diff(want, got,
-		cmp.AllowUnexported(Entry{}, Step{}, listEntry{}, listPart{}, extra{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Entry{}, "twoSided"))
+		cmp.AllowUnexported(Entry{}, Step{}, listEntry{}, listPart{}, extra{}, stamps{}, stamp{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Entry{}, "twoSided"))
 }
 
 // placeOf returns a text that differs for all entries of a version.

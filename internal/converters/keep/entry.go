@@ -20,16 +20,16 @@ type Entry struct {
 	// identifies, behind those of the order.
 	lone  []int
 	extra []extra
-	// base is the digest of g's unit, "" for nothing. If the API server's defaults change g, the
-	// digest after that follows a slash.
-	base string
-	// shown is the other version, a colon, and the digests of what that itself shows of the unit,
-	// as in base.
-	shown string
+	// base is the digest of g's unit, second as the API server's defaults change g.
+	base stamps
+	// shown is what the other version, shownBy, itself shows of the unit. ShownBy is "" if that is
+	// nothing.
+	shown   stamps
+	shownBy string
 	// in is how many steps of the path have to be there for the value to return. The rest is made.
 	in int
-	// whole are the digests of the whole object that the entries are in, as in base, for Unedited.
-	whole string
+	// whole is the whole object that the entries are in, for Unedited.
+	whole stamps
 	// twoSided says that the other version may have a counterpart. Annotations do not store it.
 	twoSided bool
 }
@@ -72,14 +72,15 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 		}
 	}
 	dst = appendExtra(dst, e.extra)
-	if e.base != "" {
-		dst = jsondoc.AppendString(append(dst, `,"base":`...), e.base)
+	if e.base != (stamps{}) {
+		dst = append(e.base.appendTo(append(dst, `,"base":"`...)), '"')
 	}
-	if e.shown != "" {
-		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shown)
+	if e.shownBy != "" {
+		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shownBy)
+		dst = append(e.shown.appendTo(append(dst[:len(dst)-1], ':')), '"')
 	}
-	if e.whole != "" {
-		dst = jsondoc.AppendString(append(dst, `,"whole":`...), e.whole)
+	if e.whole != (stamps{}) {
+		dst = append(e.whole.appendTo(append(dst, `,"whole":"`...)), '"')
 	}
 	if e.in != usualIn(e.path) {
 		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)

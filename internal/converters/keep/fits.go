@@ -1,7 +1,7 @@
 package keep
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -87,14 +87,14 @@ func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
 // A distinct finds duplicates in a list whose elements must differ: a set, or a list with keys.
 type distinct struct {
 	schema *crdschema.Node
-	seen   map[string]bool // nil for any other list
+	any    bool // of any other list elements may be the same
+	few    []uint64
+	many   map[uint64]bool // instead of few, if there are many
 }
 
 func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
-	d := &distinct{schema: s}
-	if kind := s.ListType(); kind == "set" || kind == "map" {
-		d.seen = map[string]bool{}
-	}
+	kind := s.ListType()
+	d := &distinct{schema: s, any: kind != "set" && kind != "map"}
 	for _, e := range list {
 		d.add(e)
 	}
@@ -102,18 +102,29 @@ func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
 }
 
 func (d *distinct) add(e *jsondoc.Node) bool {
-	if d.seen == nil {
+	if d.any {
 		return true
 	}
 	id := d.identity(e)
-	known := d.seen[id]
-	d.seen[id] = true
+	if d.many == nil && len(d.few) < fewKeys {
+		known := slices.Contains(d.few, id)
+		d.few = append(d.few, id)
+		return !known
+	}
+	if d.many == nil {
+		d.many = make(map[uint64]bool, 2*fewKeys)
+		for _, id := range d.few {
+			d.many[id] = true
+		}
+	}
+	known := d.many[id]
+	d.many[id] = true
 	return !known
 }
 
 // addText is add for the text of an element.
 func (d *distinct) addText(text []byte) bool {
-	if d.seen == nil {
+	if d.any {
 		return true
 	}
 	e, err := parsed(text)
@@ -122,11 +133,11 @@ func (d *distinct) addText(text []byte) bool {
 
 // identity returns what is equal for duplicates. The API server has filled in defaults of keys by
 // then, and elements without a key are duplicates, too.
-func (d *distinct) identity(e *jsondoc.Node) string {
+func (d *distinct) identity(e *jsondoc.Node) uint64 {
 	if d.schema.ListType() == "set" {
-		return digestText(e)
+		return digest(e)
 	}
-	var id strings.Builder
+	id := uint64(offset64)
 	for _, field := range d.schema.ListMapKeys() {
 		key, _ := e.Member(field)
 		s := d.schema.Items().Property(field)
@@ -137,9 +148,9 @@ func (d *distinct) identity(e *jsondoc.Node) string {
 			key, _ = parsed([]byte(text))
 		}
 		if key != nil {
-			id.WriteString(digestText(key))
+			id ^= mixed(digest(key))
 		}
-		id.WriteByte(' ')
+		id = ended(id)
 	}
-	return id.String()
+	return id
 }

@@ -13,44 +13,27 @@ import (
 // (BenchmarkKinds in converters/rules). It reuses its memory, which entries refer to, so they are
 // valid until Reset. It is not safe for concurrent use.
 type Reader struct {
+	arena
+
 	scan    jsondoc.Scanner
-	text    string  // of the annotation
-	bytes   []byte  // of all annotations
-	entries []Entry // the last chunk: a full one is never moved
-	steps   []Step
+	text    string // of the annotation
+	bytes   []byte // of all annotations
+	said    Path   // while it is read
 	scratch []byte
 }
 
 // Reset drops all entries.
 func (r *Reader) Reset() {
 	_ = r.scan.Reset(nil, 0)
-	r.text, r.bytes = "", emptied(r.bytes, keptBytes)
-	r.entries, r.steps = emptied(r.entries, keptEntries), emptied(r.steps, keptEntries)
-}
-
-// Limits of what a reader keeps for the next object.
-const (
-	keptBytes   = 1 << 16
-	keptEntries = 1 << 8
-)
-
-// emptied empties a list, and drops one that is too large to keep.
-func emptied[T any](list []T, most int) []T {
-	if cap(list) > most {
-		return nil
+	r.arena.reset()
+	clear(r.said[:cap(r.said)])
+	if r.text, r.bytes = "", r.bytes[:0]; cap(r.bytes) > keptBytes {
+		r.bytes = nil
 	}
-	clear(list)
-	return list[:0]
 }
 
-// newEntry returns an entry at an address that stays valid.
-func (r *Reader) newEntry() *Entry {
-	if len(r.entries) == cap(r.entries) {
-		r.entries = make([]Entry, 0, max(8, min(2*cap(r.entries), keptEntries)))
-	}
-	r.entries = append(r.entries, Entry{})
-	return &r.entries[len(r.entries)-1]
-}
+// keptBytes limits the memory that a reader keeps for the next object.
+const keptBytes = 1 << 16
 
 // errFormat says that an annotation has another format.
 var errFormat = errors.New("unknown format")
@@ -66,7 +49,7 @@ func (r *Reader) annotation(name, of, text string) ([]*Entry, bool) {
 	if r.scan.Reset(r.bytes[from:len(r.bytes):len(r.bytes)], jsondoc.MaxDepth) != nil {
 		return nil, false
 	}
-	whole := entryReader{Entry: r.newEntry(), in: -1}
+	whole := entryReader{Entry: r.entry(Entry{}), in: -1}
 	var entries []*Entry
 	grouped := false
 	err := r.scan.Members(func(member []byte) (err error) {
@@ -105,11 +88,11 @@ func (r *Reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 	path := said
 	if !says {
 		_, rest, _ := splitName(name)
-		first := len(r.steps)
+		r.said = r.said[:0]
 		for word := range strings.SplitSeq(rest, ".") {
-			r.steps = append(r.steps, Step{Name: word})
+			r.said = append(r.said, Step{Name: word})
 		}
-		path = r.steps[first:len(r.steps):len(r.steps)]
+		path = r.arena.path(r.said)
 	}
 	named, simple := appendName(r.scratch[:0], of, path)
 	r.scratch = named[:0]
@@ -141,7 +124,7 @@ func (e *Entry) settle() bool {
 // all reads a list of entries, with the path that each says.
 func (r *Reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
-		e := entryReader{Entry: r.newEntry(), in: -1}
+		e := entryReader{Entry: r.entry(Entry{}), in: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
 		if err == nil && !(e.finish() && e.hasPath) {
 			err = errFormat
@@ -180,11 +163,11 @@ func (r *Reader) member(e *entryReader, name []byte, within int) (err error) {
 	case "extra":
 		e.extra, err = r.extra()
 	case "base":
-		e.base, err = r.str()
+		e.base, err = r.stamps()
 	case "shown":
-		e.shown, err = r.str()
+		e.shownBy, e.shown, err = r.shown()
 	case "whole":
-		e.whole, err = r.str()
+		e.whole, err = r.stamps()
 	case "in":
 		if e.in, err = r.int(); e.in < 0 {
 			err = errFormat
@@ -234,10 +217,8 @@ func (r *Reader) str() (string, error) {
 	return jsondoc.Unquote(r.scan.Text(at)), nil
 }
 
-// path reads a path.
 func (r *Reader) path() (Path, error) {
-	// Keys append no steps, so those of a path are one after the other.
-	first := len(r.steps)
+	r.said = r.said[:0]
 	err := r.scan.Elements(func() (err error) {
 		s := Step{}
 		if r.scan.Kind() == jsondoc.String {
@@ -245,12 +226,12 @@ func (r *Reader) path() (Path, error) {
 		} else {
 			s.Keys, err = r.keys()
 		}
-		if r.steps = append(r.steps, s); err == nil && len(r.steps)-first > maxSteps {
+		if r.said = append(r.said, s); err == nil && len(r.said) > maxSteps {
 			err = errFormat
 		}
 		return err
 	})
-	return r.steps[first:len(r.steps):len(r.steps)], err
+	return r.arena.path(r.said), err
 }
 
 func (r *Reader) keys() ([]Key, error) {
@@ -336,7 +317,7 @@ func (r *Reader) list(within int) (*listEntry, error) {
 	err := r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "was":
-			l.was, err = r.words()
+			l.was, err = r.was()
 		case "parts":
 			err = r.scan.Members(func(name []byte) error { return r.part(l, name, within+1) })
 		case "extra":
@@ -366,7 +347,7 @@ func (r *Reader) part(l *listEntry, name []byte, within int) error {
 				err = errFormat
 			}
 		case "alike":
-			p.alike, err = r.words()
+			p.alike, err = r.marks()
 		default:
 			err = errFormat
 		}
@@ -376,7 +357,63 @@ func (r *Reader) part(l *listEntry, name []byte, within int) error {
 	return err
 }
 
-func (r *Reader) words() ([]string, error) {
+func (r *Reader) stamps() (stamps, error) {
 	text, err := r.str()
-	return strings.Fields(text), err
+	if err != nil {
+		return stamps{}, err
+	}
+	s, ok := parseStamps(text)
+	if !ok {
+		return s, errFormat
+	}
+	return s, nil
+}
+
+// shown reads a version and what it showed.
+func (r *Reader) shown() (by string, s stamps, err error) {
+	text, err := r.str()
+	if err != nil {
+		return "", s, err
+	}
+	by, text, ok := strings.Cut(text, ":")
+	if ok = ok && by != ""; ok {
+		s, ok = parseStamps(text)
+	}
+	if !ok {
+		return "", s, errFormat
+	}
+	return by, s, nil
+}
+
+// was reads the digests of a list's elements.
+func (r *Reader) was() ([]stamps, error) {
+	text, err := r.str()
+	if err != nil || text == "" {
+		return nil, err
+	}
+	all := make([]stamps, 0, strings.Count(text, " ")+1)
+	for word := range strings.SplitSeq(text, " ") {
+		s, ok := parseStamps(word)
+		if !ok || !s.first.any {
+			return nil, errFormat
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (r *Reader) marks() ([]mark, error) {
+	text, err := r.str()
+	if err != nil || text == "" {
+		return nil, err
+	}
+	all := make([]mark, 0, strings.Count(text, " ")+1)
+	for word := range strings.SplitSeq(text, " ") {
+		var m mark
+		if n := copy(m[:], word); n < len(word) || n == 0 || !isPlain(word) {
+			return nil, errFormat
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
