@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -12,7 +13,7 @@ import (
 // older than the API server's. Neither do fields that the schema lacks. A null that the API server
 // would remove does not fit by itself, but may be in an object that fits.
 func (c cursor) fits(text []byte) bool {
-	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text))
+	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text) && distinctFit(c.schema, text))
 }
 
 // isSound reports whether all numbers are in range and the value has no more levels.
@@ -40,13 +41,14 @@ func ofType(s *crdschema.Node, text []byte) bool {
 	if isNull(text) {
 		return s == nil || s.Nullable() || s.Kind() == crdschema.Any
 	}
+	if text[0] == '{' || text[0] == '[' {
+		return ofTypeText(s, text) == nil || ofTypeText(s, jsondoc.LastOfEach(text)) == nil
+	}
 	switch s.Kind() {
-	case crdschema.None:
-	case crdschema.Object, crdschema.Map:
-		return text[0] == '{' && membersFit(s, text)
-	case crdschema.Array:
-		return text[0] == '[' && jsondoc.AllElements(text, func(value []byte) bool { return ofType(s.Items(), value) }) &&
-			distinctFit(s, text)
+	case crdschema.None, crdschema.Any:
+		return true
+	case crdschema.Object, crdschema.Map, crdschema.Array:
+		return false
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
@@ -57,22 +59,69 @@ func ofType(s *crdschema.Node, text []byte) bool {
 		return text[0] == 't' || text[0] == 'f'
 	case crdschema.IntOrString:
 		return text[0] == '"' || jsondoc.IsInteger(text)
-	case crdschema.Any:
-		return text[0] != '{' || membersFit(s, text)
 	}
 	return true
 }
 
-func isNull(text []byte) bool { return text[0] == 'n' }
-
-func membersFit(s *crdschema.Node, text []byte) bool {
-	return jsondoc.AllMembers(text, func(name, value []byte) bool { return isNull(value) || ofType(memberNamed(s, name), value) })
+func ofTypeText(s *crdschema.Node, text []byte) error {
+	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	return partsOfType(s, &scan)
 }
+
+// errUnfit ends a scan.
+var errUnfit = errors.New("does not fit")
+
+// partsOfType checks an object or a list, with one scan for all levels (BenchmarkKinds in
+// converters/rules).
+func partsOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
+	isMap := scan.Kind() == jsondoc.Map
+	switch kind := s.Kind(); {
+	case isMap && (kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any):
+		return scan.Members(func(name []byte) error {
+			if scan.Kind() == jsondoc.Null {
+				_, err := scan.Skip()
+				return err
+			}
+			return valueOfType(memberNamed(s, name), scan)
+		})
+	case !isMap && kind == crdschema.Array:
+		return scan.Elements(func() error { return valueOfType(s.Items(), scan) })
+	case kind != crdschema.None && kind != crdschema.Any:
+		return errUnfit
+	}
+	_, err := scan.Skip()
+	return err
+}
+
+func valueOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
+	kind := scan.Kind()
+	if kind == jsondoc.Map || kind == jsondoc.Array && !demandsDistinct(s) {
+		return partsOfType(s, scan)
+	}
+	at, err := scan.Skip()
+	if err == nil && !(ofType(s, scan.Text(at)) && (kind != jsondoc.Array || distinctFit(s, scan.Text(at)))) {
+		err = errUnfit
+	}
+	return err
+}
+
+func isNull(text []byte) bool { return text[0] == 'n' }
 
 // distinctFit reports whether the elements of a list differ as far as the API server demands it.
 func distinctFit(s *crdschema.Node, text []byte) bool {
+	if text[0] != '[' || !demandsDistinct(s) {
+		return true
+	}
 	n, err := parsed(text)
 	return err == nil && areDistinct(s, n)
+}
+
+func demandsDistinct(s *crdschema.Node) bool {
+	kind := s.ListType()
+	return kind == "set" || kind == "map"
 }
 
 func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
@@ -93,8 +142,7 @@ type distinct struct {
 }
 
 func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
-	kind := s.ListType()
-	d := &distinct{schema: s, any: kind != "set" && kind != "map"}
+	d := &distinct{schema: s, any: !demandsDistinct(s)}
 	for _, e := range list {
 		d.add(e)
 	}
