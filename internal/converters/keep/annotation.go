@@ -96,7 +96,7 @@ func (v Versions) read(name string, m jsondoc.Member, r *Reader) (entries []*Ent
 	if len(text) == 0 || text[0] != '"' {
 		return nil, false
 	}
-	entries, ok := r.annotation(name, of, jsondoc.Unquote(text))
+	entries, ok := r.annotation(name, of, text)
 	if !ok || of != label(v.To) {
 		return nil, ok
 	}

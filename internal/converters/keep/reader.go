@@ -38,15 +38,16 @@ const keptBytes = 1 << 16
 // errFormat says that an annotation has another format.
 var errFormat = errors.New("unknown format")
 
-// annotation returns the entries of an annotation, and whether it has this format.
-func (r *Reader) annotation(name, of, text string) ([]*Entry, bool) {
+// annotation returns the entries of an annotation, whose value is a literal, and whether it has this
+// format.
+func (r *Reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return nil, false
 	}
-	r.bytes = append(r.bytes, text...)
-	r.text = text
-	from := len(r.bytes) - len(text)
-	if r.scan.Reset(r.bytes[from:len(r.bytes):len(r.bytes)], jsondoc.MaxDepth) != nil {
+	from := len(r.bytes)
+	r.bytes = jsondoc.AppendUnquoted(r.bytes, literal)
+	text := r.bytes[from:len(r.bytes):len(r.bytes)]
+	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil {
 		return nil, false
 	}
 	whole := entryReader{Entry: r.entry(Entry{}), in: -1}
