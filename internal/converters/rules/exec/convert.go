@@ -144,11 +144,13 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	x, is := v.obj, shown{text: text}
+	var x *jsondoc.Object
 	if asRead {
 		x = v.obj.Original()
-		is.of = x
+	} else if x, err = v.scratch.open(text); err != nil {
+		return err
 	}
+	is := shown{of: x, text: text}
 	unknown := v.scratch.search.HasUnknown(x, v.source)
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
@@ -159,11 +161,6 @@ func (v *conversion) convert() error {
 	}
 	if !mayLose {
 		return nil
-	}
-	if !asRead {
-		if x, err = v.scratch.open(text); err != nil {
-			return err
-		}
 	}
 	entries, err := v.settle(x, is, kept, unknown)
 	if err == nil && keep.TwoSided(entries) {
