@@ -76,8 +76,7 @@ type layout struct {
 
 // A scratch is memory that conversions reuse.
 type scratch struct {
-	annotation jsondoc.Document
-	search     keep.Searcher
+	search keep.Searcher
 }
 
 func newKeeper(c Converter, k *converters.Kind) *keeper {
@@ -180,11 +179,10 @@ func (c *keeping) take(ctx context.Context, obj, x *jsondoc.Object) (kept []*kee
 	if !ok {
 		memory = &scratch{}
 	}
-	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &memory.annotation)
+	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Reader{})
 	if unknown = memory.search.HasUnknown(x, c.source.Layout); unknown {
 		converters.ReportFrom(ctx).NoteUnknown()
 	}
-	memory.annotation.Reset(nil)
 	c.pool.Put(memory)
 	return kept, unknown, err
 }

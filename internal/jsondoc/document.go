@@ -238,12 +238,26 @@ func (d *Document) bytes(p piece) []byte {
 // panic.
 func (d *Document) add(text []byte) piece {
 	start := len(d.added)
-	if len(text) > math.MaxInt32-start {
+	d.append(text)
+	return d.since(start)
+}
+
+func (d *Document) append(text []byte) {
+	if len(text) > math.MaxInt32-len(d.added) {
 		panic("jsondoc: edits of 2 GiB or more")
 	}
 	d.added = append(d.added, text...)
-	return piece{span(start, len(d.added)), true}
 }
+
+// copy adds the text of a piece. An empty one may be of the other text.
+func (d *Document) copy(p piece) {
+	if p.Start != p.End {
+		d.append(d.bytes(p))
+	}
+}
+
+// since returns what was added since there were so many bytes.
+func (d *Document) since(start int) piece { return piece{span(start, len(d.added)), true} }
 
 // place returns the position of v in this document, and adds its text if it is from elsewhere.
 func (d *Document) place(v Value) piece {

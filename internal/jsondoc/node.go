@@ -55,9 +55,9 @@ func (n *Node) Value() Value {
 	case !n.changed:
 		return Value{doc: n.doc, at: n.at}
 	}
-	out := Output{doc: n.doc}
-	out.Put(n)
-	return Value{doc: n.doc, at: n.doc.add(out.AppendTo(nil))}
+	d, start := n.doc, len(n.doc.added)
+	n.appendTo(d)
+	return Value{doc: d, at: d.since(start)}
 }
 
 // Untouched reports whether the value is at its original place and was not edited, without

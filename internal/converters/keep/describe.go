@@ -2,8 +2,6 @@ package keep
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +15,7 @@ func Describe(name, text string) (version string, lines []string) {
 	if !own {
 		return "", nil
 	}
-	kept, ok := parseAnnotation(name, version, []byte(text), &jsondoc.Document{})
+	kept, ok := new(Reader).annotation(name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return version, nil
 	}
@@ -37,8 +35,8 @@ func describe(at string, kept []*Entry) []string {
 		case isOrder:
 			lines = describeExtra(append(lines, path+": the order of its elements"), path, e.extra)
 		case isList:
-			for _, j := range slices.Sorted(maps.Keys(e.list.parts)) {
-				lines = append(lines, describe(fmt.Sprintf("%s[%d]", path, j), e.list.parts[j])...)
+			for _, p := range e.list.parts {
+				lines = append(lines, describe(fmt.Sprintf("%s[%d]", path, p.at), p.kept)...)
 			}
 			lines = describeExtra(lines, path, e.list.extra)
 		}

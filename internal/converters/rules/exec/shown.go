@@ -21,12 +21,12 @@ func (s *shown) Object() []byte {
 }
 
 // Metadata implements transform.Source.
-func (s *shown) Metadata() []byte {
+func (s *shown) Metadata() *jsondoc.Node {
 	obj := s.visible()
 	if obj == nil {
 		return nil
 	}
-	return (&run{}).member(obj.Node, "metadata").Text()
+	return (&run{}).member(obj.Node, "metadata")
 }
 
 // visible returns the object at its version without webhookd's own annotations and labels, or nil
