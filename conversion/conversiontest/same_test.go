@@ -47,6 +47,14 @@ func TestSame(t *testing.T) {
 				return nil
 			}), &conversiontest.Options{Drops: []conversiontest.Drop{{From: "v1alpha1", To: "v1", Path: ".spec.size"}}}, "",
 		},
+		"nothing else in the object around such a place": {
+			after(func(obj *conversion.Object, from string) error {
+				if from == "v1" {
+					return obj.Delete("spec")
+				}
+				return nil
+			}), &conversiontest.Options{Drops: []conversiontest.Drop{{Path: ".spec.size"}}}, "",
+		},
 		"code that fails": {
 			after(func(obj *conversion.Object, _ string) error { return obj.Errorf("cannot be converted") }), nil, "",
 		},

@@ -84,6 +84,12 @@ func hidden(p nodes, s views, path string) gap {
 
 func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool { _, ok := v.([]any); return ok }
+func isAny(any) bool    { return true }
+
+func isEmptyMap(v any) bool {
+	m, ok := v.(map[string]any)
+	return ok && len(m) == 0
+}
 
 func hiddenMember(p nodes, s views, path string) gap {
 	now, _ := s.now.(map[string]any)
