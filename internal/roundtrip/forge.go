@@ -56,9 +56,15 @@ func malformation(t *subject, version string, object []byte) string {
 	if err := utiljson.Unmarshal(object, &read); err != nil {
 		return "the API server cannot read it, " + err.Error()
 	}
-	if path := badEntry(read); path != "" {
+	if path := BadEntry(read); path != "" {
 		return "the API server refuses " + path
 	}
+	return mistyped(t, version, read)
+}
+
+// mistyped says which value of an object of a version is of another type than its schema says, or
+// nothing. It prunes and defaults the object.
+func mistyped(t *subject, version string, read map[string]any) string {
 	schema := t.schema(version)
 	if schema == nil {
 		return ""
