@@ -59,24 +59,27 @@ func malformation(t *subject, version string, object []byte) string {
 	if path := BadEntry(read); path != "" {
 		return "the API server refuses " + path
 	}
-	return mistyped(t, version, read)
-}
-
-// mistyped says which value of an object of a version is of another type than its schema says, or
-// nothing. It prunes and defaults the object.
-func mistyped(t *subject, version string, read map[string]any) string {
-	schema := t.schema(version)
-	if schema == nil {
-		return ""
-	}
-	schema.Prune(read)
-	schema.Default(read)
-	for _, problem := range schema.Validate(read) {
-		if problem.Type == field.ErrorTypeTypeInvalid && ofAnotherType.MatchString(problem.Detail) || problem.Type == field.ErrorTypeDuplicate {
+	for _, problem := range t.problems(version, read) {
+		if isMistyped(problem) || problem.Type == field.ErrorTypeDuplicate {
 			return problem.Error()
 		}
 	}
 	return ""
+}
+
+// problems are those of an object with the schema of a version, after pruning and defaulting.
+func (s *suite) problems(version string, object map[string]any) field.ErrorList {
+	schema := s.schema(version)
+	if schema == nil {
+		return nil
+	}
+	s.admit(version, object)
+	return schema.Validate(object)
+}
+
+// isMistyped reports whether a value is of another type than its schema says.
+func isMistyped(problem *field.Error) bool {
+	return problem.Type == field.ErrorTypeTypeInvalid && ofAnotherType.MatchString(problem.Detail)
 }
 
 // ofAnotherType matches what the API server says of a value of another type, but not of one of
