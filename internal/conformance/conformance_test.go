@@ -79,7 +79,7 @@ func run(t *testing.T, post func(context.Context, []byte) ([]byte, error)) []con
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := conformance.Suite{CRD: crds[0], Seed: 1, Objects: 20, Post: post}.Run(t.Context())
+	results, err := conformance.Suite{CRD: crds[0], Seed: 1, Objects: 12, Post: post}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
