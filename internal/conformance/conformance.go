@@ -95,7 +95,7 @@ func (r *run) find(ctx context.Context) error {
 				continue
 			}
 			_, err := r.ask(ctx, "v1", r.others(version)[0], object)
-			if err != nil && !isAnswer(err) {
+			if err != nil && !isAnswer(err) && !isHangup(err) {
 				return err
 			}
 			return nil

@@ -31,10 +31,11 @@ func checkV1beta1(ctx context.Context, r *run) (score roundtrip.Score, untested 
 		if err == nil {
 			_, err = answer.converted()
 		}
-		if err != nil && score.Objects == 0 && (isAnswer(err) || answer != nil) {
-			if _, alone := r.convert(ctx, c.object, c.from, c.to); alone == nil {
-				untested = fmt.Sprintf("refused, so name only v1 in conversionReviewVersions: %v", err)
-			}
+		if err != nil && !r.converts(ctx, c) {
+			return
+		}
+		if err != nil && score.Objects == 0 && !isHangup(err) {
+			untested = fmt.Sprintf("refused, so name only v1 in conversionReviewVersions: %v", err)
 			return
 		}
 		var v *roundtrip.ViolationError
@@ -51,12 +52,18 @@ func checkV1beta1(ctx context.Context, r *run) (score roundtrip.Score, untested 
 	return score, untested, err
 }
 
+// converts reports whether a review of v1 converts an object.
+func (r *run) converts(ctx context.Context, c call) bool {
+	_, err := r.convert(ctx, c.object, c.from, c.to)
+	return err == nil
+}
+
 // unknown is a version of ConversionReview that does not exist.
 const unknown = "v99"
 
 func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
 	err = r.each(ctx, func(c call) {
-		if score.Objects > 0 {
+		if score.Objects > 0 || !r.converts(ctx, c) {
 			return
 		}
 		answer, err := r.ask(ctx, unknown, c.to, c.object)
@@ -69,5 +76,8 @@ func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string,
 		}
 		count(&score, true, v)
 	})
+	if score.Objects == 0 {
+		return score, "no object is converted", err
+	}
 	return score, "", err
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -45,6 +47,9 @@ func (r *run) ask(ctx context.Context, version, to string, objects ...[]byte) (*
 	body.Write(bytes.Join(objects, []byte(",")))
 	body.WriteString(`]},"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}` + "\n")
 	text, err := r.Post(ctx, body.Bytes())
+	if isHangup(err) {
+		return nil, fmt.Errorf("webhook closed the connection without an answer: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +63,12 @@ func (r *run) ask(ctx context.Context, version, to string, objects ...[]byte) (*
 func isAnswer(err error) bool {
 	_, coded := errors.AsType[*reviewclient.StatusError](err)
 	return coded || errors.Is(err, errNotReview)
+}
+
+// isHangup reports whether the webhook took a review and did not answer it.
+func isHangup(err error) bool {
+	failed, isNet := errors.AsType[*net.OpError](err)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || isNet && failed.Op == "read"
 }
 
 // converted returns the objects of an answer that says Success and has as many as were sent.
