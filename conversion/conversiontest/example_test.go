@@ -60,8 +60,8 @@ func ExampleSame() {
 	}
 }
 
-// A handler in Go has the URL of its test server. A webhook in another language has that at which it
-// listens.
+// A handler in Go has the URL of its test server. A webhook in another language has that at which
+// it listens.
 func ExampleWebhook() {
 	var handler http.Handler // such as that of controller-runtime
 	_ = func(t *testing.T) {

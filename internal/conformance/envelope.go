@@ -63,21 +63,31 @@ const unknown = "v99"
 
 func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
 	err = r.each(ctx, func(c call) {
-		if score.Objects > 0 || !r.converts(ctx, c) {
+		if score.Objects > 0 {
 			return
 		}
-		answer, err := r.ask(ctx, unknown, c.to, c.object)
-		var v *roundtrip.ViolationError
-		switch {
-		case err != nil && !isAnswer(err):
-			v = r.violation(c, "a review of %s/%s is not answered: %v", group, unknown, err)
-		case err == nil && answer.Response != nil && answer.Response.Result.Status == "Success":
-			v = r.violation(c, "a review of %s/%s is answered with Success", group, unknown)
+		applies, v := refusesUnknown(ctx, r, c)
+		if v != nil {
+			v = r.smallest(ctx, c, v, refusesUnknown)
 		}
-		count(&score, true, v)
+		count(&score, applies, v)
 	})
 	if score.Objects == 0 {
 		return score, "no object is converted", err
 	}
 	return score, "", err
+}
+
+func refusesUnknown(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	if !r.converts(ctx, c) {
+		return false, nil
+	}
+	answer, err := r.ask(ctx, unknown, c.to, c.object)
+	switch {
+	case err != nil && !isAnswer(err):
+		return true, r.violation(c, "a review of %s/%s is not answered: %v", group, unknown, err)
+	case err == nil && answer.Response != nil && answer.Response.Result.Status == "Success":
+		return true, r.violation(c, "a review of %s/%s is answered with Success", group, unknown)
+	}
+	return true, nil
 }

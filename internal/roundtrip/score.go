@@ -10,10 +10,11 @@ type Law string
 
 // The laws of Score.
 const (
-	// LawFragments: a fragment of an object converts. The way back adds nothing, unless the fragment
-	// breaks more of its schema than what is required.
+	// LawFragments: a fragment of an object converts. The way back adds nothing, unless the
+	// fragment breaks more of its schema than what is required.
 	LawFragments Law = "fragments"
-	// LawLargeNumbers: large numbers come back as they are, in objects that come back with small ones.
+	// LawLargeNumbers: large numbers come back as they are, in objects that come back with small
+	// ones.
 	LawLargeNumbers Law = "large numbers"
 	// LawSchema is L6 and L13: a converted object has fields of the schema only, and of its types.
 	LawSchema Law = "schema"
@@ -183,7 +184,9 @@ func (t *subject) held(law Law, to string) (bool, *ViolationError) {
 	case LawLargeNumbers:
 		return t.holdsNumbers(to, there)
 	case LawSchema:
-		if v := t.pruned(to, t.read(there)); v != nil {
+		object := t.read(there)
+		withoutNulls(object)
+		if v := t.pruned(to, object); v != nil {
 			return true, v
 		}
 		if problems := t.problems(to, t.read(there)); slices.ContainsFunc(problems, isMistyped) {
