@@ -73,13 +73,20 @@ func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
 	if o.webhook.caFile != "" {
 		words = append(words, "--ca-file", serve.ShellWord(o.webhook.caFile))
 	}
+	if o.live.on {
+		words = append(words, o.live.words()...)
+	}
 	for _, path := range o.ruled.rules {
 		words = append(words, "--rules", serve.ShellWord(path))
 	}
 	for _, path := range o.ruled.crds {
 		words = append(words, "--crd", serve.ShellWord(path))
 	}
-	return strings.Join(append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "-n", fmt.Sprint(objects)), " ")
+	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed))
+	if !o.live.on {
+		words = append(words, "-n", fmt.Sprint(objects))
+	}
+	return strings.Join(words, " ")
 }
 
 // progressPause is the minimum time between two updates of the line.
@@ -96,12 +103,20 @@ type progress struct {
 
 func newProgress(out io.Writer, name string) *progress {
 	p := &progress{name: name, begin: time.Now()}
-	if file, ok := out.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.out = out
-		}
+	if isTerminal(out) {
+		p.out = out
 	}
 	return p
+}
+
+// isTerminal reports whether lines of out can be overwritten in place.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (p *progress) show(s roundtrip.Stats) {

@@ -102,7 +102,7 @@ func TestFuzzServerUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crd", crd},
 		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crd", crd, "--skip", "ordr"},
-		"of no use with --server, which converts: --rules":                                                    {"--server", "https://localhost/", "--crd", crd, "--rules", "x"},
+		"of no use with --server, which converts random objects: --rules":                                     {"--server", "https://localhost/", "--crd", crd, "--rules", "x"},
 		"of no use without --server: --ca-file, --skip, --drop":                                               {"--crd", crd, "--ca-file", "x", "--skip", "uid", "--drop", ".spec"},
 		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crd", crd, "--drop", "spec"},
 		"each check takes a number of objects":                                                                {"--server", "https://localhost/", "--crd", crd, "-n", "0"},
