@@ -51,8 +51,8 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 		return nil
 	}
 	clean := tidy
-	if keeps {
-		clean = visible
+	if keeps || t.Remote != nil {
+		clean = t.visible
 	}
 	diff := t.compare(t.state, clean(t.refill(t.view(t.version, back))), t.version, to)
 	law := lawRoundTrip
