@@ -15,7 +15,8 @@ const maxSteps = 3
 func (g guess) isSure() bool {
 	version, hub := g.own()
 	switch {
-	case !g.clear, g.structural, g.pair[ofVersion].inStatus() != g.pair[ofHub].inStatus(), g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
+	case !g.clear, g.structural, g.pair[ofVersion].inStatus() != g.pair[ofHub].inStatus(),
+		g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
 		return false
 	case g.why != "", g.samePath():
 		return true
