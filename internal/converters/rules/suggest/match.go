@@ -189,7 +189,7 @@ func overlaps(p pair, taken []guess) bool {
 // their name, or by their values.
 func (p pair) mayLeave() bool {
 	v, h := p[ofVersion].node, p[ofHub].node
-	near := p.upOrDown() || p.common() > 1
+	near := p.upOrDown() || p.common() > 1 || p.telling()
 	return v.Same(h) && p.sameName() && near || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
 }
 
@@ -249,11 +249,11 @@ func (m *matcher) leaves(side int) []place {
 // alike reports whether two places could be a pair if no other place had their kind.
 func (p pair) alike() bool {
 	kind := p[ofVersion].node.Kind()
-	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || !p.rare() && !p.siblings() && !p.upOrDown() {
+	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || p.opposite() || !p.rare() && !p.siblings() && !p.upOrDown() {
 		return false
 	}
 	v, h := p[ofVersion].node, p[ofHub].node
-	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) || len(v.Enum()) > 1 && sameEnum(v, h)
+	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) && (p.siblings() || p[ofVersion].under > 0 || kind != crdschema.String && kind != crdschema.Object) || len(v.Enum()) > 1 && sameEnum(v, h)
 }
 
 func sameEnum(a, b *crdschema.Node) bool {

@@ -31,7 +31,7 @@ func containerScore(p pair) (guess, bool) {
 	if same == few && same >= manyFields {
 		overlap = max(overlap, nearlyAll) // one has all that the other has
 	}
-	if len(v.Properties()) >= manyFields && p.siblings() {
+	if len(v.Properties()) >= manyFields && p.siblings() || p.sameName() && p.upOrDown() {
 		overlap = float64(same) / float64(few) // A field may be new. Many are hardly the same by chance in one object.
 	}
 	switch g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p); {
