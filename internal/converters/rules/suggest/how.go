@@ -178,7 +178,7 @@ func holder(object, value *crdschema.Node, key, name string) (path []syntax.Segm
 	if len(names) != 1 && value.Kind() == crdschema.Map {
 		names = slices.DeleteFunc(without(object.Properties()), func(n string) bool { return !object.Property(n).Same(value) })
 	}
-	if len(names) != 1 || object.Property(names[0]).Kind() != value.Kind() && value.Kind() != crdschema.Any {
+	if len(names) != 1 || object.Property(names[0]).Kind() != value.Kind() {
 		return nil, false
 	}
 	return []syntax.Segment{{Kind: syntax.Field, Name: names[0]}}, only

@@ -12,6 +12,7 @@ import (
 // Scores are from 0, nothing in common, to 1.
 const (
 	enough        = 0.5     // the least score of a guess
+	likelyName    = 0.65    // so much of a name that a field has joined an object: two words of three
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
 	telltale      = 5       // so many say that two objects are the same, however many others there are
 	manyFields    = 3       // so many are hardly the same by chance
@@ -45,11 +46,29 @@ func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
 	for more := true; more; { // a pair of objects or lists shows new places
 		more = m.accept(m.best(containerScore)) || m.accept(m.best(nearScore)) || m.accept(m.lone()) || m.accept(m.best(valueScore))
 	}
+	m.join()
 	slices.SortFunc(m.guesses, func(a, b guess) int {
 		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
 			strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
 	})
 	return m.guesses
+}
+
+// join makes guesses sure that many sure ones are in company of: fields of the same object that have
+// moved to the same object, all under their names.
+func (m *matcher) join() {
+	company := map[[2]string]int{}
+	outer := func(g guess) [2]string { return [2]string{g.pair[ofVersion].outer(), g.pair[ofHub].outer()} }
+	for _, g := range m.guesses {
+		if g.sure && g.sameName() && !g.samePath() {
+			company[outer(g)]++
+		}
+	}
+	for i, g := range m.guesses {
+		if g.sameName() && g.how.plain() && !g.pair[ofVersion].clashes && !g.pair[ofHub].clashes && company[outer(g)] >= manyFields {
+			m.guesses[i].sure = true
+		}
+	}
 }
 
 // A matcher has the places that lack a counterpart, and the guesses for them.
@@ -190,7 +209,7 @@ func overlaps(p pair, taken []guess) bool {
 func (p pair) mayLeave() bool {
 	v, h := p[ofVersion].node, p[ofHub].node
 	near := p.upOrDown() || p.common() > 1 || p.telling()
-	return v.Same(h) && p.sameName() && near || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
+	return v.Same(h) && p.sameName() && near || v.Same(h) && nameScore(p) >= likelyName || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
 }
 
 // contains reports whether one place of a pair is below that of the guess, and the other is not.

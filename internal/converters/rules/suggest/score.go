@@ -96,6 +96,9 @@ func valueScore(p pair) (guess, bool) {
 		names, g.described = text, true
 	}
 	g.score = names*fit - far(p)
+	if !p.sameName() {
+		g.score -= far(p) // a similar name says little far away
+	}
 	switch {
 	case p[ofVersion].segments[0].Equal(p[ofHub].segments[0]):
 	case p[ofVersion].inStatus() != p[ofHub].inStatus():
@@ -121,7 +124,17 @@ func nameScore(p pair) float64 {
 	if p.sameName() {
 		return 1
 	}
+	if short, long := sorted(version, hub); len(short) > 1 && slices.Equal(short, long[len(long)-len(short):]) {
+		return 1 // build.resources is more likely buildResources than resources
+	}
 	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()), likeness(version, hub))
+}
+
+func sorted(a, b []string) (short, long []string) {
+	if len(a) > len(b) {
+		return b, a
+	}
+	return a, b
 }
 
 // far returns the penalty for the steps between two places.
