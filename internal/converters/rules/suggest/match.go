@@ -205,11 +205,18 @@ func overlaps(p pair, taken []guess) bool {
 }
 
 // mayLeave reports whether two places are likely the same even if only one is below a guess: by
-// their name, or by their values.
+// their names, or by what is in them.
 func (p pair) mayLeave() bool {
-	v, h := p[ofVersion].node, p[ofHub].node
-	near := p.upOrDown() || p.common() > 1 || p.telling()
-	return v.Same(h) && p.sameName() && near || v.Same(h) && nameScore(p) >= likelyName || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
+	v, h := p[ofVersion], p[ofHub]
+	switch {
+	case v.node.Kind() == h.node.Kind() && len(v.node.Enum()) > 1 && sameEnum(v.node, h.node):
+		return true
+	case !v.node.Same(h.node):
+		return false
+	case p.sameName():
+		return p.upOrDown() || p.common() > 1 || p.telling()
+	}
+	return nameScore(p) >= likelyName || content(v.node) != nil && shareWord(v.nameWords(), h.nameWords())
 }
 
 // contains reports whether one place of a pair is below that of the guess, and the other is not.
