@@ -22,7 +22,9 @@ const (
 	otherPart     = 0.8     // factor if one place is in spec and the other in status
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
+	aroundWeight  = 0.2     // for all of the names around two places in common: less than for a name
 	otherText     = 0.7     // factor of similar descriptions
+	namesakes     = 0.05    // so close are two places of one name if the names around them do not tell which
 	rivalry       = 0.1     // a guess is doubtful if a place has another one that is this close
 )
 
@@ -175,8 +177,11 @@ func (g guess) rivals(other guess) bool {
 	return shares == 1 && other.score > g.score-rivalry
 }
 
-// hasNamesake reports whether another guess for one of the places is for the same name.
-func (g guess) hasNamesake(other guess) bool { return g.rivals(other) && other.sameName() }
+// hasNamesake reports whether another guess for one of the places is for the same name, and no less
+// likely by the names around it.
+func (g guess) hasNamesake(other guess) bool {
+	return g.rivals(other) && other.sameName() && other.score > g.score-namesakes
+}
 
 // open returns the places of a side and those below them, except for places in a pair and below
 // one.
