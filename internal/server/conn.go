@@ -32,10 +32,13 @@ type conn struct {
 	idle      idleState
 	handshake handshake
 
+	answered bool // it had a review answered; for the goroutine that serves it
+
 	// Guarded by conns.mu; see conns.go.
 	standing standing
+	listed   bool // in a rank
+	rank     neighbours
 	since    time.Time // start of the standing, during the handshake
-	answered bool      // it had a review answered
 	cutOff   bool      // closed to make room for another
 
 	mu     sync.Mutex // TLS also writes from the reading goroutine

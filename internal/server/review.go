@@ -74,7 +74,7 @@ func (s *Server) handle(a *admission, w http.ResponseWriter, r *http.Request) {
 	}
 	s.serveOn(c, a.share, w, r)
 	if sent, ok := w.(*answer); ok && !sent.failed {
-		s.conns.answer(c)
+		c.answered = true
 	}
 }
 
