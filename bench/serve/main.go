@@ -1,6 +1,7 @@
 // Command serve compares webhookd with a bare echo server and controller-runtime's conversion
 // handler: each as a process of its own on one processor, under the same load over TLS and HTTP/1.1
-// keep-alive from this process on another.
+// keep-alive from this process on another. webhookd is the released program with the rules of
+// crontab/; "webhookd-go" is the custom server of examples/, whose CronTab is written in Go.
 //
 // Absolute figures move with the machine; what counts is the server CPU per request as a ratio to
 // the echo server's in the same round.
@@ -8,12 +9,14 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/bench/measure"
@@ -52,7 +55,8 @@ func run(ctx context.Context, args []string) (err error) {
 		if err := measure.Build(ctx, dir,
 			measure.Program{Name: "echo", Module: ".", Package: "./peers/echo"},
 			measure.Program{Name: "controllerruntime", Module: ".", Package: "./peers/controllerruntime"},
-			measure.Program{Name: "webhookd", Module: "..", Package: "./examples/custom-server"}, // whose kinds the reviews are of
+			measure.Program{Name: "webhookd", Module: "..", Package: "./cmd/webhookd"},
+			measure.Program{Name: "custom", Module: "..", Package: "./examples/custom-server"},
 		); err != nil {
 			return err
 		}
@@ -61,7 +65,10 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	b := &bench{rig: rig, contenders: contenders(*bin, *servers), profile: *profile}
+	if err := os.CopyFS(dir, crontab); err != nil {
+		return err
+	}
+	b := &bench{rig: rig, contenders: contenders(*bin, filepath.Join(dir, "crontab"), *servers), profile: *profile}
 	for round := range *rounds {
 		for _, w := range workloads() {
 			if *only != "" && !contains(*only, w.name) {
@@ -87,11 +94,19 @@ func contains(list, name string) bool {
 	return false
 }
 
-// contenders are the servers under test.
-func contenders(bin, only string) []measure.Server {
+// crontab has the CRD of the reviews' objects, and the rules that convert them.
+//
+//go:embed crontab
+var crontab embed.FS
+
+// contenders are the servers under test. rules is the folder of crontab.
+func contenders(bin, rules, only string) []measure.Server {
+	serve := []string{"serve", "--tls-static", "--pprof"}
+	byRules := append(slices.Clone(serve), "--rules="+filepath.Join(rules, "rules.yaml"), "--crds="+filepath.Join(rules, "crd.yaml"))
 	all := []measure.Server{
 		{Name: "echo", Path: filepath.Join(bin, "echo")},
-		{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: []string{"serve", "--tls-static", "--pprof"}, Admin: true},
+		{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: byRules, Admin: true},
+		{Name: "webhookd-go", Path: filepath.Join(bin, "custom"), Args: serve, Admin: true},
 		{Name: "controller-runtime", Path: filepath.Join(bin, "controllerruntime")},
 	}
 	if only == "" {
