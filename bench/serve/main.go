@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string) (err error) {
 	only := flags.String("only", "", "comma-separated `names` of workloads to run; all if empty")
 	servers := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
 	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
+	layers := flags.Bool("layers", false, "run the parts of webhookd in place of the other servers")
 	profile := flags.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -57,6 +58,7 @@ func run(ctx context.Context, args []string) (err error) {
 			measure.Program{Name: "controllerruntime", Module: ".", Package: "./peers/controllerruntime"},
 			measure.Program{Name: "webhookd", Module: "..", Package: "./cmd/webhookd"},
 			measure.Program{Name: "custom", Module: "..", Package: "./examples/custom-server"},
+			measure.Program{Name: "layers", Module: ".", Package: "./peers/layers"},
 		); err != nil {
 			return err
 		}
@@ -68,7 +70,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := os.CopyFS(dir, crontab); err != nil {
 		return err
 	}
-	b := &bench{rig: rig, contenders: contenders(*bin, filepath.Join(dir, "crontab"), *servers), profile: *profile}
+	b := &bench{rig: rig, contenders: contenders(*bin, filepath.Join(dir, "crontab"), *layers, *servers), profile: *profile}
 	for round := range *rounds {
 		for _, w := range workloads() {
 			if *only != "" && !contains(*only, w.name) {
@@ -100,21 +102,27 @@ func contains(list, name string) bool {
 var crontab embed.FS
 
 // contenders are the servers under test. rules is the folder of crontab.
-func contenders(bin, rules, only string) []measure.Server {
+func contenders(bin, rules string, layers bool, only string) []measure.Server {
+	files := []string{"--rules=" + filepath.Join(rules, "rules.yaml"), "--crds=" + filepath.Join(rules, "crd.yaml")}
 	serve := []string{"serve", "--tls-static", "--pprof"}
-	byRules := append(slices.Clone(serve), "--rules="+filepath.Join(rules, "rules.yaml"), "--crds="+filepath.Join(rules, "crd.yaml"))
-	all := []measure.Server{
-		{Name: "echo", Path: filepath.Join(bin, "echo")},
-		{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: byRules, Admin: true},
+	echo := measure.Server{Name: "echo", Path: filepath.Join(bin, "echo")}
+	webhookd := measure.Server{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: slices.Concat(serve, files), Admin: true}
+	if layers {
+		all := []measure.Server{echo}
+		for _, layer := range []string{"review", "rules", "limits"} {
+			all = append(all, measure.Server{
+				Name: layer, Path: filepath.Join(bin, "layers"), Args: append([]string{"--layer=" + layer}, files...),
+			})
+		}
+		return append(all, webhookd)
+	}
+	chosen := []measure.Server{echo}
+	for _, c := range []measure.Server{
+		webhookd,
 		{Name: "webhookd-go", Path: filepath.Join(bin, "custom"), Args: serve, Admin: true},
 		{Name: "controller-runtime", Path: filepath.Join(bin, "controllerruntime")},
-	}
-	if only == "" {
-		return all
-	}
-	chosen := all[:1]
-	for _, c := range all[1:] {
-		if contains(only, c.Name) {
+	} {
+		if only == "" || contains(only, c.Name) {
 			chosen = append(chosen, c)
 		}
 	}
