@@ -67,14 +67,14 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 	flags.DurationVar(&o.policy.RenewBefore, "renew-before", 30*day, "how long before it expires a certificate is renewed")
 	flags.DurationVar(&o.policy.StepDelay, "settle", selfmanaged.DefaultStepDelay, "how long to wait after each step of a CA change, so that servers and the API server load it;\nless than 10m is for tests")
 	flags.BoolVar(&o.rotate, "rotate-ca", false, "start replacing the CA now, unless a replacement is in progress")
-	flags.BoolVar(&o.force, "force", false, "take caBundle from field managers that do not use server-side apply; see what the command says of them first")
+	flags.BoolVar(&o.force, "force", false, "take caBundle from other field managers; run the command without it first, which says when that is safe")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long the command may take")
 	o.cluster.add(flags)
 	return cmd
 }
 
-// maxEnsure is well below a safe step delay, so that a run never acts on what it read long ago. A run
-// also ends after one step delay.
+// maxEnsure is well below a safe step delay, so that a run never acts on what it read long ago. A
+// run also ends after one step delay.
 const maxEnsure = 5 * time.Minute
 
 func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {

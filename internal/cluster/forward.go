@@ -210,7 +210,7 @@ func (f *forwarded) LocalAddr() net.Addr { return forwardedAddr{} }
 // RemoteAddr implements net.Conn.
 func (f *forwarded) RemoteAddr() net.Addr { return forwardedAddr{} }
 
-// SetDeadline implements net.Conn. Whoever waits closes the connection instead.
+// SetDeadline implements net.Conn. Callers close the connection instead.
 func (f *forwarded) SetDeadline(time.Time) error { return nil }
 
 // SetReadDeadline implements net.Conn.

@@ -314,9 +314,9 @@ func SetBundle(ctx context.Context, api *cluster.Client, crd *CRD, bundle Bundle
 	})
 }
 
-// ShareBundle makes ManagerCerts an owner of the caBundle that a CRD has, beside those who own it.
-// Then the field stays when one that uses server-side apply gives it up. It does nothing if the CRD
-// has changed since it was read.
+// ShareBundle makes ManagerCerts one more owner of the present caBundle of a CRD. Then the field
+// stays when an owner that uses server-side apply gives it up. It does nothing if the CRD has
+// changed since it was read.
 func ShareBundle(ctx context.Context, api *cluster.Client, crd *CRD) error {
 	return applyFields(ctx, api, crd, ManagerCerts, false, map[string]any{
 		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": caBundleOf(crd)}}},
@@ -324,7 +324,7 @@ func ShareBundle(ctx context.Context, api *cluster.Client, crd *CRD) error {
 }
 
 // BundleAppliers reports whether all managers of conflicts over caBundle use server-side apply. A
-// client-side apply deletes a field whoever else owns it.
+// client-side apply deletes a field even if others own it.
 func BundleAppliers(crd *CRD, conflicts []metav1.StatusCause) bool {
 	owners := ownersOf(crd, "f:spec", "f:conversion", "f:webhook", "f:clientConfig", "f:caBundle")
 	return !slices.ContainsFunc(conflicts, func(c metav1.StatusCause) bool {
