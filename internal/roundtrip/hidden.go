@@ -92,6 +92,12 @@ func (p nodes) isDefault(v any) bool { return p.n != nil && equal(v, p.n.Structu
 
 func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool { _, ok := v.([]any); return ok }
+func isAny(any) bool    { return true }
+
+func isEmptyMap(v any) bool {
+	m, ok := v.(map[string]any)
+	return ok && len(m) == 0
+}
 
 func hiddenMember(p nodes, s views, path string) gap {
 	now, _ := s.now.(map[string]any)

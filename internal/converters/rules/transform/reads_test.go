@@ -29,8 +29,8 @@ func TestReadsOfTheElement(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, nil)
 	for text, want := range map[string]string{
-		`element.spec.s`:                                                ".spec.s of the element",
-		`has(element.spec.s) ? "a" : "b"`:                               "has(.spec.s) of the element",
+		`element.spec.s`:                  ".spec.s of the element",
+		`has(element.spec.s) ? "a" : "b"`: "has(.spec.s) of the element",
 		`element.spec.lo.filter(e, e.name == "x").size() > 1 ? "a":"b"`: ".spec.lo[].name of the element",
 		`element.spec.s + object.spec.s`:                                ".spec.s, .spec.s of the element",
 		`dyn(element) == dyn(self) ? "a" : "b"`:                         ". of the element",
