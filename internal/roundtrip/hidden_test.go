@@ -57,7 +57,7 @@ func TestHidden(t *testing.T) {
 		"one that was not shown is there":             {was: `{"words":["a","b"]}`, now: `{"words":["b"]}`, shown: `{"words":["k","b"]}`, source: `{"words":["k","a","b"]}`},
 		"a list goes":                                 {was: `{"words":["a"]}`, now: `{}`, shown: `{"words":["a"]}`, source: `{"words":["a"]}`, path: ".words"},
 		"a list is another kind of value":             {was: `{"words":["a"]}`, now: `{"words":"a"}`, shown: `{"words":["a"]}`, path: ".words"},
-		"an edit beside a kept part in a nested list": {was: `{"nested":[{"k":[{},{"a":"0"}]}]}`, now: `{"nested":[{"k":[{"a":"1"},{"a":"0"}]}]}`, shown: `{"nested":[{"k":[{"a":"1"},{"a":"0","b":"kept"}]}]}`, source: `{"nested":[{"k":[{},{"a":"0","b":"kept"}]}]}`},
+		"an edit and a kept part in a nested list": {was: `{"nested":[{"k":[{},{"a":"0"}]}]}`, now: `{"nested":[{"k":[{"a":"1"},{"a":"0"}]}]}`, shown: `{"nested":[{"k":[{"a":"1"},{"a":"0","b":"kept"}]}]}`, source: `{"nested":[{"k":[{},{"a":"0","b":"kept"}]}]}`},
 		"elements with the same keys":                 {was: `{"keyed":[{"name":"n"},{"name":"n"}]}`, now: `{"keyed":[{"name":"n"}]}`, shown: `{"keyed":[{"name":"n"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {

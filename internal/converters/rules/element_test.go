@@ -5,7 +5,7 @@ package rules_test
 func elementCases() []engineCase {
 	return []engineCase{
 		{
-			name: "element: a condition on a field beside", pair: pair{
+			name: "element: a condition on another field", pair: pair{
 				beta: "{l: [{id: string, name: string, u: string}]}", v1: "{l: [{id: string, filter: {name: string, w: integer}}]}",
 				rules: "- {spoke: '.l[].name', hub: '.l[].filter.name', whenToHub: 'element.?id.orValue(\"\") == \"\"'}",
 			},

@@ -47,8 +47,8 @@ func (d *direction) madeDefaults() {
 	}
 }
 
-// objectsOf adds the objects that a rule makes above its places, given the places of the source that
-// its condition implies.
+// objectsOf adds the objects that a rule makes above its places, given the places of the source
+// that its condition implies.
 func (d *direction) objectsOf(all []*made, b *binding.Binding, rule *syntax.Rule, ends [2][]binding.Path, implied [][]syntax.Segment) []*made {
 	for _, to := range ends[d.dst] {
 		at := b.Base[d.dst]
@@ -72,8 +72,8 @@ func (d *direction) objectsOf(all []*made, b *binding.Binding, rule *syntax.Rule
 	return all
 }
 
-// shownFor returns the place of the source that shows a place of the target, or nil if there is none
-// or a rule has a default.
+// shownFor returns the place of the source that shows a place of the target, or nil if there is
+// none or a rule has a default.
 func (d *direction) shownFor(b *binding.Binding, path []syntax.Segment) []syntax.Segment {
 	rules := b.RulesAt(d.dst, path)
 	for _, r := range rules {

@@ -6,8 +6,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 )
 
-// MayBeAbsent returns whether the rules of a kind say that a place of the version to may stay absent
-// in an object that was converted from another version.
+// MayBeAbsent returns whether the rules of a kind say that a place of the version to may stay
+// absent in an object that was converted from another version.
 func MayBeAbsent(k *binding.Kind) func(from, to, path string) bool {
 	return func(from, to, path string) bool {
 		return slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool {

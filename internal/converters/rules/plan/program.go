@@ -40,8 +40,8 @@ type Rule struct {
 	// Undo is the way back, which gives something else only if it does so for the outputs alone.
 	// Nil if nothing has to be undone, or more than the outputs decides.
 	Undo *transform.Way
-	// Element leads from the program's value to what expressions read as element, if Elements of the
-	// program has the rule. ElementAt is its operand.
+	// Element leads from the program's value to what expressions read as element, if Elements of
+	// the program has the rule. ElementAt is its operand.
 	Element   []Step
 	ElementAt int
 	Branch    *Node // what to do with the value if another rule has moved the original
