@@ -100,7 +100,7 @@ func TestAListOfPlacesIsARuleForEach(t *testing.T) {
       toHub: '"x"'
       mayBeAbsent: it is new
 `)
-	var got []string
+	got := make([]string, 0, 5)
 	for _, r := range file.Conversions[0].Version("v1beta1").Rules {
 		got = append(got, fmt.Sprintf("%d:%d %s: %s", r.Pos.Line, r.Pos.Column, r, describe(r)))
 		if r.MayBeAbsent != nil && r.MayBeAbsent.Pos != r.Pos {

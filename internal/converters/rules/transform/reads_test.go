@@ -44,7 +44,7 @@ func TestReadsOfTheElement(t *testing.T) {
 			t.Errorf("%s: %s", text, render(findings))
 			continue
 		}
-		var got []string
+		got := make([]string, 0, len(compiled[0].Reads))
 		for _, r := range compiled[0].Reads {
 			place := transform.Read{Path: r.Path, Presence: r.Presence}.String()
 			if r.Element {
