@@ -37,7 +37,8 @@ func WithKinds(kinds ...conversion.Kind) Option {
 	return func(p *program) { p.kinds = append(p.kinds, kinds...) }
 }
 
-// WithFunctions compiles functions in, which rules call by name: `go: NAME`.
+// WithFunctions compiles functions in, which rules call by name: `go: NAME`. The last function of a
+// name counts.
 func WithFunctions(functions map[string]rules.Function) Option {
 	return func(p *program) { maps.Copy(p.functions, functions) }
 }

@@ -164,7 +164,7 @@ func (t *types) hub(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 	return "", fmt.Errorf("go types of %s implement neither conversion.Convertible nor conversion.Hub: %s", t.kind, strings.Join(others, ", "))
 }
 
-// convert fills dst of src, one of which is of the hub's type.
+// convert fills dst from src, one of which is of the hub's type.
 func (t *types) convert(ctx context.Context, src, dst metav1.Object) error {
 	if t.converter != nil {
 		return t.converter.ConvertObject(ctx, src.(object), dst.(object)) //nolint:forcetypeassert // newObject makes them
