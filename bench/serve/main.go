@@ -38,8 +38,15 @@ func run(ctx context.Context, args []string) (err error) {
 	rounds := flags.Int("rounds", 5, "`number` of rounds; each runs every server once per workload")
 	scale := flags.Float64("scale", 1, "`factor` on the number of requests")
 	only := flags.String("only", "", "comma-separated `names` of workloads to run; all if empty")
-	servers := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
+	chosen := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
 	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
+	var peers []measure.Server
+	flags.Func("peer", "`name=command` of one more server for the same reviews, which takes --listen and --tls-dir; repeatable", func(value string) error {
+		peer, err := parsePeer(value)
+		peers = append(peers, peer)
+		return err
+	})
+	layers := flags.Bool("layers", false, "run the parts of webhookd in place of the other servers")
 	profile := flags.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -57,6 +64,7 @@ func run(ctx context.Context, args []string) (err error) {
 			measure.Program{Name: "controllerruntime", Module: ".", Package: "./peers/controllerruntime"},
 			measure.Program{Name: "webhookd", Module: "..", Package: "./cmd/webhookd"},
 			measure.Program{Name: "custom", Module: "..", Package: "./examples/custom-server"},
+			measure.Program{Name: "layers", Module: ".", Package: "./peers/layers"},
 		); err != nil {
 			return err
 		}
@@ -68,7 +76,8 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := os.CopyFS(dir, crontab); err != nil {
 		return err
 	}
-	b := &bench{rig: rig, contenders: contenders(*bin, filepath.Join(dir, "crontab"), *servers), profile: *profile}
+	servers := append(contenders(*bin, filepath.Join(dir, "crontab"), *layers, *chosen), peers...)
+	b := &bench{rig: rig, contenders: servers, profile: *profile}
 	for round := range *rounds {
 		for _, w := range workloads() {
 			if *only != "" && !contains(*only, w.name) {
@@ -83,6 +92,16 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	b.report(os.Stdout)
 	return nil
+}
+
+// parsePeer reads a name, and a command with its arguments.
+func parsePeer(value string) (measure.Server, error) {
+	name, command, found := strings.Cut(value, "=")
+	words := strings.Fields(command)
+	if !found || len(words) == 0 {
+		return measure.Server{}, errors.New("not of the form name=command")
+	}
+	return measure.Server{Name: name, Path: words[0], Args: words[1:]}, nil
 }
 
 func contains(list, name string) bool {
@@ -100,21 +119,27 @@ func contains(list, name string) bool {
 var crontab embed.FS
 
 // contenders are the servers under test. rules is the folder of crontab.
-func contenders(bin, rules, only string) []measure.Server {
+func contenders(bin, rules string, layers bool, only string) []measure.Server {
+	files := []string{"--rules=" + filepath.Join(rules, "rules.yaml"), "--crds=" + filepath.Join(rules, "crd.yaml")}
 	serve := []string{"serve", "--tls-static", "--pprof"}
-	byRules := append(slices.Clone(serve), "--rules="+filepath.Join(rules, "rules.yaml"), "--crds="+filepath.Join(rules, "crd.yaml"))
-	all := []measure.Server{
-		{Name: "echo", Path: filepath.Join(bin, "echo")},
-		{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: byRules, Admin: true},
+	echo := measure.Server{Name: "echo", Path: filepath.Join(bin, "echo")}
+	webhookd := measure.Server{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: slices.Concat(serve, files), Admin: true}
+	if layers {
+		all := []measure.Server{echo}
+		for _, layer := range []string{"review", "rules", "limits"} {
+			all = append(all, measure.Server{
+				Name: layer, Path: filepath.Join(bin, "layers"), Args: append([]string{"--layer=" + layer}, files...),
+			})
+		}
+		return append(all, webhookd)
+	}
+	chosen := []measure.Server{echo}
+	for _, c := range []measure.Server{
+		webhookd,
 		{Name: "webhookd-go", Path: filepath.Join(bin, "custom"), Args: serve, Admin: true},
 		{Name: "controller-runtime", Path: filepath.Join(bin, "controllerruntime")},
-	}
-	if only == "" {
-		return all
-	}
-	chosen := all[:1]
-	for _, c := range all[1:] {
-		if contains(only, c.Name) {
+	} {
+		if only == "" || contains(only, c.Name) {
 			chosen = append(chosen, c)
 		}
 	}

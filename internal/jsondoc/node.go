@@ -38,6 +38,15 @@ func (n *Node) Str() (string, bool) {
 	return Unquote(n.doc.bytes(n.at)), true
 }
 
+// IsStr reports whether the value is a string that decodes to text, without a copy.
+func (n *Node) IsStr(text string) bool {
+	if n.Kind() != String {
+		return false
+	}
+	literal := n.doc.bytes(n.at)
+	return isText(literal[1:len(literal)-1], text)
+}
+
 // Text returns the JSON with all edits, nil for nil. Callers must not change it or keep it beyond
 // the conversion.
 func (n *Node) Text() []byte {

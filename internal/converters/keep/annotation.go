@@ -70,6 +70,10 @@ func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
 	var kept []*Entry
 	left := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
+		if !IsOwn(name) {
+			left++
+			return true
+		}
 		entries, goes := v.read(string(name), m, r)
 		kept = append(kept, entries...)
 		if !goes {
@@ -85,10 +89,7 @@ func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
 
 // read returns the entries of an annotation, and whether the annotation goes.
 func (v Versions) read(name string, m jsondoc.Member, r *Reader) (entries []*Entry, goes bool) {
-	of, _, own := splitName(name)
-	if !own {
-		return nil, false
-	}
+	of, _, _ := splitName(name)
 	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
 		return nil, false
 	}
@@ -179,7 +180,8 @@ func appendName(dst []byte, label string, path Path) (name []byte, simple bool) 
 	if simple || len(path) == 0 {
 		return name, true
 	}
-	tail := digestMark + digestString(path.hash())
+	var room [len(digestMark) + maxDigest]byte
+	tail := strconv.AppendUint(append(room[:0], digestMark...), path.hash(), digestBase)
 	name = name[:first]
 	for _, s := range path {
 		most := maxName - (len(name) - start) - len(".") - len(tail)

@@ -71,7 +71,10 @@ func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
 
 func digestString(sum uint64) string { return strconv.FormatUint(sum, digestBase) }
 
-const digestBase = 36
+const (
+	digestBase = 36
+	maxDigest  = 13 // digits
+)
 
 // The constants of FNV-1a. Package hash/fnv would allocate for each digest (BenchmarkKinds in
 // converters/rules).

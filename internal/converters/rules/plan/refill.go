@@ -20,7 +20,7 @@ type Refill struct {
 // depend on more than metadata. The field is one of the program's value, so that it comes back
 // wherever the value does.
 func (b *builder) refill(of *binding.Rule, r *Rule) *Refill {
-	if !b.c.local || b.whole || of.How == binding.Drops || of.When != [2]*transform.Guard{} || len(r.In) != 1 || !r.In[0].isField() {
+	if !b.c.local || b.whole || len(r.Out) > 0 || of.How == binding.Drops || of.When != [2]*transform.Guard{} || len(r.In) != 1 || !r.In[0].isField() {
 		return nil
 	}
 	back, fixed := of.Transform[b.dst], of.DefaultOf(b.src, 0)

@@ -56,6 +56,15 @@ func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
 	return m.guesses
 }
 
+// A matcher has the places that lack a counterpart, and the guesses for them.
+type matcher struct {
+	names   [2]string // of the versions
+	places  [2][]place
+	guesses []guess
+	taken   [2]map[string]bool // the paths of the guesses
+	scopes  int
+}
+
 // join makes guesses sure that many sure ones are in company of: fields of the same object that have
 // moved to the same object, all under their names.
 func (m *matcher) join() {
@@ -71,15 +80,6 @@ func (m *matcher) join() {
 			m.guesses[i].sure = true
 		}
 	}
-}
-
-// A matcher has the places that lack a counterpart, and the guesses for them.
-type matcher struct {
-	names   [2]string // of the versions
-	places  [2][]place
-	guesses []guess
-	taken   [2]map[string]bool // the paths of the guesses
-	scopes  int
 }
 
 // accept takes guesses, and compares what is in their places. It reports whether there are any.

@@ -91,7 +91,10 @@ func valueScore(p pair) (guess, bool) {
 		return guess{}, false
 	}
 	g := guess{pair: p, how: h}
-	names := max(nameScore(p), likeness(g.withoutUnits(p[ofVersion].nameWords()), g.withoutUnits(p[ofHub].nameWords())))
+	names := nameScore(p)
+	if !h.plain() {
+		names = max(names, likeness(g.withoutUnits(p[ofVersion].nameWords()), g.withoutUnits(p[ofHub].nameWords())))
+	}
 	if text := textScore(p) * otherText; text > names {
 		names, g.described = text, true
 	}
