@@ -90,6 +90,19 @@ type object interface {
 	metav1.Object
 }
 
+// isResource reports whether a type embeds metav1.ObjectMeta, as [conversion.FromTypes] needs it.
+func isResource(obj runtime.Object) bool {
+	accessor, is := obj.(interface {
+		object
+		metav1.ObjectMetaAccessor
+	})
+	if !is {
+		return false
+	}
+	_, is = accessor.GetObjectMeta().(*metav1.ObjectMeta)
+	return is
+}
+
 // typesOf returns the types of all versions of a CRD.
 func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefinition) (*types, error) {
 	t := &types{
@@ -107,7 +120,7 @@ func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefiniti
 			missing = append(missing, v.Name)
 			continue
 		}
-		if _, is := obj.(object); !is {
+		if !isResource(obj) {
 			other = append(other, fmt.Sprintf("%s (%T)", v.Name, obj))
 			continue
 		}
