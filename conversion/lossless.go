@@ -23,6 +23,9 @@ import (
 // from the same fields, and with no others. Fields that the result's schema does not have are
 // removed, since the API server would prune them.
 //
+// A conversion fails if an object's annotations would have more than 256 KiB with the kept values,
+// which the API server does not store.
+//
 // Converter c needs no knowledge of this. It is called at least twice for each conversion, so it
 // must also meet its obligations for its own results. The hub is that of [WithHub] or [HubSpoke],
 // or else the version that the CRD stores.
