@@ -19,7 +19,6 @@ const (
 	nearlyAll     = 0.75    // most of them
 	overlapAlone  = 0.75    // factor of that part, if the names say nothing
 	farPenalty    = 0.02    // for each step between two places
-	otherPart     = 0.8     // factor if one place is in spec and the other in status
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
 	aroundWeight  = 0.2     // for all of the names around two places in common: less than for a name

@@ -102,11 +102,7 @@ func valueScore(p pair) (guess, bool) {
 	if !p.sameName() {
 		g.score -= far(p) // a similar name says little far away
 	}
-	switch {
-	case p[ofVersion].segments[0].Equal(p[ofHub].segments[0]):
-	case p[ofVersion].inStatus() != p[ofHub].inStatus():
-		g.score *= otherPart
-	default:
+	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
 		g.score *= otherRoot
 	}
 	return g, g.score >= enough
