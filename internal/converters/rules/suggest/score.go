@@ -137,7 +137,7 @@ func sorted(a, b []string) (short, long []string) {
 }
 
 // around says how much the names of the objects around two places of one name have in common:
-// externalMetrics.credentials is rather externalMetricsServer.credentials than endpoint.credentials.
+// metrics.credentials is likely metricsServer.credentials, not endpoint.credentials.
 func around(p pair) float64 {
 	if nameScore(p) < 1 {
 		return 0
