@@ -83,7 +83,7 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 	o.ruled.add(flags)
 	o.webhook.add(flags, "test the webhook at this `URL` instead, such as https://localhost:9443/convert")
 	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that --server leaves out; may be given more than once")
-	addDrops(flags, &o.drops)
+	addDrops(flags, &o.drops, "the webhook of --server loses on purpose")
 	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for; with --server the default is "+
 		fmt.Sprint(serverObjects))
 	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")

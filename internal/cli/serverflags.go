@@ -28,8 +28,8 @@ func (f *serverFlags) endpoint() (*crdwire.Endpoint, error) {
 }
 
 // addDrops adds --drop for a webhook whose losses no rules declare.
-func addDrops(flags *pflag.FlagSet, paths *[]string) {
-	flags.StringArrayVar(paths, "drop", nil, "`path` that the webhook of --server loses on purpose, at any version, such as .spec.ports[].name;\nmay be given more than once")
+func addDrops(flags *pflag.FlagSet, paths *[]string, what string) {
+	flags.StringArrayVar(paths, "drop", nil, "`path` that "+what+", at any version, such as .spec.ports[].name;\nmay be given more than once")
 }
 
 func parseDrops(paths []string) ([]roundtrip.Drop, error) {

@@ -30,8 +30,9 @@ type Client struct {
 	// InCluster says that this process runs in a pod of the cluster.
 	InCluster bool
 
-	rest rest.Interface
-	host string // for messages
+	rest   rest.Interface
+	config *rest.Config
+	host   string // for messages
 }
 
 // New returns a Client. It reads the kubeconfig and connects to nothing yet.
@@ -52,7 +53,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, host: config.Host}, nil
+	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, config: config, host: config.Host}, nil
 }
 
 // Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value

@@ -12,7 +12,9 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/reviewclient"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
 const group = "apiextensions.k8s.io"
@@ -82,6 +84,12 @@ func (a *review) converted() ([]json.RawMessage, error) {
 		return nil, fmt.Errorf("answer has %d objects, not %d", len(a.Response.ConvertedObjects), a.objects)
 	}
 	return a.Response.ConvertedObjects, nil
+}
+
+// Remote converts objects of a group by posting a review for each.
+func Remote(group string, post func(ctx context.Context, review []byte) ([]byte, error)) roundtrip.Remote {
+	r := &run{Suite: Suite{Post: post, CRD: &crdschema.CRD{Group: group}}}
+	return r.convert
 }
 
 // convert is a roundtrip.Remote.

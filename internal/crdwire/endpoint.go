@@ -27,10 +27,15 @@ type Endpoint struct {
 	// Address is HOST:PORT to connect to instead of the target's. The name to verify stays the
 	// same.
 	Address string
+	// Dial, if set, connects instead, such as through the API server.
+	Dial func(ctx context.Context) (net.Conn, error)
 }
 
 // dial connects to Address, or to address without one.
 func (e *Endpoint) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if e.Dial != nil {
+		return e.Dial(ctx)
+	}
 	if e.Address != "" {
 		address = e.Address
 	}

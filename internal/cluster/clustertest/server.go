@@ -54,6 +54,8 @@ type Server struct {
 	Rules []Rule
 	// PageSize is the most objects in a page of a list; 0 means as many as asked for.
 	PageSize int
+	// Listeners are the addresses that port-forwards lead to, by POD:PORT.
+	Listeners map[string]string
 
 	requests []string // VERB PATH
 }
@@ -192,6 +194,9 @@ func (s *Server) store(path string, object *unstructured.Unstructured) {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.forward(w, r) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, err := io.ReadAll(r.Body)
