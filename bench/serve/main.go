@@ -38,8 +38,14 @@ func run(ctx context.Context, args []string) (err error) {
 	rounds := flags.Int("rounds", 5, "`number` of rounds; each runs every server once per workload")
 	scale := flags.Float64("scale", 1, "`factor` on the number of requests")
 	only := flags.String("only", "", "comma-separated `names` of workloads to run; all if empty")
-	servers := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
+	chosen := flags.String("servers", "", "comma-separated `names` of servers to run in addition to echo; all if empty")
 	bin := flags.String("bin", "", "`folder` with the servers' binaries; they are built if it is empty")
+	var peers []measure.Server
+	flags.Func("peer", "`name=command` of one more server for the same reviews, which takes --listen and --tls-dir; repeatable", func(value string) error {
+		peer, err := parsePeer(value)
+		peers = append(peers, peer)
+		return err
+	})
 	layers := flags.Bool("layers", false, "run the parts of webhookd in place of the other servers")
 	profile := flags.String("profile", "", "`file` to write a CPU profile of webhookd to, under the last workload of the last round")
 	if err := flags.Parse(args); err != nil {
@@ -70,7 +76,8 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := os.CopyFS(dir, crontab); err != nil {
 		return err
 	}
-	b := &bench{rig: rig, contenders: contenders(*bin, filepath.Join(dir, "crontab"), *layers, *servers), profile: *profile}
+	servers := append(contenders(*bin, filepath.Join(dir, "crontab"), *layers, *chosen), peers...)
+	b := &bench{rig: rig, contenders: servers, profile: *profile}
 	for round := range *rounds {
 		for _, w := range workloads() {
 			if *only != "" && !contains(*only, w.name) {
@@ -85,6 +92,16 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	b.report(os.Stdout)
 	return nil
+}
+
+// parsePeer reads a name, and a command with its arguments.
+func parsePeer(value string) (measure.Server, error) {
+	name, command, found := strings.Cut(value, "=")
+	words := strings.Fields(command)
+	if !found || len(words) == 0 {
+		return measure.Server{}, errors.New("not of the form name=command")
+	}
+	return measure.Server{Name: name, Path: words[0], Args: words[1:]}, nil
 }
 
 func contains(list, name string) bool {
