@@ -15,7 +15,7 @@ func Describe(name, text string) (version string, lines []string) {
 	if !own {
 		return "", nil
 	}
-	kept, ok := new(Reader).annotation(name, version, jsondoc.AppendString(nil, text))
+	kept, ok := new(Memory).reading().annotation(name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return version, nil
 	}
