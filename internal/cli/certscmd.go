@@ -26,6 +26,7 @@ type ensureOptions struct {
 	names   []string
 	policy  selfmanaged.Policy
 	rotate  bool
+	force   bool
 	timeout time.Duration
 }
 
@@ -64,15 +65,16 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 	flags.DurationVar(&o.policy.CAValidity, "ca-validity", 3650*day, "how long a new CA is valid; it is replaced when a fifth of that is left")
 	flags.DurationVar(&o.policy.LeafValidity, "leaf-validity", 90*day, "how long a new certificate is valid")
 	flags.DurationVar(&o.policy.RenewBefore, "renew-before", 30*day, "how long before it expires a certificate is renewed")
-	flags.DurationVar(&o.policy.StepDelay, "settle", selfmanaged.DefaultStepDelay, "how long to wait after each step of a CA change, so that servers and the API server load it")
+	flags.DurationVar(&o.policy.StepDelay, "settle", selfmanaged.DefaultStepDelay, "how long to wait after each step of a CA change, so that servers and the API server load it;\nless than 10m is for tests")
 	flags.BoolVar(&o.rotate, "rotate-ca", false, "start replacing the CA now, unless a replacement is in progress")
+	flags.BoolVar(&o.force, "force", false, "take caBundle from other field managers; run the command without it first, which says when that is safe")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long the command may take")
 	o.cluster.add(flags)
 	return cmd
 }
 
-// maxEnsure is well below the smallest step delay, so that a run never acts on what it read long
-// ago.
+// maxEnsure is well below a safe step delay, so that a run never acts on what it read long ago. A
+// run also ends after one step delay.
 const maxEnsure = 5 * time.Minute
 
 func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
@@ -99,10 +101,10 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	ctx, cancel := context.WithTimeout(ctx, min(o.timeout, o.policy.StepDelay))
 	defer cancel()
 	return selfmanaged.Ensure(ctx, api, selfmanaged.Options{
 		Namespace: secret.Namespace, Secret: secret.Name, Service: target, CRDs: o.names,
-		Policy: o.policy, Rotate: o.rotate, Now: time.Now, Log: p.note,
+		Policy: o.policy, Rotate: o.rotate, Force: o.force, Now: time.Now, Log: p.note,
 	})
 }

@@ -17,7 +17,7 @@ import (
 func newCheckCommand(p *program) *cobra.Command {
 	o := checkOptions{output: string(finding.Text), failOn: string(finding.Error)}
 	cmd := &cobra.Command{
-		Use:   "check RULES... --crd PATH [--against OLD] [-o FORMAT]",
+		Use:   "check RULES... --crd PATH [--against OLD] [--live] [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
 		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong: what would be lost, what
 the API server would prune or refuse, and what makes no sense. Rules that pass lose only what they drop with a reason.
@@ -31,6 +31,12 @@ annotations: which return to a field that the other version now has, which count
 and which are dropped. These findings are notes. Values that return as before are not mentioned. The CRDs of OLD are those
 of --against-crd, or those in its folder, or else those of the rules.
 
+With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as
+rules and API server would, and adds what it finds: objects that cannot be converted or whose kept values do not fit
+(errors), that come back with another value (errors), that the schema of the other version refuses (warnings), how much is
+kept in annotations, and what rules drop (notes). CRDs that are not given are those of the cluster. It prints the paths, the
+number of objects and the name of one of them; with --show-values, values too. It gets and lists, and never writes.
+
 Findings go to stdout. An error means that values are lost, or that the rules cannot work: serve refuses the kind. A
 warning means that the API server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise. With
 --fail-on, warnings or notes count as well.
@@ -39,13 +45,18 @@ test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
   webhookd check conversions/ -o json
   webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
-  git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -`,
+  git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -
+  webhookd check rules.yaml --live --context production --fail-on warning`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ruled.rules, o.ruled.arguments = append(o.ruled.rules, args...), true
-			if err := o.check(); err != nil {
+			reader, err := p.live(&o.live, &o.ruled)
+			if err == nil {
+				err = o.check()
+			}
+			if err != nil {
 				return err
 			}
-			return p.check(cmd.Context(), &o)
+			return p.check(cmd.Context(), &o, reader)
 		},
 	}
 	flags := cmd.Flags()
@@ -61,12 +72,14 @@ test report.`,
 	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error, warning or note")
 	offer(cmd, "fail-on", severities()...)
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print the units on stderr, as explain does")
+	o.live.add(flags, "also convert all objects of a cluster to every version and back")
 	return cmd
 }
 
 // checkOptions are the flags of check.
 type checkOptions struct {
 	ruled                ruleFlags
+	live                 liveFlags
 	against, againstCRDs []string
 	output, failOn       string
 	verbose              bool
@@ -93,9 +106,10 @@ func (o *checkOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 {
 		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
-	} else if len(o.ruled.crdPaths()) == 0 {
+	} else if len(o.ruled.crdPaths()) == 0 && !o.live.on {
 		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
 	}
+	problems = append(problems, o.live.check())
 	if len(o.againstCRDs) > 0 && len(o.against) == 0 {
 		problems = append(problems, errors.New("CRDs of old rules, and no old rules: give their file or folder with --against"))
 	}
@@ -112,7 +126,7 @@ func (o *checkOptions) check() error {
 	return nil
 }
 
-func (p *program) check(ctx context.Context, o *checkOptions) error {
+func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader) error {
 	f := &o.ruled
 	ruleFiles, crdFiles, err := p.texts(ctx, f)
 	if err != nil {
@@ -127,6 +141,11 @@ func (p *program) check(ctx context.Context, o *checkOptions) error {
 	}
 	if len(o.against) > 0 {
 		if err := p.compare(ctx, o, &set); err != nil {
+			return err
+		}
+	}
+	if reader != nil {
+		if err := p.checkLive(ctx, reader, &set); err != nil {
 			return err
 		}
 	}

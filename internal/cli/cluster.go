@@ -15,9 +15,13 @@ import (
 type clusterFlags struct{ cluster.Options }
 
 func (f *clusterFlags) add(flags *pflag.FlagSet) {
+	f.addConfig(flags)
+	flags.StringVarP(&f.Namespace, "namespace", "n", "", "`namespace` of a Service or Secret given without one (default that of the context)")
+}
+
+func (f *clusterFlags) addConfig(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "`file` that names clusters (default those of KUBECONFIG, or ~/.kube/config;\nin a pod without one, the cluster of the pod)")
 	flags.StringVar(&f.Context, "context", "", "`name` of a context in the kubeconfig (default the current one)")
-	flags.StringVarP(&f.Namespace, "namespace", "n", "", "`namespace` of a Service or Secret given without one (default that of the context)")
 }
 
 // qualified returns NAMESPACE/NAME.

@@ -16,8 +16,8 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
-		Short: "Convert objects in files, offline",
+		Use:   "convert -f FILE|DIR|- | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Short: "Convert objects in files, or those of a cluster",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
 below. An object that is already at the version stays as it is. An object of a kind without a converter is an error.
@@ -30,16 +30,30 @@ With --strip the output lacks the annotations and labels in which webhookd keeps
 Strip objects that you export and apply again: an outdated kept value would change the object. Without --to, --strip
 changes nothing else, and works for objects of any kind.
 
+With --live it converts all objects of the kinds in a cluster instead, as clients would read them at the version, and changes
+nothing there. It prints a line for each object: what would be kept in annotations, by path and size. With --show-values it
+prints the converted objects, or with --diff what changes. They are written page by page; objects that cannot be converted
+are reported on stderr, and make the exit code 1. webhookd check --live sums up all versions and the way back.
+
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
   webhookd convert -f manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
-  kubectl get crontabs -o yaml | webhookd convert -f - --strip > crontabs.yaml`,
+  kubectl get crontabs -o yaml | webhookd convert -f - --strip > crontabs.yaml
+  webhookd convert --live -A --to v1 --rules rules.yaml
+  webhookd convert --live -n shop --to v1 --rules rules.yaml --diff --show-values`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
+			reader, err := p.live(&o.live, &o.ruled)
+			if err == nil {
+				err = o.check()
+			}
+			switch {
+			case err != nil:
 				return err
+			case reader != nil:
+				return p.convertLive(cmd.Context(), &o, reader)
 			}
 			return p.convert(cmd.Context(), &o)
 		},
@@ -54,6 +68,7 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
 	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
+	o.live.add(flags, "convert all objects of a cluster instead of files")
 	return cmd
 }
 
@@ -63,6 +78,7 @@ type convertOptions struct {
 	to      string
 	output  string
 	ruled   ruleFlags
+	live    liveFlags
 	strip   bool
 	diff    bool
 	verbose bool
@@ -71,9 +87,10 @@ type convertOptions struct {
 // check reports everything that is wrong with the flags.
 func (o *convertOptions) check() error {
 	var problems []error
-	if len(o.files) == 0 {
+	if len(o.files) == 0 && !o.live.on {
 		problems = append(problems, errors.New("nothing to convert: give a file, a folder or - with --filename"))
 	}
+	problems = append(problems, o.live.check(), o.checkLive())
 	_, version := o.target()
 	switch {
 	case o.to == "" && o.strip:
@@ -91,10 +108,28 @@ func (o *convertOptions) check() error {
 	if err := o.ruled.check(o.files...); err != nil {
 		problems = append(problems, err)
 	}
-	if len(problems) > 0 {
-		return usage(errors.Join(problems...), "")
+	if err := errors.Join(problems...); err != nil {
+		return usage(err, "")
 	}
 	return nil
+}
+
+// checkLive reports what is wrong with the flags together with --live.
+func (o *convertOptions) checkLive() error {
+	if !o.live.on {
+		return nil
+	}
+	var problems []error
+	if len(o.files) > 0 {
+		problems = append(problems, errors.New("both objects of a cluster and of files: give --live or --filename"))
+	}
+	if o.to == "" {
+		problems = append(problems, errors.New("of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert -f - --strip"))
+	}
+	if !o.live.showValues && (o.diff || o.strip || o.verbose || o.output != "") {
+		problems = append(problems, errors.New("with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose"))
+	}
+	return errors.Join(problems...)
 }
 
 // target splits --to. The group may be empty.

@@ -68,9 +68,9 @@ func keptLines(before, after map[string]string) []string {
 		if was, passed := before[name]; passed && was == text {
 			continue
 		}
-		version, lines := keep.Describe(name, text)
-		for _, line := range lines {
-			all = append(all, "kept from "+version+": "+line)
+		kept := keep.Describe(name, text)
+		for _, value := range kept.Values {
+			all = append(all, "kept from "+kept.Version+": "+value.Line)
 		}
 	}
 	slices.Sort(all)

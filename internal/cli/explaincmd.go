@@ -23,8 +23,8 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json]",
-		Short: "Print what rules do with every field",
+		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json] | explain OBJECT",
+		Short: "Print what rules do with every field, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
 what it contains.
@@ -33,13 +33,22 @@ The units with more than one place follow the tables: which places of both versi
 one place makes the kept values of its whole unit out of date. has(PLACE) means whether the place has a value, whatever
 the value.
 
-Rules need not be complete: a field that no rule covers is unmapped.`,
+Rules need not be complete: a field that no rule covers is unmapped.
+
+With OBJECT it explains the kept values of objects instead: of which version, at which places, how many of the 262144 bytes
+that all annotations of an object may have, and whether clients can still read the version. OBJECT is a file, a folder, -
+for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that do
+not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
 		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
+  kubectl get crontabs -A -o yaml | webhookd explain -
+  webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml
   webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
 				return err
+			}
+			if o.object != "" {
+				return p.explainObjects(cmd.Context(), &o)
 			}
 			return p.explain(cmd.Context(), &o)
 		},
@@ -47,9 +56,12 @@ Rules need not be complete: a field that no rule covers is unmapped.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version` (default all)")
+	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version`, or its kept values (default all)")
 	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
 	offer(cmd, "output", formatTable, manifest.FormatJSON)
+	flags.BoolVar(&o.showValues, "show-values", false, "with OBJECT: print the kept values, and not only their places and sizes")
+	o.cluster.addConfig(flags)
+	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of OBJECT in a cluster (default that of the context)")
 	return cmd
 }
 
@@ -57,14 +69,27 @@ Rules need not be complete: a field that no rule covers is unmapped.`,
 type explainOptions struct {
 	ruled           ruleFlags
 	version, output string
+	object          string
+	showValues      bool
+	cluster         clusterFlags
 }
 
-func (o *explainOptions) check() error {
+func (o *explainOptions) check(args []string) error {
 	var problems []error
-	if len(o.ruled.rules) == 0 {
-		problems = append(problems, errors.New("nothing to explain: give a file or a folder of Conversions with --rules"))
+	switch {
+	case len(args) > 1:
+		problems = append(problems, fmt.Errorf("several objects, give one, or a file or folder with all: %q", args[1]))
+	case len(args) == 1:
+		o.object = args[0]
+		problems = append(problems, o.ruled.checkStdin(o.object))
+	case len(o.ruled.rules) == 0:
+		problems = append(problems, errors.New("nothing to explain: give a file or a folder of Conversions with --rules, or an object"))
+	default:
+		if o.showValues || o.cluster.Kubeconfig != "" || o.cluster.Context != "" || o.cluster.Namespace != "" {
+			problems = append(problems, errors.New("of no use without an object: --show-values, --kubeconfig, --context, --namespace"))
+		}
+		problems = append(problems, o.ruled.check())
 	}
-	problems = append(problems, o.ruled.check())
 	if o.output != formatTable && o.output != manifest.FormatJSON {
 		problems = append(problems, badOutput(o.output, formatTable, manifest.FormatJSON))
 	}

@@ -224,7 +224,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
 		{"crd status -f nowhere", []string{"cannot read CRDs: no such file or directory, give their file or folder with --filename: nowhere"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
-		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 1s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "of a CA change is too short", "--timeout 1h0m0s"}},
+		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "0s between the steps of a CA change", "--timeout 1h0m0s"}},
 		{"review --probe empty", []string{"of no use without a running webhookd, give --server or --service: --probe\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"give --server or --service: --address, --ca-file\n"}},
 		{"review --server https://a --port 1", []string{"of no use with --server, whose URL has it: --port\n"}},

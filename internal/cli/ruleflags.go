@@ -20,7 +20,8 @@ import (
 // ruleFlags name the rules and CRDs that a verb uses in addition to compiled-in kinds.
 type ruleFlags struct {
 	rules, crds []string
-	arguments   bool // rules are arguments, not values of --rules
+	arguments   bool        // rules are arguments, not values of --rules
+	live        *liveReader // or nil
 }
 
 // add adds the flags. They are the same for all offline verbs.
@@ -43,7 +44,7 @@ func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 // check reports what is wrong with the flags; others are the other files that the verb reads.
 func (f *ruleFlags) check(others ...string) error {
 	var problems []error
-	if len(f.rules) > 0 && len(f.crdPaths()) == 0 {
+	if len(f.rules) > 0 && len(f.crdPaths()) == 0 && f.live == nil {
 		problems = append(problems, errors.New("rules need the CRDs that they are about: give their file or folder with --crd"))
 	}
 	return errors.Join(append(problems, f.checkStdin(others...))...)
@@ -75,7 +76,8 @@ func (f *ruleFlags) crdPaths() []string {
 	})
 }
 
-// texts reads the files. A file that cannot be read is a usageError.
+// texts reads the files. A file that cannot be read is a usageError. If no CRDs are named and there
+// is a cluster, they are those of the cluster.
 func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles []ruleset.File, err error) {
 	from := ruleset.Origin{What: "rules", Remedy: "give their file or folder with --rules"}
 	if f.arguments {
@@ -91,7 +93,10 @@ func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles 
 	if err := errors.Join(rulesErr, crdErr); err != nil {
 		return nil, nil, usage(err, "")
 	}
-	return ruleFiles, crdFiles, nil
+	if f.live != nil && len(f.crdPaths()) == 0 {
+		crdFiles, err = f.live.crds(ctx, ruleFiles)
+	}
+	return ruleFiles, crdFiles, err
 }
 
 // read reads files and folders. For - it reads stdin without a limit, since all CRDs of a cluster

@@ -44,7 +44,7 @@ func TestErrorsAreReported(t *testing.T) {
 		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
 		{"argument", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: review takes no arguments, only flags: \"x.json\"\nhint: webhookd review reads stdin\n"}},
-		{"argument that is a file of rules", []string{"explain", "x.yaml"}, nil, "", result{2, "", "webhookd: explain takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
+		{"argument that is a file of rules", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: fuzz takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
 		{"argument that is a file of CRDs", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: suggest takes no arguments, only flags: \"x.yaml\"\nhint: name files with --crd\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
 		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,8 +21,6 @@ const (
 	attempts  = 5
 	firstWait = 200 * time.Millisecond // doubled for each attempt
 	maxWait   = 5 * time.Second
-	pageSize  = "50"
-	lists     = 3 // attempts at one that expires
 
 	tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
 )
@@ -33,8 +30,9 @@ type Client struct {
 	// InCluster says that this process runs in a pod of the cluster.
 	InCluster bool
 
-	rest rest.Interface
-	host string // for messages
+	rest   rest.Interface
+	config *rest.Config
+	host   string // for messages
 }
 
 // New returns a Client. It reads the kubeconfig and connects to nothing yet.
@@ -55,59 +53,13 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, host: config.Host}, nil
+	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, config: config, host: config.Host}, nil
 }
 
 // Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value
 // for encoding/json.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.do(ctx, c.rest.Get(), "get", path, nil, into)
-}
-
-// List calls begin, and then add with each object of a collection. A list that expires before its
-// last page was read starts again with another call of begin, where the caller drops the objects so
-// far: some may be gone. apierrors.IsResourceExpired knows the error of a list that keeps expiring.
-func (c *Client) List(ctx context.Context, path string, begin func(), add func(object json.RawMessage) error) error {
-	for list := 1; ; list++ {
-		begin()
-		expired, err := c.pages(ctx, path, add)
-		switch {
-		case err == nil:
-			return nil
-		case !expired:
-			return err
-		case list == lists:
-			return fmt.Errorf("list expired %d times before it was read to its end: %w", lists, err)
-		}
-	}
-}
-
-// pages reads a list once. The version that the API server lists expires when etcd forgets it,
-// after minutes; an answer 410 to the first page is something else.
-func (c *Client) pages(ctx context.Context, path string, add func(object json.RawMessage) error) (expired bool, err error) {
-	for next := ""; ; {
-		var page struct {
-			Metadata struct {
-				Continue string `json:"continue"`
-			} `json:"metadata"`
-			Items []json.RawMessage `json:"items"`
-		}
-		r := c.rest.Get().Param("limit", pageSize)
-		if next != "" {
-			r.Param("continue", next)
-		}
-		if err := c.do(ctx, r, "list", path, nil, &page); err != nil {
-			return next != "" && apierrors.IsResourceExpired(err), err
-		}
-		for _, item := range page.Items {
-			if err := add(item); err != nil {
-				return false, err
-			}
-		}
-		if next = page.Metadata.Continue; next == "" {
-			return false, nil
-		}
-	}
 }
 
 // Create adds an object to a collection.

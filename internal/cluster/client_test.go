@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -66,7 +65,7 @@ func TestReadAndChange(t *testing.T) {
 		t.Errorf("%v, %v", o, err)
 	}
 	names := 0
-	if err := c.List(t.Context(), collection, func() {}, func(json.RawMessage) error { names++; return nil }); err != nil || names != 1 {
+	if err := c.List(t.Context(), collection, func(p cluster.Page) error { names += len(p.Objects); return nil }); err != nil || names != 1 {
 		t.Errorf("%d, %v", names, err)
 	}
 }
@@ -136,60 +135,6 @@ func TestACutAnswerIsRetried(t *testing.T) {
 	}
 	if got := requests.Load(); got != 3 {
 		t.Errorf("%d requests, want 3", got)
-	}
-}
-
-// A list that expires, since reading it took minutes, is read again from its first page, and not
-// for ever.
-func TestAnExpiredListStartsAgain(t *testing.T) {
-	t.Parallel()
-	expired := apierrors.NewResourceExpired("The provided continue parameter is too old")
-	for name, tt := range map[string]struct {
-		fails    func(request int) bool // counted from 1
-		requests int
-		want     string
-	}{
-		"never":                  {func(int) bool { return false }, 3, ""},
-		"at its second page":     {func(request int) bool { return request == 2 }, 5, ""},
-		"at its last page":       {func(request int) bool { return request == 3 }, 6, ""},
-		"twice":                  {func(request int) bool { return request == 2 || request == 4 }, 7, ""},
-		"again and again":        {func(request int) bool { return request%2 == 0 }, 6, "list expired 3 times before it was read to its end: API server: cannot list: "},
-		"before there is a page": {func(int) bool { return true }, 1, "API server: cannot list: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := clustertest.New(t)
-			s.PageSize = 2
-			for _, name := range []string{"a", "b", "c", "d", "e"} {
-				s.Put(t, collection+"/"+name, "kubectl", strings.Replace(text, `"name":"s"`, `"name":"`+name+`"`, 1))
-			}
-			requests := 0
-			s.Before = func(string, string) *apierrors.StatusError {
-				if requests++; tt.fails(requests) {
-					return expired
-				}
-				return nil
-			}
-			var names []string
-			err := s.Client(t).List(t.Context(), collection, func() { names = nil }, func(text json.RawMessage) error {
-				var o object
-				err := json.Unmarshal(text, &o)
-				names = append(names, o.Metadata.Name)
-				return err
-			})
-			if requests != tt.requests {
-				t.Errorf("%d requests, want %d", requests, tt.requests)
-			}
-			if tt.want != "" {
-				if !apierrors.IsResourceExpired(err) || !strings.HasPrefix(err.Error(), tt.want) {
-					t.Errorf("error %v, want %s", err, tt.want)
-				}
-				return
-			}
-			if want := []string{"a", "b", "c", "d", "e"}; err != nil || !slices.Equal(names, want) {
-				t.Errorf("%q, want %q: %v", names, want, err)
-			}
-		})
 	}
 }
 

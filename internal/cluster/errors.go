@@ -60,6 +60,8 @@ func (c *Client) remedy(verb, path string, err error) string {
 		return allow(verb, path, err)
 	case apierrors.IsUnauthorized(err):
 		return "the API server does not accept these credentials: log in again, or choose others with --context or --kubeconfig"
+	case apierrors.IsResourceExpired(err):
+		return "the API server forgot the list before it was read to its end: try again"
 	case apierrors.IsNotFound(err) && detailsOf(err).Kind == "namespaces":
 		return "create the namespace first, or name another one with -n"
 	case apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err):

@@ -87,7 +87,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			c := clientAt(t, server.URL+"/prefix/")
 			err := map[string]func() error{
 				"get":    func() error { return c.Get(t.Context(), tt.path, &object{}) },
-				"list":   func() error { return c.List(t.Context(), tt.path, func() {}, nil) },
+				"list":   func() error { return c.List(t.Context(), tt.path, nil) },
 				"create": func() error { return c.Create(t.Context(), tt.path, json.RawMessage(text)) },
 			}[tt.verb]()
 			if err == nil {

@@ -306,8 +306,28 @@ func (o *ApplyOptions) verify(ctx context.Context, api *cluster.Client, name str
 }
 
 // SetBundle sets only caBundle of a CRD, if the CRD has not changed since it was read.
+//
+// With force it takes the field from other managers.
 func SetBundle(ctx context.Context, api *cluster.Client, crd *CRD, bundle Bundle, force bool) error {
 	return applyFields(ctx, api, crd, ManagerCerts, force, map[string]any{
 		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": bundle.PEM()}}},
+	})
+}
+
+// ShareBundle makes ManagerCerts one more owner of the present caBundle of a CRD. Then the field
+// stays when an owner that uses server-side apply gives it up. It does nothing if the CRD has
+// changed since it was read.
+func ShareBundle(ctx context.Context, api *cluster.Client, crd *CRD) error {
+	return applyFields(ctx, api, crd, ManagerCerts, false, map[string]any{
+		"conversion": map[string]any{"webhook": map[string]any{"clientConfig": map[string]any{"caBundle": caBundleOf(crd)}}},
+	})
+}
+
+// BundleAppliers reports whether all managers of conflicts over caBundle use server-side apply. A
+// client-side apply deletes a field even if others own it.
+func BundleAppliers(crd *CRD, conflicts []metav1.StatusCause) bool {
+	owners := ownersOf(crd, "f:spec", "f:conversion", "f:webhook", "f:clientConfig", "f:caBundle")
+	return !slices.ContainsFunc(conflicts, func(c metav1.StatusCause) bool {
+		return slices.ContainsFunc(owners, func(o owner) bool { return o.manager == managerOf(c) && !o.applies })
 	})
 }

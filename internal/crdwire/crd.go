@@ -60,16 +60,19 @@ func ReadAllWith(
 	if len(names) > 0 {
 		return crds, missing, nil
 	}
-	err = api.List(ctx, crdsAPI, func() { crds = nil }, func(text json.RawMessage) error {
-		crd, err := parseNeeded(text, schemas)
-		crds = append(crds, crd)
-		return err
+	err = api.List(ctx, crdsAPI, func(page cluster.Page) error {
+		for _, text := range page.Objects {
+			crd, err := parseNeeded(text, schemas)
+			if err != nil {
+				return err
+			}
+			crds = append(crds, crd)
+		}
+		return nil
 	})
 	switch {
 	case err == nil:
 		return crds, nil, nil
-	case apierrors.IsResourceExpired(err):
-		err = fmt.Errorf("%w\nthe API server answers too slowly: try again later, or name the CRDs", err)
 	case apierrors.IsForbidden(err):
 		err = fmt.Errorf("%w, or name the CRDs", err)
 	}

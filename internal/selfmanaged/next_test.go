@@ -108,7 +108,7 @@ func TestInvalidPolicies(t *testing.T) {
 		"renewed after its end":  func(p *Policy) { p.RenewBefore = p.LeafValidity },
 		"never renewed":          func(p *Policy) { p.RenewBefore = 0 },
 		"a short CA":             func(p *Policy) { p.CAValidity = 3 * p.LeafValidity },
-		"no time to notice":      func(p *Policy) { p.StepDelay = time.Minute },
+		"no time to notice":      func(p *Policy) { p.StepDelay = 0 },
 		"no time left to rotate": func(p *Policy) { p.RenewBefore = p.StepDelay },
 	} {
 		p := policy()

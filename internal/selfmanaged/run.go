@@ -29,6 +29,7 @@ type Options struct {
 	CRDs              []string
 	Policy            Policy // whose Name and AutoRotate Ensure sets
 	Rotate            bool   // begin to replace the CA, unless that has begun
+	Force             bool   // take caBundle from other field managers
 	Now               func() time.Time
 	Log               func(format string, args ...any)
 }
@@ -38,6 +39,10 @@ type Options struct {
 func Ensure(ctx context.Context, api *cluster.Client, o Options) error {
 	o.Policy.Name = o.Service.ServerName()
 	o.Policy.AutoRotate = len(o.CRDs) > 0
+	if o.Policy.StepDelay < safeStepDelay {
+		o.Log("%s between the steps of a CA change is less than %s: API servers and replicas may not have loaded a change when the next step comes, so use it for tests only",
+			o.Policy.StepDelay, safeStepDelay)
+	}
 	r := &run{Options: o, api: api, stuck: map[string]bool{}, unread: map[string]bool{}, sets: map[string]int{}, noted: map[string]bool{}}
 	limit := maxSteps + maxSets*len(o.CRDs)
 	for range limit {
@@ -172,7 +177,7 @@ func (r *run) do(ctx context.Context, state *State, step Step) error {
 			certKey: r.ca.Data[nextCertKey], keyKey: r.ca.Data[nextKeyKey], nextCertKey: nil, nextKeyKey: nil,
 		})
 	case TrustInCRD:
-		err = r.explain(crdwire.SetBundle(ctx, r.api, r.crds[step.CRD], step.Bundle, false))
+		err = r.explain(ctx, r.crds[step.CRD], crdwire.SetBundle(ctx, r.api, r.crds[step.CRD], step.Bundle, r.Force))
 	case Publish:
 		err = r.leaf.write(ctx, r.api, typeTLS, map[string][]byte{bundleKey: step.Bundle.PEM()})
 	case Issue:
@@ -214,12 +219,28 @@ func (r *run) issue(ctx context.Context, ca *Pair, bundle crdwire.Bundle) error 
 	return r.leaf.write(ctx, r.api, typeTLS, map[string][]byte{certKey: leaf.certPEM(), keyKey: key, bundleKey: bundle.PEM()})
 }
 
-// explain adds the remedy if another manager owns a caBundle.
-func (r *run) explain(err error) error {
-	if conflict, ok := errors.AsType[*crdwire.ConflictError](err); ok {
-		conflict.Remedy = "take caBundle out of what that manager applies; until then the CA is not replaced"
+// explain adds the remedy if another manager owns a caBundle. That manager may give it up only once
+// someone else owns it as well: a field without an owner is deleted, and then no object can be
+// converted.
+func (r *run) explain(ctx context.Context, crd *crdwire.CRD, err error) error {
+	conflict, ok := errors.AsType[*crdwire.ConflictError](err)
+	if !ok {
+		return err
 	}
-	return err
+	shareErr := crdwire.ShareBundle(ctx, r.api, crd)
+	switch {
+	case shareErr != nil:
+		conflict.Remedy = "leave caBundle where it is, and run this again before anything else; until then the CA is not replaced"
+		return errors.Join(conflict, fmt.Errorf("the present caBundle cannot be owned as well: %w", shareErr))
+	case crdwire.BundleAppliers(crd, conflict.Conflicts):
+		conflict.Remedy = crdwire.ManagerCerts + " owns the present caBundle as well now, so it stays if that manager gives it up:\n" +
+			"take caBundle out of what that manager applies, and run this again; until then the CA is not replaced"
+	default:
+		conflict.Remedy = "that manager does not use server-side apply, and a client-side apply deletes what leaves its file:\n" +
+			"first take caBundle out of the file, and run kubectl apply set-last-applied -f FILE before anything applies it,\n" +
+			"then run this with --force, which takes the field; until then the CA is not replaced"
+	}
+	return conflict
 }
 
 func (r *run) describe(step Step) string {

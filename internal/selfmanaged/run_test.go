@@ -191,7 +191,7 @@ func TestACABundleOfAnotherManagerIsReported(t *testing.T) {
 	c, l := &clock{now: time.Now()}, &logged{}
 	err := Ensure(t.Context(), s.Client(t), options(c, l))
 	want := crdName + `: field manager "argocd" owns spec.conversion.webhook.clientConfig.caBundle, with another value`
-	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "take caBundle out") {
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\ntake caBundle out of what that manager applies") {
 		t.Errorf("%v", err)
 	}
 	var leaf secret

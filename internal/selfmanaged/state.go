@@ -62,8 +62,8 @@ func (p *Policy) Check() error {
 	if p.CAValidity < 4*p.LeafValidity {
 		problems = append(problems, fmt.Errorf("a CA of %s is too short for leaves of %s: write at least four times as much", p.CAValidity, p.LeafValidity))
 	}
-	if p.StepDelay < minStepDelay {
-		problems = append(problems, fmt.Errorf("%s between the steps of a CA change is too short: write at least %s", p.StepDelay, minStepDelay))
+	if p.StepDelay <= 0 {
+		problems = append(problems, fmt.Errorf("%s between the steps of a CA change: write more than 0s", p.StepDelay))
 	}
 	if p.RenewBefore < 2*p.StepDelay && len(problems) == 0 {
 		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the delay between the steps of a CA change"))
@@ -71,8 +71,8 @@ func (p *Policy) Check() error {
 	return errors.Join(problems...)
 }
 
-// minStepDelay is several times what a run or a kubelet takes.
-const minStepDelay = 10 * time.Minute
+// safeStepDelay is several times what a run or a kubelet takes. Ensure warns of less.
+const safeStepDelay = 10 * time.Minute
 
 // RotateBefore is the time before its end when a CA is replaced, so early that it never shortens a
 // leaf.

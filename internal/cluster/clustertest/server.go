@@ -13,6 +13,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +52,10 @@ type Server struct {
 	Before func(verb, path string) *apierrors.StatusError
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
-	// PageSize is the number of objects in a page of a list; 0 means all.
+	// PageSize is the most objects in a page of a list; 0 means as many as asked for.
 	PageSize int
+	// Listeners are the addresses that port-forwards lead to, by POD:PORT.
+	Listeners map[string]string
 
 	requests []string // VERB PATH
 }
@@ -191,6 +194,9 @@ func (s *Server) store(path string, object *unstructured.Unstructured) {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.forward(w, r) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, err := io.ReadAll(r.Body)
@@ -209,7 +215,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case "get":
 			answer, failure = s.get(path)
 		case "list":
-			answer, failure = s.list(path, r.URL.Query().Get("continue"))
+			answer, failure = s.list(path, r.URL.Query())
 		case "create":
 			code = http.StatusCreated
 			answer, failure = s.create(path, text)
@@ -226,24 +232,40 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// isCollection reports whether a path is .../RESOURCE and not .../RESOURCE/NAME.
-func isCollection(path string) bool {
-	return strings.HasSuffix(path, "/secrets") || strings.HasSuffix(path, "/customresourcedefinitions")
+// An address is what a path names. A collection has no name.
+type address struct {
+	resource        schema.GroupVersionResource
+	namespace, name string
 }
 
-func resource(path string) schema.GroupResource {
-	if strings.Contains(path, "customresourcedefinitions") {
-		return schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+// parse reads /api/VERSION or /apis/GROUP/VERSION, then perhaps /namespaces/NAMESPACE, then
+// /RESOURCE or /RESOURCE/NAME.
+func parse(path string) address {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if parts[0] == "api" {
+		parts[0] = ""
+	} else {
+		parts = parts[1:]
 	}
-	return schema.GroupResource{Resource: "secrets"}
+	parts = append(parts, "", "", "", "", "")
+	a := address{resource: schema.GroupVersionResource{Group: parts[0], Version: parts[1]}}
+	if parts = parts[2:]; parts[0] == "namespaces" && parts[2] != "" {
+		a.namespace, parts = parts[1], parts[2:]
+	}
+	a.resource.Resource, a.name = parts[0], parts[1]
+	return a
 }
+
+func isCollection(path string) bool { return parse(path).name == "" }
+
+func resource(path string) schema.GroupResource { return parse(path).resource.GroupResource() }
 
 // nameOf returns the name of the object at a path; "" for a collection.
-func nameOf(path string) string {
-	if isCollection(path) {
-		return ""
-	}
-	return path[strings.LastIndexByte(path, '/')+1:]
+func nameOf(path string) string { return parse(path).name }
+
+// has reports whether a collection has an object.
+func (a address) has(object address) bool {
+	return a.resource == object.resource && (a.namespace == "" || a.namespace == object.namespace)
 }
 
 func (s *Server) refuse(verb, path string, r *http.Request) *apierrors.StatusError {
@@ -271,21 +293,28 @@ func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.Status
 }
 
 // list returns a page; the continue token is the number of objects before it.
-func (s *Server) list(path, token string) (any, *apierrors.StatusError) {
-	items := []any{}
+func (s *Server) list(path string, query url.Values) (any, *apierrors.StatusError) {
+	items, collection := []any{}, parse(path)
 	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
-		if strings.HasPrefix(name, path+"/") {
+		if collection.has(parse(name)) {
 			items = append(items, s.objects[name].Object)
 		}
 	}
-	begin, err := strconv.Atoi(cmp.Or(token, "0"))
+	begin, err := strconv.Atoi(cmp.Or(query.Get("continue"), "0"))
 	if err != nil || begin > len(items) {
 		return nil, apierrors.NewBadRequest("continue key is not valid")
 	}
+	size, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(len(items))))
+	if err != nil {
+		return nil, apierrors.NewBadRequest("limit is not a number")
+	}
+	if s.PageSize > 0 {
+		size = min(size, s.PageSize)
+	}
 	meta := map[string]any{}
-	if items = items[begin:]; s.PageSize > 0 && len(items) > s.PageSize {
-		items = items[:s.PageSize]
-		meta["continue"] = strconv.Itoa(begin + s.PageSize)
+	if items = items[begin:]; len(items) > size {
+		meta["continue"], meta["remainingItemCount"] = strconv.Itoa(begin+size), len(items)-size
+		items = items[:size]
 	}
 	return map[string]any{"kind": "List", "apiVersion": "v1", "metadata": meta, "items": items}, nil
 }

@@ -8,47 +8,66 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Describe returns the version of an annotation, and a line for each of its kept values, if it has
-// any. The lines quote values and keys, so they are only for the owner of the object.
-func Describe(name, text string) (version string, lines []string) {
+// A Description says what an annotation keeps.
+type Description struct {
+	// Version is the one whose values it keeps; empty if the annotation is not webhookd's own.
+	Version string
+	// Values are the kept values; none if this build does not know the format.
+	Values []Described
+}
+
+// A Described is one kept value.
+type Described struct {
+	// Path is the place in the version, without the keys of lists. Keys of maps are in it.
+	Path string
+	// Line says all, such as .spec.owner = "a". It quotes values and keys, so it is only for the
+	// owner of the object.
+	Line string
+}
+
+// Describe says what an annotation keeps.
+func Describe(name, text string) Description {
 	version, own := VersionOf(name)
 	if !own {
-		return "", nil
+		return Description{}
 	}
 	kept, ok := new(Memory).reading().annotation(name, version, jsondoc.AppendString(nil, text))
 	if !ok {
-		return version, nil
+		return Description{Version: version}
 	}
-	return version, describe("", kept)
+	return Description{version, describe("", "", kept)}
 }
 
-// describe returns the lines of entries whose paths start at another path.
-func describe(at string, kept []*Entry) []string {
-	var lines []string
+// describe describes entries whose paths start at another path, without and with keys.
+func describe(at, full string, kept []*Entry) []Described {
+	var all []Described
 	for _, e := range kept {
-		path := at + e.path.full()
+		path, full := at, full+e.path.full()
+		if len(e.path) > 0 {
+			path += e.path.String()
+		}
 		switch e.kind {
 		case isValue:
-			lines = append(lines, fmt.Sprintf("%s = %s", path, e.value))
+			all = append(all, Described{path, fmt.Sprintf("%s = %s", full, e.value)})
 		case isAbsent:
-			lines = append(lines, path+" was absent")
+			all = append(all, Described{path, full + " was absent"})
 		case isOrder:
-			lines = describeExtra(append(lines, path+": the order of its elements"), path, e.extra)
+			all = describeExtra(append(all, Described{path, full + ": the order of its elements"}), path, full, e.extra)
 		case isList:
 			for _, p := range e.list.parts {
-				lines = append(lines, describe(fmt.Sprintf("%s[%d]", path, p.at), p.kept)...)
+				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.at), p.kept)...)
 			}
-			lines = describeExtra(lines, path, e.list.extra)
+			all = describeExtra(all, path, full, e.list.extra)
 		}
 	}
-	return lines
+	return all
 }
 
-func describeExtra(lines []string, path string, all []extra) []string {
-	for _, x := range all {
-		lines = append(lines, fmt.Sprintf("%s[] = %s", path, x.value))
+func describeExtra(all []Described, path, full string, extras []extra) []Described {
+	for _, x := range extras {
+		all = append(all, Described{path + "[]", fmt.Sprintf("%s[] = %s", full, x.value)})
 	}
-	return lines
+	return all
 }
 
 // full writes the path as rules do, with the keys of lists and maps.

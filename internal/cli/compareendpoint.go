@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/crdconvert/webhookd/internal/conformance"
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/reviewclient"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// A serverEndpoint is a webhook and the connections to it.
+type serverEndpoint struct {
+	*crdwire.Endpoint
+
+	client *http.Client
+}
+
+func newEndpoint(flag, url, caFile string) (*serverEndpoint, error) {
+	bundle, bundleErr := readBundle(flag+"-ca-file", caFile)
+	if flag == "server" {
+		bundle, bundleErr = readBundle("ca-file", caFile)
+	}
+	e := &crdwire.Endpoint{Target: crdwire.Target{URL: url}, Bundle: bundle}
+	return &serverEndpoint{e, e.Client(true)}, errors.Join(checkServerURL(flag, url), bundleErr)
+}
+
+func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {
+	return e.PostBy(ctx, e.client, review)
+}
+
+func (e *serverEndpoint) remote(group string) roundtrip.Remote {
+	return conformance.Remote(group, e.post)
+}
+
+// try posts a review without objects, so that a webhook that cannot be called is one error and not
+// one for each object. Any answer will do.
+func (e *serverEndpoint) try(ctx context.Context, kind *converters.Kind) error {
+	review, err := json.Marshal(map[string]any{
+		"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
+		"request": map[string]any{"uid": "webhookd-compare", "desiredAPIVersion": kind.Group + "/" + kind.Versions[0], "objects": []any{}},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = e.post(ctx, review)
+	if _, answered := errors.AsType[*reviewclient.StatusError](err); answered {
+		return nil
+	}
+	return err
+}
+
+// webhookInPlace returns the webhook that converts a CRD now, and its name for a person.
+func (p *program) webhookInPlace(ctx context.Context, o *compareOptions, reader *liveReader, crd string) (*serverEndpoint, string, error) {
+	if o.theirs.server != "" {
+		e, err := newEndpoint("server", o.theirs.server, o.theirs.caFile)
+		return e, o.theirs.server, err
+	}
+	live, err := crdwire.Read(ctx, reader.api, crd)
+	if err != nil {
+		return nil, "", err
+	}
+	target, is := crdwire.TargetOf(live)
+	if !is {
+		return nil, "", hintError{fmt.Errorf("no webhook in place, spec.conversion of the CRD names none: %s", crd), "name one with --server"}
+	}
+	e := &crdwire.Endpoint{Target: target, Bundle: crdwire.BundleOf(live)}
+	if target.IsService() && !reader.api.InCluster {
+		if e.Dial, err = reader.api.Forward(ctx, target.Namespace, target.Name, target.Port); err != nil {
+			return nil, "", err
+		}
+	}
+	return &serverEndpoint{e, e.Client(true)}, target.String(), nil
+}

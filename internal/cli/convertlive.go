@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/manifest"
+)
+
+// convertLive converts the objects of a cluster to a version.
+func (p *program) convertLive(ctx context.Context, o *convertOptions, reader *liveReader) error {
+	set, err := p.ruleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	registry, err := set.Registry()
+	if err != nil {
+		return err
+	}
+	group, version := o.target()
+	kinds := slices.DeleteFunc(registry.Kinds(), func(kind *converters.Kind) bool {
+		return set.CRD(kind.GroupKind) == nil || group != "" && kind.Group != group || !kind.Has(version)
+	})
+	if len(kinds) == 0 {
+		return usage(fmt.Errorf("no kind with a CRD and rules has this version: --to %s", o.to), "give rules with --rules")
+	}
+	live, err := reader.kinds(ctx, set, kinds)
+	if err != nil {
+		return err
+	}
+	c := &liveConversion{p: p, o: o, offline: newOffline(p, registry)}
+	c.drops = &dropReporter{set: set, converter: c.offline}
+	c.group, c.version = group, version
+	for i := range live {
+		if live[i].version == version {
+			p.note("%s is read at %s already, skipped: choose another version with --to", live[i].Name(), version)
+			continue
+		}
+		before := c.failed
+		n, err := reader.each(ctx, &live[i], func(page []liveObject) error { return c.page(ctx, &live[i], page) })
+		if err != nil {
+			return err
+		}
+		p.note("%s: %s of %s converted to %s, %d failed", live[i].Name(), count(n, "live object"), live[i].version, version, c.failed-before)
+	}
+	if c.failed > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// A liveConversion writes the objects of a cluster at another version.
+type liveConversion struct {
+	*offline
+
+	p       *program
+	o       *convertOptions
+	drops   *dropReporter
+	written bool
+	failed  int
+}
+
+// page converts and writes the objects of a page.
+func (c *liveConversion) page(ctx context.Context, kind *liveKind, page []liveObject) error {
+	for _, object := range page {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		was := manifest.File{
+			Name: kind.GroupKind.Kind + " " + object.name, Format: cmp.Or(c.o.output, manifest.FormatYAML), Documents: [][]byte{object.text},
+		}
+		text, err := c.document(ctx, object.text)
+		if err != nil { // which names the object
+			c.failed++
+			c.p.note("%v", err)
+			continue
+		}
+		is := manifest.File{Name: was.Name, Format: was.Format, Documents: [][]byte{text}}
+		if err := c.write(ctx, was, is); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *liveConversion) write(ctx context.Context, was, is manifest.File) error {
+	if !c.o.live.showValues {
+		_, err := fmt.Fprintf(c.p.stdout, "%s: %s\n", was.Name, keptIn(is.Documents[0]))
+		return err
+	}
+	before, after := []manifest.File{was}, []manifest.File{is}
+	if c.o.verbose {
+		if err := c.p.noteKept(ctx, before, after, c.drops); err != nil {
+			return err
+		}
+	}
+	if c.o.strip {
+		var err error
+		if after, err = c.p.strip(after, c.o.verbose); err != nil {
+			return err
+		}
+	}
+	var text []byte
+	var err error
+	if c.o.diff {
+		text, err = diffs(before, after, c.o)
+	} else {
+		text, err = render(after, was.Format)
+		if c.written && was.Format == manifest.FormatYAML {
+			text = slices.Concat([]byte("---\n"), text)
+		}
+	}
+	c.written = true
+	_, writeErr := c.p.stdout.Write(text)
+	return errors.Join(err, writeErr)
+}
+
+// keptIn says what an object keeps in annotations, without values.
+func keptIn(object []byte) string {
+	var of struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(object, &of); err != nil {
+		return "not an object with annotations"
+	}
+	const most = 8
+	size := 0
+	var paths []string
+	for name, text := range of.Metadata.Annotations {
+		if !keep.IsOwn(name) {
+			continue
+		}
+		size += len(name) + len(text)
+		kept := keep.Describe(name, text)
+		for _, value := range kept.Values {
+			paths = append(paths, kept.Version+" "+value.Path)
+		}
+	}
+	if size == 0 {
+		return "nothing has to be kept"
+	}
+	slices.Sort(paths)
+	return fmt.Sprintf("%s of annotations keep %s", count(size, "byte"), strings.TrimSpace(finding.Few(slices.Compact(paths), most)))
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/manifest"
+)
+
+// An explainedObject is what an object keeps for versions other than its own.
+type explainedObject struct {
+	Object  string `json:"object"`
+	Version string `json:"version"`
+	// KeptBytes and AnnotationBytes count against Limit.
+	KeptBytes       int                `json:"keptBytes"`
+	AnnotationBytes int                `json:"annotationBytes"`
+	Limit           int                `json:"limit"`
+	Kept            []explainedKept    `json:"kept"`
+	Versions        []explainedVersion `json:"versions"`
+
+	others int // annotations with webhookd's prefix that this build cannot read
+}
+
+// An explainedKept is an annotation with kept values.
+type explainedKept struct {
+	Version    string   `json:"version"`
+	Places     []string `json:"places"`
+	Annotation string   `json:"annotation"`
+	Bytes      int      `json:"bytes"`
+	// Outdated says that it does not return: an edit at another version replaced it, or the schema
+	// lacks the place. It is nil without rules.
+	Outdated *bool    `json:"outdated,omitempty"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// An explainedVersion says how long values of a version have to be kept.
+type explainedVersion struct {
+	Version string `json:"version"`
+	// Droppable says that no client can read the version. It is nil if the CRD is not known.
+	Droppable *bool `json:"droppable,omitempty"`
+	// LastWrite is the last write at the version that managedFields has, and Manager whose it was.
+	LastWrite *metav1.Time `json:"lastWrite,omitempty"`
+	Manager   string       `json:"manager,omitempty"`
+	Says      string       `json:"says"`
+}
+
+// annotated is what is read of an object.
+type annotated struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
+	Items      []json.RawMessage `json:"items"`
+}
+
+// explainObjects says what the objects of a file, of stdin or of a cluster keep.
+func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
+	e := &objectExplainer{o: o}
+	texts, err := e.read(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := e.load(ctx, p); err != nil {
+		return err
+	}
+	all := []*explainedObject{}
+	for _, text := range texts {
+		explained, err := e.explain(ctx, text)
+		if err != nil {
+			return err
+		}
+		all = append(all, explained...)
+	}
+	if o.output == manifest.FormatJSON {
+		encoder := json.NewEncoder(p.stdout)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{"objects": all})
+	}
+	var out bytes.Buffer
+	for i, object := range all {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if err := object.write(&out); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("no objects to explain: %s", namesOf([]string{o.object}))
+	}
+	_, err = p.stdout.Write(out.Bytes())
+	return err
+}
+
+// write writes the explanation for a person.
+func (x *explainedObject) write(out io.Writer) error {
+	fmt.Fprintf(out, "%s at %s: ", x.Object, x.Version)
+	if x.KeptBytes == 0 {
+		fmt.Fprintf(out, "nothing is kept; %d of %d bytes of annotations are used\n", x.AnnotationBytes, x.Limit)
+		return nil
+	}
+	fmt.Fprintf(out, "kept values have %d bytes; %d of %d bytes of annotations are used (%.1f %%)\n", x.KeptBytes,
+		x.AnnotationBytes, x.Limit, 100*float64(x.AnnotationBytes)/float64(x.Limit))
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, k := range x.Kept {
+		if i == 0 {
+			fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
+		}
+		const most = 3
+		text := finding.Few(k.Places, most)
+		if k.Outdated != nil && *k.Outdated {
+			text += " (does not return: edited at another version since, or not in the schema)"
+		}
+		fmt.Fprintf(table, "  %s\t%d\t%s\n", k.Version, k.Bytes, text)
+		for _, value := range k.Values {
+			fmt.Fprintf(table, "  \t\t  %s\n", value)
+		}
+	}
+	err := table.Flush()
+	for _, v := range x.Versions {
+		fmt.Fprintf(out, "  %s\n", v.Says)
+	}
+	if x.others > 0 {
+		fmt.Fprintf(out, "  %s in a format that this build does not know, which conversions pass on\n", count(x.others, "annotation"))
+	}
+	return err
+}

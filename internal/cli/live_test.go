@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+)
+
+const (
+	enginesCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"engines.example.com"},
+"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"engines","singular":"engine","kind":"Engine","listKind":"EngineList"},
+"versions":[
+{"name":"v1beta1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+	"power":{"type":"integer","maximum":100},"color":{"type":"string","default":"red"}}}}}}},
+{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+	"watts":{"type":"integer"},"color":{"type":"string"},"owner":{"type":"string"},"note":{"type":"string"}}}}}}}]}}`
+	enginesPath  = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/engines.example.com"
+	enginesRules = `apiVersion: conversion.webhookd.io/v1beta1
+kind: Conversion
+metadata:
+  name: engines.example.com
+spec:
+  hub: v1
+  versions:
+  - name: v1beta1
+    unmapped: Preserve
+    rules:
+    - {spoke: .spec.power, hub: .spec.watts}
+    - {hub: .spec.note, drop: a note of v1 means nothing in v1beta1}
+`
+)
+
+// engine stores an Engine of v1.
+func (c *testCluster) engine(t *testing.T, name, spec string) {
+	t.Helper()
+	namespace, short, _ := strings.Cut(name, "/")
+	c.Put(t, "/apis/example.com/v1/namespaces/"+namespace+"/engines/"+short, "kubectl", fmt.Sprintf(
+		`{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":%q,"name":%q},"spec":%s}`, namespace, short, spec))
+}
+
+// engines returns a cluster with Engines, some of which the rules do not convert well, and the file
+// of the rules.
+func engines(t *testing.T) (c *testCluster, rules string) {
+	t.Helper()
+	c = newCluster(t)
+	c.PageSize = 3
+	c.Put(t, enginesPath, "kubectl", enginesCRD)
+	c.engine(t, "a/plain", `{"watts":1,"color":"blue"}`)
+	c.engine(t, "a/kept", `{"watts":2,"color":"blue","owner":"the-secret-owner"}`)
+	c.engine(t, "a/refused", `{"watts":1234,"color":"blue"}`)
+	c.engine(t, "b/default", `{"watts":3}`)
+	c.engine(t, "b/dropped", `{"watts":4,"color":"blue","note":"the-secret-note"}`)
+	c.engine(t, "b/invalid", `{"watts":"the-secret-watts","color":"blue"}`)
+	c.engine(t, "b/too-large", `{"watts":5,"color":"blue","owner":"`+strings.Repeat("x", 300<<10)+`"}`)
+	rules = filepath.Join(t.TempDir(), "rules.yaml")
+	writeFile(t, rules, enginesRules)
+	return c, rules
+}
+
+// told returns what a run printed, without the folder of the rules.
+func told(r result, rules string) string {
+	return strings.ReplaceAll(r.Stdout+r.Stderr, filepath.Dir(rules)+"/", "")
+}
+
+// The how-to shows what the commands print about these Engines. With -update it is rewritten.
+//
+//nolint:paralleltest // it works in a folder of its own, with KUBECONFIG
+func TestTheHowToOfLiveObjectsIsTrue(t *testing.T) {
+	file, err := filepath.Abs("../../docs/how-to/check-live-objects.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, rules := engines(t)
+	c.Put(t, "/apis/example.com/v1/namespaces/a/engines/tuned", "kubectl", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":"a","name":"tuned",
+		"annotations":{"conversion.webhookd.io/v1beta1.spec.gauge":"{\"value\":\"analog\"}","team":"b"}},"spec":{"watts":1,"color":"blue"}}`)
+	t.Setenv("KUBECONFIG", c.flags[1])
+	t.Chdir(filepath.Dir(rules))
+	if commands := followFile(t, file, "webhookd"); commands < 4 {
+		t.Errorf("%d commands, the page is not read as it is written", commands)
+	}
+}
+
+func TestCheckLive(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	got := c.run(t, "check", rules, "--live")
+	const want = `rules.yaml:4:9: v1 -> v1beta1 -> v1: .spec.color: another value comes back (1 of 7 live objects, such as b/default)
+  4 |   name: engines.example.com
+    |         ^
+  hint: --show-values prints what it was and is
+rules.yaml:4:9: note: v1: .spec.watts: the object's own schema refuses the value, must be of type integer (1 of 7 live objects, such as b/invalid)
+  4 |   name: engines.example.com
+    |         ^
+rules.yaml:4:9: note: v1 -> v1beta1: values are kept, at most 64 bytes an object (1 of 7 live objects, such as a/kept with 64 of 262144 bytes of annotations): .spec.owner (1 object)
+  4 |   name: engines.example.com
+    |         ^
+rules.yaml:4:9: v1 -> v1beta1: more has to be kept than fits into annotations, so every list at the other version fails (1 of 7 live objects, such as b/too-large)
+  4 |   name: engines.example.com
+    |         ^
+  hint: make them smaller, or give both versions the fields; webhookd convert --live --to v1beta1 names all of them
+rules.yaml:8:11: warning: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an object without it shows it at v1, too, once it was stored as v1beta1: add a rule with ` + "`defaultFrom: schema`" + `
+  8 |   - name: v1beta1
+    |           ^
+  hint: such as {spoke: .spec.color, hub: .spec.color, defaultFrom: schema}
+rules.yaml:11:7: warning: v1 -> v1beta1: .spec.power: the schema refuses the value, should be less than or equal to 100 (1 of 7 live objects, such as a/refused)
+  11 |     - {spoke: .spec.power, hub: .spec.watts}
+     |       ^
+  hint: the objects can be read at v1beta1, and every write there fails until the value is another one
+rules.yaml:12:7: note: v1 -> v1beta1 -> v1: .spec.note: the rules drop a value (1 of 7 live objects, such as b/dropped)
+  12 |     - {hub: .spec.note, drop: a note of v1 means nothing in v1beta1}
+     |       ^
+webhookd: Engine.example.com: 7 live objects of v1
+webhookd: 2 errors, 2 warnings, 3 notes in 1 file
+`
+	if diff := cmp.Diff(want, told(got, rules)); diff != "" || got.Code != 1 {
+		t.Errorf("code %d (-want +got):\n%s", got.Code, diff)
+	}
+	for _, request := range c.Requests() {
+		if verb, _, _ := strings.Cut(request, " "); verb != "get" && verb != "list" {
+			t.Errorf("a request that is more than reading: %s", request)
+		}
+	}
+}
+
+// Values of live objects are not printed, unless --show-values asks for them.
+func TestLiveValuesStayInTheCluster(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want []string // with values
+	}{
+		"check": {[]string{"check", rules, "--live"}, 1, []string{`.spec.note: the rules drop a value`, `was "the-secret-note", is absent`}},
+		"fuzz":  {[]string{"fuzz", "--rules", rules, "--live", "--seed", "1"}, 1, []string{`is:        "red"`, "object:\n"}},
+		"convert": {
+			[]string{"convert", "--rules", rules, "--live", "--to", "v1beta1"}, 1,
+			[]string{`conversion.webhookd.io/v1.spec.owner: '{"value":"the-secret-owner"}'`, "---\napiVersion: example.com/v1beta1\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := c.run(t, tt.args...)
+			if got.Code != tt.code || strings.Contains(got.Stdout+got.Stderr, "the-secret") {
+				t.Errorf("without values: %+v", got)
+			}
+			got = c.run(t, append(tt.args, "--show-values")...)
+			for _, want := range tt.want {
+				if got.Code != tt.code || !strings.Contains(got.Stdout, want) {
+					t.Errorf("with values: not printed: %s\n%+v", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestConvertLive(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	convert := []string{"convert", "--rules", rules, "--live", "--to", "v1beta1"}
+	const tooLarge = "webhookd: Engine b/too-large v1 -> v1beta1: what only v1 can say takes 307248 bytes of annotations, which may have 262144 with the 0 of others: " +
+		"get the object at v1 and make these fields smaller there: .spec.owner\n"
+	for name, tt := range map[string]struct {
+		args []string
+		want result
+	}{
+		"all namespaces": {[]string{"-A"}, result{1, `Engine a/kept: 64 bytes of annotations keep v1 .spec.owner
+Engine a/plain: nothing has to be kept
+Engine a/refused: nothing has to be kept
+Engine b/default: nothing has to be kept
+Engine b/dropped: nothing has to be kept
+Engine b/invalid: nothing has to be kept
+`, tooLarge + "webhookd: Engine.example.com: 7 live objects of v1 converted to v1beta1, 1 failed\n"}},
+		"one namespace": {[]string{"-n", "a"}, result{0, `Engine a/kept: 64 bytes of annotations keep v1 .spec.owner
+Engine a/plain: nothing has to be kept
+Engine a/refused: nothing has to be kept
+`, "webhookd: Engine.example.com: 3 live objects of v1 converted to v1beta1, 0 failed\n"}},
+		"a namespace without objects": {
+			[]string{"-n", "c"}, result{0, "", "webhookd: Engine.example.com: 0 live objects of v1 converted to v1beta1, 0 failed\n"},
+		},
+		"the version that is stored": {
+			[]string{"--to", "v1"}, result{0, "", "webhookd: Engine.example.com is read at v1 already, skipped: choose another version with --to\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := c.run(t, append(convert, tt.args...)...)
+			got.Stderr = strings.ReplaceAll(got.Stderr, "webhookd: 1 warning in the rules, webhookd check prints them\n", "")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFuzzLive(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	fuzz := []string{"fuzz", "--rules", rules, "--live", "--seed", "1"}
+	got := c.run(t, append(fuzz, "--namespace", "b")...)
+	want := `Engine.example.com: law L1 round trip does not hold, v1 -> v1beta1
+live object: b/default
+differs: v1 .spec.color
+cause: v1beta1 .spec.color has the default "red", which the API server fills in when it stores the object there
+remedy: add the rule {spoke: .spec.color, hub: .spec.color, defaultFrom: schema}, or give v1beta1 and v1 the same default in the CRD
+seed: 1
+with values: webhookd fuzz --live --namespace b --kubeconfig ` + c.flags[1] + ` --rules rules.yaml --kind Engine.example.com --seed 1 --show-values
+`
+	if diff := cmp.Diff(want, strings.ReplaceAll(got.Stdout, filepath.Dir(rules)+"/", "")); diff != "" || got.Code != 1 {
+		t.Errorf("code %d (-want +got):\n%s", got.Code, diff)
+	}
+	for args, want := range map[string]string{"--namespace a": "3 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects"} {
+		got := c.run(t, append(fuzz, strings.Fields(args)...)...)
+		if want := "Engine.example.com: all laws hold on " + want + " of v1 and edits of them (seed 1)\n"; got.Code != 0 || got.Stdout != want {
+			t.Errorf("%s: %+v, want %s", args, got, want)
+		}
+	}
+}
+
+func TestLiveExitCodes(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	for args, want := range map[string]int{
+		"-n a": 0, "-n a --fail-on warning": 1, "-n c --fail-on note": 1, // the rules alone have a warning
+		"-n a -o json": 0, "-n b -o sarif": 1,
+	} {
+		if got := c.run(t, append([]string{"check", rules, "--live"}, strings.Fields(args)...)...); got.Code != want {
+			t.Errorf("%s: %+v, want %d", args, got, want)
+		}
+	}
+}
+
+// The CRD may be one that the cluster does not have yet.
+func TestLiveWithANewCRD(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	crd := filepath.Join(t.TempDir(), "crd.json")
+	writeFile(t, crd, strings.Replace(enginesCRD, `"maximum":100`, `"maximum":2000`, 1))
+	if got := c.run(t, "check", rules, "--live", "--crd", crd, "-n", "a", "-o", "json"); got.Code != 0 || strings.Contains(got.Stdout, liveRefused) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLiveErrors(t *testing.T) {
+	t.Parallel()
+	c, rules := engines(t)
+	few := newCluster(t)
+	few.Put(t, enginesPath, "kubectl", enginesCRD)
+	few.Rules = []clustertest.Rule{{Verb: "get", Path: enginesPath}}
+	none := newCluster(t)
+	crd := filepath.Join(t.TempDir(), "crd.json")
+	writeFile(t, crd, enginesCRD)
+	for name, tt := range map[string]struct {
+		cluster *testCluster
+		args    string
+		code    int
+		want    string
+	}{
+		"no right to list": {
+			few, "check RULES --live", 1,
+			"\nwebhookd: allow list of engines.example.com, in a ClusterRole, or name a namespace that you may list with --namespace\n",
+		},
+		"no right to list in a namespace": {few, "check RULES --live -n a", 1, "\nwebhookd: allow list of engines.example.com, in a Role of the namespace a\n"},
+		"no CRD":                          {none, "check RULES --live", 1, "there is no CRD engines.example.com"},
+		"no such kind in the cluster": {
+			none, "check RULES --live --crd CRD", 1,
+			"webhookd: the cluster has none of these kinds: Engine.example.com\nhint: choose another cluster with --context, or apply the CRD first\n",
+		},
+		"a version that no rules have": {c, "convert --live --rules RULES --to v2", 2, "webhookd: no kind with a CRD and rules has this version: --to v2\n"},
+		"without --live": {
+			c, "check RULES --crd CRD -A -n a --show-values", 2, "webhookd: of no use without --live: --all-namespaces, --namespace, --kubeconfig, --show-values\n",
+		},
+		"all namespaces and one": {c, "fuzz --rules RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
+		"files and a cluster": {
+			c, "convert --live -f - --strip --rules RULES", 2,
+			"webhookd: both objects of a cluster and of files: give --live or --filename\n" +
+				"webhookd: of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert -f - --strip\n" +
+				"webhookd: with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose\n",
+		},
+		"test has no live objects": {
+			c, "test --live", 2,
+			"webhookd: objects of a cluster have no files to compare with, use webhookd check RULES --live: --live\n" +
+				"hint: to make a case of one: kubectl get KIND NAME -o yaml > DIR/NAME.VERSION.yaml, then webhookd test DIR --update\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := strings.Fields(strings.NewReplacer("RULES", rules, "CRD", crd).Replace(tt.args))
+			got := tt.cluster.run(t, args...)
+			if got.Code != tt.code || !strings.Contains(got.Stderr+got.Stdout, tt.want) {
+				t.Errorf("%+v, want %d, %s", got, tt.code, tt.want)
+			}
+		})
+	}
+}
+
+// A bar on a terminal, a line now and then elsewhere, and nothing if it is quick.
+func TestLiveProgress(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		terminal bool
+		left     int64
+		want     string
+	}{
+		"elsewhere":           {false, 7500, "webhookd: Engine.example.com: 5000 of 10000 objects, 500/s\n"},
+		"an unknown total":    {false, -1, "webhookd: Engine.example.com: 5000 objects, 500/s\n"},
+		"a terminal":          {true, 7500, "\rEngine.example.com: [#######                       ] 2500 of 10000 objects, 500/s\x1b[K\rEngine.example.com: [###############               ] 5000 of 10000 objects, 500/s\x1b[K\r\x1b[K"},
+		"a terminal, unknown": {true, -1, "\rEngine.example.com: 2500 objects, 500/s\x1b[K\rEngine.example.com: 5000 objects, 500/s\x1b[K\r\x1b[K"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var out strings.Builder
+				p := newLiveProgress(&out, "Engine.example.com")
+				p.terminal = tt.terminal
+				p.show(10, tt.left) // too early
+				for done := 2500; done <= 5000; done += 2500 {
+					<-time.After(5 * time.Second)
+					left := tt.left
+					if left > 0 {
+						left = 10000 - int64(done)
+					}
+					p.show(done, left)
+				}
+				p.clear()
+				if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}

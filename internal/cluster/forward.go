@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport/spdy"
+)
+
+// forwardProtocol is that of kubectl port-forward.
+const forwardProtocol = "portforward.k8s.io"
+
+// Forward returns a function that connects to a port of a Service, through the API server and one
+// of the Service's ready pods, as kubectl port-forward does. Each call is a connection of its own.
+func (c *Client) Forward(ctx context.Context, namespace, service string, port int) (func(ctx context.Context) (net.Conn, error), error) {
+	var s struct {
+		Spec struct {
+			Selector map[string]string `json:"selector"`
+			Ports    []servicePort     `json:"ports"`
+		} `json:"spec"`
+	}
+	base := "/api/v1/namespaces/" + namespace
+	if err := c.Get(ctx, base+"/services/"+service, &s); err != nil {
+		return nil, err
+	}
+	name := namespace + "/" + service
+	if len(s.Spec.Selector) == 0 {
+		return nil, fmt.Errorf("Service without a selector, so it has no pods to forward to: %s", name)
+	}
+	target, found := targetPort(s.Spec.Ports, port)
+	if !found {
+		return nil, fmt.Errorf("Service without the port %d, correct spec.conversion of the CRD or the Service: %s", port, name)
+	}
+	var pods struct {
+		Items []pod `json:"items"`
+	}
+	r := c.rest.Get().Param("labelSelector", labels.SelectorFromSet(s.Spec.Selector).String())
+	if err := c.do(ctx, r, "list", base+"/pods", nil, &pods); err != nil {
+		return nil, err
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if number := p.port(target); p.ready() && number > 0 {
+			return func(ctx context.Context) (net.Conn, error) {
+				return c.forward(ctx, base+"/pods/"+p.Metadata.Name+"/portforward", number)
+			}, nil
+		}
+	}
+	return nil, fmt.Errorf("Service without a ready pod that has its port: %s", name)
+}
+
+type servicePort struct {
+	Port       int                `json:"port"`
+	TargetPort intstr.IntOrString `json:"targetPort"`
+}
+
+// targetPort returns what a port of a Service leads to.
+func targetPort(ports []servicePort, port int) (intstr.IntOrString, bool) {
+	for _, p := range ports {
+		if p.Port != port {
+			continue
+		}
+		if p.TargetPort == (intstr.IntOrString{}) {
+			return intstr.FromInt(port), true
+		}
+		return p.TargetPort, true
+	}
+	return intstr.IntOrString{}, false
+}
+
+// A pod is the part of one that says where it listens.
+type pod struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Containers []struct {
+			Ports []struct {
+				Name          string `json:"name"`
+				ContainerPort int    `json:"containerPort"`
+			} `json:"ports"`
+		} `json:"containers"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	} `json:"status"`
+}
+
+func (p *pod) ready() bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status == metav1.ConditionTrue && p.Metadata.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+// port returns the number of a port, 0 if the pod has no port of that name.
+func (p *pod) port(target intstr.IntOrString) int {
+	if target.Type == intstr.Int {
+		return target.IntValue()
+	}
+	for _, c := range p.Spec.Containers {
+		for _, port := range c.Ports {
+			if port.Name == target.StrVal {
+				return port.ContainerPort
+			}
+		}
+	}
+	return 0
+}
+
+// forward connects to a port of a pod.
+func (c *Client) forward(ctx context.Context, path string, port int) (net.Conn, error) {
+	transport, upgrader, err := spdy.RoundTripperFor(rest.CopyConfig(c.config))
+	if err != nil {
+		return nil, err
+	}
+	u := c.rest.Post().AbsPath(path).URL()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	connection, _, err := spdy.Negotiate(upgrader, &http.Client{Transport: transport, Timeout: timeout}, q, forwardProtocol)
+	if err != nil {
+		return nil, c.notForwarded(path, err)
+	}
+	f, err := newForwarded(connection, port)
+	if err != nil {
+		_ = connection.Close()
+		return nil, fmt.Errorf("API server: cannot forward: %w: %s", err, path)
+	}
+	return f, nil
+}
+
+// notForwarded returns the error of a port-forward, which has the API server's answer as text only.
+func (c *Client) notForwarded(path string, err error) error {
+	failed := c.failed("create", path, err)
+	if strings.Contains(err.Error(), " is forbidden: ") {
+		_, below, _ := strings.Cut(path, "/namespaces/")
+		namespace, _, _ := strings.Cut(below, "/")
+		failed = fmt.Errorf("%w\nallow create of pods/portforward, in a Role of the namespace %s", failed, namespace)
+	}
+	return failed
+}
+
+// A forwarded is a connection to a pod.
+type forwarded struct {
+	httpstream.Stream
+
+	connection httpstream.Connection
+	failure    chan error // the pod's, once the stream ends
+}
+
+func newForwarded(connection httpstream.Connection, port int) (*forwarded, error) {
+	headers := http.Header{}
+	headers.Set("port", strconv.Itoa(port))
+	headers.Set("requestID", "0")
+	headers.Set("streamType", "error")
+	problems, err := connection.CreateStream(headers)
+	if err != nil {
+		return nil, err
+	}
+	_ = problems.Close() // nothing is written to it
+	headers.Set("streamType", "data")
+	data, err := connection.CreateStream(headers)
+	if err != nil {
+		return nil, err
+	}
+	f := &forwarded{data, connection, make(chan error, 1)}
+	go func() {
+		text, err := io.ReadAll(problems)
+		if len(text) > 0 {
+			err = errors.New(string(text))
+		}
+		f.failure <- cmp.Or(err, io.EOF)
+	}()
+	return f, nil
+}
+
+// Read implements net.Conn. If the stream ends because the pod does not listen, the error says so.
+func (f *forwarded) Read(p []byte) (int, error) {
+	n, err := f.Stream.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		select {
+		case err = <-f.failure:
+		case <-time.After(time.Second):
+		}
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (f *forwarded) Close() error { return errors.Join(f.Reset(), f.connection.Close()) }
+
+// LocalAddr implements net.Conn.
+func (f *forwarded) LocalAddr() net.Addr { return forwardedAddr{} }
+
+// RemoteAddr implements net.Conn.
+func (f *forwarded) RemoteAddr() net.Addr { return forwardedAddr{} }
+
+// SetDeadline implements net.Conn. Callers close the connection instead.
+func (f *forwarded) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline implements net.Conn.
+func (f *forwarded) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline implements net.Conn.
+func (f *forwarded) SetWriteDeadline(time.Time) error { return nil }
+
+type forwardedAddr struct{}
+
+func (forwardedAddr) Network() string { return "tcp" }
+func (forwardedAddr) String() string  { return "port-forward" }
