@@ -153,7 +153,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	entries, err := keep.Diff(ctx, x, g, obj, c.source.Layout, unknown, restored)
+	entries, err := keep.Diff(ctx, &keep.Memory{}, x, g, obj, c.source.Layout, unknown, restored)
 	if err == nil && len(entries) > 0 {
 		err = c.stored(ctx, obj, entries)
 	}
@@ -182,7 +182,7 @@ func (c *keeping) take(ctx context.Context, obj, x *jsondoc.Object) (kept []*kee
 	if !ok {
 		memory = &scratch{}
 	}
-	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Reader{})
+	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
 	if unknown = memory.search.HasUnknown(x, c.source.Layout); unknown {
 		converters.ReportFrom(ctx).NoteUnknown()
 	}
@@ -231,7 +231,7 @@ func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*ke
 	if err != nil {
 		return err
 	}
-	return keep.Stored(ctx, entries, g, y, c.source.Layout)
+	return keep.Stored(ctx, &keep.Memory{}, entries, g, y, c.source.Layout)
 }
 
 // back converts a copy of y, an object of the result's version, back.
