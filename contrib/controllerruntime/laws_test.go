@@ -1,6 +1,7 @@
 package controllerruntime_test
 
 import (
+	"net/http/httptest"
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion/conversiontest"
@@ -24,4 +25,15 @@ func TestLaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	conversiontest.Laws(t, kinds[0], cronjob.CRD(), &conversiontest.Options{Objects: 50})
+}
+
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	handler, err := controllerruntime.Handler(newScheme(), nil, cronjob.CRD())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	conversiontest.Webhook(t, server.URL, cronjob.CRD(), &conversiontest.WebhookOptions{Objects: 5})
 }

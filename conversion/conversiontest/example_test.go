@@ -3,6 +3,8 @@ package conversiontest_test
 import (
 	"context"
 	_ "embed"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion"
@@ -55,6 +57,28 @@ func ExampleSame() {
 	var ruled conversion.Kind // of package conversion/rules
 	_ = func(t *testing.T) {
 		conversiontest.Same(t, kind(), ruled, crd, nil)
+	}
+}
+
+// A handler in Go has the URL of its test server. A webhook in another language has that at which
+// it listens.
+func ExampleWebhook() {
+	var handler http.Handler // such as that of controller-runtime
+	_ = func(t *testing.T) {
+		server := httptest.NewServer(handler)
+		defer server.Close()
+		conversiontest.Webhook(t, server.URL, crd, nil)
+	}
+}
+
+func ExampleWebhookOptions() {
+	_ = func(t *testing.T) {
+		server := httptest.NewTLSServer(http.NotFoundHandler())
+		defer server.Close()
+		conversiontest.Webhook(t, server.URL+"/convert", crd, &conversiontest.WebhookOptions{
+			Client: server.Client(),
+			Drops:  []conversiontest.Drop{{Path: ".spec.color"}},
+		})
 	}
 }
 

@@ -112,17 +112,20 @@ func noUse(flags *pflag.FlagSet, why string, names ...string) error {
 }
 
 // bundle reads the CA file. Without --ca-file the bundle is nil.
-func (f *targetFlags) bundle() (crdwire.Bundle, error) {
-	if f.caFile == "" {
+func (f *targetFlags) bundle() (crdwire.Bundle, error) { return readBundle("ca-file", f.caFile) }
+
+// readBundle reads the CAs in the file of a flag. Without a file the bundle is nil.
+func readBundle(flag, file string) (crdwire.Bundle, error) {
+	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.caFile)
+	text, err := os.ReadFile(file) //nolint:gosec // the user's own file
 	if err != nil {
-		return nil, ruleset.Origin{What: "the CAs", Remedy: "give their file with --ca-file"}.Unread(f.caFile, err)
+		return nil, ruleset.Origin{What: "the CAs", Remedy: "give their file with --" + flag}.Unread(file, err)
 	}
 	b, err := crdwire.ParseBundle(text)
 	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w: %s", err, f.caFile)
+		return nil, fmt.Errorf("--%s: %w: %s", flag, err, file)
 	}
 	return b, nil
 }

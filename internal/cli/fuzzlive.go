@@ -124,7 +124,7 @@ func (p *program) printLiveViolation(
 	if remedy != "" {
 		fmt.Fprintf(&out, "remedy: %s\n", remedy)
 	}
-	fmt.Fprintf(&out, "seed: %d\nwith values: %s --show-values\n", v.Seed, o.again(kind.Kind, v))
+	fmt.Fprintf(&out, "seed: %d\nwith values: %s --show-values\n", v.Seed, o.again(kind.Name(), v.Seed, v.Index+1))
 	_, err := fmt.Fprint(p.stdout, out.String())
 	return err
 }

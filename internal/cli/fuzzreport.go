@@ -19,15 +19,7 @@ import (
 func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause, v *roundtrip.ViolationError) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
-	if v.Path == "" {
-		fmt.Fprintf(&out, "problem: %s\n", v.Problem)
-	} else {
-		fmt.Fprintf(&out, "differs: %s\n", v.Path)
-		fmt.Fprintf(&out, "  should be: %s\n  is:        %s\n", cmp.Or(v.Was, "absent"), cmp.Or(v.Is, "absent"))
-		if _, steps, ok := strings.Cut(v.Problem, " differs: "); ok {
-			fmt.Fprintf(&out, "steps: %s\n", steps)
-		}
-	}
+	writeProblem(&out, v)
 	why, remedy := c.explain(v)
 	if why != "" {
 		fmt.Fprintf(&out, "cause: %s\n", why)
@@ -35,10 +27,31 @@ func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause
 	if remedy != "" {
 		fmt.Fprintf(&out, "remedy: %s\n", remedy)
 	}
+	writeObject(&out, v)
+	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again(kind.Name(), v.Seed, v.Index+1))
+	_, err := p.stdout.Write(out.Bytes())
+	return err
+}
+
+// writeProblem says what is wrong, and where.
+func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
+	if v.Path == "" {
+		fmt.Fprintf(out, "problem: %s\n", v.Problem)
+		return
+	}
+	fmt.Fprintf(out, "differs: %s\n", v.Path)
+	fmt.Fprintf(out, "  should be: %s\n  is:        %s\n", cmp.Or(v.Was, "absent"), cmp.Or(v.Is, "absent"))
+	if _, steps, ok := strings.Cut(v.Problem, " differs: "); ok {
+		fmt.Fprintf(out, "steps: %s\n", steps)
+	}
+}
+
+// writeObject writes the object and what happens to it.
+func writeObject(out *bytes.Buffer, v *roundtrip.ViolationError) {
 	if v.Walk != nil {
 		out.WriteString("walk:\n")
 		for _, line := range v.Walk.Lines() {
-			fmt.Fprintf(&out, "  %s\n", line)
+			fmt.Fprintf(out, "  %s\n", line)
 		}
 	}
 	text, err := yamljson.FromJSON(v.Object)
@@ -49,14 +62,17 @@ func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause
 	for line := range strings.Lines(string(text)) {
 		out.WriteString("  " + line)
 	}
-	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again(kind, v))
-	_, err = p.stdout.Write(out.Bytes())
-	return err
 }
 
-// again returns the command that reproduces the violation.
-func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) string {
+// again returns the command that reproduces what was found.
+func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
 	words := []string{"webhookd", "fuzz"}
+	if o.webhook.server != "" {
+		words = append(words, "--server", serve.ShellWord(o.webhook.server))
+	}
+	if o.webhook.caFile != "" {
+		words = append(words, "--ca-file", serve.ShellWord(o.webhook.caFile))
+	}
 	if o.live.on {
 		words = append(words, o.live.words()...)
 	}
@@ -66,9 +82,9 @@ func (o *fuzzOptions) again(kind *converters.Kind, v *roundtrip.ViolationError) 
 	for _, path := range o.ruled.crds {
 		words = append(words, "--crd", serve.ShellWord(path))
 	}
-	words = append(words, "--kind", kind.Name(), "--seed", fmt.Sprint(v.Seed))
+	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed))
 	if !o.live.on {
-		words = append(words, "-n", fmt.Sprint(v.Index+1))
+		words = append(words, "-n", fmt.Sprint(objects))
 	}
 	return strings.Join(words, " ")
 }
@@ -111,6 +127,14 @@ func (p *progress) show(s roundtrip.Stats) {
 	p.last, p.shown = now, true
 	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
 		count(s.Edits, "edit"), count(s.Walks, "walk"), now.Sub(p.begin).Round(time.Second))
+}
+
+// say shows what is done now.
+func (p *progress) say(what string) {
+	if p.out != nil {
+		p.shown = true
+		fmt.Fprintf(p.out, "\r%s: %s, %s\x1b[K", p.name, what, time.Since(p.begin).Round(time.Second))
+	}
 }
 
 // clear removes the line, so that the result replaces it.

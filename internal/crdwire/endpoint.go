@@ -1,28 +1,22 @@
 package crdwire
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/crdconvert/webhookd/internal/reviewclient"
 )
 
 const (
-	// requestTimeout is kube-apiserver's own.
-	requestTimeout = 30 * time.Second
-	dialTimeout    = 10 * time.Second
-	maxAnswer      = 64 << 20
+	dialTimeout = 10 * time.Second
+	maxIdle     = 25 // connections, as kube-apiserver keeps
 )
 
 // An Endpoint is a webhook as kube-apiserver sees it. Safe for concurrent use.
@@ -79,44 +73,27 @@ func (e *Endpoint) Served(ctx context.Context) ([]*x509.Certificate, error) {
 	return conn.ConnectionState().PeerCertificates, nil
 }
 
-// Post posts a review over a new connection and returns the body of an answer with HTTP 200.
-func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
-	transport := &http.Transport{DialContext: e.dial, TLSClientConfig: e.tlsConfig(), DisableKeepAlives: true, TLSHandshakeTimeout: dialTimeout}
-	client := &http.Client{
-		Timeout: requestTimeout, Transport: transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// Client returns a client that connects to the endpoint as kube-apiserver does. Without keepAlive
+// each request has a connection of its own.
+func (e *Endpoint) Client(keepAlive bool) *http.Client {
+	return &http.Client{
+		Timeout: reviewclient.Timeout, CheckRedirect: reviewclient.NoRedirect,
+		Transport: &http.Transport{
+			DialContext: e.dial, TLSClientConfig: e.tlsConfig(), DisableKeepAlives: !keepAlive,
+			MaxIdleConnsPerHost: maxIdle, TLSHandshakeTimeout: dialTimeout,
+		},
 	}
-	target := e.Target.requestURL() + "?timeout=" + requestTimeout.String()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
-	if err != nil {
-		return nil, err
-	}
-	q.Header.Set("Accept", "application/json, */*")
-	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("User-Agent", "webhookd-probe")
-	w, err := client.Do(q)
-	if err != nil {
-		return nil, e.explain(err)
-	}
-	defer w.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(w.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("answer that ends early: %w", err)
-	}
-	if w.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("answer is HTTP %d, not 200: %s", w.StatusCode, messageOf(answer))
-	}
-	return answer, nil
 }
 
-// messageOf returns the message of a metav1.Status, or the beginning of a proxy's text.
-func messageOf(answer []byte) string {
-	var status metav1.Status
-	if json.Unmarshal(answer, &status) == nil && status.Kind == "Status" {
-		return status.Message
-	}
-	text := strings.Join(strings.Fields(string(answer)), " ")
-	return text[:min(len(text), 300)]
+// Post posts a review over a new connection and returns the body of an answer with HTTP 200.
+func (e *Endpoint) Post(ctx context.Context, review []byte) ([]byte, error) {
+	return e.PostBy(ctx, e.Client(false), review)
+}
+
+// PostBy is Post over the connections of a Client of the endpoint.
+func (e *Endpoint) PostBy(ctx context.Context, client *http.Client, review []byte) ([]byte, error) {
+	answer, err := reviewclient.Post(ctx, client, e.Target.requestURL(), review)
+	return answer, e.explain(err)
 }
 
 // explain adds what a failed connection means.

@@ -56,21 +56,30 @@ func malformation(t *subject, version string, object []byte) string {
 	if err := utiljson.Unmarshal(object, &read); err != nil {
 		return "the API server cannot read it, " + err.Error()
 	}
-	if path := badEntry(read); path != "" {
+	if path := BadEntry(read); path != "" {
 		return "the API server refuses " + path
 	}
-	schema := t.schema(version)
-	if schema == nil {
-		return ""
-	}
-	schema.Prune(read)
-	schema.Default(read)
-	for _, problem := range schema.Validate(read) {
-		if problem.Type == field.ErrorTypeTypeInvalid && ofAnotherType.MatchString(problem.Detail) || problem.Type == field.ErrorTypeDuplicate {
+	for _, problem := range t.problems(version, read) {
+		if isMistyped(problem) || problem.Type == field.ErrorTypeDuplicate {
 			return problem.Error()
 		}
 	}
 	return ""
+}
+
+// problems are those of an object with the schema of a version, after pruning and defaulting.
+func (s *suite) problems(version string, object map[string]any) field.ErrorList {
+	schema := s.schema(version)
+	if schema == nil {
+		return nil
+	}
+	s.admit(version, object)
+	return schema.Validate(object)
+}
+
+// isMistyped reports whether a value is of another type than its schema says.
+func isMistyped(problem *field.Error) bool {
+	return problem.Type == field.ErrorTypeTypeInvalid && ofAnotherType.MatchString(problem.Detail)
 }
 
 // ofAnotherType matches what the API server says of a value of another type, but not of one of

@@ -37,12 +37,17 @@ func (m *maker) metadata(n *crdschema.Node) map[string]any {
 	return meta
 }
 
+// entryNames are the names of the labels and annotations of random objects.
+func entryNames() []string {
+	return []string{"a", "app", "example.com/x", "app.kubernetes.io/name", "x.y/z_1"}
+}
+
 // entries makes labels or annotations.
 func (m *maker) entries(meta map[string]any, name string, n *crdschema.Node, value func() any) {
 	entries := map[string]any{}
 	m.hinted(n.Property(name), entries, value)
 	for m.r.Float64() < m.presence/2 {
-		entries[pick(m.r, "a", "app", "example.com/x", "app.kubernetes.io/name", "x.y/z_1")] = value()
+		entries[pick(m.r, entryNames()...)] = value()
 	}
 	for key := range entries {
 		if !isEntry(name, entries[key]) {
@@ -54,8 +59,8 @@ func (m *maker) entries(meta map[string]any, name string, n *crdschema.Node, val
 	}
 }
 
-// badEntry returns the path of a label or an annotation that the API server refuses, or "".
-func badEntry(object map[string]any) string {
+// BadEntry returns the path of a label or an annotation that the API server refuses, or "".
+func BadEntry(object map[string]any) string {
 	for _, name := range []string{"labels", "annotations"} {
 		entries, _ := at(object, "metadata", name).(map[string]any)
 		for _, key := range names(entries) {

@@ -13,6 +13,8 @@ const (
 	maxShrinks = 20_000
 	// maxWalks bounds the walks that shrinking tries.
 	maxWalks = 3000
+	// maxRemote bounds both where each is several requests.
+	maxRemote = 1000
 )
 
 // shrunk returns the violation, if any, as an error, on the smallest object that was found.
@@ -28,7 +30,11 @@ func (s *suite) shrunk(ctx context.Context, found *ViolationError) error {
 // shorter and its changes simpler.
 func (s *suite) shrink(ctx context.Context, found *ViolationError) *ViolationError {
 	if found.Walk != nil {
-		reduce(ctx, found.Walk, maxWalks, s.smallerWalks, func(w *Walk) bool {
+		most := maxWalks
+		if s.Remote != nil {
+			most = maxRemote
+		}
+		reduce(ctx, found.Walk, most, s.smallerWalks, func(w *Walk) bool {
 			v := s.replay(ctx, w)
 			if v == nil || v.Law != found.Law {
 				return false

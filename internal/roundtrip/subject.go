@@ -59,7 +59,7 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 		return nil, t.violation(lawTotal, "", "%v", err)
 	}
 	source := s.read(object)
-	t.refused = badEntry(source) != ""
+	t.refused = BadEntry(source) != ""
 	t.state = copied(source)
 	if schema := s.schema(t.version); schema != nil {
 		schema.Prune(t.state)
@@ -77,7 +77,7 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 		}
 	}
 	t.keeps = len(keptIn(t.state, "")) > 0
-	visible(t.state)
+	s.visible(t.state)
 	return t, nil
 }
 
@@ -112,6 +112,9 @@ func (t *subject) violation(law, to, format string, args ...any) *ViolationError
 
 // convert does what the server does with one object: convert it and set its apiVersion.
 func (s *suite) convert(ctx context.Context, object []byte, from, to string) (result []byte, err error) {
+	if s.Remote != nil {
+		return s.remotely(ctx, object, from, to)
+	}
 	return s.convertBy(ctx, s.Kind, object, from, to)
 }
 
@@ -174,7 +177,7 @@ func (t *subject) direction(to string) *ViolationError {
 		return v
 	}
 	result := t.read(there)
-	if path := badEntry(result); path != "" && !t.refused && t.class != wild {
+	if path := BadEntry(result); path != "" && !t.refused && t.class != wild {
 		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
 	}
 	if v := t.returns(to, there); v != nil || t.class == wild {

@@ -34,6 +34,8 @@ func Laws(ctx context.Context, kind *converters.Kind, samples ...[]byte) error {
 // A Suite is the laws of one kind. It is safe for concurrent use.
 type Suite struct {
 	Kind *converters.Kind
+	// Remote converts in place of the Kind, whose names count. Only Score holds it to laws.
+	Remote Remote
 	// Seed is that of all random choices: which edits L2 makes.
 	Seed uint64
 
@@ -56,6 +58,10 @@ type Suite struct {
 	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
 	// but the API server refuses the next write of such an object.
 	Outcomes bool
+	// MayBeAbsent reports whether a place that the version to requires may stay absent in an object
+	// that was converted from another version: Outcomes does not count that. It may be nil, and must
+	// be safe for concurrent use.
+	MayBeAbsent func(from, to, path string) bool
 	// Like is a kind that converts valid objects to the same, apart from what either keeps. Objects
 	// that it cannot convert are not compared.
 	Like *converters.Kind
@@ -142,7 +148,11 @@ func (s Suite) prepare() (*suite, error) {
 			if index == poolSize/4 && len(b.pools[version]) == 0 {
 				break // chance does not meet the schema
 			}
-			if obj := g.Object(^s.Seed, index); obj != nil {
+			obj := g.Object(^s.Seed, index)
+			if s.Remote != nil {
+				obj = b.ordinary(version, obj)
+			}
+			if obj != nil {
 				b.pools[version] = append(b.pools[version], b.view(version, obj))
 			}
 		}

@@ -229,7 +229,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 	if edited {
 		w.written = map[string]map[string]any{}
 	}
-	w.written[version] = visible(copied(state))
+	w.written[version] = w.visible(copied(state))
 	gains, v := w.gained(version)
 	if v != nil {
 		return v
@@ -259,7 +259,7 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 		}
 		if want := w.written[version]; want != nil {
 			w.admit(version, got)
-			if v := w.returned(version, want, visible(got), edited); v != nil {
+			if v := w.returned(version, want, w.visible(got), edited); v != nil {
 				return v
 			}
 		}
@@ -334,7 +334,7 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	result := w.read(text)
 	w.schema(to).Prune(result)
 	hub := w.Kind.Hub
-	if b, found := bases[to]; found && b.version == from && (from == hub || to == hub) {
+	if b, found := bases[to]; found && w.Remote == nil && b.version == from && (from == hub || to == hub) {
 		if diff, at := w.hides(w.ctx, from, to, object, b, result); diff.path != "" {
 			return nil, nil, w.violation(lawHidden, from, to, "of %s came %s", encode(object), text).differs(at, diff)
 		}

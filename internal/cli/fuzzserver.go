@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/crdconvert/webhookd/internal/conformance"
+	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/didyoumean"
+)
+
+// serverObjects is how many objects of each version every check of a webhook takes.
+const serverObjects = 100
+
+// checkServer reports what is wrong with the flags of a webhook.
+func (o *fuzzOptions) checkServer() error {
+	_, err := o.webhook.endpoint()
+	problems := []error{err}
+	if o.count == 0 {
+		problems = append(problems, errors.New("with --server each check takes a number of objects, write 1 at least: --objects 0"))
+	}
+	names := conformance.Names()
+	for _, name := range o.skip {
+		if !slices.Contains(names, name) {
+			problems = append(problems, fmt.Errorf("no such check, %s: --skip %q", didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", ")), name))
+		}
+	}
+	_, err = parseDrops(o.drops)
+	return errors.Join(append(problems, err)...)
+}
+
+// fuzzServer tests a webhook with the objects of each CRD.
+func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
+	endpoint, err := o.webhook.endpoint()
+	if err != nil {
+		return usage(err, "")
+	}
+	drops, err := parseDrops(o.drops)
+	if err != nil {
+		return usage(err, "")
+	}
+	set, err := p.ruleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	crds, err := convertedCRDs(set.CRDs, o.kind)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if o.time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.time)
+		defer cancel()
+	}
+	client := endpoint.Client(true)
+	failed := false
+	for i, crd := range crds {
+		name := crd.GroupKind().String()
+		progress := newProgress(p.stderr, name)
+		results, err := conformance.Suite{
+			Post: func(ctx context.Context, review []byte) ([]byte, error) { return endpoint.PostBy(ctx, client, review) },
+			CRD:  crd, Seed: o.seed, Objects: o.count, Drops: drops, Progress: progress.say,
+		}.Run(ctx, o.skip...)
+		progress.clear()
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return fmt.Errorf("not all checks were made in time, give it more with --for, or fewer objects with --objects: %s", name)
+		case err != nil:
+			return fmt.Errorf("%w: %s, asked for objects of %s", err, o.webhook.server, name)
+		}
+		if i > 0 {
+			fmt.Fprintln(p.stdout)
+		}
+		if err := p.printResults(o, name, results); err != nil {
+			return err
+		}
+		failed = failed || slices.ContainsFunc(results, func(r conformance.Result) bool { return r.Failed > 0 })
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// convertedCRDs returns the CRDs with several versions, or the one of a kind.
+func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) {
+	var crds []*crdschema.CRD
+	var names []string
+	for _, crd := range all {
+		if len(crd.Versions) < 2 {
+			continue
+		}
+		names = append(names, crd.GroupKind().String())
+		if only == "" || only == crd.GroupKind().String() {
+			crds = append(crds, crd)
+		}
+	}
+	switch {
+	case len(crds) > 0:
+		return crds, nil
+	case len(names) == 0:
+		return nil, usage(errors.New("nothing to convert: no CRD has several versions"), "give the CRDs of the webhook with --crd")
+	}
+	return nil, usage(fmt.Errorf("no such kind with a CRD of several versions: --kind %s", only), didyoumean.Hint(only, names, "there is "+strings.Join(names, ", ")))
+}
+
+// printResults prints the score, the table of the checks, and what has failed.
+func (p *program) printResults(o *fuzzOptions, kind string, results []conformance.Result) error {
+	var out, details bytes.Buffer
+	passed, failed := 0, 0
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	for i := range results {
+		r := &results[i]
+		switch {
+		case r.Failed > 0:
+			failed++
+			fmt.Fprintf(table, "%s\tFAIL\t%d of %d fail\n", r.Name, r.Failed, r.Objects)
+			writeFailure(&details, r)
+			fmt.Fprintf(&details, "again: %s\n", o.again(kind, o.seed, cmp.Or(r.First.Index+1, 1)))
+		case r.Untested != "":
+			fmt.Fprintf(table, "%s\t-\t%s\n", r.Name, r.Untested)
+		default:
+			passed++
+			fmt.Fprintf(table, "%s\tpass\t%d\n", r.Name, r.Objects)
+		}
+	}
+	fmt.Fprintf(p.stdout, "%s: %d of %s pass, %d fail, %d not tested (seed %d)\n", kind, passed, count(len(results), "check"), failed, len(results)-passed-failed, o.seed)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := p.stdout.Write(append(out.Bytes(), details.Bytes()...))
+	return err
+}
+
+// writeFailure says what a check requires, what happened instead, and with which object.
+func writeFailure(out *bytes.Buffer, r *conformance.Result) {
+	v := r.First
+	direction := v.From + " -> " + v.To
+	if v.From == "" {
+		direction = "to " + v.To
+	}
+	fmt.Fprintf(out, "\n%s, %s\nrequired: %s\notherwise: %s\n", r.Name, direction, r.Requires, r.Otherwise)
+	writeProblem(out, v)
+	if v.Object != nil {
+		writeObject(out, v)
+	}
+}

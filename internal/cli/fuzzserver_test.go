@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/exampletest"
+	"github.com/crdconvert/webhookd/internal/review"
+)
+
+// exampleWebhook serves the kinds of examples/custom-server over TLS, with a change to each answer.
+// It returns its URL and the file of its CA.
+func exampleWebhook(t *testing.T, change func(answer []byte) []byte) (url, caFile string) {
+	t.Helper()
+	registry, err := converters.NewRegistry(exampletest.Kinds()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{}))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner := httptest.NewRecorder()
+		handler.ServeHTTP(inner, r)
+		w.WriteHeader(inner.Code)
+		_, _ = w.Write(change(inner.Body.Bytes()))
+	}))
+	t.Cleanup(server.Close)
+	caFile = filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(caFile, crdwire.Bundle{server.Certificate()}.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL + "/convert", caFile
+}
+
+func TestFuzzServer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		change func([]byte) []byte
+		skip   []string
+		code   int
+		want   string
+	}{
+		{"pass", func(answer []byte) []byte { return answer }, nil, 0, "CronTab.example.com: 15 of 16 checks pass, 0 fail, 1 not tested (seed 7)\n"},
+		{
+			"fail", func(answer []byte) []byte { return bytes.Replace(answer, []byte(`"uid":"`), []byte(`"uid":"x`), 1) }, nil, 1,
+			"uid, v1beta1 -> v1\nrequired: the answer has the uid of the request\notherwise: kube-apiserver refuses the answer\nproblem: uid is \"x",
+		},
+		{
+			"skipped", func(answer []byte) []byte { return bytes.Replace(answer, []byte(`"uid":"`), []byte(`"uid":"x`), 1) }, []string{"uid", "v1beta1"}, 0,
+			"CronTab.example.com: 13 of 14 checks pass, 0 fail, 1 not tested (seed 7)\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			url, ca := exampleWebhook(t, test.change)
+			args := []string{"fuzz", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
+			for _, check := range test.skip {
+				args = append(args, "--skip", check)
+			}
+			got := runWith(t, nil, strings.NewReader(""), args...)
+			if got.Code != test.code || got.Stderr != "" || !strings.Contains(got.Stdout, test.want) {
+				t.Errorf("got %+v, want exit code %d and %s", got, test.code, test.want)
+			}
+		})
+	}
+}
+
+// The command that is printed finds the same.
+func TestFuzzServerAgain(t *testing.T) {
+	t.Parallel()
+	url, ca := exampleWebhook(t, func(answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(`"host"`), []byte(`"hoost"`)) })
+	args := []string{"fuzz", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
+	first := runWith(t, nil, strings.NewReader(""), args...)
+	_, after, found := strings.Cut(first.Stdout, "\nagain: webhookd ")
+	command, _, _ := strings.Cut(after, "\n")
+	if !found {
+		t.Fatalf("no command: %+v", first)
+	}
+	again := runWith(t, nil, strings.NewReader(""), strings.Fields(command)...)
+	part := func(text string) string {
+		_, text, _ = strings.Cut(text, "\nrequired: ")
+		text, _, _ = strings.Cut(text, "\nagain: ")
+		return text
+	}
+	if diff := cmp.Diff(part(first.Stdout), part(again.Stdout)); diff != "" || part(first.Stdout) == "" {
+		t.Errorf("(-first +again):\n%s", diff)
+	}
+}
+
+func TestFuzzServerUsage(t *testing.T) {
+	t.Parallel()
+	const crd = "../../examples/crds/crontabs.example.com.yaml"
+	for want, args := range map[string][]string{
+		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crd", crd},
+		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crd", crd, "--skip", "ordr"},
+		"of no use with --server, which converts random objects: --rules":                                     {"--server", "https://localhost/", "--crd", crd, "--rules", "x"},
+		"of no use without --server: --ca-file, --skip, --drop":                                               {"--crd", crd, "--ca-file", "x", "--skip", "uid", "--drop", ".spec"},
+		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crd", crd, "--drop", "spec"},
+		"each check takes a number of objects":                                                                {"--server", "https://localhost/", "--crd", crd, "-n", "0"},
+	} {
+		got := runWith(t, nil, strings.NewReader(""), append([]string{"fuzz"}, args...)...)
+		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%q: got %+v, want exit code 2 and %s", args, got, want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
+)
+
+// serverFlags name a running webhook that is tested. It may be one under development, so http is
+// allowed.
+type serverFlags struct{ server, caFile string }
+
+func (f *serverFlags) add(flags *pflag.FlagSet, usage string) {
+	flags.StringVar(&f.server, "server", "", usage)
+	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
+}
+
+// endpoint reads the flags, and reports everything that is wrong with them.
+func (f *serverFlags) endpoint() (*crdwire.Endpoint, error) {
+	bundle, bundleErr := readBundle("ca-file", f.caFile)
+	return &crdwire.Endpoint{Target: crdwire.Target{URL: f.server}, Bundle: bundle}, errors.Join(checkServerURL("server", f.server), bundleErr)
+}
+
+// addDrops adds --drop for a webhook whose losses no rules declare.
+func addDrops(flags *pflag.FlagSet, paths *[]string) {
+	flags.StringArrayVar(paths, "drop", nil, "`path` that the webhook of --server loses on purpose, at any version, such as .spec.ports[].name;\nmay be given more than once")
+}
+
+func parseDrops(paths []string) ([]roundtrip.Drop, error) {
+	drops := make([]roundtrip.Drop, 0, len(paths))
+	var problems []error
+	for _, path := range paths {
+		if _, err := syntax.ParsePath(path); err != nil {
+			problems = append(problems, fmt.Errorf("not a path, write it as rules do: %w: --drop %q", err, path))
+		}
+		drops = append(drops, roundtrip.Drop{Path: path})
+	}
+	return drops, errors.Join(problems...)
+}
+
+func checkServerURL(flag, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return fmt.Errorf("not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --%s", flag)
+	}
+	return nil
+}
