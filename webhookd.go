@@ -50,11 +50,14 @@ func WithVersion(version string) Option { return func(p *program) { p.version = 
 // process, and returns its exit code: 0 on success, 1 if something failed, 2 if the command line or
 // the configuration is wrong. It ends when the command does, or on SIGINT or SIGTERM.
 //
-// It panics for kinds that [conversion.NewRegistry] refuses, and for a function without both
-// directions.
+// It panics for kinds that [conversion.NewRegistry] refuses, for a function without both directions,
+// and for a nil Option.
 func Main(options ...Option) int {
 	p := &program{functions: map[string]rules.Function{}}
-	for _, option := range options {
+	for i, option := range options {
+		if option == nil {
+			panic(fmt.Sprintf("webhookd.Main: options[%d] is nil", i))
+		}
 		option(p)
 	}
 	kinds, err := library.Kinds(p.kinds...)

@@ -1,4 +1,4 @@
-// Package api_test holds the public packages to what they promise: see README.md.
+// Package api_test holds the public packages to what they promise: see docs/reference/library.md.
 package api_test
 
 import (
@@ -30,6 +30,7 @@ func public() map[string]string {
 		"../conversion/conversiontest": module + "/conversion/conversiontest",
 		"../conversion/rules":          module + "/conversion/rules",
 		"../conversion/webhook":        module + "/conversion/webhook",
+		"../contrib/controllerruntime": module + "/contrib/controllerruntime",
 	}
 }
 
@@ -52,6 +53,23 @@ func TestSignatures(t *testing.T) {
 			}
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("%s (-want +got); users see this change, and `go test ./api -update` records it:\n%s", name, diff)
+			}
+		})
+	}
+}
+
+// No declaration needs a package that users cannot import.
+func TestSignaturesNeedNothingInternal(t *testing.T) {
+	t.Parallel()
+	for folder, path := range public() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			pkg := parse(t, folder, path)
+			got := string(signatures(t, pkg))
+			for _, imported := range pkg.Imports {
+				if name := imported[strings.LastIndex(imported, "/")+1:]; strings.Contains(imported, "/internal/") && strings.Contains(got, name+".") {
+					t.Errorf("a signature has %s, which is internal", name)
+				}
 			}
 		})
 	}
@@ -87,7 +105,7 @@ func TestEachNameHasAnExample(t *testing.T) {
 
 // ofInterface reports whether others call the method.
 func ofInterface(name string) bool {
-	return slices.Contains([]string{"Convert", "ServeHTTP", "String"}, name)
+	return slices.Contains([]string{"Convert", "MarshalJSON", "ServeHTTP", "String"}, name)
 }
 
 // parse returns a package with its exported declarations.

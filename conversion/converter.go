@@ -36,13 +36,37 @@ func onText(c Converter) converters.Converter {
 
 // WithHub returns a Converter that does what c does, for [Lossless]: c converts only between the
 // hub and each other version. Without it, the hub is the version that the CRD stores, which may
-// change.
-func WithHub(hub string, c Converter) Converter { return &hubbed{c, hub} }
+// change. It panics without a hub or a converter.
+func WithHub(hub string, c Converter) Converter {
+	if hub == "" || isMissing(c) {
+		panic("conversion.WithHub: no hub or no converter")
+	}
+	return &hubbed{c, hub}
+}
 
 type hubbed struct {
 	Converter
 
 	hub string
+}
+
+// isMissing reports whether there is no converter: a nil, or a function that is one.
+func isMissing(c Converter) bool {
+	fn, is := c.(Func)
+	return c == nil || is && fn == nil
+}
+
+// typedOf returns the converter between Go types that c is, or nil.
+func typedOf(c Converter) *typedVersions {
+	for {
+		h, is := c.(*hubbed)
+		if !is {
+			break
+		}
+		c = h.Converter
+	}
+	typed, _ := c.(*typedVersions)
+	return typed
 }
 
 // hubOf returns the hub that a converter has been made for, or "".

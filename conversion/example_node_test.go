@@ -123,6 +123,21 @@ func ExampleNode_Elements() {
 	// {"ports":[{"number":80},{"number":443}]}
 }
 
+// Set takes nodes in other values: here some elements of a list, which keep their text.
+func ExampleNode_MarshalJSON() {
+	obj := mustParse(`{"ports":[{"nr":80},{"nr":4.43e2}]}`)
+	ports, err := obj.Get("ports")
+	if err != nil {
+		fmt.Println(err)
+	}
+	elements, err := ports.Elements()
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(obj.Set(elements[1:], "ports"), string(obj.JSON()))
+	// Output: <nil> {"ports":[{"nr":4.43e2}]}
+}
+
 func ExampleNode_Decode() {
 	obj := mustParse(`{"spec":{"host":"a","port":80}}`)
 	spec, err := obj.Get("spec")

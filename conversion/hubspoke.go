@@ -2,6 +2,8 @@ package conversion
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -26,12 +28,13 @@ type typed[T any] interface {
 	metav1.Object
 }
 
-// NewSpoke returns the spoke version, whose objects toHub and toSpoke convert. Both fill dst, which
-// has nothing but a copy of src's metadata. Of their changes to metadata only labels and
+// NewSpoke returns the spoke version, whose objects toHub and toSpoke convert. S is the Go type of
+// the version and H that of the hub, both structs that embed metav1.ObjectMeta. Both functions fill
+// dst, which has nothing but a copy of src's metadata. Of their changes to metadata only labels and
 // annotations count. Both have the obligations of a [Converter]: they must not set a field that src
 // does not have.
 //
-// It panics without a version or a function.
+// It panics without a version or a function, and for other Go types.
 func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 	version string,
 	toHub func(ctx context.Context, src PS, dst PH) error,
@@ -41,7 +44,9 @@ func NewSpoke[S, H any, PS typed[S], PH typed[H]](
 		panic("conversion.NewSpoke: no version, no toHub or no toSpoke")
 	}
 	return Spoke[H]{
-		version: version, of: goTypeOf(func() metav1.Object { return PS(new(S)) }), hub: goTypeOf(func() metav1.Object { return PH(new(H)) }),
+		version: version,
+		of:      goTypeOf("conversion.NewSpoke", func() metav1.Object { return PS(new(S)) }),
+		hub:     goTypeOf("conversion.NewSpoke", func() metav1.Object { return PH(new(H)) }),
 		toHub:   untyped(toHub),
 		toSpoke: untyped(toSpoke),
 	}
@@ -63,13 +68,17 @@ func untyped[S, T metav1.Object](fn func(context.Context, S, T) error) func(cont
 // the order of names). So does a field that neither Go type knows, because the types may be older
 // than the CRD. Conversion fails only if the object does not fit the Go type.
 //
-// It panics without a hub or spokes, or if a version is there twice.
+// It panics without a hub or spokes, for a spoke that NewSpoke has not made, and if a version is
+// there twice. [Lossless] fails if there is no spoke for a version of the CRD.
 func HubSpoke[H any](hub string, spokes ...Spoke[H]) Converter {
 	if hub == "" || len(spokes) == 0 {
 		panic("conversion.HubSpoke: no hub or no spokes")
 	}
 	c := &typedVersions{types: map[string]goType{hub: spokes[0].hub}, steps: make(map[direction]step, 2*len(spokes))}
-	for _, s := range spokes {
+	for i, s := range spokes {
+		if s.toHub == nil {
+			panic(fmt.Sprintf("conversion.HubSpoke: spokes[%d] is empty, make it with NewSpoke", i))
+		}
 		if _, twice := c.types[s.version]; twice {
 			panic("conversion.HubSpoke: two Go types for the version " + s.version)
 		}
@@ -83,7 +92,8 @@ func HubSpoke[H any](hub string, spokes ...Spoke[H]) Converter {
 // scheme. types has a function for each version, which returns a pointer to a new object; convert
 // fills dst of src, one of which is of the hub's type.
 //
-// It panics without a hub among the types, another version or a function.
+// It panics without a hub among the types, another version or a function, and for a type that is
+// not a struct with an embedded metav1.ObjectMeta.
 func FromTypes(
 	hub string, types map[string]func() metav1.Object, convert func(ctx context.Context, src, dst metav1.Object) error,
 ) Converter {
@@ -95,7 +105,7 @@ func FromTypes(
 		if types[version] == nil {
 			panic("conversion.FromTypes: no function for the version " + version)
 		}
-		c.types[version] = goTypeOf(types[version])
+		c.types[version] = goTypeOf("conversion.FromTypes: "+version, types[version])
 		c.steps[direction{version, hub}], c.steps[direction{hub, version}] = convert, convert
 	}
 	return WithHub(hub, c)
@@ -107,8 +117,29 @@ type goType struct {
 	schema *crdschema.Node
 }
 
-func goTypeOf(object func() metav1.Object) goType {
-	return goType{object, schemaOf(reflect.TypeOf(object()).Elem())}
+// goTypeOf panics for a type that is not that of a custom resource.
+func goTypeOf(argument string, object func() metav1.Object) goType {
+	obj := object()
+	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || !hasMeta(obj) {
+		panic(fmt.Sprintf("%s: not a pointer to a struct that embeds metav1.ObjectMeta: %T", argument, obj))
+	}
+	return goType{object, schemaOf(reflect.TypeOf(obj).Elem())}
+}
+
+func hasMeta(obj metav1.Object) bool {
+	meta, is := objectMeta(obj)
+	return is && meta != nil
+}
+
+// lacking returns an error for versions that have no Go type, or no way to and from the hub.
+func (c *typedVersions) lacking(hub string, versions []string) error {
+	var problems []error
+	for _, v := range versions {
+		if v != hub && c.steps[direction{v, hub}] == nil {
+			problems = append(problems, fmt.Errorf("no Go types convert %s to %s, add a spoke", v, hub))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 type step func(ctx context.Context, src, dst metav1.Object) error

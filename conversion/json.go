@@ -29,9 +29,13 @@ func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into)
 func render(v any, path string) (jsondoc.Value, error) {
 	text, err := encode(v)
 	if err != nil {
-		return jsondoc.Value{}, &jsondoc.PathError{Problem: "converter set a value that JSON cannot represent, fix the converter", Path: path}
+		return jsondoc.Value{}, unrepresentable(path)
 	}
 	return jsondoc.RawValue(text)
+}
+
+func unrepresentable(path string) error {
+	return &jsondoc.PathError{Problem: "converter set a value that JSON cannot represent, fix the converter", Path: path}
 }
 
 // groupOf returns the group of an apiVersion.

@@ -36,7 +36,7 @@ func (k Kind) Convert(ctx context.Context, obj *Object, to string) error {
 	if !slices.Contains(k.Versions, to) {
 		return obj.Errorf("cannot be converted to %s, which is not a version of %s", to, k.GroupKind)
 	}
-	if k.Converter == nil {
+	if isMissing(k.Converter) {
 		return obj.Errorf("cannot be converted, since the Kind has no Converter")
 	}
 	in, doc := k.internal(), obj.document()
@@ -56,6 +56,9 @@ func (k Kind) versionOf(obj *Object) (string, error) {
 }
 
 func kindOf(obj *Object) (schema.GroupVersionKind, error) {
+	if obj == nil {
+		return schema.GroupVersionKind{}, errors.New("no object to convert, parse one with ParseObject")
+	}
 	apiVersion, errVersion := obj.Get("apiVersion")
 	kind, errKind := obj.Get("kind")
 	if err := errors.Join(errVersion, errKind); err != nil {
@@ -80,8 +83,10 @@ func Must(kind Kind, err error) Kind {
 // internal returns the kind as the rest of webhookd has it.
 func (k Kind) internal() converters.Kind {
 	in := converters.Kind{GroupKind: k.GroupKind, Hub: k.Hub, Versions: k.Versions}
+	if isMissing(k.Converter) {
+		return in
+	}
 	switch c := k.Converter.(type) {
-	case nil:
 	case interface{ Internal() converters.Kind }:
 		made := c.Internal()
 		in.Converter, in.Schemas = made.Converter, made.Schemas

@@ -28,9 +28,10 @@ import (
 // or else the version that the CRD stores.
 //
 // It fails without a converter, and for a text that is not exactly one valid CRD with at least two
-// versions, the hub among them. The kind is safe for concurrent use.
+// versions, the hub among them, each with a spoke if c is HubSpoke. The kind is safe for concurrent
+// use.
 func Lossless(c Converter, crd []byte) (Kind, error) {
-	if c == nil {
+	if isMissing(c) {
 		return Kind{}, errors.New("conversion.Lossless: no converter")
 	}
 	crds, err := crdschema.Parse("crd", crd, nil)
@@ -49,7 +50,11 @@ func Lossless(c Converter, crd []byte) (Kind, error) {
 		}
 	}
 	kind.Converter = newKeeper(c, &kind)
-	if _, err := converters.NewRegistry(kind); err != nil {
+	_, err = converters.NewRegistry(kind)
+	if typed := typedOf(c); typed != nil && err == nil {
+		err = typed.lacking(kind.Hub, kind.Versions)
+	}
+	if err != nil {
 		return Kind{}, fmt.Errorf("conversion.Lossless: %w", err)
 	}
 	return Kind{kind.GroupKind, kind.Hub, kind.Versions, &made{kind}}, nil
@@ -76,8 +81,7 @@ type layout struct {
 
 // A scratch is memory that conversions reuse.
 type scratch struct {
-	annotation jsondoc.Document
-	search     keep.Searcher
+	search keep.Searcher
 }
 
 func newKeeper(c Converter, k *converters.Kind) *keeper {
@@ -88,12 +92,7 @@ func newKeeper(c Converter, k *converters.Kind) *keeper {
 			layouts[d] = &layout{l, l.Defaults(), l.Missing()}
 		}
 	}
-	bare := c
-	if h, is := c.(*hubbed); is {
-		bare = h.Converter
-	}
-	typed, _ := bare.(*typedVersions)
-	return &keeper{converter: onText(c), typed: typed, versions: k.Versions, layouts: layouts}
+	return &keeper{converter: onText(c), typed: typedOf(c), versions: k.Versions, layouts: layouts}
 }
 
 // Complete implements converters.Completer: defaults of the target that the source lacks are not
@@ -180,11 +179,10 @@ func (c *keeping) take(ctx context.Context, obj, x *jsondoc.Object) (kept []*kee
 	if !ok {
 		memory = &scratch{}
 	}
-	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &memory.annotation)
+	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Reader{})
 	if unknown = memory.search.HasUnknown(x, c.source.Layout); unknown {
 		converters.ReportFrom(ctx).NoteUnknown()
 	}
-	memory.annotation.Reset(nil)
 	c.pool.Put(memory)
 	return kept, unknown, err
 }

@@ -299,3 +299,33 @@ func TestLosslessRestoresWhatIsNotWhole(t *testing.T) {
 		t.Errorf("back %s, want the list", seen)
 	}
 }
+
+// What v2 becomes once its default is filled in converts back with the count as a text, though v1
+// has a number at the same place. The note, which both versions have, is kept.
+func TestLosslessFieldOfAnotherTypeNextToADefault(t *testing.T) {
+	t.Parallel()
+	kind := lossless(t, crdOf(`
+		count: {type: integer}
+		note: {type: string}`, `
+		count: {type: string}
+		note: {type: string}
+		policy: {type: string, default: Allow}`), func(spec map[string]any, from string) error {
+		delete(spec, "note")
+		if n, is := spec["count"].(int64); is && from == "v1" {
+			spec["count"] = strings.Repeat("|", int(n))
+		} else if text, is := spec["count"].(string); is && from == "v2" {
+			spec["count"] = len(text)
+		} else if spec["count"] != nil {
+			return errRefused
+		}
+		return nil
+	})
+	const in = `{"spec":{"count":3,"note":"x"}}`
+	there := convert(t, kind, in, "v1", "v2")
+	if seen, _ := withoutKept(t, there); !sameObject(t, seen, `{"spec":{"count":"|||"}}`) {
+		t.Errorf("there %s", seen)
+	}
+	if back := convert(t, kind, there, "v2", "v1"); !sameObject(t, back, in) {
+		t.Errorf("back %s", back)
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // A Node is a value in an [Object]: a whole object, a member or an element. The zero Node is a
-// value that is absent: it has no members, and edits of it fail. A Node is valid as long as the
+// value that is absent: it has no members, and it cannot be set. A Node is valid as long as the
 // conversion lasts that it was given to. After its value was deleted or replaced, edits of it have
 // no effect.
 //
@@ -64,7 +64,16 @@ func (n Node) Type() Type {
 func (n Node) Exists() bool { return n.Type() != Absent }
 
 // JSON returns the text of the value, or nil if it is absent. The caller must not change it.
-func (n Node) JSON() []byte { return n.node.Text() }
+func (n Node) JSON() json.RawMessage { return n.node.Text() }
+
+// MarshalJSON implements json.Marshaler, so that [Node.Set] takes nodes in other values, such as
+// some elements of a list. It fails for a value that is absent.
+func (n Node) MarshalJSON() ([]byte, error) {
+	if !n.Exists() {
+		return nil, n.Errorf("cannot be encoded since it is absent, look for it with Exists")
+	}
+	return n.node.Text(), nil
+}
 
 // Text returns a string, and whether the value is one.
 func (n Node) Text() (text string, is bool) { return n.node.Str() }
@@ -132,7 +141,8 @@ func (n Node) Elements() ([]Node, error) {
 // Set sets the value at a path, and makes objects on the way that are absent or null. The value is
 // a Node, whose text is copied, or anything that encoding/json can encode; a [json.RawMessage] or
 // [json.Number] keeps its text. A new member comes last. Set fails, without a change, if something
-// on the way is not an object, or if JSON cannot represent the value.
+// on the way is not an object, if JSON cannot represent the value, or if the whole object would be
+// something else.
 func (n Node) Set(value any, path ...string) error {
 	v, err := n.valueOf(value, path)
 	if err != nil {
@@ -140,6 +150,9 @@ func (n Node) Set(value any, path ...string) error {
 	}
 	if !n.Exists() {
 		return n.Errorf("cannot be set since it is absent, set it from a node above it")
+	}
+	if len(path) == 0 && n.Path() == "." && v.Text()[0] != '{' {
+		return n.Errorf("cannot be set to a value that is not an object")
 	}
 	return n.at().Set(v, path...)
 }
@@ -149,8 +162,14 @@ func (n Node) Set(value any, path ...string) error {
 func (n Node) Delete(path ...string) error { return n.at().Remove(path...) }
 
 // Rename moves a value, with its text, from one path to another, and reports whether there was one.
-// It replaces what was there. It fails as Set does; the value may be lost then.
-func (n Node) Rename(from, to []string) (moved bool, err error) { return n.at().Move(from, to) }
+// It replaces what was there. It fails for an empty path, and as Set does; the value may be lost
+// then.
+func (n Node) Rename(from, to []string) (moved bool, err error) {
+	if len(from) == 0 || len(to) == 0 {
+		return false, n.Errorf("cannot be renamed without a path from it and to another place")
+	}
+	return n.at().Move(from, to)
+}
 
 // Path returns the path of the node for messages: .spec.ports[0].name, or a dot for the object.
 func (n Node) Path() string {
@@ -176,13 +195,20 @@ func (n Node) valueOf(value any, path []string) (jsondoc.Value, error) {
 		}
 		return node.node.Value(), nil
 	}
+	at := n.Path()
+	if below := jsondoc.FormatPath(path...); at == "." {
+		at = below
+	} else if len(path) > 0 {
+		at += below
+	}
 	switch value := value.(type) {
 	case string:
 		return jsondoc.StringValue(value), nil
 	case json.RawMessage:
-		if json.Valid(value) {
-			return jsondoc.RawValue(value)
+		if !json.Valid(value) {
+			return jsondoc.Value{}, unrepresentable(at)
 		}
+		return jsondoc.RawValue(value)
 	}
-	return render(value, n.Path()+jsondoc.FormatPath(path...))
+	return render(value, at)
 }

@@ -28,6 +28,9 @@ func (o *Object) document() *jsondoc.Object { return &jsondoc.Object{Node: o.nod
 // int64. Changes of the copy do not change the object. It fails for a number that is too big for a
 // float64.
 func (o *Object) Unstructured() (*unstructured.Unstructured, error) {
+	if !o.Exists() {
+		return nil, o.Errorf("is absent, parse an object with ParseObject")
+	}
 	u := &unstructured.Unstructured{}
 	if err := decode(o.node.Text(), &u.Object); err != nil {
 		return nil, o.Errorf("has a number too big for a float64, make it smaller or a string")

@@ -2,6 +2,8 @@ package conversion
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -9,22 +11,28 @@ import (
 )
 
 // A Registry finds the Kind of an object. It is immutable, so it is safe for concurrent use. To
-// change it, replace it as a whole.
-type Registry struct{ kinds *converters.Registry }
+// change it, replace it as a whole. The zero Registry has no kinds.
+type Registry struct{ kinds converters.Registry }
 
 // NewRegistry returns a registry of kinds. Its error has all problems at once: two entries for one
-// kind, or a kind without a group, a converter or a second version, or whose hub is none of its
-// versions.
+// kind, or a kind without a group, a converter or a second version, whose hub is none of its
+// versions, or whose Go types are not those of its versions.
 func NewRegistry(kinds ...Kind) (*Registry, error) {
 	all := make([]converters.Kind, 0, len(kinds))
+	var problems []error
 	for _, k := range kinds {
 		all = append(all, k.internal())
+		if typed := typedOf(k.Converter); typed != nil {
+			if err := typed.lacking(k.Hub, k.Versions); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", k.GroupKind, err))
+			}
+		}
 	}
 	r, err := converters.NewRegistry(all...)
-	if err != nil {
+	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
-	return &Registry{r}, nil
+	return &Registry{*r}, nil
 }
 
 // Kinds returns the kinds, ordered by name (KIND.GROUP).

@@ -13,7 +13,11 @@ import (
 // members and elements keep their places, and new members are appended in the order of their names.
 //
 // The function has the obligations of a Converter. Its changes to apiVersion are ignored.
+// FromUnstructured panics without one.
 func FromUnstructured(fn func(ctx context.Context, u *unstructured.Unstructured, from, to string) error) Converter {
+	if fn == nil {
+		panic("conversion.FromUnstructured: no function")
+	}
 	return Func(func(ctx context.Context, obj *Object, from, to string) error {
 		var old map[string]any
 		if err := decode(obj.JSON(), &old); err != nil {

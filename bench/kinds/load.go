@@ -142,14 +142,14 @@ func (b *bench) measure(ctx context.Context, l *load, round int, scale float64) 
 		for turn := range servers {
 			s := (round + turn) % servers
 			post := func() error { return measure.Post(ctx, b.client, b.servers[s].Address, l.bodies[i][s], true) }
-			if _, err := measure.Load(1, max(1, requests/10), post); err != nil {
+			if _, err := measure.Load(1, max(1, requests/10), 0, post); err != nil {
 				return err
 			}
 			before, err := b.servers[s].CPU()
 			if err != nil {
 				return err
 			}
-			if _, err := measure.Load(1, requests, post); err != nil {
+			if _, err := measure.Load(1, requests, 0, post); err != nil {
 				return err
 			}
 			after, err := b.servers[s].CPU()

@@ -86,9 +86,9 @@ func WaitFor(ctx context.Context, post func() error) error {
 	}
 }
 
-// Load posts n times from a number of clients, each one request at a time, and returns how long
-// each took.
-func Load(clients, n int, post func() error) ([]time.Duration, error) {
+// Load posts n times from a number of clients, each one request at a time with a pause after it, and
+// returns how long each took.
+func Load(clients, n int, pause time.Duration, post func() error) ([]time.Duration, error) {
 	var wg sync.WaitGroup
 	times := make([][]time.Duration, clients)
 	errs := make([]error, clients)
@@ -100,6 +100,7 @@ func Load(clients, n int, post func() error) ([]time.Duration, error) {
 					return
 				}
 				times[i] = append(times[i], time.Since(start))
+				time.Sleep(pause)
 			}
 		})
 	}

@@ -125,12 +125,12 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// Client returns a client that keeps a number of connections.
+// Client returns a client that keeps a number of connections; with 0, it makes one for each request.
 func (r *Rig) Client(connections int) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: r.ca, ServerName: "localhost", MinVersion: tls.VersionTLS12},
-		Protocols:       protocols, MaxIdleConnsPerHost: connections,
+		Protocols:       protocols, MaxIdleConnsPerHost: connections, DisableKeepAlives: connections == 0,
 	}}
 }

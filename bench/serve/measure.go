@@ -50,14 +50,14 @@ func (b *bench) measure(ctx context.Context, c measure.Server, w workload) (resu
 		return result{}, err
 	}
 	defer server.Stop()
-	client := b.rig.Client(w.clients)
+	client := b.rig.Client(w.connections())
 	defer client.CloseIdleConnections()
 	body := w.body()
 	post := func() error { return measure.Post(ctx, client, server.Address, body, c.Name != "echo") }
 	if err := measure.WaitFor(ctx, post); err != nil {
 		return result{}, err
 	}
-	if _, err := measure.Load(w.clients, max(w.requests/10, w.clients), post); err != nil {
+	if _, err := measure.Load(w.clients, max(w.requests/10, w.clients), w.pause, post); err != nil {
 		return result{}, err
 	}
 	cpu, err := server.CPU()
@@ -68,7 +68,7 @@ func (b *bench) measure(ctx context.Context, c measure.Server, w workload) (resu
 		go b.saveProfile(ctx, server.Admin)
 	}
 	start := time.Now()
-	times, err := measure.Load(w.clients, w.requests, post)
+	times, err := measure.Load(w.clients, w.requests, w.pause, post)
 	if err != nil {
 		return result{}, err
 	}

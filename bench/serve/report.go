@@ -17,15 +17,16 @@ func (b *bench) report(w io.Writer) {
 			continue
 		}
 		fmt.Fprintf(w, "\n### %s\n\n", load.title)
-		fmt.Fprintln(w, "| server | CPU/request | x echo (min-max) | requests/s | p50 | p99 | peak RSS | its own | 20 MB + 1.4 x in flight |")
-		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+		fmt.Fprintln(w, "| server | CPU/request | x echo (min-max) | requests/s | p50 | x echo (min-max) | p99 | peak RSS | its own | 20 MB + 1.4 x in flight |")
+		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 		for _, c := range b.contenders {
 			rs := b.of(load.name, c.Name)
-			fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s | %d MB | %d MB | %d MB |\n", c.Name,
+			fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s | %s | %d MB | %d MB | %d MB |\n", c.Name,
 				median(rs, result.cpuTime).Round(100*time.Nanosecond),
 				measure.Ratios(each(rs, result.cpuTime), each(floor, result.cpuTime)),
 				median(rs, func(r result) float64 { return r.perSecond }),
-				median(rs, func(r result) time.Duration { return r.p50 }).Round(time.Microsecond),
+				median(rs, result.halfTime).Round(time.Microsecond),
+				measure.Ratios(each(rs, result.halfTime), each(floor, result.halfTime)),
 				median(rs, func(r result) time.Duration { return r.p99 }).Round(time.Microsecond),
 				median(rs, func(r result) int64 { return r.peakRSS })>>20,
 				median(rs, func(r result) int64 { return r.own })>>20, 20+rs[0].inFlight*14/10>>20)
@@ -57,7 +58,8 @@ func (b *bench) of(workload, server string) []result {
 	return rs
 }
 
-func (r result) cpuTime() time.Duration { return r.cpu }
+func (r result) cpuTime() time.Duration  { return r.cpu }
+func (r result) halfTime() time.Duration { return r.p50 }
 
 func median[T int64 | float64 | time.Duration](rs []result, value func(result) T) T {
 	return measure.Median(each(rs, value))

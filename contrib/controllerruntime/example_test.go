@@ -6,10 +6,25 @@ import (
 
 	"github.com/crdconvert/webhookd/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
 	"github.com/crdconvert/webhookd/contrib/controllerruntime/internal/cronjob"
 )
+
+// In main.go, before the kinds' SetupWebhookWithManager. crds are the files that controller-gen
+// writes, embedded.
+func ExampleHandler() {
+	_ = func(mgr manager.Manager, crds ...[]byte) error {
+		handler, err := controllerruntime.Handler(mgr.GetScheme(), nil, crds...)
+		if err != nil {
+			return err
+		}
+		mgr.GetWebhookServer().Register("/convert", handler)
+		return metrics.Registry.Register(handler.Collector())
+	}
+}
 
 // The tutorial's CronJob cannot say @daily at v2. It comes back nevertheless.
 func ExampleKinds() {

@@ -43,9 +43,9 @@ type Drop struct{ From, To, Path string }
 // [conversion.Lossless] takes. Objects are pruned and defaulted in between as the API server does.
 //
 // It fails the test at the first law that does not hold, with the smallest object that it finds,
-// for a version of which it makes no valid object, and for a CRD that is not valid or not that of
-// the kind. The same options try the same objects. A
-// nil opts is the zero Options.
+// for a version of which it makes no valid object, for samples of other kinds, and for a CRD that
+// is not valid or not that of the kind. The same options try the same objects. A nil opts is the
+// zero Options.
 func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
 	tb.Helper()
 	suite, err := newSuite(kind, crd, opts)
@@ -67,6 +67,9 @@ func Same(tb testing.TB, want, got conversion.Kind, crd []byte, opts *Options) {
 	like, errWant := library.Kinds(want)
 	if err = errors.Join(err, errWant); err == nil && want.GroupKind != got.GroupKind {
 		err = fmt.Errorf("the kinds are not the same: %s, %s", want.GroupKind, got.GroupKind)
+	}
+	if err == nil {
+		err = sameVersions(want, suite.CRD)
 	}
 	if err != nil {
 		tb.Fatalf("conversiontest.Same: %v", err)
@@ -121,6 +124,9 @@ func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite
 	if at < 0 {
 		return nil, fmt.Errorf("the text has no CustomResourceDefinition of %s", kind.GroupKind)
 	}
+	if err := errors.Join(sameVersions(kind, crds[at]), areOf(kind, opts.Samples)); err != nil {
+		return nil, err
+	}
 	suite := &roundtrip.Suite{
 		Kind: &kinds[0], CRD: crds[at], Seed: opts.Seed, Stored: true, Walks: true, Forgeries: true,
 	}
@@ -131,4 +137,33 @@ func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite
 		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
 	}
 	return suite, nil
+}
+
+// sameVersions returns an error if a kind has other versions than its CRD: these would not be
+// tested.
+func sameVersions(kind conversion.Kind, crd *crdschema.CRD) error {
+	has, want := slices.Sorted(slices.Values(kind.Versions)), slices.Sorted(slices.Values(crd.VersionNames()))
+	if slices.Equal(has, want) {
+		return nil
+	}
+	return fmt.Errorf("the kind has the versions %s, and the CRD %s", strings.Join(has, ", "), strings.Join(want, ", "))
+}
+
+// areOf returns an error for each sample that is not an object of the kind.
+func areOf(kind conversion.Kind, samples [][]byte) error {
+	var problems []error
+	for i, text := range samples {
+		obj, err := conversion.ParseObject(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("the text of Options.Samples[%d] is not a JSON object: %w", i, err))
+			continue
+		}
+		u, err := obj.Unstructured()
+		if err != nil {
+			problems = append(problems, fmt.Errorf("the object of Options.Samples[%d]: %w", i, err))
+		} else if gvk := u.GroupVersionKind(); gvk.GroupKind() != kind.GroupKind || !slices.Contains(kind.Versions, gvk.Version) {
+			problems = append(problems, fmt.Errorf("the text of Options.Samples[%d] is not an object of %s, set its apiVersion and kind", i, kind.GroupKind))
+		}
+	}
+	return errors.Join(problems...)
 }

@@ -47,8 +47,21 @@ func TestSame(t *testing.T) {
 				return nil
 			}), &conversiontest.Options{Drops: []conversiontest.Drop{{From: "v1alpha1", To: "v1", Path: ".spec.size"}}}, "",
 		},
+		"nothing else in the object around such a place": {
+			after(func(obj *conversion.Object, from string) error {
+				if from == "v1" {
+					return obj.Delete("spec")
+				}
+				return nil
+			}), &conversiontest.Options{Drops: []conversiontest.Drop{{Path: ".spec.size"}}}, "",
+		},
 		"code that fails": {
 			after(func(obj *conversion.Object, _ string) error { return obj.Errorf("cannot be converted") }), nil, "",
+		},
+		"other versions": {
+			conversion.Kind{
+				GroupKind: kind().GroupKind, Hub: "v1", Versions: []string{"v1", "v1beta1"}, Converter: conversion.Func(rename),
+			}, nil, "conversiontest.Same: the kind has the versions v1, v1beta1, and the CRD v1, v1alpha1",
 		},
 		"another kind": {
 			conversion.Kind{
@@ -86,6 +99,51 @@ func TestLawsNeedObjects(t *testing.T) {
 	}()
 	if want := "no random object of v1alpha1 is valid"; !strings.HasPrefix(found.text, want) {
 		t.Errorf("found %q, want %q", found.text, want)
+	}
+}
+
+// What Laws and Same cannot test fails, and names the argument.
+func TestBadArguments(t *testing.T) {
+	t.Parallel()
+	written := func(versions ...string) conversion.Kind {
+		return conversion.Kind{GroupKind: kind().GroupKind, Hub: "v1", Versions: versions, Converter: conversion.Func(rename)}
+	}
+	sample := func(text string) *conversiontest.Options {
+		return &conversiontest.Options{Samples: [][]byte{[]byte(text)}}
+	}
+	for name, test := range map[string]struct {
+		kind conversion.Kind
+		crd  string
+		opts *conversiontest.Options
+		want string
+	}{
+		"no kind":                  {conversion.Kind{}, string(crd), nil, "kind without a group or a name, set both: "},
+		"no converter":             {conversion.Kind{GroupKind: kind().GroupKind, Hub: "v1", Versions: kind().Versions}, string(crd), nil, "kind without a converter, set Converter: Widget.example.com"},
+		"no CRD":                   {kind(), "", nil, "the text has no CustomResourceDefinition of Widget.example.com"},
+		"a CRD that is not YAML":   {kind(), "{", nil, "crd:1: not YAML: "},
+		"a version without schema": {written("v1", "v1alpha1", "v1beta1"), string(crd), nil, "the kind has the versions v1, v1alpha1, v1beta1, and the CRD v1, v1alpha1"},
+		"a version without kind":   {written("v1", "v1beta1"), string(crd), nil, "the kind has the versions v1, v1beta1, and the CRD v1, v1alpha1"},
+		"a sample that is YAML":    {kind(), string(crd), sample("kind: Widget"), "the text of Options.Samples[0] is not a JSON object: unexpected character: byte 0"},
+		"a sample without text":    {kind(), string(crd), sample(""), "the text of Options.Samples[0] is not a JSON object: unexpected end of the text: byte 0"},
+		"a sample of another kind": {kind(), string(crd), sample(`{"apiVersion":"g/v1","kind":"K"}`), "the text of Options.Samples[0] is not an object of Widget.example.com, set its apiVersion and kind"},
+		"a drop without a path":    {kind(), string(crd), &conversiontest.Options{Drops: []conversiontest.Drop{{}}}, "path that cannot be read: the path is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for call, fn := range map[string]func(testing.TB){
+				"conversiontest.Laws: ": func(tb testing.TB) { conversiontest.Laws(tb, test.kind, []byte(test.crd), test.opts) },
+				"conversiontest.Same: ": func(tb testing.TB) { conversiontest.Same(tb, kind(), test.kind, []byte(test.crd), test.opts) },
+			} {
+				found := &recorder{TB: t}
+				func() {
+					defer func() { _ = recover() }()
+					fn(found)
+				}()
+				if !strings.HasPrefix(strings.TrimPrefix(found.text, call), test.want) {
+					t.Errorf("%sfound %q, want %q", call, found.text, test.want)
+				}
+			}
+		})
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 )
 
 // A cause is what the rules of a kind say about it: values worth trying, what they drop on purpose,
-// and which rule affects a path. It is empty for a compiled-in kind.
+// what may be absent, and which rule affects a path. It is empty for a compiled-in kind.
 type cause struct {
-	conversion *syntax.Conversion
-	directions []check.Direction
-	hints      map[string]roundtrip.Hints
-	drops      []roundtrip.Drop
+	conversion  *syntax.Conversion
+	directions  []check.Direction
+	hints       map[string]roundtrip.Hints
+	drops       []roundtrip.Drop
+	mayBeAbsent func(from, to, path string) bool
 }
 
 func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
@@ -27,7 +28,7 @@ func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
 	if k == nil {
 		return &cause{}
 	}
-	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k)}
+	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k), hints.MayBeAbsent(k)}
 }
 
 // nearest returns what the rules do at a path of an object of a version, or at the nearest path

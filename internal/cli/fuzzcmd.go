@@ -205,7 +205,7 @@ func (p *program) fuzzKind(
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
-		Hints: cause.hints, Drops: cause.drops, Progress: progress.show,
+		Hints: cause.hints, Drops: cause.drops, MayBeAbsent: cause.mayBeAbsent, Progress: progress.show,
 	}
 	limited := ctx
 	if limit > 0 {

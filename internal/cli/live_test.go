@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,10 +64,27 @@ func engines(t *testing.T) (c *testCluster, rules string) {
 	return c, rules
 }
 
-// told returns what a run printed, without the folder of the rules and the time that it took.
+// told returns what a run printed, without the folder of the rules.
 func told(r result, rules string) string {
-	text := strings.ReplaceAll(r.Stdout+r.Stderr, filepath.Dir(rules)+"/", "")
-	return regexp.MustCompile(` in [0-9.]+m?s\n`).ReplaceAllString(text, "\n")
+	return strings.ReplaceAll(r.Stdout+r.Stderr, filepath.Dir(rules)+"/", "")
+}
+
+// The how-to shows what the commands print about these Engines. With -update it is rewritten.
+//
+//nolint:paralleltest // it works in a folder of its own, with KUBECONFIG
+func TestTheHowToOfLiveObjectsIsTrue(t *testing.T) {
+	file, err := filepath.Abs("../../docs/how-to/check-live-objects.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, rules := engines(t)
+	c.Put(t, "/apis/example.com/v1/namespaces/a/engines/tuned", "kubectl", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":"a","name":"tuned",
+		"annotations":{"conversion.webhookd.io/v1beta1.spec.gauge":"{\"value\":\"analog\"}","team":"b"}},"spec":{"watts":1,"color":"blue"}}`)
+	t.Setenv("KUBECONFIG", c.flags[1])
+	t.Chdir(filepath.Dir(rules))
+	if commands := followFile(t, file, "webhookd"); commands < 4 {
+		t.Errorf("%d commands, the page is not read as it is written", commands)
+	}
 }
 
 func TestCheckLive(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -40,13 +39,12 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 		return err
 	}
 	for i := range kinds {
-		begin := time.Now()
 		found, n, err := reader.examine(ctx, set, &kinds[i])
 		if err != nil {
 			return err
 		}
 		set.Findings = finding.Sort(append(set.Findings, found...))
-		p.note("%s: %s of %s in %s", kinds[i].Name(), count(n, "live object"), kinds[i].version, time.Since(begin).Round(time.Millisecond))
+		p.note("%s: %s of %s", kinds[i].Name(), count(n, "live object"), kinds[i].version)
 	}
 	return nil
 }

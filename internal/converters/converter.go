@@ -54,7 +54,7 @@ type Kind struct {
 	// Versions are all versions, including the hub and versions that are stored but no longer
 	// served.
 	Versions []string
-	// Schemas of the versions, for Lossless and for error messages, or nil.
+	// Schemas of the versions, for error messages, or nil.
 	Schemas map[string]*crdschema.Node
 	// Converter converts between the hub and each other version.
 	Converter Converter

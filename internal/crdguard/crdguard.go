@@ -1,11 +1,9 @@
 package crdguard
 
 import (
-	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"text/template"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -29,9 +27,6 @@ type Options struct {
 	AllowGroup string
 }
 
-//go:embed policies.tpl
-var policies string
-
 // Annotations returns, as YAML, the guard of the values that webhookd keeps in annotations and
 // labels of a CRD's objects: a policy and its binding. It covers the versions of the CRD; values
 // that were kept of another version may be removed. The result is empty for a CRD with one version,
@@ -41,8 +36,7 @@ func Annotations(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]by
 	if err != nil || len(crd.Spec.Versions) < 2 {
 		return nil, err
 	}
-	kind["mode"], kind["allowGroup"] = string(o.Mode), o.AllowGroup
-	return render("webhookd.guard.annotations", kind)
+	return []byte(kind.guard(o)), nil
 }
 
 // Convertible returns, as YAML, the gate for a CRD's objects: a policy and its binding for each
@@ -54,7 +48,11 @@ func Convertible(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return render("webhookd.guard.convertible", kind)
+	var gates []string
+	for _, version := range others(crd) {
+		gates = append(gates, kind.gate(version))
+	}
+	return []byte(strings.Join(gates, "---\n")), nil
 }
 
 // others returns the versions that the gate is for.
@@ -75,43 +73,98 @@ func others(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return names
 }
 
-// kindOf returns the values of a kind for policies.tpl, which has its names in YAML and in CEL. So
-// they have to be names.
-func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (map[string]any, error) {
+// A kind has what the policies name of a CRD.
+type kind struct {
+	group, plural        string
+	versions, withStatus []string // all versions, and those with the subresource status
+}
+
+// kindOf returns the kind of a CRD. The policies have its names in YAML and in CEL, so they have to
+// be names.
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (kind, error) {
 	if crd.Name != crd.Spec.Names.Plural+"."+crd.Spec.Group || len(validation.IsDNS1123Subdomain(crd.Name)) > 0 {
-		return nil, fmt.Errorf("name of a CRD has to be spec.names.plural, a dot and spec.group: %q", crd.Name)
+		return kind{}, fmt.Errorf("name of a CRD has to be spec.names.plural, a dot and spec.group: %q", crd.Name)
 	}
-	var versions, withStatus []string
+	k := kind{group: crd.Spec.Group, plural: crd.Spec.Names.Plural}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		if len(validation.IsDNS1035Label(v.Name)) > 0 {
-			return nil, fmt.Errorf("not the name of a version, write one such as v1beta1: %s: spec.versions[%d].name", crd.Name, i)
+			return kind{}, fmt.Errorf("not the name of a version, write one such as v1beta1: %s: spec.versions[%d].name", crd.Name, i)
 		}
-		versions = append(versions, v.Name)
+		k.versions = append(k.versions, v.Name)
 		if v.Subresources != nil && v.Subresources.Status != nil {
-			withStatus = append(withStatus, v.Name)
+			k.withStatus = append(k.withStatus, v.Name)
 		}
 	}
-	return map[string]any{
-		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural,
-		"versions": versions, "statusVersions": withStatus, "others": others(crd), "labels": nil,
-	}, nil
+	return k, nil
 }
 
-func render(name string, kind map[string]any) ([]byte, error) {
-	t, err := template.New("policies.tpl").Funcs(template.FuncMap{"toJson": toJSON}).Parse(policies)
+// guard renders the guard of annotations and labels: a policy and its binding.
+func (k *kind) guard(o Options) string {
+	comment := "Refuses a request that changes or adds annotations or labels in which webhookd keeps values."
+	policy, reinvocation, denial := "ValidatingAdmissionPolicy", "", "  validationActions: [Deny]\n"
+	action := "  validations:\n" + ofBothMaps(validationsYAML)
+	if o.Mode == Restore {
+		comment = "Puts back what a request changes of the annotations and labels in which webhookd keeps values, and takes away what it adds."
+		policy, reinvocation, denial = "MutatingAdmissionPolicy", "  reinvocationPolicy: IfNeeded\n", ""
+		action = "  mutations:\n" +
+			"    # Where no annotation is left, the map goes too: an empty one would make a write of a request that changes nothing.\n" +
+			ofBothMaps(mutationYAML)
+	}
+	operations := "UPDATE"
+	if len(k.withStatus) > 0 {
+		operations = "CREATE, UPDATE"
+	}
+	allowed := ""
+	if o.AllowGroup != "" {
+		outside := "!(" + literal(o.AllowGroup) + " in request.userInfo.?groups.orValue([]))"
+		allowed = strings.ReplaceAll(allowedYAML, "$outside", literal(outside))
+	}
+	return strings.NewReplacer(
+		"$comment", comment, "$kind", policy, "$name", "webhookd-kept-values."+k.plural+"."+k.group,
+		"$group", literal(k.group), "$plural", literal(k.plural), "$operations", operations,
+		"$reinvocation", reinvocation, "$allowed", allowed, "$prefixes", k.prefixes(),
+		"$variables", ofBothMaps(variablesYAML), "$action", action, "$denial", denial,
+	).Replace(guardYAML)
+}
+
+// prefixes returns a CEL expression of the prefixes of kept values. A new object may have those of
+// its spec, which its author could also have written at the other version.
+func (k *kind) prefixes() string {
+	var all, ofStatus []string
+	for _, v := range k.versions {
+		all = append(all, `"conversion.webhookd.io/`+v+`."`, `"status.conversion.webhookd.io/`+v+`."`)
+	}
+	if len(k.withStatus) == 0 {
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	for _, v := range k.withStatus {
+		ofStatus = append(ofStatus, `"status.conversion.webhookd.io/`+v+`."`)
+	}
+	const indent = "\n        "
+	return `request.operation == "CREATE"` + indent +
+		"? [" + strings.Join(ofStatus, ", ") + "]" + indent +
+		": [" + strings.Join(all, ", ") + "]"
+}
+
+// gate renders the gate for a version that objects are not stored in: a policy and its binding.
+func (k *kind) gate(version string) string {
+	return strings.NewReplacer(
+		"$version", version, "$name", "webhookd-convertible-"+version+"."+k.plural+"."+k.group,
+		"$group", literal(k.group), "$plural", k.plural,
+	).Replace(gateYAML)
+}
+
+// ofBothMaps returns a part of a policy for annotations and for labels.
+func ofBothMaps(part string) string {
+	return strings.ReplaceAll(part, "$map", "annotations") + strings.ReplaceAll(part, "$map", "labels")
+}
+
+// literal returns a string of YAML and of CEL.
+func literal(s string) string {
+	text, err := json.Marshal(s)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the policies: %w", err)
+		panic(err) // a string always encodes
 	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, name, kind); err != nil {
-		return nil, fmt.Errorf("cannot render the policies: %w", err)
-	}
-	return out.Bytes(), nil
-}
-
-// toJSON is like Helm's function.
-func toJSON(v any) (string, error) {
-	text, err := json.Marshal(v)
-	return string(text), err
+	return string(text)
 }

@@ -1,11 +1,13 @@
 package crdguard_test
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"text/template"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,29 +41,66 @@ func crdOf(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition 
 	return crd
 }
 
+// ofChart renders the same with the template of the chart.
+func ofChart(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o crdguard.Options) string {
+	t.Helper()
+	kind := map[string]any{
+		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil,
+	}
+	var versions, withStatus, others []string
+	for _, v := range crd.Spec.Versions {
+		versions = append(versions, v.Name)
+		if v.Subresources != nil && v.Subresources.Status != nil {
+			withStatus = append(withStatus, v.Name)
+		}
+		if v.Served && !v.Storage {
+			others = append(others, v.Name)
+		}
+	}
+	kind["versions"], kind["statusVersions"], kind["others"] = versions, withStatus, others
+	toJSON := func(v any) (string, error) { // is Helm's toJson
+		text, err := json.Marshal(v)
+		return string(text), err
+	}
+	parsed, err := template.New("").Funcs(template.FuncMap{"toJson": toJSON}).ParseFiles("../../deploy/helm/webhookd/templates/_policies.tpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "webhookd.guard.annotations"
+	if o == (crdguard.Options{}) {
+		name = "webhookd.guard.convertible"
+	}
+	var out strings.Builder
+	if err := parsed.ExecuteTemplate(&out, name, kind); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 // What is printed is read by people, and so held as a whole.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	whole := crdOf(t, machines)
 	bare := crdOf(t, `{metadata: {name: "true.example.com"}, spec: {group: example.com, names: {plural: "true"},
 		versions: [{name: v1, served: true, storage: true}, {name: v2, served: true}]}}`)
-	guard := func(crd *apiextensionsv1.CustomResourceDefinition, mode crdguard.Mode, group string) func() ([]byte, error) {
-		return func() ([]byte, error) {
-			return crdguard.Annotations(crd, crdguard.Options{Mode: mode, AllowGroup: group})
-		}
-	}
-	for name, render := range map[string]func() ([]byte, error){
-		"validate":         guard(whole, crdguard.Validate, ""),
-		"validate-allowed": guard(whole, crdguard.Validate, `a "group": <of some>`),
-		"restore":          guard(whole, crdguard.Restore, ""),
-		"restore-allowed":  guard(whole, crdguard.Restore, "system:masters"),
-		"no-status":        guard(bare, crdguard.Validate, ""),
-		"gate":             func() ([]byte, error) { return crdguard.Convertible(whole) },
-		"gate-no-status":   func() ([]byte, error) { return crdguard.Convertible(bare) },
+	for name, tt := range map[string]struct {
+		crd     *apiextensionsv1.CustomResourceDefinition
+		options crdguard.Options // empty: the gate
+	}{
+		"validate":         {whole, crdguard.Options{Mode: crdguard.Validate}},
+		"validate-allowed": {whole, crdguard.Options{Mode: crdguard.Validate, AllowGroup: `a "group": <of some>`}},
+		"restore":          {whole, crdguard.Options{Mode: crdguard.Restore}},
+		"restore-allowed":  {whole, crdguard.Options{Mode: crdguard.Restore, AllowGroup: "system:masters"}},
+		"no-status":        {bare, crdguard.Options{Mode: crdguard.Validate}},
+		"gate":             {whole, crdguard.Options{}},
+		"gate-no-status":   {bare, crdguard.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := render()
+			got, err := crdguard.Convertible(tt.crd)
+			if tt.options != (crdguard.Options{}) {
+				got, err = crdguard.Annotations(tt.crd, tt.options)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,6 +116,9 @@ func TestPolicies(t *testing.T) {
 			}
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("see -update (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(string(want), ofChart(t, tt.crd, tt.options)); diff != "" {
+				t.Errorf("the chart renders something else (-want +got):\n%s", diff)
 			}
 			for document := range strings.SplitSeq(string(got), "\n---\n") {
 				if err := yaml.UnmarshalStrict([]byte(document), &map[string]any{}); err != nil {
@@ -122,27 +164,5 @@ func TestNamesAreNames(t *testing.T) {
 				t.Errorf("%s: %v, want %s", text, err, want)
 			}
 		}
-	}
-}
-
-// The chart has the same policies: its template is a copy.
-func TestReferenceChartHasThePolicies(t *testing.T) {
-	t.Parallel()
-	const copied = "../../deploy/helm/webhookd/templates/_policies.tpl"
-	want, err := os.ReadFile("policies.tpl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(copied, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not up to date, run this test with -update (-want +got):\n%s", copied, diff)
 	}
 }

@@ -19,7 +19,7 @@ import (
 const crdKind = "CustomResourceDefinition"
 
 // Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects
-// included. It skips objects of other kinds. The file is for messages.
+// included. It skips objects of other kinds, and patches of CRDs. The file is for messages.
 //
 // The error is a ParseErrors with everything that is wrong in any CRD. Parse also returns the CRDs
 // without errors then. Without newStrategy, it does not check defaults, and no version has a
@@ -98,6 +98,9 @@ func (p *parser) crd(n *yaml.Node) {
 	if !p.decode(n, text, &in) {
 		return
 	}
+	if isPatch(&in) {
+		return
+	}
 	before := len(p.problems)
 	crd := p.convert(&in, n)
 	if line, taken := p.lines[crd.Name]; taken {
@@ -107,6 +110,12 @@ func (p *parser) crd(n *yaml.Node) {
 	if len(p.problems) == before {
 		p.crds = append(p.crds, crd)
 	}
+}
+
+// isPatch reports whether a CRD is only a part of one, as the patches of a kustomization are, which
+// are in the folder of the CRDs (config/crd/patches of a kubebuilder project).
+func isPatch(in *apiextensionsv1.CustomResourceDefinition) bool {
+	return in.Name != "" && in.Spec.Group == "" && in.Spec.Names.Kind == "" && in.Spec.Scope == "" && len(in.Spec.Versions) == 0
 }
 
 // json returns the JSON that kubectl makes of a node, in which a whole number has no point.

@@ -77,6 +77,10 @@ func TestWhereCRDsAre(t *testing.T) {
 		{"comments only", "# nothing here\n---\n---\n# nor here\n", nil},
 		{"other kinds", "apiVersion: v1\nkind: ConfigMap\n---\njust text\n---\n- a list\n", nil},
 		{"a kind of the same name in another group", "apiVersion: other.example.com/v1\nkind: CustomResourceDefinition\n", nil},
+		{
+			"a patch of a kustomization", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n" +
+				"spec: {conversion: {strategy: Webhook}}\n", nil,
+		},
 		{"documents", one + "---\nkind: Other\n---\n" + other, []string{"things.example.com", "others.example.com"}},
 		{"a list", "apiVersion: v1\nkind: List\nitems:\n" + indented(one) + indented(other), []string{"things.example.com", "others.example.com"}},
 		{"a typed list", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinitionList\nitems:\n" + indented(one), []string{"things.example.com"}},

@@ -45,7 +45,7 @@ func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 		m := &c.members[i]
 		was := m.value
 		switch m.value = nil; {
-		case was != nil && (was.changed || was.moved || was.members != nil):
+		case was != nil && (was.changed || was.at != m.piece() || was.members != nil): // also of a copy of what was replaced
 			if m.value = d.copyOf(was, c, depth+1); m.value == nil {
 				return nil
 			}

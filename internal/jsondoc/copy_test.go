@@ -60,6 +60,16 @@ func TestACopyIsTheObjectAsItStands(t *testing.T) {
 		if diff := cmp.Diff(was, string(c.Text())); diff != "" {
 			t.Fatalf("after %d edits (-object +copy):\n%s", i, diff)
 		}
+		again := c.Copy()
+		if err := again.Set(jsondoc.IntValue(1), "spec", "more"); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Remove("spec", "more"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(was, string(again.Text())); diff != "" {
+			t.Fatalf("after %d edits (-object +copy of its copy):\n%s", i, diff)
+		}
 		sameTree(t, parse(t, was).Node, c.Node)
 		for _, edit := range all {
 			if err := edit(t, c); err != nil {

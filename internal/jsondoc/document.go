@@ -30,11 +30,11 @@ type Document struct {
 
 const (
 	maxFields = 1 << 20 // limits the members of all outlines together, and so the memory for tiny objects
-	nodeChunk = 64
+	nodeChunk = 64      // the fewest nodes in a chunk
 	// Limits of what a document or an output keeps for its next text: bytes of edits, members of
-	// outlines or pieces, members of the open object.
-	keepAdded, keepFields, keepMembers = 1 << 20, 1 << 15, 1 << 10
-	fieldSize                          = 28 // bytes
+	// outlines or pieces, members and nodes of the open object.
+	keepAdded, keepFields, keepMembers, keepNodes = 1 << 20, 1 << 15, 1 << 10, 1 << 9
+	fieldSize                                     = 28 // bytes
 )
 
 // A piece is a part of a document's text or, if added, of the texts of edits.
@@ -72,7 +72,7 @@ func (d *Document) Reset(text []byte) {
 	d.added, d.fields = emptied(d.added, keepAdded), emptied(d.fields, keepFields)
 	d.nested = emptied(d.nested, keepFields)
 	d.dropNodes()
-	d.nodes, d.members = emptied(d.nodes, nodeChunk), emptied(d.members, keepMembers)
+	d.nodes, d.members = emptied(d.nodes, keepNodes), emptied(d.members, keepMembers)
 	d.obscured = false
 	clear(d.indexes)
 	d.room = d.ordinary()
@@ -217,7 +217,7 @@ func (d *Document) find(fields []field, name string) (Span, bool) {
 // node stores n at an address that stays valid: full chunks are never moved.
 func (d *Document) node(n Node) *Node {
 	if len(d.nodes) == cap(d.nodes) {
-		d.nodes = make([]Node, 0, nodeChunk)
+		d.nodes = make([]Node, 0, max(nodeChunk, min(2*cap(d.nodes), keepNodes)))
 	}
 	n.doc = d
 	d.nodes = append(d.nodes, n)
@@ -238,12 +238,26 @@ func (d *Document) bytes(p piece) []byte {
 // panic.
 func (d *Document) add(text []byte) piece {
 	start := len(d.added)
-	if len(text) > math.MaxInt32-start {
+	d.append(text)
+	return d.since(start)
+}
+
+func (d *Document) append(text []byte) {
+	if len(text) > math.MaxInt32-len(d.added) {
 		panic("jsondoc: edits of 2 GiB or more")
 	}
 	d.added = append(d.added, text...)
-	return piece{span(start, len(d.added)), true}
 }
+
+// copy adds the text of a piece. An empty one may be of the other text.
+func (d *Document) copy(p piece) {
+	if p.Start != p.End {
+		d.append(d.bytes(p))
+	}
+}
+
+// since returns what was added since there were so many bytes.
+func (d *Document) since(start int) piece { return piece{span(start, len(d.added)), true} }
 
 // place returns the position of v in this document, and adds its text if it is from elsewhere.
 func (d *Document) place(v Value) piece {

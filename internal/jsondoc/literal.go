@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -99,13 +98,7 @@ func unescaped(literal []byte) []byte {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return literal
 	}
-	var room [utf8.UTFMax]byte
-	text := make([]byte, 0, len(literal))
-	for part := []byte(nil); len(literal) > 0; {
-		part, literal = firstPart(literal, &room)
-		text = append(text, part...)
-	}
-	return text
+	return appendDecoded(make([]byte, 0, len(literal)), literal)
 }
 
 // Unquote decodes a validated string literal.
@@ -114,10 +107,20 @@ func Unquote(literal []byte) string {
 	if bytes.IndexByte(literal, '\\') < 0 {
 		return string(literal)
 	}
-	var text strings.Builder
-	text.Grow(len(literal))
-	_ = writeText(&text, literal) // never fails
-	return text.String()
+	var room [256]byte
+	return string(appendDecoded(room[:0], literal))
+}
+
+// AppendUnquoted appends a decoded string literal, which must be validated.
+func AppendUnquoted(dst, literal []byte) []byte { return appendDecoded(dst, literal[1:len(literal)-1]) }
+
+func appendDecoded(dst, literal []byte) []byte {
+	var room [utf8.UTFMax]byte
+	for part := []byte(nil); len(literal) > 0; {
+		part, literal = firstPart(literal, &room)
+		dst = append(dst, part...)
+	}
+	return dst
 }
 
 // WriteUnquoted decodes a validated string literal into w, without a copy.

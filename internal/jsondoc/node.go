@@ -38,6 +38,15 @@ func (n *Node) Str() (string, bool) {
 	return Unquote(n.doc.bytes(n.at)), true
 }
 
+// IsStr reports whether the value is a string that decodes to text, without a copy.
+func (n *Node) IsStr(text string) bool {
+	if n.Kind() != String {
+		return false
+	}
+	literal := n.doc.bytes(n.at)
+	return isText(literal[1:len(literal)-1], text)
+}
+
 // Text returns the JSON with all edits, nil for nil. Callers must not change it or keep it beyond
 // the conversion.
 func (n *Node) Text() []byte {
@@ -55,9 +64,9 @@ func (n *Node) Value() Value {
 	case !n.changed:
 		return Value{doc: n.doc, at: n.at}
 	}
-	out := Output{doc: n.doc}
-	out.Put(n)
-	return Value{doc: n.doc, at: n.doc.add(out.AppendTo(nil))}
+	d, start := n.doc, len(n.doc.added)
+	n.appendTo(d)
+	return Value{doc: d, at: d.since(start)}
 }
 
 // Untouched reports whether the value is at its original place and was not edited, without

@@ -44,6 +44,31 @@ func (o *Output) Put(n *Node) {
 	o.put(piece{Span{end - 1, end}, added})
 }
 
+// appendTo is Put to the texts of edits (BenchmarkKinds in converters/rules).
+func (n *Node) appendTo(d *Document) {
+	if !n.changed {
+		d.copy(n.at)
+		return
+	}
+	start, end, added := n.at.Start, n.at.End, n.at.added
+	d.copy(piece{Span{start, start + 1}, added})
+	for i := range n.members {
+		m := &n.members[i]
+		head := piece{m.head, m.headAdded}
+		if i == 0 {
+			head.Start++
+		}
+		d.copy(head)
+		if m.value == nil {
+			d.copy(m.piece())
+		} else {
+			m.value.appendTo(d)
+		}
+		d.copy(m.tail())
+	}
+	d.copy(piece{Span{end - 1, end}, added})
+}
+
 // PutSpan adds part of the document's text.
 func (o *Output) PutSpan(at Span) { o.put(piece{Span: at}) }
 

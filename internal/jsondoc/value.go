@@ -56,7 +56,9 @@ func IntValue(i int64) Value { return Value{text: strconv.AppendInt(nil, i, 10)}
 
 // StringValue returns a string. Bytes that are not UTF-8 become U+FFFD. It escapes only what RFC
 // 8259 demands.
-func StringValue(s string) Value { return Value{text: AppendString(make([]byte, 0, len(s)+2), s)} }
+func StringValue[T string | []byte](s T) Value {
+	return Value{text: AppendString(make([]byte, 0, len(s)+len(s)/8+2), s)}
+}
 
 // RawValue returns text as a value, without surrounding white space. It must be one JSON value, and
 // must not change until the value is in an object.
@@ -131,17 +133,35 @@ func (v Value) part(s *Scanner, at Span) Value {
 }
 
 // AppendString appends s as StringValue does.
-func AppendString(dst []byte, s string) []byte {
+func AppendString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ':
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-		default:
-			dst = utf8.AppendRune(dst, r)
+	done := 0 // of s
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return append(appendRunes(append(dst, s[done:i]...), string(s[i:])), '"')
 		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst, done = appendRune(append(dst, s[done:i]...), rune(c)), i+1
 	}
-	return append(dst, '"')
+	return append(append(dst, s[done:]...), '"')
+}
+
+func appendRunes(dst []byte, s string) []byte {
+	for _, r := range s {
+		dst = appendRune(dst, r)
+	}
+	return dst
+}
+
+func appendRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r < ' ':
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	return utf8.AppendRune(dst, r)
 }

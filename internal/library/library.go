@@ -7,15 +7,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 )
 
-// Registry returns the registry of kinds. Its error has all problems at once.
-func Registry(kinds ...conversion.Kind) (*converters.Registry, error) {
-	all, err := Kinds(kinds...)
-	if err != nil {
-		return nil, err
-	}
-	return converters.NewRegistry(all...)
-}
-
 // Kinds returns kinds in the order of their names. It fails as [conversion.NewRegistry] does.
 func Kinds(kinds ...conversion.Kind) ([]converters.Kind, error) {
 	r, err := conversion.NewRegistry(kinds...)

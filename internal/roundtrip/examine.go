@@ -91,13 +91,12 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 // values.
 func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[string]any, from, to string) Outcome {
 	o := Outcome{To: to}
-	there, err := e.converted(ctx, object, from, to)
+	result, err := e.converted(ctx, object, state, from, to)
 	if err != nil {
 		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
 		o.Err = err
 		return o
 	}
-	result := e.read(there)
 	e.measure(&o, result)
 	schema := e.schema(to)
 	stored := copied(result)
@@ -105,13 +104,14 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 	differ(schema.Root, result, stored, "", &o.Pruned)
 	schema.Default(stored)
 	o.Refused = refusalsOf(schema, stored)
-	back, err := e.converted(ctx, encode(stored), to, from)
+	returned, err := e.converted(ctx, encode(stored), stored, to, from)
 	if err != nil {
 		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
 		o.Err, o.Back = err, true
 		return o
 	}
-	returned := visible(e.view(from, back))
+	e.admit(from, returned)
+	visible(returned)
 	root := e.schema(from).Root
 	differ(root, state, returned, "", &o.Differs)
 	if len(o.Differs) > 0 && len(e.drops[direction{from, to}]) > 0 {
@@ -123,19 +123,22 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 	return o
 }
 
-// converted converts as the server does. Like that it refuses a result with other metadata.
-func (e *Examiner) converted(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	there, err := e.convert(ctx, object, from, to)
+// converted converts as the server does. Like that it refuses a result with other metadata than the
+// object has, which is also given decoded.
+func (e *Examiner) converted(ctx context.Context, object []byte, decoded map[string]any, from, to string) (map[string]any, error) {
+	text, err := e.convert(ctx, object, from, to)
 	if err != nil {
 		return nil, err
 	}
-	was, is := metadataTexts(object), metadataTexts(there)
+	result := e.read(text)
+	was, _ := decoded["metadata"].(map[string]any)
+	is, _ := result["metadata"].(map[string]any)
 	for _, name := range names(was, is) {
-		if was[name] != is[name] {
+		if name != "labels" && name != "annotations" && !equal(at(was, name), at(is, name)) {
 			return nil, fmt.Errorf("a converter may change only labels and annotations in metadata: %s", jsondoc.FormatPath("metadata", name))
 		}
 	}
-	return there, nil
+	return result, nil
 }
 
 // measure counts the annotations of a result.

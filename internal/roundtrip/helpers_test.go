@@ -90,7 +90,7 @@ func TestRemoveAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := literal([]byte(object))
-		removeAll(got, p)
+		removeAll(got, p, isAny)
 		if !equal(got, literal([]byte(want))) {
 			t.Errorf("%s: got %s, want %s", path, encode(got), want)
 		}

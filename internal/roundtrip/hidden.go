@@ -60,7 +60,9 @@ func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 
 // hidden returns the first place at which now and was differ and shown does not have what now has.
-// A default that a schema fills in where nothing was does not count.
+// A default that a schema fills in where nothing was does not count, nor one that goes with the
+// object that it was filled into where the other version has no such place, which said nothing of
+// what was kept.
 func hidden(p nodes, s views, path string) gap {
 	if equal(s.now, s.was) {
 		return gap{}
@@ -76,14 +78,26 @@ func hidden(p nodes, s views, path string) gap {
 			return hiddenElement(p, s, path)
 		}
 	}
-	if equal(s.now, s.shown) || isAbsent(s.was) && p.n != nil && equal(s.now, p.n.Structural().Default.Object) {
+	if equal(s.now, s.shown) || isAbsent(s.was) && p.isDefault(s.now) {
+		return gap{}
+	}
+	if gone && p.other == nil && p.isDefault(s.was) && equal(s.shown, s.source) && !equal(s.source, s.was) {
 		return gap{}
 	}
 	return newGap(path, s.now, s.shown)
 }
 
+// isDefault reports whether a value is what the schema fills in.
+func (p nodes) isDefault(v any) bool { return p.n != nil && equal(v, p.n.Structural().Default.Object) }
+
 func isMap(v any) bool  { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool { _, ok := v.([]any); return ok }
+func isAny(any) bool    { return true }
+
+func isEmptyMap(v any) bool {
+	m, ok := v.(map[string]any)
+	return ok && len(m) == 0
+}
 
 func hiddenMember(p nodes, s views, path string) gap {
 	now, _ := s.now.(map[string]any)

@@ -10,11 +10,11 @@ import (
 const hiddenCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
 	names: {plural: ks, kind: K}, versions: [
 	{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
-		a: {type: string, default: x}, o: {type: object, properties: {a: {type: string}, b: {type: string}}}, m: {type: object, additionalProperties: {type: string}},
+		a: {type: string, default: x}, d: {type: string, default: x}, o: {type: object, properties: {a: {type: string}, b: {type: string}}}, m: {type: object, additionalProperties: {type: string}},
 		keyed: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, a: {type: string}, b: {type: string}}}},
 		list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}, made: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}},
 		words: {type: array, items: {type: string}}}}}},
-	{name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {
+	{name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string},
 		keyed: {type: array, items: {type: object}}, list: {type: array, items: {type: object}}, words: {type: array, items: {type: string}}}}}}]}}`
 
 func TestHidden(t *testing.T) {
@@ -29,6 +29,9 @@ func TestHidden(t *testing.T) {
 		"an edit shows":                          {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"c","o":{"b":"kept"}}`},
 		"an edit is hidden":                      {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"b"}`, path: ".a"},
 		"a default comes where nothing was":      {was: `{}`, now: `{"a":"x"}`, shown: `{"a":"kept"}`},
+		"a default goes with its object":         {was: `{"d":"x"}`, now: `{}`, shown: `{"d":"kept"}`, source: `{"d":"kept"}`},
+		"a chosen default goes":                  {was: `{"d":"x"}`, now: `{}`, shown: `{"d":"x"}`, source: `{"d":"x"}`, path: ".d"},
+		"a default of both versions goes":        {was: `{"a":"x"}`, now: `{}`, shown: `{"a":"kept"}`, source: `{"a":"kept"}`, path: ".a"},
 		"a default is chosen":                    {was: `{"a":"b"}`, now: `{"a":"x"}`, shown: `{"a":"b"}`, path: ".a"},
 		"a member goes":                          {was: `{"o":{"a":"b"}}`, now: `{}`, shown: `{"o":{"b":"kept"}}`},
 		"a member stays":                         {was: `{"o":{"a":"b"}}`, now: `{}`, shown: `{"o":{"a":"b","b":"kept"}}`, path: ".o.a"},

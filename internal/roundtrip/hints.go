@@ -129,8 +129,9 @@ func nodeAt(n *crdschema.Node, path []syntax.Segment) (*crdschema.Node, string) 
 	return n, ""
 }
 
-// removeAll removes what a path leads to from an object, wherever it is in lists and maps.
-func removeAll(v any, path []syntax.Segment) {
+// removeAll removes what a path leads to from an object, wherever it is in lists and maps, if goes
+// reports true for it.
+func removeAll(v any, path []syntax.Segment, goes func(value any) bool) {
 	if len(path) == 0 {
 		return
 	}
@@ -141,20 +142,20 @@ func removeAll(v any, path []syntax.Segment) {
 		for name, value := range v {
 			switch {
 			case !ofMap && (s.Kind != syntax.Field || s.Name != name):
-			case len(rest) == 0:
+			case len(rest) == 0 && goes(value):
 				delete(v, name)
 			default:
-				removeAll(value, rest)
+				removeAll(value, rest, goes)
 			}
 		}
 	case []any:
 		for i, value := range v {
 			switch {
 			case ofMap || s.Kind == syntax.Field:
-			case len(rest) == 0:
+			case len(rest) == 0 && goes(value):
 				v[i] = nil
 			default:
-				removeAll(value, rest)
+				removeAll(value, rest, goes)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (s *suite) undropped(object map[string]any, version string, by ...string) m
 	object = copied(object)
 	for _, to := range by {
 		for _, path := range s.drops[direction{version, to}] {
-			removeAll(object, path)
+			removeAll(object, path, isAny)
 		}
 	}
 	return tidy(object) // perhaps the last annotation has gone
@@ -183,11 +183,23 @@ func (t *subject) like(to string, there []byte) *ViolationError {
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
 	}
-	diff := t.compare(visible(t.view(to, theirs)), visible(t.view(to, there)), to, t.version)
+	diff := difference(t.answer(to, theirs), t.answer(to, there), "")
 	if diff.path == "" {
 		return nil
 	}
 	return t.violation(lawLike, to, "want %s, got %s", theirs, there).differs(to, diff)
+}
+
+// answer returns what counts of a result for the law [subject.like]. Where something is dropped,
+// the objects around it do not count if they have nothing else.
+func (t *subject) answer(to string, there []byte) map[string]any {
+	answer := t.undropped(visible(t.view(to, there)), to, t.version)
+	for _, path := range t.drops[direction{to, t.version}] {
+		for i := len(path) - 1; i > 0; i-- {
+			removeAll(answer, path[:i], isEmptyMap)
+		}
+	}
+	return answer
 }
 
 // metadataTexts returns the text of each member of the metadata except labels and annotations.

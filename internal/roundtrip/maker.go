@@ -74,14 +74,14 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 	case crdschema.String:
 		return m.str(&l)
 	case crdschema.Integer:
-		return m.integer(&l)
+		return m.integer(&l, l.format())
 	case crdschema.Number:
 		return m.number(&l)
 	case crdschema.Boolean:
 		return !m.zero && !m.chance(3)
 	case crdschema.IntOrString:
 		if m.chance(2) {
-			return m.integer(&l)
+			return m.integer(&l, "int32") // all that a Go client reads of it (intstr.IntOrString)
 		}
 		return m.str(&l)
 	case crdschema.Any, crdschema.None:

@@ -1,5 +1,11 @@
 package roundtrip
 
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
 // A Rejection says how many valid objects of a version become objects that another version refuses,
 // and why. The paths are of the version To.
 type Rejection struct {
@@ -21,7 +27,10 @@ func (s *suite) outcome(t *subject, to string, there []byte) {
 	if !s.Outcomes || schema == nil || there == nil || t.keeps || t.refused {
 		return
 	}
-	reasons := reasonsOf(schema, schema.Validate(s.view(to, there)))
+	reasons := reasonsOf(schema, slices.DeleteFunc(schema.Validate(s.view(to, there)), func(err *field.Error) bool {
+		path, _ := schemaPath(schema.Root, err.Field)
+		return err.Type == field.ErrorTypeRequired && s.MayBeAbsent != nil && s.MayBeAbsent(t.version, to, path)
+	}))
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	d := direction{t.version, to}

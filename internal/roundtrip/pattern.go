@@ -40,9 +40,19 @@ func (g *Generator) pattern(text string) *pattern {
 	return p
 }
 
+// quantity is the pattern that controller-gen writes for a resource.Quantity. It allows texts that
+// no Go client can read, such as 6E+2668. All can read those of quantityRead.
+const (
+	quantity     = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	quantityRead = `^(\+|-)?[0-9]{1,3}(\.[0-9]{1,3})?([KMG]i|[mkMG]|[eE][0-9])?$`
+)
+
 // newPattern returns nil for a text that is not a regular expression.
 func newPattern(text string) *pattern {
 	matches, err := regexp.Compile(text)
+	if text == quantity {
+		text = quantityRead
+	}
 	parsed, errParse := syntax.Parse(text, syntax.Perl)
 	if err != nil || errParse != nil {
 		return nil

@@ -111,9 +111,9 @@ func examplesOf(format string) []string {
 }
 
 // integer makes an integer within its limits, more often than not near one of them.
-func (m *maker) integer(l *limits) int64 {
+func (m *maker) integer(l *limits, format string) int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	if l.format() == "int32" {
+	if format == "int32" {
 		low, high = math.MinInt32, math.MaxInt32
 	}
 	lowest, highest, multiple := bounds(l)
@@ -218,7 +218,7 @@ func (m *maker) anything(depth int) any {
 	case 1:
 		return m.number(&limits{})
 	case 2:
-		return m.integer(&limits{})
+		return m.integer(&limits{}, "")
 	}
 	return m.text()
 }

@@ -58,6 +58,10 @@ type Suite struct {
 	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
 	// but the API server refuses the next write of such an object.
 	Outcomes bool
+	// MayBeAbsent reports whether a place that the version to requires may stay absent in an object
+	// that was converted from another version: Outcomes does not count that. It may be nil, and must
+	// be safe for concurrent use.
+	MayBeAbsent func(from, to, path string) bool
 	// Like is a kind that converts valid objects to the same, apart from what either keeps. Objects
 	// that it cannot convert are not compared.
 	Like *converters.Kind

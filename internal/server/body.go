@@ -1,12 +1,10 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
-	"time"
 )
 
 // A body is the body of a review. It takes its share of the byte budget as it arrives, must arrive
@@ -15,17 +13,12 @@ import (
 type body struct {
 	io.ReadCloser
 
-	*admission
-
-	ctx      context.Context //nolint:containedctx // the request's
-	size     int64           // of the whole body, or its limit if that is unknown
-	pace     pace
-	complete func() // called when the whole body has arrived; may be nil
-	refused  func() // called when there is no memory for more
-	read     int64
-	failure  error
-	discard  bool // the rest must be read and discarded
-	done     bool
+	call    *call
+	size    int64 // of the whole body, or its limit if that is unknown
+	pace    pace
+	read    int64
+	failure error
+	done    bool
 }
 
 // Read reserves memory for p and fills it. It fails with an [overloadError] if there is no memory,
@@ -37,14 +30,12 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	want := min(b.read+int64(len(p)), b.size)
 	if err := b.reserve(want); err != nil {
-		b.failure = err
-		b.refused()
 		return 0, err
 	}
-	b.gate.shrink(b.share, want)
+	b.call.gate.shrink(&b.call.share, want)
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	b.share.transfer.done.Add(int64(n))
+	b.call.share.transfer.done.Add(int64(n))
 	if errors.Is(err, io.EOF) || err == nil && b.pace.complete(b.read) {
 		b.finish()
 		return n, err
@@ -63,27 +54,23 @@ func (b *body) Room(n int64) error {
 		return b.failure
 	}
 	both := n + b.read
-	if both > b.gate.roomForLarge() { // there is only one body of this size at a time
+	if both > b.call.gate.roomForLarge() { // there is only one body of this size at a time
 		both = n
 	}
-	if err := b.reserve(both); err != nil {
-		b.failure = err
-		b.refused()
-		return err
-	}
-	return nil
+	return b.reserve(both)
 }
 
-// reserve enlarges the share to n bytes, if it is smaller.
+// reserve enlarges the share to n bytes, if it is smaller. If there is no room, the rest of the body
+// is refused.
 func (b *body) reserve(n int64) error {
-	if n > b.share.bytes {
-		asked := time.Now()
-		if err := b.grow(b.ctx, n); err != nil {
-			return err
-		}
-		b.pace.pause(time.Since(asked)) // the client is not to blame for the wait
+	if n <= b.call.share.bytes {
+		return nil
 	}
-	return nil
+	b.failure = b.call.admission.grow(&b.call.context, n)
+	if b.failure != nil {
+		b.call.discard = answerEarly(b.call.answer, b.call.request)
+	}
+	return b.failure
 }
 
 func (b *body) finish() {
@@ -91,20 +78,18 @@ func (b *body) finish() {
 		return
 	}
 	b.done = true
-	if b.complete != nil {
-		b.complete()
-	}
+	b.call.arrived(b.pace.size)
 	b.pace.end()
 }
 
 // readError returns the error of a Read whose reader returned err, which may be nil, and counts it.
 func (b *body) readError(err error) error {
 	switch {
-	case b.share.transfer.interrupted.Load():
-		b.hooks.shed(ShedSlow)
+	case b.call.share.transfer.interrupted.Load():
+		b.call.hooks.shed(ShedSlow)
 		return overloadError(ShedSlow)
 	case err != nil:
-		b.hooks.rejected(unreadCode(err))
+		b.call.hooks.rejected(unreadCode(err))
 	}
 	return err
 }

@@ -27,14 +27,18 @@ type conn struct {
 	conns   *conns
 	expires time.Time // see connage.go
 
-	reading   readDeadline
+	reading   deadline
+	writing   deadline
 	idle      idleState
 	handshake handshake
 
+	answered bool // it had a review answered; for the goroutine that serves it
+
 	// Guarded by conns.mu; see conns.go.
 	standing standing
+	listed   bool // in a rank
+	rank     neighbours
 	since    time.Time // start of the standing, during the handshake
-	answered bool      // it had a review answered
 	cutOff   bool      // closed to make room for another
 
 	mu     sync.Mutex // TLS also writes from the reading goroutine
@@ -45,7 +49,10 @@ type conn struct {
 
 // newConn returns the state of c, accepted just now.
 func newConn(c net.Conn, l *Limits, conns *conns) *conn {
-	own := &conn{Conn: c, limits: l, conns: conns, expires: expiry(time.Now(), l.ConnectionAge), reading: readDeadline{socket: c}}
+	own := &conn{
+		Conn: c, limits: l, conns: conns, expires: expiry(time.Now(), l.ConnectionAge),
+		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
+	}
 	own.idle = idleState{header: l.ReadHeaderTimeout, most: l.IdleTimeout, reading: &own.reading}
 	return own
 }
@@ -59,11 +66,14 @@ func (c *conn) Close() error {
 // SetReadDeadline sets net/http's deadline, once the first request has arrived. Reads obey the
 // server's own deadline as well.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	if !c.idle.hadRequest() {
+	if !c.idle.used.Load() {
 		return nil
 	}
 	return c.reading.setHTTP(t)
 }
+
+// SetWriteDeadline sets net/http's deadline for writes.
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.writing.setHTTP(t) }
 
 // SetDeadline sets both deadlines.
 func (c *conn) SetDeadline(t time.Time) error {
@@ -77,7 +87,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	p = p[:room]
-	n, err := c.Conn.Read(p)
+	n, err := c.receive(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
 		// A deadline expires without a look at what has arrived.
 		if n, err = readPending(c.Conn, p), nil; n == 0 {
@@ -91,16 +101,40 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// receive reads from the socket until the deadline.
+func (c *conn) receive(p []byte) (int, error) {
+	c.idle.readAgain()
+	for {
+		c.reading.begin()
+		n, err := c.Conn.Read(p)
+		if !c.reading.end(err) {
+			return n, err
+		}
+	}
+}
+
 // send writes all of p to the socket.
 func (c *conn) send(p []byte) (int, error) {
 	c.handshake.answers(c)
 	if c.sent == nil {
-		return c.Conn.Write(p)
+		return c.transmit(p)
 	}
 	c.sent(0)
-	n, err := c.Conn.Write(p)
+	n, err := c.transmit(p)
 	c.sent(n)
 	return n, err
+}
+
+// transmit writes all of p to the socket until the deadline.
+func (c *conn) transmit(p []byte) (int, error) {
+	for sent := 0; ; {
+		c.writing.begin()
+		n, err := c.Conn.Write(p[sent:])
+		sent += n
+		if !c.writing.end(err) {
+			return sent, err
+		}
+	}
 }
 
 // interrupt makes the pending read or write of a request fail at once.
@@ -110,37 +144,4 @@ func (c *conn) interrupt(writing bool) {
 	} else {
 		c.reading.setOwn(past)
 	}
-}
-
-// A readDeadline is the earlier of net/http's deadline and the server's own. It is safe for
-// concurrent use.
-type readDeadline struct {
-	socket interface{ SetReadDeadline(t time.Time) error }
-
-	mu        sync.Mutex
-	http, own time.Time // zero: none
-}
-
-func (d *readDeadline) setHTTP(t time.Time) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.http = t
-	return d.set()
-}
-
-// setOwn sets the server's deadline. The next Read returns an error of the socket.
-func (d *readDeadline) setOwn(t time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.own = t
-	_ = d.set()
-}
-
-// set updates the socket. Callers hold mu.
-func (d *readDeadline) set() error {
-	t := d.http
-	if t.IsZero() || !d.own.IsZero() && d.own.Before(t) {
-		t = d.own
-	}
-	return d.socket.SetReadDeadline(t)
 }

@@ -29,9 +29,8 @@ func connOfRequest(r *http.Request) *conn {
 	return c
 }
 
-// connExpired reports whether the connection of r must end.
-func connExpired(r *http.Request, now time.Time) bool {
-	c := connOfRequest(r)
+// expired reports whether the connection must end. A nil one never does.
+func (c *conn) expired(now time.Time) bool {
 	return c != nil && !c.expires.IsZero() && now.After(c.expires)
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"container/list"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -23,11 +22,12 @@ type conns struct {
 	exempt  atomic.Pointer[string] // a remote address that is never cut off: the server's own check
 
 	mu      sync.Mutex
-	open    map[*conn]*list.Element // the element in its rank
-	ranks   [verified + 1]list.List // of *conn, by standing; without those that were cut off
-	closing int                     // connections cut off but not closed yet
-	changed chan struct{}           // receives when there may be room
-	none    chan struct{}           // made by end, closed when no connection is left
+	open    map[*conn]struct{}
+	ranks   [verified + 1]rank // by standing; without those that were cut off
+	closing int                // connections cut off but not closed yet
+	changed chan struct{}      // receives when there may be room
+	none    chan struct{}      // made by end, closed when no connection is left
+	number  atomic.Int64       // of open
 }
 
 // A standing is what a client has shown of itself. Its name is a label of a metric.
@@ -66,7 +66,7 @@ func connections() []standing { return []standing{fresh, idle, reading} }
 const greetGrace = 500 * time.Millisecond
 
 func newConns(limit int, evicted func(standing)) *conns {
-	return &conns{limit: limit, evicted: evicted, open: map[*conn]*list.Element{}, changed: make(chan struct{}, 1)}
+	return &conns{limit: limit, evicted: evicted, open: map[*conn]struct{}{}, changed: make(chan struct{}, 1)}
 }
 
 // add counts c until it is removed. If there is no room, it cuts off another connection and waits
@@ -77,7 +77,10 @@ func (s *conns) add(c *conn) bool {
 		s.mu.Lock()
 		full, crowded := s.full()
 		if !full && !crowded {
-			s.open[c], c.since = s.ranks[silent].PushBack(c), time.Now()
+			s.open[c], c.since = struct{}{}, time.Now()
+			s.ranks[silent].add(c)
+			c.listed = true
+			s.number.Add(1)
 			s.mu.Unlock()
 			return true
 		}
@@ -104,7 +107,7 @@ func (s *conns) full() (full, crowded bool) {
 	if s.limit == 0 {
 		return false, false
 	}
-	handshakes := s.ranks[silent].Len() + s.ranks[greeting].Len() + s.ranks[computing].Len()
+	handshakes := s.ranks[silent].length + s.ranks[greeting].length + s.ranks[computing].length
 	return len(s.open) >= s.limit, handshakes >= max(1, s.limit/2)
 }
 
@@ -123,16 +126,15 @@ func (s *conns) cut(order []standing) *conn {
 		return nil
 	}
 	for _, standing := range order {
-		for e := s.ranks[standing].Front(); e != nil; e = e.Next() {
-			c := e.Value.(*conn) //nolint:forcetypeassert // nothing else is ever put in
+		for c := s.ranks[standing].oldest; c != nil; c = c.rank.later {
 			if own := s.exempt.Load(); own != nil && c.RemoteAddr().String() == *own {
 				continue
 			}
 			if standing <= greeting && time.Since(c.since) < greetGrace {
 				break
 			}
-			s.ranks[standing].Remove(e)
-			s.open[c], c.cutOff = nil, true
+			s.ranks[standing].remove(c)
+			c.listed, c.cutOff = false, true
 			s.closing++
 			s.evicted(standing)
 			return c
@@ -161,22 +163,16 @@ func (s *conns) wasCutOff(c *conn) bool {
 func (s *conns) move(c *conn, to standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moveLocked(c, to)
-}
-
-// moveLocked is move for callers that hold mu.
-func (s *conns) moveLocked(c *conn, to standing) {
-	e, open := s.open[c]
-	if !open || c.cutOff || c.standing == verified {
+	if !c.listed || c.standing == verified {
 		return
 	}
-	s.ranks[c.standing].Remove(e)
+	s.ranks[c.standing].remove(c)
 	if c.standing <= computing {
 		c.since = time.Now()
 		s.signalRoom()
 	}
 	c.standing = to
-	s.open[c] = s.ranks[to].PushBack(c)
+	s.ranks[to].add(c)
 }
 
 // setReading records that a request is arriving on c, setIdle that c waits for one.
@@ -184,34 +180,26 @@ func (s *conns) setReading(c *conn) { s.moveAnswered(c, reading) }
 func (s *conns) setIdle(c *conn)    { s.moveAnswered(c, idle) }
 
 func (s *conns) moveAnswered(c *conn, to standing) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !c.answered {
 		to = fresh
 	}
-	s.moveLocked(c, to)
-}
-
-// answer records that c had a review answered.
-func (s *conns) answer(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.answered = true
+	s.move(c, to)
 }
 
 func (s *conns) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, open := s.open[c]
-	switch {
-	case !open:
+	if _, open := s.open[c]; !open {
 		return
-	case c.cutOff:
+	}
+	if c.cutOff {
 		s.closing--
-	default:
-		s.ranks[c.standing].Remove(e)
+	} else {
+		s.ranks[c.standing].remove(c)
 	}
 	delete(s.open, c)
+	c.listed = false
+	s.number.Add(-1)
 	s.signalNone()
 	s.signalRoom()
 }
@@ -225,11 +213,7 @@ func (s *conns) signalRoom() {
 }
 
 // count returns how many connections are open.
-func (s *conns) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
-}
+func (s *conns) count() int { return int(s.number.Load()) }
 
 // Connections are ended one by one. The server checks that a connection is idle and then closes it,
 // and loses a request that arrives in between. If all ended at once, each would wait for a

@@ -38,9 +38,7 @@ func opened(t *testing.T, s *conns, to standing, answered bool) *pipeConn {
 	if !s.add(c.own) {
 		t.Fatal("there is no room")
 	}
-	if answered {
-		s.answer(c.own)
-	}
+	c.own.answered = answered
 	s.move(c.own, to)
 	synctest.Wait()
 	return c
@@ -136,7 +134,7 @@ func TestStandings(t *testing.T) {
 		want("its body has come", converting)
 		s.setIdle(c.own)
 		want("without an answer", fresh)
-		s.answer(c.own)
+		c.own.answered = true
 		s.setIdle(c.own)
 		want("after an answer", idle)
 		s.setReading(c.own)

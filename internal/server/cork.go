@@ -1,9 +1,6 @@
 package server
 
-import (
-	"net/http"
-	"sync"
-)
+import "sync"
 
 // net/http passes an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of
 // at most 16 KiB. Each is a system call that wakes the client. A cork collects them below TLS until
@@ -33,27 +30,6 @@ func (p *corks) put(b *[]byte) {
 	}
 }
 
-// corkAnswer corks the answer on c if there is memory for that. Its request of size bytes has
-// arrived.
-func (s *Server) corkAnswer(c *conn, share *share, size int64) {
-	if size >= corkAbove && s.gate.growNow(share, corkSize) {
-		c.cork(s.corks.get())
-	}
-}
-
-// serveOn calls the webhook handler for a request on c, and uncorks its answer.
-func (s *Server) serveOn(c *conn, share *share, w http.ResponseWriter, r *http.Request) {
-	c.watch(func(n int) { s.gate.answerSent(share, n) })
-	defer func() {
-		s.corks.put(c.uncork())
-		c.watch(nil)
-	}()
-	s.opts.Webhook.ServeHTTP(w, r)
-	if c.isCorked() {
-		_ = http.NewResponseController(w).Flush() // not after a panic, which gets another answer
-	}
-}
-
 // watch makes each write call f with the number of bytes sent, and with 0 before the first write.
 func (c *conn) watch(f func(n int)) {
 	c.mu.Lock()
@@ -66,12 +42,6 @@ func (c *conn) cork(buffer *[]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.corked = buffer
-}
-
-func (c *conn) isCorked() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.corked != nil
 }
 
 // uncork writes the buffer and returns it. It returns nil if c is not corked.

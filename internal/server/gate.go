@@ -45,7 +45,8 @@ const (
 	large = 1
 )
 
-// A share is what one request holds. Its fields belong to the gate.
+// A share is what one request holds. Its fields belong to the gate; only the request changes them
+// while it does not wait.
 type share struct {
 	requests int // 0 or 1
 	bytes    int64
@@ -53,6 +54,7 @@ type share struct {
 	promised int64 // size of the body; 0: unknown
 	arrival  uint64
 	transfer transfer
+	waited   time.Duration // in all
 }
 
 // A waiter is a request that waits for a larger share.
@@ -106,25 +108,15 @@ func (g *gate) classOf(s *share, n int64) int {
 	return large
 }
 
-// acquire admits a request with a body of promised bytes and an initial share of n bytes; neither
-// may exceed largest. It waits for its turn if necessary. It returns an overloadError if the turn
-// does not come in time or before ctx's deadline, and ctx's error if ctx is canceled.
-func (g *gate) acquire(ctx context.Context, promised, n int64) (*share, error) {
-	s := &share{promised: promised}
-	if err := g.grow(ctx, s, n); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 // shrink reduces a larger share to n bytes.
 func (g *gate) shrink(s *share, n int64) {
+	if n >= s.bytes {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n < s.bytes {
-		g.grant(s, n)
-		g.admitWaiting()
-	}
+	g.grant(s, n)
+	g.admitWaiting()
 }
 
 // growNow adds n bytes to a share if it can do so without waiting, and reports whether it did.
@@ -178,8 +170,9 @@ func (g *gate) grant(s *share, n int64) {
 	g.held.bytes[s.class] += n
 }
 
-// grow enlarges the share of s to n bytes, and admits its request if that is new. It waits and
-// fails like acquire; on an error the share stays as it is.
+// grow enlarges the share of s to n bytes, at most largest, and admits its request if that is new.
+// It waits for its turn if necessary. It returns an overloadError if the turn does not come in time
+// or before ctx's deadline, and ctx's error if ctx is canceled; the share then stays as it is.
 func (g *gate) grow(ctx context.Context, s *share, n int64) error {
 	g.mu.Lock()
 	queue, growing := &g.queues[g.classOf(s, n)], s.requests > 0
@@ -196,10 +189,12 @@ func (g *gate) grow(ctx context.Context, s *share, n int64) error {
 		return nil
 	}
 	w := &waiter{share: s, growing: growing, want: n, granted: make(chan struct{})}
-	place := enqueue(queue, w)
-	s.transfer.pause(time.Now())
+	place, since := enqueue(queue, w), time.Now()
+	s.transfer.pause(since)
 	g.mu.Unlock()
-	return g.await(ctx, queue, place, w)
+	err := g.await(ctx, queue, place, w)
+	s.waited += time.Since(since)
+	return err
 }
 
 // enqueue adds w in order of arrival, so a request that has a share already goes before new ones.

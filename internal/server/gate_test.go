@@ -21,6 +21,12 @@ func testGate(maxRequests int) *gate {
 
 func noConnections() int64 { return 0 }
 
+// acquire admits a request with a body of promised bytes, n of which come first.
+func acquire(ctx context.Context, g *gate, promised, n int64) (*share, error) {
+	s := &share{promised: promised}
+	return s, g.grow(ctx, s, n)
+}
+
 // queued is a request that asked the gate and may still wait.
 type queued struct {
 	share *share
@@ -33,7 +39,7 @@ type queued struct {
 func ask(ctx context.Context, g *gate, n int64) *queued {
 	q, start := new(queued), time.Now()
 	go func() {
-		q.share, q.err = g.acquire(ctx, n, n)
+		q.share, q.err = acquire(ctx, g, n, n)
 		q.after, q.done = time.Since(start), true
 	}()
 	synctest.Wait()
@@ -168,7 +174,7 @@ func TestGateStarvesNeitherClass(t *testing.T) {
 		client := func(n int64, work time.Duration) {
 			for ctx.Err() == nil {
 				start := time.Now()
-				share, err := g.acquire(ctx, n, n)
+				share, err := acquire(ctx, g, n, n)
 				mu.Lock()
 				if err == nil {
 					served[n]++
@@ -260,7 +266,7 @@ func TestGateGrowth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := testGate(0)
-		share, err := g.acquire(t.Context(), 0, 8)
+		share, err := acquire(t.Context(), g, 0, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +338,7 @@ func TestGateUnderRace(t *testing.T) {
 			for i := range 300 {
 				n := int64((worker*37 + i*101) % 700)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
-				if share, err := g.acquire(ctx, 0, n); err == nil {
+				if share, err := acquire(ctx, g, 0, n); err == nil {
 					_ = g.grow(ctx, share, n+40)
 					if s := g.stats(); s.Bytes > s.BytesLimit || s.Requests-s.Waiting > 20 {
 						t.Errorf("the gate holds too much: %+v", s)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,11 +21,11 @@ const quiet = 500 * time.Millisecond
 type idleState struct {
 	header  time.Duration // time for a request's header
 	most    time.Duration // time to wait for a request
-	reading *readDeadline // the connection's
+	reading *deadline     // the connection's
+	used    atomic.Bool   // the header of a request has arrived
 
 	mu       sync.Mutex
 	state    awaited
-	used     bool      // it had a request
 	since    time.Time // start of the wait
 	ending   bool
 	earliest time.Time // earliest time to close it, if ending
@@ -35,7 +36,8 @@ type awaited int
 const (
 	nothing awaited = iota
 	request         // nothing has come since the handshake or the last answer
-	header          // something has, most likely part of a header
+	begun           // something has, most likely part of a header
+	header          // the rest of it has not come at once
 )
 
 // startWait starts the wait for a request.
@@ -46,11 +48,21 @@ func (s *idleState) startWait(now time.Time) {
 	s.reading.setOwn(s.until())
 }
 
-// received starts the time for the header, if the connection waits for a request.
+// received records that something has arrived. Most headers arrive whole, so their time only starts
+// with the next read.
 func (s *idleState) received() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == request {
+		s.state = begun
+	}
+}
+
+// readAgain starts the time for the header before a read, if only part of it may have arrived.
+func (s *idleState) readAgain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == begun {
 		s.state = header
 		s.reading.setOwn(time.Now().Add(s.header))
 	}
@@ -60,7 +72,8 @@ func (s *idleState) received() {
 func (s *idleState) headerDone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.used = nothing, true
+	s.state = nothing
+	s.used.Store(true)
 	s.reading.setOwn(time.Time{})
 }
 
@@ -74,13 +87,6 @@ func (s *idleState) closeWhenIdle(earliest time.Time) {
 	if s.state == request {
 		s.reading.setOwn(s.until())
 	}
-}
-
-// hadRequest reports whether the header of a request has arrived.
-func (s *idleState) hadRequest() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used
 }
 
 // ended reports whether the connection drains and has been idle long enough.

@@ -14,7 +14,7 @@ import (
 // panics.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &answer{ResponseWriter: w, server: s, request: r}
+		a := s.newAnswer(w, r)
 		defer s.recoverPanic(a)
 		next.ServeHTTP(a, r)
 		a.begin()

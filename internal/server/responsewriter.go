@@ -12,9 +12,20 @@ type answer struct {
 	http.ResponseWriter
 
 	server  *Server
-	request *http.Request
+	conn    *conn     // nil: of another server's listener
+	arrived time.Time // the header of the request
 	begun   bool
 	failed  bool // by its code
+}
+
+// newAnswer returns the answer to a request that has just arrived.
+func (s *Server) newAnswer(w http.ResponseWriter, r *http.Request) *answer {
+	return &answer{ResponseWriter: w, server: s, conn: connOfRequest(r), arrived: time.Now()}
+}
+
+// answerOf returns the answer that guard has made.
+func answerOf(w http.ResponseWriter) *answer {
+	return w.(*answer) //nolint:forcetypeassert // guard wraps every handler
 }
 
 func (a *answer) begin() {
@@ -22,7 +33,7 @@ func (a *answer) begin() {
 		return
 	}
 	a.begun = true
-	if a.server.draining.Load() || connExpired(a.request, time.Now()) {
+	if a.server.draining.Load() || a.conn.expired(a.arrived) {
 		a.Header().Set("Connection", "close")
 	}
 }
@@ -50,12 +61,3 @@ func (a *answer) FlushError() error {
 
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
-// bare returns net/http's own writer: http.MaxBytesReader reports a body that is too large only to
-// that.
-func bare(w http.ResponseWriter) http.ResponseWriter {
-	if a, ok := w.(*answer); ok {
-		return a.ResponseWriter
-	}
-	return w
-}

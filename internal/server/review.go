@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,20 +22,17 @@ const (
 
 // serveReview admits a request and passes it to the webhook handler.
 func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
-	deadline := time.Now().Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
 	if !s.acceptable(w, r) {
 		return
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), deadline)
-	defer cancel()
-	share, err := s.gate.acquire(ctx, max(r.ContentLength, 0), s.firstShare(r))
-	if err != nil {
+	c := s.newCall(answerOf(w), r)
+	if err := s.gate.grow(&c.context, &c.share, s.firstShare(r)); err != nil {
+		c.context.end()
 		s.shed(w, r, err)
 		return
 	}
-	a := &admission{gate: s.gate, hooks: &s.opts.Hooks, share: share}
-	defer a.release()
-	s.handle(a, w, r.WithContext(context.WithValue(ctx, admissionKey{}, a)))
+	defer c.end()
+	c.serve()
 }
 
 // firstShare returns the share of a request before any of its body has arrived.
@@ -45,37 +41,6 @@ func (s *Server) firstShare(r *http.Request) int64 {
 		return min(minTracked, s.maxBody)
 	}
 	return min(r.ContentLength, minTracked)
-}
-
-// handle calls the webhook handler with a body that takes its share of memory as it arrives.
-func (s *Server) handle(a *admission, w http.ResponseWriter, r *http.Request) {
-	now := time.Now() // after the wait for its share, which is not the client's fault
-	review := &body{ReadCloser: r.Body, ctx: r.Context(), admission: a, size: r.ContentLength, pace: s.opts.Limits.pace(r, now)}
-	if r.ContentLength < 0 {
-		review.ReadCloser, review.size = http.MaxBytesReader(bare(w), r.Body, s.maxBody), s.maxBody
-	}
-	review.refused = func() { review.discard = answerEarly(w, r) }
-	r.Body = review
-	defer func() {
-		if review.discard {
-			s.discardBody(w, review.ReadCloser)
-		}
-	}()
-	c := connOfRequest(r)
-	if c == nil { // the handler runs without the server's listener
-		s.opts.Webhook.ServeHTTP(w, r)
-		return
-	}
-	s.gate.bodyBegins(a.share, now, c.interrupt)
-	review.complete = func() {
-		s.gate.bodyDone(a.share)
-		s.conns.move(c, converting)
-		s.corkAnswer(c, a.share, r.ContentLength)
-	}
-	s.serveOn(c, a.share, w, r)
-	if sent, ok := w.(*answer); ok && !sent.failed {
-		s.conns.answer(c)
-	}
 }
 
 // acceptable refuses requests that can be refused without reading the body.

@@ -32,12 +32,14 @@ const (
 	minTracked = 4 << 10
 )
 
+// watches reports whether the body of s is worth watching.
+func (g *gate) watches(s *share) bool {
+	return s.promised > minTracked || s.promised == 0 || g.maxRequests > 0
+}
+
 // bodyBegins starts to watch the body of s. interrupt ends reading (sending false) or writing at
 // once; it must not call the gate.
 func (g *gate) bodyBegins(s *share, now time.Time, interrupt func(sending bool)) {
-	if s.promised <= minTracked && s.promised > 0 && g.maxRequests == 0 {
-		return
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s.transfer.size, s.transfer.measured, s.transfer.interrupt = s.promised, now, interrupt
@@ -56,6 +58,9 @@ func (g *gate) track(s *share) *list.Element {
 
 // bodyDone stops watching the body of s, which has arrived.
 func (g *gate) bodyDone(s *share) {
+	if s.transfer.interrupt == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stop(s)

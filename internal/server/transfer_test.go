@@ -19,7 +19,7 @@ type coming struct {
 // come starts a body of promised bytes; n of them arrive at once.
 func come(t *testing.T, g *gate, promised, n int64) *coming {
 	t.Helper()
-	s, err := g.acquire(t.Context(), promised, n)
+	s, err := acquire(t.Context(), g, promised, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
-	github.com/crdconvert/webhookd v0.0.0-00010101000000-000000000000
+	github.com/crdconvert/webhookd v0.1.0
 	github.com/crdconvert/webhookd/contrib/controllerruntime v0.0.0-00010101000000-000000000000
 	github.com/google/go-cmp v0.7.0
 	k8s.io/apiextensions-apiserver v0.37.2

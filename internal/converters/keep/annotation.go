@@ -56,9 +56,9 @@ type Versions struct {
 // Take removes from obj the annotations that belong to the conversion, and returns the entries of
 // the version that obj is converted to. It also removes annotations of the version that obj comes
 // from, which are made again, and of versions that the kind no longer has. Other versions'
-// annotations stay, and so do annotations in an unknown format. Scratch is the memory of the
-// entries.
-func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry, error) {
+// annotations stay, and so do annotations in an unknown format. The entries are valid until the
+// reader is reset.
+func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
 	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
@@ -70,7 +70,11 @@ func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry,
 	var kept []*Entry
 	left := 0
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		entries, goes := v.read(string(name), m, scratch)
+		if !IsOwn(name) {
+			left++
+			return true
+		}
+		entries, goes := v.read(string(name), m, r)
 		kept = append(kept, entries...)
 		if !goes {
 			left++
@@ -84,11 +88,8 @@ func Take(obj *jsondoc.Object, v Versions, scratch *jsondoc.Document) ([]*Entry,
 }
 
 // read returns the entries of an annotation, and whether the annotation goes.
-func (v Versions) read(name string, m jsondoc.Member, scratch *jsondoc.Document) (entries []*Entry, goes bool) {
-	of, _, own := splitName(name)
-	if !own {
-		return nil, false
-	}
+func (v Versions) read(name string, m jsondoc.Member, r *Reader) (entries []*Entry, goes bool) {
+	of, _, _ := splitName(name)
 	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
 		return nil, false
 	}
@@ -96,7 +97,7 @@ func (v Versions) read(name string, m jsondoc.Member, scratch *jsondoc.Document)
 	if len(text) == 0 || text[0] != '"' {
 		return nil, false
 	}
-	entries, ok := parseAnnotation(name, of, []byte(jsondoc.Unquote(text)), scratch)
+	entries, ok := r.annotation(name, of, text)
 	if !ok || of != label(v.To) {
 		return nil, ok
 	}
@@ -129,57 +130,9 @@ func ageOf(version string) (age [3]int, known bool) {
 	return [3]int{major, stage, minor}, err == nil && errMinor == nil
 }
 
-// parseAnnotation returns the entries of an annotation, and whether it has this format.
-func parseAnnotation(name, of string, text []byte, scratch *jsondoc.Document) ([]*Entry, bool) {
-	if len(name) > len(StatusPrefix)+maxName {
-		return nil, false
-	}
-	o, err := scratch.Parse(text)
-	if err != nil {
-		return nil, false
-	}
-	path, ok := pathOf(name, of, o)
-	if !ok {
-		return nil, false
-	}
-	parts, err := o.Member("parts")
-	if err != nil {
-		return nil, false
-	}
-	if parts != nil {
-		return parseEntries(parts, path, 0)
-	}
-	e, ok := parseEntry(o.Node, path, true, 0)
-	return []*Entry{e}, ok
-}
-
-// pathOf returns the path of an annotation, from its name or else from its text. The name must be
-// the one that webhookd gives to that path.
-func pathOf(name, of string, o *jsondoc.Object) (Path, bool) {
-	var path Path
-	said, err := o.Member("path")
-	if err != nil {
-		return nil, false
-	}
-	if said != nil {
-		var ok bool
-		if path, ok = parsePath(said); !ok {
-			return nil, false
-		}
-	} else {
-		_, rest, _ := splitName(name)
-		path = Names(strings.Split(rest, ".")...)
-	}
-	named, simple := AnnotationName(of, path)
-	return path, len(path) > 0 && named == name && simple == (said == nil)
-}
-
 // maxName limits the name behind the prefix
 // (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
 const maxName = 63
-
-// unplain matches characters that are not allowed in the name of an annotation.
-var unplain = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // digestMark precedes the digest of a path that does not fit into the name.
 const digestMark = "--"
@@ -187,9 +140,7 @@ const digestMark = "--"
 // isPlain reports whether a member's name may be part of an annotation's name.
 func isPlain(name string) bool {
 	for i := range len(name) {
-		c := name[i]
-		letter := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && (c != '_' && c != '-' || i == 0 || i == len(name)-1) {
+		if c := name[i]; !isAlphanumeric(c) && (c != '_' && c != '-' || i == 0 || i == len(name)-1) {
 			return false
 		}
 	}
@@ -208,31 +159,59 @@ func label(version string) string {
 // AnnotationName returns the name of the annotation of a path, and whether it has the whole path.
 // If not, it has the beginning of the path and a digest. The label is that of the version.
 func AnnotationName(label string, path Path) (name string, simple bool) {
+	var room [len(StatusPrefix) + maxName]byte
+	text, simple := appendName(room[:0], label, path)
+	return string(text), simple
+}
+
+func appendName(dst []byte, label string, path Path) (name []byte, simple bool) {
 	prefix := Prefix
 	if len(path) > 0 && path[0].Name == "status" {
 		prefix = StatusPrefix
 	}
-	var room [len(StatusPrefix) + maxName]byte
-	whole := append(append(room[:0], prefix...), label...)
+	name = append(append(dst, prefix...), label...)
+	first, start := len(name), len(dst)+len(prefix)
 	for _, s := range path {
-		if simple = s.Keys == nil && isPlain(s.Name) && len(whole)-len(prefix)+1+len(s.Name) <= maxName; !simple {
+		if simple = s.Keys == nil && isPlain(s.Name) && len(name)-start+1+len(s.Name) <= maxName; !simple {
 			break
 		}
-		whole = append(append(whole, '.'), s.Name...)
+		name = append(append(name, '.'), s.Name...)
 	}
 	if simple || len(path) == 0 {
-		return string(whole), true
+		return name, true
 	}
-	tail := digestMark + digestString(hash(string(path.appendJSON(nil))))
-	name = label
+	var room [len(digestMark) + maxDigest]byte
+	tail := strconv.AppendUint(append(room[:0], digestMark...), path.hash(), digestBase)
+	name = name[:first]
 	for _, s := range path {
-		most := maxName - len(name) - len(".") - len(tail)
-		if word := strings.Trim(unplain.ReplaceAllString(s.Name[:min(len(s.Name), most+1)], "-"), "-"); word != "" && len(word) <= most {
-			name += "." + word
+		most := maxName - (len(name) - start) - len(".") - len(tail)
+		if before := len(name); most > 0 {
+			if name = appendWord(append(name, '.'), s.Name[:min(len(s.Name), most+1)]); len(name) == before+1 || len(name) > before+1+most {
+				name = name[:before]
+			}
 		}
 	}
-	if name == label {
-		name += ".path" // separates the version from the digest
+	if len(name) == first {
+		name = append(name, ".path"...) // separates the version from the digest
 	}
-	return prefix + name + tail, false
+	return append(name, tail...), false
 }
+
+// appendWord appends a text with a dash for each run of what is not allowed in the name of an
+// annotation, and none at its ends.
+func appendWord(dst []byte, text string) []byte {
+	start, dash := len(dst), false
+	for i := range len(text) {
+		if !isAlphanumeric(text[i]) {
+			dash = len(dst) > start
+			continue
+		}
+		if dash {
+			dst, dash = append(dst, '-'), false
+		}
+		dst = append(dst, text[i])
+	}
+	return dst
+}
+
+func isAlphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

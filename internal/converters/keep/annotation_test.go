@@ -91,11 +91,17 @@ func (m maker) value() []byte {
 		string(jsondoc.StringValue(m.name()).Text())))
 }
 
-func (m maker) digests() string { return m.pick("", "a", "3w5e11264sgsf", "a/b", "/b", "a/") }
+func (m maker) digests() stamps {
+	s, _ := parseStamps(m.pick("", "a", "3w5e11264sgsf", "a/b", "/b", "a/"))
+	return s
+}
 
 // entry returns an entry for a path with lists nested up to depth.
 func (m maker) entry(path Path, depth int) *Entry {
-	e := &Entry{path: path, base: m.digests(), shown: m.pick("", "v1:a", "v2:a/b", "v1:/b"), in: usualIn(path)}
+	e := &Entry{path: path, base: m.digests(), shownBy: m.pick("", "v1", "v2"), in: usualIn(path)}
+	if e.shownBy != "" {
+		e.shown = m.digests()
+	}
 	if m.IntN(4) == 0 {
 		e.in = m.IntN(len(path) + 1)
 	}
@@ -123,16 +129,19 @@ func (m maker) entry(path Path, depth int) *Entry {
 }
 
 func (m maker) list(depth int) *listEntry {
-	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	l := &listEntry{}
 	for i := range m.IntN(5) {
-		l.was = append(l.was, m.pick("a", "b", "a/b", "3w5e11264sgsf"))
+		was, _ := parseStamps(m.pick("a", "b", "a/b", "3w5e11264sgsf"))
+		l.was = append(l.was, was)
 		if m.IntN(2) == 0 {
+			p := listPart{at: i}
 			for range 1 + m.IntN(2) {
-				l.parts[i] = append(l.parts[i], m.entry(m.path(4), depth))
+				p.kept = append(p.kept, m.entry(m.path(4), depth))
 			}
 			if m.IntN(2) == 0 {
-				l.alike[i] = []string{"a", "b"}
+				p.alike = []mark{{'a'}, {'b'}}
 			}
+			l.parts = append(l.parts, p)
 		}
 	}
 	l.extra = m.extra()
@@ -236,7 +245,7 @@ func TestTakeReadsWhatPutWrites(t *testing.T) {
 		holdAnnotations(t, obj, n)
 		// As from the API server, in another order.
 		obj = parseTest(t, respelt(t, obj.Text()))
-		got, err := Take(obj, versions, &jsondoc.Document{})
+		got, err := Take(obj, versions, &Reader{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +266,7 @@ func difference(want, got []*Entry) string {
 		return ""
 	}
 	return cmp.Diff(want, got,
-		cmp.AllowUnexported(Entry{}, Step{}, listEntry{}, extra{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Entry{}, "twoSided"))
+		cmp.AllowUnexported(Entry{}, Step{}, listEntry{}, listPart{}, extra{}, stamps{}, stamp{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Entry{}, "twoSided"))
 }
 
 // placeOf returns a text that differs for all entries of a version.
@@ -356,7 +365,7 @@ func FuzzAnnotations(f *testing.F) {
 		if err := Put(t.Context(), again, "v1", kept); err != nil {
 			return // too much
 		}
-		read, err := Take(again, Versions{From: "v2", To: "v1"}, &jsondoc.Document{})
+		read, err := Take(again, Versions{From: "v2", To: "v1"}, &Reader{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,8 +382,12 @@ func nameOfText(text string) string {
 		return ""
 	}
 	said, _ := o.Member("path")
-	path, ok := parsePath(said)
-	if !ok || len(path) == 0 {
+	r := &Reader{text: string(said.Text())}
+	if said == nil || r.scan.Reset(said.Text(), jsondoc.MaxDepth) != nil {
+		return ""
+	}
+	path, err := r.path()
+	if err != nil || len(path) == 0 {
 		return ""
 	}
 	return named(path)
@@ -397,7 +410,7 @@ func repeats(kept []*Entry) bool {
 func takeText(tb testing.TB, name, text string) (kept []*Entry, taken bool) {
 	tb.Helper()
 	obj := parseTest(tb, `{"metadata":{"annotations":{`+string(jsondoc.StringValue(name).Text())+`:`+string(jsondoc.StringValue(text).Text())+`}}}`)
-	kept, err := Take(obj, Versions{From: "v2", To: "v1"}, &jsondoc.Document{})
+	kept, err := Take(obj, Versions{From: "v2", To: "v1"}, &Reader{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -2,8 +2,6 @@ package keep
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +31,7 @@ func Describe(name, text string) Description {
 	if !own {
 		return Description{}
 	}
-	kept, ok := parseAnnotation(name, version, []byte(text), &jsondoc.Document{})
+	kept, ok := new(Reader).annotation(name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return Description{Version: version}
 	}
@@ -56,8 +54,8 @@ func describe(at, full string, kept []*Entry) []Described {
 		case isOrder:
 			all = describeExtra(append(all, Described{path, full + ": the order of its elements"}), path, full, e.extra)
 		case isList:
-			for _, j := range slices.Sorted(maps.Keys(e.list.parts)) {
-				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, j), e.list.parts[j])...)
+			for _, p := range e.list.parts {
+				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.at), p.kept)...)
 			}
 			all = describeExtra(all, path, full, e.list.extra)
 		}

@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"slices"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -18,9 +17,9 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{walker: newWalker(ctx, g, l), unknown: unknown, restored: restored}
+	d := &differ{walker: newWalker(ctx, g, l), arena: &arena{}, unknown: unknown, restored: restored}
 	if d.diff(x, y, l); d.err == nil && len(d.entries) > maxAnnotations {
-		d = &differ{walker: newWalker(ctx, g, l), unknown: unknown, restored: restored, coarse: true}
+		d = &differ{walker: newWalker(ctx, g, l), arena: &arena{}, unknown: unknown, restored: restored, coarse: true}
 		d.diff(x, y, l)
 	}
 	return d.entries, d.err
@@ -30,6 +29,7 @@ func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool,
 type differ struct {
 	walker // of g
 
+	arena    *arena
 	unknown  bool
 	restored *Restored
 	// coarse keeps what only x has as one entry, not leaf by leaf.
@@ -94,7 +94,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	case d.stopped() || c.place != nil && c.place.Dropped:
 	case d.unknown && x != nil && c.unknown():
 		if !d.restored.survived[survivor(d.path, x)] {
-			d.add(&Entry{value: x.Text()}, c)
+			d.add(Entry{value: x.Text()}, c)
 		}
 	case x == nil:
 		d.absent(g, c)
@@ -107,7 +107,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 		d.lists(x, g, c)
 	case d.gained(c) && c.filled(x):
 	case !same(x, g):
-		d.keep(&Entry{value: x.Text()}, g, c)
+		d.keep(Entry{value: x.Text()}, g, c)
 	}
 }
 
@@ -120,20 +120,23 @@ func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	}
 	e := c.alone()
 	if d.within >= maxNested {
-		d.keep(&Entry{value: x.Text()}, g, c)
+		d.keep(Entry{value: x.Text()}, g, c)
 		return
 	}
 	if kept := d.part(x, g, e); len(kept) > 0 {
-		d.add(&Entry{kind: isList, list: &listEntry{
-			was: []string{digestText(g)}, parts: map[int][]*Entry{0: kept}, alike: map[int][]string{0: likeness(g, e)},
+		d.add(Entry{kind: isList, list: &listEntry{
+			was: []stamps{one(stampOf(digest(g)))}, parts: []listPart{{0, kept, likeness(g, e)}},
 		}}, c)
 	}
 }
 
 // part compares two elements, where paths start again.
 func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
+	if !d.unknown && x.SameText(g) {
+		return nil
+	}
 	sub := &differ{
-		walker: d.startingAt(g), unknown: d.unknown, restored: d.restored, coarse: d.coarse, within: d.within + 1,
+		walker: d.startingAt(g), arena: d.arena, unknown: d.unknown, restored: d.restored, coarse: d.coarse, within: d.within + 1,
 	}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, c, nil)
@@ -159,14 +162,14 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 	before := len(d.entries)
 	switch {
 	case d.coarse && !c.place.drops():
-		d.keep(&Entry{value: x.Text()}, nil, c)
+		d.keep(Entry{value: x.Text()}, nil, c)
 	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
 		if d.members(x, nil, c, nil); len(d.entries) == before && !c.place.drops() {
-			d.keep(&Entry{value: []byte("{}")}, nil, c) // the schema fills in the rest
+			d.keep(Entry{value: []byte("{}")}, nil, c) // the schema fills in the rest
 		}
 	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):
 	default:
-		d.keep(&Entry{value: x.Text()}, nil, c)
+		d.keep(Entry{value: x.Text()}, nil, c)
 	}
 }
 
@@ -174,7 +177,7 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 // is an edit of the whole.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	if !c.schemaFills(g) && !d.allGained(g, c) {
-		d.keep(&Entry{kind: isAbsent}, g, c)
+		d.keep(Entry{kind: isAbsent}, g, c)
 	}
 }
 
@@ -209,15 +212,18 @@ func (d *differ) gained(c cursor) bool {
 }
 
 // keep adds an entry for the path, with the digests of its unit.
-func (d *differ) keep(e *Entry, g *jsondoc.Node, c cursor) {
-	e.base, e.shown = d.base(g, c, true), versioned(d.otherVersion, d.shown(c, g == nil || e.kind == isAbsent, true))
+func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
+	e.base, e.shown = one(d.base(g, c, true)), one(d.shown(c, g == nil || e.kind == isAbsent, true))
+	if e.shown.first.any {
+		e.shownBy = d.otherVersion
+	}
 	d.add(e, c)
 }
 
 // add adds an entry for the path.
-func (d *differ) add(e *Entry, c cursor) {
-	e.path, e.in, e.twoSided = slices.Clone(d.path), min(d.in, usualIn(d.path)), !c.oneSided()
-	d.entries = append(d.entries, e)
+func (d *differ) add(e Entry, c cursor) {
+	e.path, e.in, e.twoSided = d.arena.path(d.path), min(d.in, usualIn(d.path)), !c.oneSided()
+	d.entries = append(d.entries, d.arena.entry(e))
 }
 
 // goesInto reports whether the parts of a value have paths that are not too long.

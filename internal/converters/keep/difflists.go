@@ -1,10 +1,9 @@
 package keep
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -20,7 +19,7 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 		}
 		return
 	}
-	d.keep(&Entry{value: x.Text()}, g, c)
+	d.keep(Entry{value: x.Text()}, g, c)
 }
 
 // keyedLists compares two lists by the key fields that all elements have, and reports whether these
@@ -31,35 +30,29 @@ func (d *differ) keyedLists(was, now []*jsondoc.Node, c cursor) bool {
 		return false
 	}
 	d.both(c)
-	at := make(map[string]int, len(g.keys))
-	for j, keys := range g.keys {
-		at[index(keys)] = j
-	}
+	inG, inX := indexOf(g.keys), indexOf(x.keys)
 	var lone []int // elements that only x has
-	has := make(map[string]bool, len(x.keys))
 	for i, e := range x.elements {
-		k := index(x.keys[i])
-		has[k] = true
-		if j, found := at[k]; found {
+		if j := inG.find(x.keys[i], i); j >= 0 {
 			d.element(e, now[j], x.keys[i], c, c.paired(j, len(now)))
 		} else {
 			lone = append(lone, i)
 			d.element(e, nil, x.keys[i], c, -1)
 		}
 	}
-	var order [][]Key // of the elements if nothing is kept of it
+	// The elements would have this order if nothing was kept of it: those of g, then lone ones.
+	place, sorted := 0, true
 	for j, e := range g.elements {
-		if has[index(g.keys[j])] {
-			order = append(order, g.keys[j])
+		if i := inX.find(g.keys[j], place); i >= 0 {
+			sorted = sorted && i == place
+			place++
 		} else {
 			d.element(nil, e, g.keys[j], c, c.paired(j, len(now)))
 		}
 	}
-	for _, i := range lone {
-		order = append(order, x.keys[i])
-	}
-	if len(lone) > 1 || !slices.EqualFunc(order, x.keys, slices.Equal) || len(x.extra) > 0 {
-		d.add(&Entry{kind: isOrder, order: x.keys, lone: lone, extra: x.extra, base: orderBase(g.keys)}, c)
+	sorted = sorted && (len(lone) == 0 || lone[0] == place)
+	if len(lone) > 1 || !sorted || len(x.extra) > 0 {
+		d.add(Entry{kind: isOrder, order: x.keys, lone: lone, extra: x.extra, base: one(orderBase(g.keys))}, c)
 	}
 	return true
 }
@@ -67,7 +60,7 @@ func (d *differ) keyedLists(was, now []*jsondoc.Node, c cursor) bool {
 // keepList keeps the entry of a list without keys. If the list belongs to a unit, its extra
 // elements depend on that.
 func (d *differ) keepList(l *listEntry, c cursor) {
-	e := &Entry{kind: isList, list: l}
+	e := Entry{kind: isList, list: l}
 	if c.hasUnit() {
 		d.keep(e, nil, c)
 		return
@@ -78,27 +71,64 @@ func (d *differ) keepList(l *listEntry, c cursor) {
 // common returns the fields that all elements of the lists have. The other version may not know
 // all.
 func common(fields []string, lists ...[]*jsondoc.Node) []string {
-	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
+	lack := func(field string) bool {
 		return slices.ContainsFunc(lists, func(list []*jsondoc.Node) bool {
-			return slices.ContainsFunc(list, func(e *jsondoc.Node) bool {
-				_, ok := keysOf(e, []string{field})
-				return !ok
-			})
+			return slices.ContainsFunc(list, func(e *jsondoc.Node) bool { return !hasKey(e, field) })
 		})
-	})
+	}
+	if !slices.ContainsFunc(fields, lack) {
+		return fields
+	}
+	return slices.DeleteFunc(slices.Clone(fields), lack)
 }
 
-// distinctKeys returns the keys of all elements, or nil unless they differ.
-func distinctKeys(list []*jsondoc.Node, fields []string) [][]Key {
-	all, seen := make([][]Key, len(list)), make(map[string]bool, len(list))
+// hasKey reports whether an element has a key field.
+func hasKey(e *jsondoc.Node, field string) bool {
+	value, err := e.Member(field)
+	if kind := value.Kind(); err != nil || kind != jsondoc.String && kind != jsondoc.Bool {
+		_, ok := keyText(value, "")
+		return ok && err == nil
+	}
+	return true
+}
+
+// distinctKeys returns the keys of all elements, or nil unless they differ. They are like others as
+// far as they have the same text.
+func distinctKeys(list []*jsondoc.Node, fields []string, like [][]Key) [][]Key {
+	all, room := make([][]Key, 0, len(list)), make([]Key, 0, len(list)*len(fields))
 	for i, e := range list {
-		keys, ok := keysOf(e, fields)
-		if !ok || seen[index(keys)] {
+		var others []Key
+		if i < len(like) {
+			others = like[i]
+		}
+		first := len(room)
+		keys, ok := appendKeysOf(room, e, fields, others)
+		if !ok {
 			return nil
 		}
-		all[i], seen[index(keys)] = keys, true
+		room = keys
+		all = append(all, keys[first:len(keys):len(keys)])
+	}
+	if !areDifferent(all) {
+		return nil
 	}
 	return all
+}
+
+func areDifferent(all [][]Key) bool {
+	if len(all) > fewKeys {
+		seen := make(map[string]bool, len(all))
+		for _, keys := range all {
+			seen[index(keys)] = true
+		}
+		return len(seen) == len(all)
+	}
+	for i, keys := range all {
+		if slices.ContainsFunc(all[:i], func(other []Key) bool { return slices.Equal(other, keys) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // element compares two elements with the same keys, one of which may be nil. Index is that of the
@@ -113,7 +143,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
 	switch {
 	case x == nil && e.place.dropped():
 	case x == nil:
-		d.keep(&Entry{kind: isAbsent}, g, e)
+		d.keep(Entry{kind: isAbsent}, g, e)
 	case g == nil:
 		d.onlyElement(x, keys, e)
 	default:
@@ -135,7 +165,7 @@ func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
 		d.element(e, nil, x.keys[i], c, -1)
 	}
 	if len(list) > 1 {
-		d.add(&Entry{kind: isOrder, order: x.keys, extra: x.extra}, c)
+		d.add(Entry{kind: isOrder, order: x.keys, extra: x.extra}, c)
 	}
 	return true
 }
@@ -160,33 +190,48 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
 	if d.coarse && !c.place.drops() {
-		d.keep(&Entry{value: x.Text()}, nil, c)
+		d.keep(Entry{value: x.Text()}, nil, c)
 		return
 	}
 	if !c.place.dropped() {
-		d.keep(&Entry{value: []byte("{}")}, nil, c)
+		d.keep(Entry{value: []byte("{}")}, nil, c)
 	}
 	d.members(x, nil, c, isKey)
 }
 
-func orderBase(keys [][]Key) string {
+func orderBase(keys [][]Key) stamp {
 	if len(keys) == 0 {
-		return ""
+		return stamp{}
 	}
-	var text []byte
+	var room [256]byte
+	text := room[:0]
 	for _, k := range keys {
 		text = appendKeys(text, k)
 	}
-	return digestString(hash("order", string(text)))
+	return stampOf(hashed(hash("order"), text))
 }
 
 // A listEntry is what is kept of a list without keys. Elements of g are known by their digests.
 type listEntry struct {
-	was   []string         // digests of the elements of g
-	parts map[int][]*Entry // the entries of an element, by its index in was
+	was   []stamps   // digests of the elements of g
+	parts []listPart // in the order of the elements
+	extra []extra    // the elements that g lacks
+}
+
+// A listPart has the entries of the element at an index in was.
+type listPart struct {
+	at   int
+	kept []*Entry
 	// alike has a short digest for each leaf. An edited element is the same if half of them are.
-	alike map[int][]string
-	extra []extra // the elements that g lacks
+	alike []mark
+}
+
+// part returns the part of an element, which may be empty.
+func (l *listEntry) part(at int) listPart {
+	if i, found := slices.BinarySearchFunc(l.parts, at, func(p listPart, at int) int { return cmp.Compare(p.at, at) }); found {
+		return l.parts[i]
+	}
+	return listPart{}
 }
 
 // An extra element follows the element of g at an index, or is before all: -1.
@@ -212,7 +257,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	if at == nil || !sameKeys(was, now, at, c.keys()) {
 		return nil
 	}
-	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
+	l := &listEntry{was: make([]stamps, 0, len(now))}
 	after, next := -1, 0
 	for j, g := range now {
 		if d.stopped() {
@@ -222,9 +267,9 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 			l.extra = append(l.extra, extra{after, was[next].Text()})
 		}
 		e := c.anElement(c.paired(j, len(now)))
-		l.was = append(l.was, digestText(g))
+		l.was = append(l.was, one(stampOf(digest(g))))
 		if kept := d.part(was[at[j]], g, e); len(kept) > 0 {
-			l.parts[j], l.alike[j] = kept, likeness(g, e)
+			l.parts = append(l.parts, listPart{j, kept, likeness(g, e)})
 		}
 		after, next = j, at[j]+1
 	}
@@ -302,54 +347,58 @@ func (d *differ) covers(all, part *jsondoc.Node) bool {
 // maxAlike limits the short digests of an element.
 const maxAlike = 64
 
-// likeness returns short digests of an element's leaves, or of its keys if the other version has
-// some.
-func likeness(n *jsondoc.Node, c cursor) []string {
-	var all []string
+// likeness returns the marks of an element's leaves, or of its keys if the other version has some.
+func likeness(n *jsondoc.Node, c cursor) []mark {
 	if c.place != nil && len(c.place.Keys) > 0 {
+		all := make([]mark, 0, len(c.place.Keys))
 		for _, field := range c.place.Keys {
 			if value, err := n.Member(field); err == nil && value != nil {
-				all = append(all, shortDigest(field, value))
+				all = append(all, leafMark(begun(offset64, field), value))
 			}
 		}
 		if len(all) == len(c.place.Keys) {
 			return all
 		}
 	}
-	return leaves(nil, "", n)
+	return leaves(nil, offset64, n)
 }
 
-func leaves(all []string, name string, n *jsondoc.Node) []string {
+// leaves appends the marks of all leaves of a value. Name is the beginning of a hash of its name.
+func leaves(all []mark, name uint64, n *jsondoc.Node) []mark {
 	if kind := n.Kind(); kind != jsondoc.Map && kind != jsondoc.Array {
-		return append(all, shortDigest(name, n))
+		return append(all, leafMark(name, n))
 	}
-	_ = n.Each(func(member string, value *jsondoc.Node) bool {
-		all = leaves(all, name+"."+member, value)
-		return len(all) < maxAlike
+	_ = n.Filter(func(member []byte, m jsondoc.Member) bool {
+		if len(all) < maxAlike {
+			all = leaves(all, begun(begun(name, "."), member), m.Node())
+		}
+		return true
 	})
 	return all
 }
 
-func shortDigest(name string, n *jsondoc.Node) string {
-	const short = 5
-	text := digestString(hash(name, digestText(n)))
-	return text[:min(short, len(text))]
+func leafMark(name uint64, n *jsondoc.Node) mark {
+	var room [16]byte
+	return markOf(hashed(ended(name), stampOf(digest(n)).appendTo(room[:0])))
 }
 
 func (l *listEntry) appendJSON(dst []byte) []byte {
-	dst = jsondoc.AppendString(append(dst, `{"was":`...), strings.Join(l.was, " "))
+	dst = append(dst, `{"was":"`...)
+	for i, was := range l.was {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = was.appendTo(dst)
+	}
+	dst = append(dst, '"')
 	if len(l.parts) > 0 {
 		dst = append(dst, `,"parts":{`...)
-		for i, j := range slices.Sorted(maps.Keys(l.parts)) {
+		for i, p := range l.parts {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(jsondoc.AppendString(dst, strconv.Itoa(j)), `:{"kept":`...)
-			dst = appendEntries(dst, l.parts[j], 0)
-			if len(l.alike[j]) > 0 {
-				dst = jsondoc.AppendString(append(dst, `,"alike":`...), strings.Join(l.alike[j], " "))
-			}
-			dst = append(dst, '}')
+			dst = append(strconv.AppendInt(append(dst, '"'), int64(p.at), 10), `":{"kept":`...)
+			dst = append(p.appendAlike(appendEntries(dst, p.kept, 0)), '}')
 		}
 		dst = append(dst, '}')
 	}
@@ -357,49 +406,16 @@ func (l *listEntry) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// parseList parses the JSON of appendJSON, and reports whether it is valid.
-func parseList(n *jsondoc.Node, within int) (*listEntry, bool) {
-	if within >= maxNested {
-		return nil, false
+func (p *listPart) appendAlike(dst []byte) []byte {
+	if len(p.alike) == 0 {
+		return dst
 	}
-	l := &listEntry{parts: map[int][]*Entry{}, alike: map[int][]string{}}
-	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
-		switch name {
-		case "was":
-			l.was, ok = parseWords(v)
-		case "parts":
-			ok = every(v, jsondoc.Map, func(name string, part *jsondoc.Node) bool {
-				j, err := strconv.Atoi(name)
-				return err == nil && l.parsePart(j, part, within+1)
-			})
-		case "extra":
-			l.extra, ok = parseArray(v, parseExtra)
+	dst = append(dst, `,"alike":"`...)
+	for i, m := range p.alike {
+		if i > 0 {
+			dst = append(dst, ' ')
 		}
-		return ok
-	})
-	return l, ok && len(l.was) <= maxElements
-}
-
-func parseWords(n *jsondoc.Node) ([]string, bool) {
-	text, ok := n.Str()
-	return strings.Fields(text), ok
-}
-
-func (l *listEntry) parsePart(j int, n *jsondoc.Node, within int) bool {
-	return every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
-		switch name {
-		case "kept":
-			l.parts[j], ok = parseEntries(v, nil, within)
-		case "alike":
-			l.alike[j], ok = parseWords(v)
-		}
-		return ok
-	})
-}
-
-func parseExtra(n *jsondoc.Node) (extra, bool) {
-	after, err := n.Member("after")
-	value, errValue := n.Member("value")
-	i, ok := parseInt(after)
-	return extra{i, value.Text()}, ok && err == nil && errValue == nil && value != nil
+		dst = append(dst, m.text()...)
+	}
+	return append(dst, '"')
 }

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -23,10 +24,18 @@ func digest(n *jsondoc.Node) uint64 {
 		})
 		return sum
 	case jsondoc.String:
+		literal := n.Text()
+		if literal = literal[1 : len(literal)-1]; bytes.IndexByte(literal, '\\') < 0 {
+			return hashed(hash(`"`), literal)
+		}
 		text, _ := n.Str()
 		return hash(`"`, text)
 	case jsondoc.Number:
-		if text, err := jsondoc.CanonicalNumber(string(n.Text())); err == nil {
+		literal := n.Text()
+		if isCanonical(literal) {
+			return hashed(offset64, literal)
+		}
+		if text, err := jsondoc.CanonicalNumber(string(literal)); err == nil {
 			return hash(text)
 		}
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool:
@@ -46,10 +55,26 @@ func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) 
 	return mixed(hashed(offset64, []byte{'{'}) ^ sum), err
 }
 
+// isCanonical reports whether a number is spelt as CanonicalNumber spells it, as nearly all are.
+func isCanonical(number []byte) bool {
+	const sure = 18 // digits of an int64
+	for _, c := range number {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(number) <= sure && (number[0] != '0' || len(number) == 1)
+}
+
 // digestText returns a digest as annotations have it.
 func digestText(n *jsondoc.Node) string { return digestString(digest(n)) }
 
-func digestString(sum uint64) string { return strconv.FormatUint(sum, 36) }
+func digestString(sum uint64) string { return strconv.FormatUint(sum, digestBase) }
+
+const (
+	digestBase = 36
+	maxDigest  = 13 // digits
+)
 
 // The constants of FNV-1a. Package hash/fnv would allocate for each digest (BenchmarkKinds in
 // converters/rules).
@@ -60,11 +85,18 @@ const (
 
 // hashed adds a text and its end to a hash.
 func hashed[T string | []byte](sum uint64, text T) uint64 {
+	return ended(begun(sum, text))
+}
+
+// begun adds the beginning of a text to a hash, and ended its end.
+func begun[T string | []byte](sum uint64, text T) uint64 {
 	for i := range len(text) {
 		sum = (sum ^ uint64(text[i])) * prime64
 	}
-	return sum * prime64
+	return sum
 }
+
+func ended(sum uint64) uint64 { return sum * prime64 }
 
 func hash(parts ...string) uint64 {
 	sum := uint64(offset64)

@@ -20,16 +20,16 @@ type Entry struct {
 	// identifies, behind those of the order.
 	lone  []int
 	extra []extra
-	// base is the digest of g's unit, "" for nothing. If the API server's defaults change g, the
-	// digest after that follows a slash.
-	base string
-	// shown is the other version, a colon, and the digests of what that itself shows of the unit,
-	// as in base.
-	shown string
+	// base is the digest of g's unit, second as the API server's defaults change g.
+	base stamps
+	// shown is what the other version, shownBy, itself shows of the unit. ShownBy is "" if that is
+	// nothing.
+	shown   stamps
+	shownBy string
 	// in is how many steps of the path have to be there for the value to return. The rest is made.
 	in int
-	// whole are the digests of the whole object that the entries are in, as in base, for Unedited.
-	whole string
+	// whole is the whole object that the entries are in, for Unedited.
+	whole stamps
 	// twoSided says that the other version may have a counterpart. Annotations do not store it.
 	twoSided bool
 }
@@ -72,14 +72,15 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 		}
 	}
 	dst = appendExtra(dst, e.extra)
-	if e.base != "" {
-		dst = jsondoc.AppendString(append(dst, `,"base":`...), e.base)
+	if e.base != (stamps{}) {
+		dst = append(e.base.appendTo(append(dst, `,"base":"`...)), '"')
 	}
-	if e.shown != "" {
-		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shown)
+	if e.shownBy != "" {
+		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shownBy)
+		dst = append(e.shown.appendTo(append(dst[:len(dst)-1], ':')), '"')
 	}
-	if e.whole != "" {
-		dst = jsondoc.AppendString(append(dst, `,"whole":`...), e.whole)
+	if e.whole != (stamps{}) {
+		dst = append(e.whole.appendTo(append(dst, `,"whole":"`...)), '"')
 	}
 	if e.in != usualIn(e.path) {
 		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)
@@ -90,91 +91,8 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	return append(dst, '}')
 }
 
-// parseEntry parses the JSON of appendJSON, and reports whether it is valid. The path is the whole
-// path or its beginning. Within is how many lists without keys the entry is in.
-func parseEntry(n *jsondoc.Node, path Path, whole bool, within int) (*Entry, bool) {
-	e, kinds, in, said := &Entry{path: path}, 0, -1, whole
-	ok := every(n, jsondoc.Map, func(name string, v *jsondoc.Node) (ok bool) {
-		switch name {
-		case "value":
-			e.kind, e.value, ok = isValue, v.Text(), true
-			kinds++
-		case "absent":
-			e.kind, ok = isAbsent, string(v.Text()) == "true"
-			kinds++
-		case "list":
-			e.kind = isList
-			e.list, ok = parseList(v, within)
-			kinds++
-		case "order":
-			e.kind = isOrder
-			e.order, ok = parseArray(v, parseKeys)
-			ok = ok && len(e.order) > 0
-			kinds++
-		case "lone":
-			e.lone, ok = parseArray(v, parseInt)
-		case "extra":
-			e.extra, ok = parseArray(v, parseExtra)
-		case "base":
-			e.base, ok = v.Str()
-		case "shown":
-			e.shown, ok = v.Str()
-		case "whole":
-			e.whole, ok = v.Str()
-		case "in":
-			in, ok = parseInt(v)
-			ok = ok && in >= 0
-		case "path":
-			if whole {
-				return true
-			}
-			var rest Path
-			rest, ok = parsePath(v)
-			e.path, said = slices.Concat(path, rest), true
-		}
-		return ok
-	})
-	if !ok || kinds != 1 || !said || in > len(e.path) || len(e.path) > maxSteps {
-		return nil, false
-	}
-	if e.in = in; in < 0 {
-		e.in = usualIn(e.path)
-	}
-	return e, true
-}
-
-func parseInt(n *jsondoc.Node) (int, bool) {
-	i, err := strconv.Atoi(string(n.Text()))
-	return i, err == nil
-}
-
-// parseEntries parses a list of entries whose paths begin with path.
-func parseEntries(n *jsondoc.Node, path Path, within int) ([]*Entry, bool) {
-	return parseArray(n, func(v *jsondoc.Node) (*Entry, bool) { return parseEntry(v, path, false, within) })
-}
-
 func appendEntries(dst []byte, all []*Entry, behind int) []byte {
 	return appendArray(dst, all, func(dst []byte, e *Entry) []byte { return e.appendJSON(dst, true, behind) })
-}
-
-// every reports whether n is an array or an object, as kind says, and visit is true of all its
-// parts.
-func every(n *jsondoc.Node, kind jsondoc.Kind, visit func(name string, v *jsondoc.Node) bool) bool {
-	all := n.Kind() == kind
-	err := n.Each(func(name string, v *jsondoc.Node) bool {
-		all = all && visit(name, v)
-		return all
-	})
-	return all && err == nil
-}
-
-func parseArray[T any](n *jsondoc.Node, parse func(*jsondoc.Node) (T, bool)) (all []T, ok bool) {
-	ok = every(n, jsondoc.Array, func(_ string, v *jsondoc.Node) bool {
-		one, ok := parse(v)
-		all = append(all, one)
-		return ok
-	})
-	return all, ok
 }
 
 func appendArray[T any](dst []byte, all []T, appendOne func([]byte, T) []byte) []byte {

@@ -1,7 +1,8 @@
 package keep
 
 import (
-	"strings"
+	"errors"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -12,7 +13,7 @@ import (
 // older than the API server's. Neither do fields that the schema lacks. A null that the API server
 // would remove does not fit by itself, but may be in an object that fits.
 func (c cursor) fits(text []byte) bool {
-	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text))
+	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text) && distinctFit(c.schema, text))
 }
 
 // isSound reports whether all numbers are in range and the value has no more levels.
@@ -40,13 +41,14 @@ func ofType(s *crdschema.Node, text []byte) bool {
 	if isNull(text) {
 		return s == nil || s.Nullable() || s.Kind() == crdschema.Any
 	}
+	if text[0] == '{' || text[0] == '[' {
+		return ofTypeText(s, text) == nil || ofTypeText(s, jsondoc.LastOfEach(text)) == nil
+	}
 	switch s.Kind() {
-	case crdschema.None:
-	case crdschema.Object, crdschema.Map:
-		return text[0] == '{' && membersFit(s, text)
-	case crdschema.Array:
-		return text[0] == '[' && jsondoc.AllElements(text, func(value []byte) bool { return ofType(s.Items(), value) }) &&
-			distinctFit(s, text)
+	case crdschema.None, crdschema.Any:
+		return true
+	case crdschema.Object, crdschema.Map, crdschema.Array:
+		return false
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
@@ -57,22 +59,69 @@ func ofType(s *crdschema.Node, text []byte) bool {
 		return text[0] == 't' || text[0] == 'f'
 	case crdschema.IntOrString:
 		return text[0] == '"' || jsondoc.IsInteger(text)
-	case crdschema.Any:
-		return text[0] != '{' || membersFit(s, text)
 	}
 	return true
 }
 
-func isNull(text []byte) bool { return text[0] == 'n' }
-
-func membersFit(s *crdschema.Node, text []byte) bool {
-	return jsondoc.AllMembers(text, func(name, value []byte) bool { return isNull(value) || ofType(memberNamed(s, name), value) })
+func ofTypeText(s *crdschema.Node, text []byte) error {
+	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	return partsOfType(s, &scan)
 }
+
+// errUnfit ends a scan.
+var errUnfit = errors.New("does not fit")
+
+// partsOfType checks an object or a list, with one scan for all levels (BenchmarkKinds in
+// converters/rules).
+func partsOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
+	isMap := scan.Kind() == jsondoc.Map
+	switch kind := s.Kind(); {
+	case isMap && (kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any):
+		return scan.Members(func(name []byte) error {
+			if scan.Kind() == jsondoc.Null {
+				_, err := scan.Skip()
+				return err
+			}
+			return valueOfType(memberNamed(s, name), scan)
+		})
+	case !isMap && kind == crdschema.Array:
+		return scan.Elements(func() error { return valueOfType(s.Items(), scan) })
+	case kind != crdschema.None && kind != crdschema.Any:
+		return errUnfit
+	}
+	_, err := scan.Skip()
+	return err
+}
+
+func valueOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
+	kind := scan.Kind()
+	if kind == jsondoc.Map || kind == jsondoc.Array && !demandsDistinct(s) {
+		return partsOfType(s, scan)
+	}
+	at, err := scan.Skip()
+	if err == nil && !(ofType(s, scan.Text(at)) && (kind != jsondoc.Array || distinctFit(s, scan.Text(at)))) {
+		err = errUnfit
+	}
+	return err
+}
+
+func isNull(text []byte) bool { return text[0] == 'n' }
 
 // distinctFit reports whether the elements of a list differ as far as the API server demands it.
 func distinctFit(s *crdschema.Node, text []byte) bool {
+	if text[0] != '[' || !demandsDistinct(s) {
+		return true
+	}
 	n, err := parsed(text)
 	return err == nil && areDistinct(s, n)
+}
+
+func demandsDistinct(s *crdschema.Node) bool {
+	kind := s.ListType()
+	return kind == "set" || kind == "map"
 }
 
 func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
@@ -87,14 +136,13 @@ func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
 // A distinct finds duplicates in a list whose elements must differ: a set, or a list with keys.
 type distinct struct {
 	schema *crdschema.Node
-	seen   map[string]bool // nil for any other list
+	any    bool // of any other list elements may be the same
+	few    []uint64
+	many   map[uint64]bool // instead of few, if there are many
 }
 
 func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
-	d := &distinct{schema: s}
-	if kind := s.ListType(); kind == "set" || kind == "map" {
-		d.seen = map[string]bool{}
-	}
+	d := &distinct{schema: s, any: !demandsDistinct(s)}
 	for _, e := range list {
 		d.add(e)
 	}
@@ -102,18 +150,29 @@ func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
 }
 
 func (d *distinct) add(e *jsondoc.Node) bool {
-	if d.seen == nil {
+	if d.any {
 		return true
 	}
 	id := d.identity(e)
-	known := d.seen[id]
-	d.seen[id] = true
+	if d.many == nil && len(d.few) < fewKeys {
+		known := slices.Contains(d.few, id)
+		d.few = append(d.few, id)
+		return !known
+	}
+	if d.many == nil {
+		d.many = make(map[uint64]bool, 2*fewKeys)
+		for _, id := range d.few {
+			d.many[id] = true
+		}
+	}
+	known := d.many[id]
+	d.many[id] = true
 	return !known
 }
 
 // addText is add for the text of an element.
 func (d *distinct) addText(text []byte) bool {
-	if d.seen == nil {
+	if d.any {
 		return true
 	}
 	e, err := parsed(text)
@@ -122,11 +181,11 @@ func (d *distinct) addText(text []byte) bool {
 
 // identity returns what is equal for duplicates. The API server has filled in defaults of keys by
 // then, and elements without a key are duplicates, too.
-func (d *distinct) identity(e *jsondoc.Node) string {
+func (d *distinct) identity(e *jsondoc.Node) uint64 {
 	if d.schema.ListType() == "set" {
-		return digestText(e)
+		return digest(e)
 	}
-	var id strings.Builder
+	id := uint64(offset64)
 	for _, field := range d.schema.ListMapKeys() {
 		key, _ := e.Member(field)
 		s := d.schema.Items().Property(field)
@@ -137,9 +196,9 @@ func (d *distinct) identity(e *jsondoc.Node) string {
 			key, _ = parsed([]byte(text))
 		}
 		if key != nil {
-			id.WriteString(digestText(key))
+			id ^= mixed(digest(key))
 		}
-		id.WriteByte(' ')
+		id = ended(id)
 	}
-	return id.String()
+	return id
 }

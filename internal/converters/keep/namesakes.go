@@ -26,7 +26,8 @@ type namedList struct {
 // was may have extra elements.
 func byKeys(was, now []*jsondoc.Node, c cursor) (x, g namedList, ok bool) {
 	fields := common(c.keys(), was, now)
-	x, g = namedList{elements: was, keys: distinctKeys(was, fields)}, namedList{elements: now, keys: distinctKeys(now, fields)}
+	x = namedList{elements: was, keys: distinctKeys(was, fields, nil)}
+	g = namedList{elements: now, keys: distinctKeys(now, fields, x.keys)}
 	if len(fields) > 0 && x.keys != nil && g.keys != nil {
 		return x, g, true
 	}
@@ -34,7 +35,7 @@ func byKeys(was, now []*jsondoc.Node, c cursor) (x, g namedList, ok bool) {
 		return x, g, false
 	}
 	fields = c.keys()
-	x, g.keys = firsts(was, fields), distinctKeys(now, fields)
+	x, g.keys = firsts(was, fields), distinctKeys(now, fields, nil)
 	return x, g, len(x.keys) > 0 && g.keys != nil
 }
 
@@ -43,7 +44,7 @@ func firsts(list []*jsondoc.Node, fields []string) namedList {
 	var l namedList
 	seen := make(map[string]bool, len(list))
 	for _, e := range list {
-		keys, ok := keysOf(e, fields)
+		keys, ok := keysOf(e, fields, nil)
 		if !ok || seen[index(keys)] {
 			l.extra = append(l.extra, extra{len(l.keys) - 1, e.Text()})
 			continue
@@ -89,7 +90,7 @@ func (b *branch) withExtra(items []item) []item {
 		if err != nil || !element.fits(e.value) {
 			continue
 		}
-		keys, ok := keysOf(n, fields)
+		keys, ok := keysOf(n, fields, nil)
 		if ok {
 			first, found := present[index(keys)]
 			if !found {

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -74,6 +75,12 @@ func (p Path) appendJSON(dst []byte) []byte {
 	})
 }
 
+// hash returns the hash of the path as an array.
+func (p Path) hash() uint64 {
+	var room [256]byte
+	return hashed(offset64, p.appendJSON(room[:0]))
+}
+
 // appendKeys appends the keys of an element as an object.
 func appendKeys(dst []byte, keys []Key) []byte {
 	for i, k := range keys {
@@ -84,39 +91,22 @@ func appendKeys(dst []byte, keys []Key) []byte {
 	return append(dst, '}')
 }
 
-// parsePath parses the JSON of appendJSON, and reports whether it is valid.
-func parsePath(n *jsondoc.Node) (Path, bool) {
-	path := Path{}
-	ok := every(n, jsondoc.Array, func(_ string, e *jsondoc.Node) (ok bool) {
-		s := Step{}
-		if s.Name, ok = e.Str(); !ok {
-			s.Keys, ok = parseKeys(e)
-		}
-		path = append(path, s)
-		return ok && len(path) <= maxSteps
-	})
-	return path, ok
-}
-
 // maxKeys limits the fields that identify elements, as each element is searched for each of them.
 const maxKeys = 16
 
-func parseKeys(n *jsondoc.Node) ([]Key, bool) {
-	var keys []Key
-	ok := every(n, jsondoc.Map, func(name string, value *jsondoc.Node) bool {
-		text, scalar := keyText(value)
-		keys = append(keys, Key{name, text})
-		return scalar && len(keys) <= maxKeys
-	})
-	return keys, ok && len(keys) > 0
-}
-
-// keyText returns the value of a key field as canonical JSON, and whether it may be one.
-func keyText(n *jsondoc.Node) (string, bool) {
+// keyText returns the value of a key field as canonical JSON, and whether it may be one. It is like
+// itself if like has that text already, which costs no copy.
+func keyText(n *jsondoc.Node, like string) (string, bool) {
 	switch n.Kind() {
 	case jsondoc.String:
-		text, _ := n.Str()
-		return string(jsondoc.StringValue(text).Text()), true
+		literal := n.Text()
+		if bytes.IndexByte(literal, '\\') >= 0 {
+			return string(jsondoc.AppendString(nil, jsondoc.Unquote(literal))), true
+		}
+		if string(literal) == like {
+			return like, true
+		}
+		return string(literal), true
 	case jsondoc.Number:
 		text, err := jsondoc.CanonicalNumber(string(n.Text()))
 		return text, err == nil
@@ -127,12 +117,20 @@ func keyText(n *jsondoc.Node) (string, bool) {
 	return "", false
 }
 
-// keysOf returns the keys of an element, and whether it has all fields.
-func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
-	keys := make([]Key, 0, len(fields))
-	for _, field := range fields {
+// keysOf returns the keys of an element, and whether it has all fields. They are like others as far
+// as they have the same text.
+func keysOf(e *jsondoc.Node, fields []string, like []Key) ([]Key, bool) {
+	return appendKeysOf(make([]Key, 0, len(fields)), e, fields, like)
+}
+
+func appendKeysOf(keys []Key, e *jsondoc.Node, fields []string, like []Key) ([]Key, bool) {
+	for i, field := range fields {
 		value, err := e.Member(field)
-		text, ok := keyText(value)
+		known := ""
+		if i < len(like) {
+			known = like[i].Value
+		}
+		text, ok := keyText(value, known)
 		if err != nil || !ok {
 			return nil, false
 		}
@@ -186,9 +184,42 @@ func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
 func hasKeys(e *jsondoc.Node, keys []Key) bool {
 	for _, k := range keys {
 		value, err := e.Member(k.Name)
-		if text, ok := keyText(value); err != nil || !ok || text != k.Value {
+		if text, ok := keyText(value, k.Value); err != nil || !ok || text != k.Value {
 			return false
 		}
 	}
 	return true
+}
+
+// A keyIndex finds elements by their keys.
+type keyIndex struct {
+	keys [][]Key
+	by   map[string]int // nil for a few, which need no index (BenchmarkKinds in converters/rules)
+}
+
+const fewKeys = 8
+
+func indexOf(keys [][]Key) keyIndex {
+	x := keyIndex{keys: keys}
+	if len(keys) > fewKeys {
+		x.by = make(map[string]int, len(keys))
+		for i, k := range keys {
+			x.by[index(k)] = i
+		}
+	}
+	return x
+}
+
+// find returns the index of the element with some keys, or -1. It is most likely next.
+func (x keyIndex) find(keys []Key, next int) int {
+	if next < len(x.keys) && slices.Equal(x.keys[next], keys) {
+		return next
+	}
+	if x.by == nil {
+		return slices.IndexFunc(x.keys, func(k []Key) bool { return slices.Equal(k, keys) })
+	}
+	if i, found := x.by[index(keys)]; found {
+		return i
+	}
+	return -1
 }

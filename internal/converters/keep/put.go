@@ -35,10 +35,13 @@ func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*En
 	if err != nil {
 		return err
 	}
+	var text []byte
+	of := label(version)
 	for _, g := range groups {
-		name, text := g.annotation(label(version))
+		var name string
+		name, text = g.annotation(of, text[:0])
 		// Only an annotation in an unknown format may have the name already.
-		if err := annotations.SetMember(name, jsondoc.StringValue(string(text))); err != nil {
+		if err := annotations.SetMember(name, jsondoc.StringValue(text)); err != nil {
 			return err
 		}
 	}
@@ -123,8 +126,8 @@ func grouped(entries []*Entry, d *deadline) ([]group, error) {
 			return byPath(entries, maxSteps, len(entries), d)
 		}
 		groups := make([]group, 0, len(entries))
-		for _, e := range entries {
-			groups = append(groups, group{e.path, []*Entry{e}})
+		for i, e := range entries {
+			groups = append(groups, group{e.path, entries[i : i+1]})
 		}
 		return groups, nil
 	}
@@ -175,12 +178,13 @@ func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 	return groups, nil
 }
 
-func (g *group) annotation(label string) (name string, text []byte) {
+// annotation returns the name of the group's annotation, and appends its text to dst.
+func (g *group) annotation(label string, dst []byte) (name string, text []byte) {
 	name, simple := AnnotationName(label, g.path)
 	if len(g.entries) == 1 {
-		return name, g.entries[0].appendJSON(nil, !simple, 0)
+		return name, g.entries[0].appendJSON(dst, !simple, 0)
 	}
-	text = appendEntries([]byte(`{"parts":`), g.entries, len(g.path))
+	text = appendEntries(append(dst, `{"parts":`...), g.entries, len(g.path))
 	if !simple {
 		text = g.path.appendJSON(append(text, `,"path":`...))
 	}

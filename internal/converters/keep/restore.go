@@ -26,6 +26,20 @@ type Restored struct {
 // convert back to something else with them than without them, and no user has written that.
 func (r *Restored) Loose() []*Entry { return r.loose }
 
+func (r *Restored) gains(n *jsondoc.Node) {
+	if r.gained == nil {
+		r.gained = map[*jsondoc.Node]bool{}
+	}
+	r.gained[n] = true
+}
+
+func (r *Restored) survives(field string) {
+	if r.survived == nil {
+		r.survived = map[string]bool{}
+	}
+	r.survived[field] = true
+}
+
 // survivor identifies a field by its name and value, wherever it moves.
 func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name + " " + digestText(n) }
 
@@ -39,9 +53,10 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
 		walker: newWalker(ctx, obj, l),
-		done:   &Restored{gained: map[*jsondoc.Node]bool{}, survived: map[string]bool{}},
+		done:   &Restored{},
 	}
-	t := tree(kept)
+	r.forest = &forest{}
+	t := r.forest.tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(y))
 	if r.err == nil {
@@ -54,9 +69,10 @@ func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layo
 type restorer struct {
 	walker // of the object
 
-	done  *Restored // nil: Stored, which only adds digests
-	has   int       // how many steps of the path the object has
-	there int       // of these, up to where the other version is known to have something
+	forest *forest
+	done   *Restored // nil: Stored, which only adds digests
+	has    int       // how many steps of the path the object has
+	there  int       // of these, up to where the other version is known to have something
 }
 
 // A branch is a place of the object with its entries and those below it.
@@ -76,13 +92,25 @@ type branch struct {
 	cursor  cursor
 }
 
+// A forest holds branches: a full chunk of them is never moved (BenchmarkKinds in converters/rules).
+type forest struct{ chunk []branch }
+
+func (f *forest) plant(b branch) *branch {
+	const chunk = 16
+	if len(f.chunk) == cap(f.chunk) {
+		f.chunk = make([]branch, 0, chunk)
+	}
+	f.chunk = append(f.chunk, b)
+	return &f.chunk[len(f.chunk)-1]
+}
+
 // tree sorts entries by their places. The first of two entries for one place wins.
-func tree(kept []*Entry) *branch {
-	root := &branch{}
+func (f *forest) tree(kept []*Entry) *branch {
+	root := f.plant(branch{})
 	for _, e := range kept {
 		b := root
-		for _, s := range e.path {
-			b = b.kid(s)
+		for i := range e.path {
+			b = b.kid(e.path[i], f)
 		}
 		switch {
 		case e.kind == isOrder && b.order == nil:
@@ -95,12 +123,12 @@ func tree(kept []*Entry) *branch {
 }
 
 // kid returns the branch of a step, and creates it if necessary.
-func (b *branch) kid(s Step) *branch {
+func (b *branch) kid(s Step, f *forest) *branch {
 	kid := b.find(s)
 	if kid != nil {
 		return kid
 	}
-	kid = &branch{step: s}
+	kid = f.plant(branch{step: s})
 	b.kids = append(b.kids, kid)
 	if b.index != nil {
 		b.index[s.id()] = kid
@@ -114,7 +142,7 @@ func (b *branch) find(s Step) *branch {
 	const few = 8
 	if len(b.kids) <= few {
 		for _, kid := range b.kids {
-			if kid.step.Name == s.Name && (kid.step.Keys == nil) == (s.Keys == nil) && (s.Keys == nil || kid.step.id() == s.id()) {
+			if kid.step.Name == s.Name && (kid.step.Keys == nil) == (s.Keys == nil) && slices.Equal(kid.step.Keys, s.Keys) {
 				return kid
 			}
 		}
@@ -180,8 +208,8 @@ func (b *branch) isTag(isLabel bool) bool {
 // Stored adds digests to the entries of Diff: y is the object as the API server stores it, after
 // pruning and defaulting, and g is what y converts back to.
 func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{walker: newWalker(ctx, g, l)}
-	r.visit(tree(entries), g.Node, l.root(y))
+	r := &restorer{walker: newWalker(ctx, g, l), forest: &forest{}}
+	r.visit(r.forest.tree(entries), g.Node, l.root(y))
 	return r.err
 }
 
@@ -242,12 +270,11 @@ type finder struct {
 	byKeys map[string]map[string]int // the index of each element, by its keys, by their fields
 }
 
-func (r *restorer) finder(n *jsondoc.Node) *finder {
-	f := &finder{of: n}
+func (r *restorer) finder(n *jsondoc.Node) finder {
 	if n.Kind() == jsondoc.Array {
-		f.list, f.byKeys = r.elements(n), map[string]map[string]int{}
+		return finder{of: n, list: r.elements(n)}
 	}
-	return f
+	return finder{of: n}
 }
 
 // part returns the part that a step leads to, or nil, and the index of an element, or -1.
@@ -256,18 +283,32 @@ func (f *finder) part(s Step) (part *jsondoc.Node, at int, err error) {
 		part, err = f.of.Member(s.Name)
 		return part, -1, err
 	}
-	fields, of := fieldsOf(s.Keys)
-	if f.byKeys[of] == nil {
-		if len(f.list) == 0 || len(f.byKeys) == maxKeySets {
-			return nil, -1, nil
-		}
-		f.byKeys[of] = indexBy(f.list, fields)
-	}
-	i, found := f.byKeys[of][index(s.Keys)]
-	if !found {
+	i := f.element(s.Keys)
+	if i < 0 {
 		return nil, -1, nil
 	}
 	return f.list[i], i, nil
+}
+
+// element returns the index of the first element with some keys, or -1.
+func (f *finder) element(keys []Key) int {
+	if len(f.list) <= fewKeys {
+		return slices.IndexFunc(f.list, func(e *jsondoc.Node) bool { return hasKeys(e, keys) })
+	}
+	fields, of := fieldsOf(keys)
+	if f.byKeys[of] == nil {
+		if len(f.byKeys) == maxKeySets {
+			return -1
+		}
+		if f.byKeys == nil {
+			f.byKeys = map[string]map[string]int{}
+		}
+		f.byKeys[of] = indexBy(f.list, fields)
+	}
+	if i, found := f.byKeys[of][index(keys)]; found {
+		return i
+	}
+	return -1
 }
 
 // maxKeySets limits the sets of key fields of a list. Annotations of webhookd use one.
@@ -285,7 +326,7 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 func indexBy(list []*jsondoc.Node, fields []string) map[string]int {
 	by := make(map[string]int, len(list))
 	for i, e := range list {
-		keys, ok := keysOf(e, fields)
+		keys, ok := keysOf(e, fields, nil)
 		if !ok {
 			continue
 		}
@@ -310,7 +351,7 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 	case isValue, isOrder:
 	}
 	if n != nil && c.unknown() {
-		r.done.survived[survivor(r.path, n)] = true
+		r.done.survives(survivor(r.path, n))
 	}
 	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys)) {
 		return false
@@ -340,21 +381,20 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, c cursor) bool {
 	if n == nil {
 		c = c.nothing(len(r.path))
 	}
-	if !isOneOf(r.base(n, c, true), e.base) && !isOneOf(r.base(n, c, false), e.base) {
+	if !e.base.has(r.base(n, c, true)) && !e.base.has(r.base(n, c, false)) {
 		return false
 	}
-	version, was, _ := strings.Cut(e.shown, ":")
-	if version != "" && version != r.otherVersion {
+	if e.shownBy != "" && e.shownBy != r.otherVersion {
 		return true
 	}
 	presence := n == nil || e.kind == isAbsent
-	return isOneOf(r.shown(c, presence, true), was) || isOneOf(r.shown(c, presence, false), was)
+	return e.shown.has(r.shown(c, presence, true)) || e.shown.has(r.shown(c, presence, false))
 }
 
 // stored adds the digests of what is shown now.
 func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 	if b.order != nil {
-		b.order.base = orElse(b.order.base, r.orderBase(b.order, n))
+		b.order.base.orElse(r.orderBase(b.order, n))
 	}
 	switch e := b.entry; {
 	case e == nil:
@@ -372,19 +412,18 @@ func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 			return
 		}
 		for i, m := range list {
-			e.list.was[i] = orElse(e.list.was[i], digestText(m))
+			e.list.was[i].orElse(stampOf(digest(m)))
 		}
-		for i, kept := range e.list.parts {
-			r.part(kept, list[i], at(i))
+		for _, p := range e.list.parts {
+			r.part(p.kept, list[p.at], at(p.at))
 		}
 	}
 }
 
 func (r *restorer) second(e *Entry, n *jsondoc.Node, c cursor) {
-	e.base = orElse(e.base, r.base(n, c, true))
-	now := r.shown(c, n == nil || e.kind == isAbsent, true)
-	if _, was, _ := strings.Cut(e.shown, ":"); was != now {
-		e.shown = versioned(r.otherVersion, was+"/"+now)
+	e.base.orElse(r.base(n, c, true))
+	if e.shown.orElse(r.shown(c, n == nil || e.kind == isAbsent, true)); e.shown.two {
+		e.shownBy = r.otherVersion
 	}
 }
 
@@ -408,19 +447,22 @@ func parsed(text []byte) (*jsondoc.Node, error) {
 }
 
 func (r *restorer) orderCounts(e *Entry, n *jsondoc.Node) bool {
-	return len(e.order) > 0 && r.there >= e.in && isOneOf(r.orderBase(e, n), e.base)
+	return len(e.order) > 0 && r.there >= e.in && e.base.has(r.orderBase(e, n))
 }
 
 // orderBase returns the digest of the order of a list's elements, without lone ones: rules may show
 // these by now.
-func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) string {
+func (r *restorer) orderBase(e *Entry, n *jsondoc.Node) stamp {
 	fields, _ := fieldsOf(e.order[0])
+	keys := distinctKeys(r.elements(n), fields, e.order)
+	if len(e.lone) == 0 {
+		return orderBase(keys)
+	}
 	lone := make(map[string]bool, len(e.lone))
 	for _, i := range e.lone {
 		if i >= 0 && i < len(e.order) {
 			lone[index(e.order[i])] = true
 		}
 	}
-	keys := slices.Clone(distinctKeys(r.elements(n), fields))
 	return orderBase(slices.DeleteFunc(keys, func(k []Key) bool { return lone[index(k)] }))
 }

@@ -29,7 +29,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 	case b.valid && b.entry.kind == isValue:
 		r.replace(n, b.entry.value)
 		if b.gains() {
-			r.done.gained[n] = true
+			r.done.gains(n)
 		}
 		return false
 	case b.valid && b.entry.kind == isAbsent:
@@ -70,14 +70,14 @@ func (r *restorer) replace(n *jsondoc.Node, text []byte) {
 // applyMembers edits an object, and reports whether it goes: labels or annotations with nothing
 // left.
 func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
-	gone := map[string]bool{}
+	var gone []string
 	for _, kid := range b.kids {
 		name := kid.step.Name
 		switch {
 		case kid.step.Keys != nil:
 		case kid.node != nil && kid.node.Kind() != jsondoc.Null:
 			if r.apply(kid, kid.node, depth+1) {
-				gone[name] = true
+				gone = append(gone, name)
 			}
 		case kid.returns():
 			if made := r.made(kid); kid.cursor.fits(made) {
@@ -91,15 +91,15 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 				r.gainBelow(kid, n)
 			}
 		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
-			gone[name] = true
+			gone = append(gone, name)
 		}
 	}
 	if len(gone) == 0 {
 		return false
 	}
-	left := 0
+	left, goes := 0, nameSet(gone)
 	r.note(n.Filter(func(name []byte, _ jsondoc.Member) bool {
-		if gone[string(name)] {
+		if goes(name) {
 			return false
 		}
 		left++
@@ -108,10 +108,24 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
 	return left == 0 && b.tags
 }
 
+// nameSet returns a function that reports whether names contain one.
+func nameSet(names []string) func(name []byte) bool {
+	if len(names) <= fewKeys {
+		return func(name []byte) bool {
+			return slices.ContainsFunc(names, func(other string) bool { return other == string(name) })
+		}
+	}
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[name] = true
+	}
+	return func(name []byte) bool { return all[string(name)] }
+}
+
 // gains reports whether a value returns where nothing was shown, though the other version may have
 // a place for it.
 func (b *branch) gains() bool {
-	return b.valid && b.entry.kind == isValue && b.entry.base == "" && !b.cursor.oneSided()
+	return b.valid && b.entry.kind == isValue && b.entry.base == (stamps{}) && !b.cursor.oneSided()
 }
 
 // gainBelow notes the gains of a branch that was made in n.
@@ -121,7 +135,7 @@ func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
 	}
 	m, err := n.Member(b.step.Name)
 	r.note(err)
-	r.done.gained[m] = true
+	r.done.gains(m)
 	for _, kid := range b.kids {
 		r.gainBelow(kid, m)
 	}
@@ -215,13 +229,18 @@ type item struct {
 
 // applyElements edits the elements of a list with keys.
 func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
-	gone := map[*jsondoc.Node]bool{}
+	var gone map[*jsondoc.Node]bool
 	var made []item
 	for _, kid := range b.kids {
 		switch {
 		case kid.step.Keys == nil:
 		case kid.node != nil:
-			gone[kid.node] = r.apply(kid, kid.node, depth+1)
+			if r.apply(kid, kid.node, depth+1) {
+				if gone == nil {
+					gone = map[*jsondoc.Node]bool{}
+				}
+				gone[kid.node] = true
+			}
 		case kid.returns():
 			if text := kid.render(); kid.cursor.fits(text) {
 				made = append(made, item{kid.step.Keys, text})
@@ -256,7 +275,7 @@ func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	}
 	fields, _ := fieldsOf(b.order.order[0])
 	for i, e := range list {
-		items[i].keys, _ = keysOf(e, fields)
+		items[i].keys, _ = keysOf(e, fields, nil)
 	}
 	at := ranks(b.order.order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }

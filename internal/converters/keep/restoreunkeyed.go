@@ -2,7 +2,6 @@ package keep
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -23,9 +22,9 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	if r.err != nil || len(list) > maxElements {
 		return nil
 	}
-	now := make([]string, len(list))
+	now := make([]stamp, len(list))
 	for k := range list {
-		now[k] = digestText(list[k])
+		now[k] = stampOf(digest(list[k]))
 	}
 	at, inPlace, err := matchElements(l.shown(now), now, r.deadline)
 	if r.note(err); err != nil {
@@ -40,8 +39,11 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	}
 	found := &matchedList{at: at, cursor: e(-1), list: c, extra: !c.hasUnit() || r.shows(entry, nil, c)}
 	for k, j := range is {
-		if j >= 0 && len(l.parts[j]) > 0 && !r.stopped() {
-			found.parts = append(found.parts, r.part(l.parts[j], list[k], e(k)))
+		if j < 0 {
+			continue
+		}
+		if p := l.part(j); len(p.kept) > 0 && !r.stopped() {
+			found.parts = append(found.parts, r.part(p.kept, list[k], e(k)))
 		}
 	}
 	return found
@@ -63,16 +65,21 @@ func (r *restorer) applyList(found *matchedList, l *listEntry, n *jsondoc.Node) 
 }
 
 // shown returns the kept digests of the elements: of two digests, the one that an element has now.
-func (l *listEntry) shown(now []string) []string {
-	is := make(map[string]bool, len(now))
-	for _, digest := range now {
-		is[digest] = true
-	}
-	was := make([]string, len(l.was))
-	for i, digests := range l.was {
-		first, second, two := strings.Cut(digests, "/")
-		if was[i] = first; two && !is[first] {
-			was[i] = second
+func (l *listEntry) shown(now []stamp) []stamp {
+	was := make([]stamp, len(l.was))
+	var is map[stamp]bool
+	for i, all := range l.was {
+		if was[i] = all.first; !all.two {
+			continue
+		}
+		if is == nil {
+			is = make(map[stamp]bool, len(now))
+			for _, s := range now {
+				is[s] = true
+			}
+		}
+		if !is[all.first] {
+			was[i] = all.second
 		}
 	}
 	return was
@@ -80,7 +87,7 @@ func (l *listEntry) shown(now []string) []string {
 
 // isAlike reports whether an edited element is still the kept one: half of its leaves are the same.
 func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
-	was := slices.Clone(l.alike[j])
+	was := slices.Clone(l.part(j).alike)
 	total, found := len(was), 0
 	for _, field := range likeness(n, c) {
 		if i := slices.Index(was, field); i >= 0 {
@@ -93,8 +100,8 @@ func (l *listEntry) isAlike(j int, n *jsondoc.Node, c cursor) bool {
 
 // part decides which entries of an element return.
 func (r *restorer) part(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
-	sub := &restorer{walker: r.startingAt(n), done: r.done}
-	t := tree(kept)
+	sub := &restorer{walker: r.startingAt(n), forest: r.forest, done: r.done}
+	t := r.forest.tree(kept)
 	sub.visit(t, n, c)
 	r.note(sub.err)
 	return t
@@ -129,7 +136,7 @@ func (r *restorer) extra(l *listEntry, n *jsondoc.Node, found *matchedList) {
 // matchElements returns the present index of each kept element, or -1, and whether its digest is
 // the same. Equal elements match first in their order, then anywhere. Edited elements match between
 // two matches if both lists have as many of them there.
-func matchElements(was, now []string, d *deadline) (at []int, same []bool, err error) {
+func matchElements(was, now []stamp, d *deadline) (at []int, same []bool, err error) {
 	at, same = slices.Repeat([]int{-1}, len(was)), make([]bool, len(was))
 	from := slices.Repeat([]int{-1}, len(now))
 	join := func(i, j int) { at[i], from[j], same[i] = j, i, was[i] == now[j] }
@@ -140,16 +147,19 @@ func matchElements(was, now []string, d *deadline) (at []int, same []bool, err e
 	for _, pair := range inOrder {
 		join(pair[0], pair[1])
 	}
-	free := map[string][]int{}
-	for j, text := range now {
+	if len(inOrder) == len(was) || len(inOrder) == len(now) {
+		return at, same, nil
+	}
+	free := map[stamp][]int{}
+	for j, s := range now {
 		if from[j] < 0 {
-			free[text] = append(free[text], j)
+			free[s] = append(free[s], j)
 		}
 	}
-	for i, text := range was {
-		if places := free[text]; at[i] < 0 && len(places) > 0 {
+	for i, s := range was {
+		if places := free[s]; at[i] < 0 && len(places) > 0 {
 			join(i, places[0])
-			free[text] = places[1:]
+			free[s] = places[1:]
 		}
 	}
 	i, j := 0, 0
@@ -177,7 +187,7 @@ func without(places []int, i, end int) []int {
 }
 
 // commonSubsequence returns the index pairs of a longest common subsequence.
-func commonSubsequence(x, y []string, d *deadline) (same [][2]int, err error) {
+func commonSubsequence(x, y []stamp, d *deadline) (same [][2]int, err error) {
 	first, last := 0, 0
 	for ; first < min(len(x), len(y)) && x[first] == y[first]; first++ {
 		same = append(same, [2]int{first, first})
@@ -198,7 +208,7 @@ func commonSubsequence(x, y []string, d *deadline) (same [][2]int, err error) {
 // maxCompared limits the pairs of elements that are compared.
 const maxCompared = 1 << 20
 
-func longest(x, y []string, d *deadline) ([][2]int, error) {
+func longest(x, y []stamp, d *deadline) ([][2]int, error) {
 	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
 		return nil, nil
 	}
@@ -206,12 +216,12 @@ func longest(x, y []string, d *deadline) ([][2]int, error) {
 	for i := range length {
 		length[i], all = all[:len(y)+1], all[len(y)+1:]
 	}
-	for i, text := range slices.Backward(x) {
+	for i, one := range slices.Backward(x) {
 		if err := d.passed(len(y)); err != nil {
 			return nil, err
 		}
 		for j, other := range slices.Backward(y) {
-			if length[i][j] = max(length[i+1][j], length[i][j+1]); text == other {
+			if length[i][j] = max(length[i+1][j], length[i][j+1]); one == other {
 				length[i][j] = length[i+1][j+1] + 1
 			}
 		}

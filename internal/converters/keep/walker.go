@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -84,11 +83,10 @@ func (w *walker) push(s Step, part *jsondoc.Node) {
 
 func (w *walker) pop() { w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1] }
 
-// base returns the digest of what the unit of a place shows, "" for nothing; n is the value at the
-// place. Unless filled, values that the schemas fill in count as nothing. Places that the unit has
+// base returns the digest of what the unit of a place shows; n is the value at the place. Unless filled, values that the schemas fill in count as nothing. Places that the unit has
 // got since then count only if they show something, so that rules may grow.
-func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) string {
-	var all digests
+func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) stamp {
+	var all stamp
 	if n != nil && (filled || !c.filled(n)) {
 		all.add(mixed(digest(n)))
 	}
@@ -101,23 +99,23 @@ func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) string {
 			w.addMember(&all, m, w.scopes[c.unitScope], m.PresenceOnly || own.within(m.Path), filled)
 		}
 	}
-	return all.String()
+	return all
 }
 
 // shown returns the digest of what the other version itself shows of a unit, which may be more than
 // g. Without a unit only presence matters. Below a place of a unit nothing counts, since it is
 // unknown which part of the counterpart belongs here.
-func (w *walker) shown(c cursor, presence, filled bool) string {
+func (w *walker) shown(c cursor, presence, filled bool) stamp {
 	switch {
 	case c.unit == nil && presence && c.peer != nil && c.known && !c.oneSided():
 		if !filled && !c.otherGiven && fills(c.other, c.peer) {
-			return ""
+			return stamp{}
 		}
-		return digestText(c.peer)
+		return stampOf(digest(c.peer))
 	case c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil:
-		return ""
+		return stamp{}
 	}
-	var all digests
+	var all stamp
 	for i := range c.unit.other {
 		m := &c.unit.other[i]
 		from := c.unitPeer
@@ -126,10 +124,10 @@ func (w *walker) shown(c cursor, presence, filled bool) string {
 		}
 		w.addMember(&all, m, from, m.PresenceOnly, filled)
 	}
-	return all.String()
+	return all
 }
 
-func (w *walker) addMember(all *digests, m *Member, from *jsondoc.Node, presence, filled bool) {
+func (w *walker) addMember(all *stamp, m *Member, from *jsondoc.Node, presence, filled bool) {
 	n, err := w.memo.at(from, m)
 	w.note(err)
 	switch {
@@ -143,41 +141,4 @@ func (w *walker) addMember(all *digests, m *Member, from *jsondoc.Node, presence
 	default:
 		all.add(mixed(m.sum ^ mixed(w.memo.digest(n))))
 	}
-}
-
-// digests adds up digests in any order.
-type digests struct {
-	sum uint64
-	any bool
-}
-
-func (d *digests) add(sum uint64) { d.sum, d.any = d.sum+sum, true }
-
-// String returns the digest of all, "" for none.
-func (d *digests) String() string {
-	if !d.any {
-		return ""
-	}
-	return digestString(d.sum)
-}
-
-// orElse adds a second digest, if it differs.
-func orElse(first, second string) string {
-	if first == second {
-		return first
-	}
-	return first + "/" + second
-}
-
-// isOneOf reports whether a digest is one of two with a slash between.
-func isOneOf(digest, all string) bool {
-	first, second, two := strings.Cut(all, "/")
-	return digest == first || two && digest == second
-}
-
-func versioned(version, digest string) string {
-	if digest == "" {
-		return ""
-	}
-	return version + ":" + digest
 }

@@ -49,9 +49,9 @@ func TestPutLooksAtTheDeadline(t *testing.T) {
 // The search for a common subsequence takes quadratic time, so it looks at the deadline.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	x, y := make([]string, 0, 1000), make([]string, 0, 1000)
+	x, y := make([]stamp, 0, 1000), make([]stamp, 0, 1000)
 	for i := range 1000 {
-		x, y = append(x, digestString(uint64(i))), append(y, digestString(uint64(3*i+1)))
+		x, y = append(x, stampOf(uint64(i))), append(y, stampOf(uint64(3*i+1)))
 	}
 	for left := range 20 {
 		c := &countdown{Context: t.Context(), left: left}

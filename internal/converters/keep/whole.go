@@ -21,38 +21,39 @@ func Seal(entries []*Entry, obj, stored *jsondoc.Object) error {
 	if stored != obj {
 		then, err = wholeOf(stored)
 	}
-	entries[0].whole = orElse(now, then)
+	entries[0].whole = one(now)
+	entries[0].whole.orElse(then)
 	return err
 }
 
 // Unedited reports whether obj is as it was when Seal noted it in one of its entries.
 func Unedited(kept []*Entry, obj *jsondoc.Object) bool {
 	return slices.ContainsFunc(kept, func(e *Entry) bool {
-		if e.whole == "" {
+		if e.whole == (stamps{}) {
 			return false
 		}
 		now, err := wholeOf(obj)
-		return err == nil && isOneOf(now, e.whole)
+		return err == nil && e.whole.has(now)
 	})
 }
 
 // wholeOf returns the digest of all that a conversion may change, without webhookd's own
 // annotations.
-func wholeOf(obj *jsondoc.Object) (string, error) {
+func wholeOf(obj *jsondoc.Object) (stamp, error) {
 	sum, err := digestMembers(obj.Node, isHead[string])
 	if err != nil {
-		return "", err
+		return stamp{}, err
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		n, err := obj.Get("metadata", field)
 		if err != nil {
-			return "", err
+			return stamp{}, err
 		}
 		tags, err := digestMembers(n, IsOwn[string])
 		if err != nil {
-			return "", err
+			return stamp{}, err
 		}
 		sum = mixed(sum ^ tags)
 	}
-	return digestString(sum), nil
+	return stampOf(sum), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -135,6 +136,29 @@ func BenchmarkMap(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkOmitEmpty leaves empty texts out with omitEmpty and with CEL, for objects whose five
+// fields all have a value or are all empty.
+func BenchmarkOmitEmpty(b *testing.B) {
+	for _, rule := range []struct{ name, keys string }{
+		{"plain", ""},
+		{"omitEmpty", "omitEmpty: Hub"},
+		{"toHub", `toHub: 'self != "" ? optional.of(self) : optional.none()', toSpoke: self`},
+		{"whenToHub", `whenToHub: self != ""`},
+	} {
+		p, object := manyFields(5, 0)
+		p.rules = strings.ReplaceAll(p.rules, "}", ", "+rule.keys+"}")
+		for name, text := range map[string][]byte{"set": object, "empty": regexp.MustCompile(`"value [0-4]"`).ReplaceAll(object, []byte(`""`))} {
+			b.Run(rule.name+"/"+name, func(b *testing.B) {
+				s, kind := slot{text: text}, p.kind(b)
+				b.ReportAllocs()
+				for b.Loop() {
+					s.convert(b, kind, "v1beta1", "v1")
+				}
+			})
+		}
 	}
 }
 

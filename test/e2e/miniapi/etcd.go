@@ -42,3 +42,15 @@ func startEtcd(t *testing.T) *etcd {
 	}
 	return &etcd{client: v3client.New(server.Server), url: "http://" + server.Clients[0].Addr().String()}
 }
+
+// Compact has etcd forget all that is not present, as the API server does every five minutes.
+func (s *Server) Compact(t *testing.T) {
+	t.Helper()
+	resp, err := s.etcd.client.Get(t.Context(), "/")
+	if err != nil {
+		t.Fatalf("read etcd: %v", err)
+	}
+	if _, err := s.etcd.client.Compact(t.Context(), resp.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+		t.Fatalf("compact etcd: %v", err)
+	}
+}

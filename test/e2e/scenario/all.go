@@ -54,6 +54,7 @@ func All() []Scenario {
 		{Name: "KeptSkew", Run: KeptSkew, Needs: Needs{Once: true}},
 		{Name: "KeptSkewOfTypes", Run: KeptSkewOfTypes, Needs: Needs{Once: true}},
 		{Name: "KeptOverflow", Run: KeptOverflow},
+		{Name: "Live", Run: Live, Needs: Needs{Once: true}},
 		{Name: "MixedStoredVersions", Run: MixedStoredVersions},
 		{Name: "MigratedByHand", Run: MigratedByHand},
 		{Name: "Killed", Run: Killed},

@@ -1,6 +1,6 @@
 {{- /*
-The admission policies of a kind. This file is internal/crdguard/policies.tpl; templates/_policies.tpl of the chart is a copy of it.
-Change the first one, and run make generate. It uses no function that text/template lacks, except toJson.
+The admission policies of a kind. webhookd crd guard prints the same from internal/crdguard/policies; the tests there compare both.
+It uses no function that text/template lacks, except toJson.
 
 A kind is a dict of
 

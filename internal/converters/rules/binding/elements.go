@@ -122,7 +122,7 @@ func (b *binder) paired(r *Binding, p pending) pending {
 		}
 		return p
 	}
-	other, ok := r.counterpart(s, list)
+	other, ok := r.Counterpart(s, list)
 	if !ok {
 		return p
 	}
@@ -155,9 +155,9 @@ func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
 	return inOrder(found)
 }
 
-// counterpart returns the place that a place is copied to, by the nearest pair above it or by its
+// Counterpart returns the place that a place is copied to, by the nearest pair above it or by its
 // name, and whether there is one.
-func (b *Binding) counterpart(s Side, path []syntax.Segment) ([]syntax.Segment, bool) {
+func (b *Binding) Counterpart(s Side, path []syntax.Segment) ([]syntax.Segment, bool) {
 	var best, other []syntax.Segment
 	through := -1
 	for _, r := range b.rulesOnTheWay(s, path) {

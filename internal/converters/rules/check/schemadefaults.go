@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func (d *defaulted) look(at place, src, dst *crdschema.Node) {
 	here, same := src.Default()
 	switch {
 	case !fills || src == nil || slices.Contains(d.ruled, at):
-	case !same && slices.Contains([]string{`""`, "0", "false", "{}", "[]", "null"}, there):
+	case !same && slices.Contains(emptyDefaults(), there):
 		d.empty = append(d.empty, at)
 	case !same:
 		d.alone = append(d.alone, at)
@@ -53,6 +52,9 @@ func (d *defaulted) look(at place, src, dst *crdschema.Node) {
 		d.differ = append(d.differ, at)
 	}
 }
+
+// emptyDefaults are the values that Go's types have for nothing.
+func emptyDefaults() []string { return []string{`""`, "0", "false", "{}", "[]", "null"} }
 
 // defaultOfRule compares the places of a rule that converts one value to one.
 func (w *walker) defaultOfRule(v visit, r *binding.Rule) {
@@ -81,13 +83,6 @@ func (w *walker) sayDefaults() {
 			"%s and %s have different defaults for %s: who leaves it out means something else at each version",
 			src, dst, finding.Few(targets(differ), maxMembers))
 	}
-}
-
-func (w *walker) defaultRule(p place) string {
-	var paths [2]string
-	paths[w.src], paths[w.dst] = p.from, p.to
-	return fmt.Sprintf("such as {spoke: %s, hub: %s, defaultFrom: schema}",
-		syntax.Quoted(paths[binding.OfSpoke]), syntax.Quoted(paths[binding.OfHub]))
 }
 
 func distinct(places []place) []place {

@@ -16,7 +16,7 @@ func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool
 		r.take(p, n.Value(), ops)
 		return false
 	case plan.Gone:
-		r.mayLose = r.mayLose || !p.Dropped && !p.Bound
+		r.mayLose = r.mayLose || !p.Dropped && !p.Bound && !p.Refilled
 		return false
 	case plan.Through:
 		r.through(p, n, ops)

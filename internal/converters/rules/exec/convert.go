@@ -96,12 +96,12 @@ func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 // A scratch is the memory of a conversion, which later ones reuse. After a panic, it is left to the
 // garbage collector.
 type scratch struct {
-	docs       [4]jsondoc.Document
-	used       int
-	job        conversion
-	annotation jsondoc.Document // the kept values of one annotation, while they are read
-	search     keep.Searcher    // for unknown fields
-	run        run
+	docs   [4]jsondoc.Document
+	used   int
+	job    conversion
+	kept   keep.Reader
+	search keep.Searcher // for unknown fields
+	run    run
 }
 
 // open parses an object, which is valid until the scratch is cleared.
@@ -119,6 +119,7 @@ func (s *scratch) clear() {
 		s.docs[i].Reset(nil)
 	}
 	s.used, s.job = 0, conversion{}
+	s.kept.Reset()
 	s.run.clear()
 }
 
@@ -139,15 +140,17 @@ type conversion struct {
 
 func (v *conversion) convert() error {
 	text, asRead := v.obj.Text(), v.obj.Untouched()
-	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation)
+	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.kept)
 	if err != nil {
 		return err
 	}
-	x, is := v.obj, shown{text: text}
+	var x *jsondoc.Object
 	if asRead {
 		x = v.obj.Original()
-		is.of = x
+	} else if x, err = v.scratch.open(text); err != nil {
+		return err
 	}
+	is := shown{of: x, text: text}
 	unknown := v.scratch.search.HasUnknown(x, v.source)
 	if unknown {
 		converters.ReportFrom(v.ctx).NoteUnknown()
@@ -158,11 +161,6 @@ func (v *conversion) convert() error {
 	}
 	if !mayLose {
 		return nil
-	}
-	if !asRead {
-		if x, err = v.scratch.open(text); err != nil {
-			return err
-		}
 	}
 	entries, err := v.settle(x, is, kept, unknown)
 	if err == nil && keep.TwoSided(entries) {
@@ -194,7 +192,7 @@ func (v *conversion) forth(is shown, mayLose bool) (bool, error) {
 		return false, err
 	}
 	v.obj.Replace(x)
-	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.annotation); err != nil {
+	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
 		return false, err
 	}
 	_, err = v.run(v.there, v.obj, v.From, is, way{mayLose: true, mute: true})

@@ -27,32 +27,31 @@ func (r *run) part(n *jsondoc.Node, s *plan.Step) *jsondoc.Node {
 		r.note(err)
 		return e
 	}
-	var found *jsondoc.Node
-	r.note(n.Each(func(_ string, e *jsondoc.Node) bool {
-		if r.picked(e, s) {
-			found = e
+	_, err := n.Element(0) // Len has no error
+	r.note(err)
+	for i := range n.Len() {
+		if e, _ := n.Element(i); r.picked(e, s) {
+			return e
 		}
-		return found == nil
-	}))
-	return found
+	}
+	return nil
 }
 
 // picked reports whether an element is the one that a step picks.
 func (r *run) picked(e *jsondoc.Node, s *plan.Step) bool {
-	text, ok := scalarText(r.member(e, s.Name))
-	return ok && text == s.Value
+	return isScalar(r.member(e, s.Name), s.Value)
 }
 
-// scalarText returns the text of a key field: a string without quotes, or a number or boolean.
-func scalarText(n *jsondoc.Node) (string, bool) {
+// isScalar reports whether a key field has a text: a string without quotes, or a number or boolean.
+func isScalar(n *jsondoc.Node, text string) bool {
 	switch n.Kind() {
 	case jsondoc.String:
-		return n.Str()
+		return n.IsStr(text)
 	case jsondoc.Number, jsondoc.Bool:
-		return string(n.Text()), true
+		return string(n.Text()) == text
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Array, jsondoc.Map:
 	}
-	return "", false
+	return false
 }
 
 // member returns the member of an object, or nil.
@@ -63,10 +62,10 @@ func (r *run) member(n *jsondoc.Node, name string) *jsondoc.Node {
 }
 
 func (r *run) isEmpty(n *jsondoc.Node) bool {
-	nothing := n.Kind() == jsondoc.Map || n.Kind() == jsondoc.Array
-	r.note(n.Each(func(string, *jsondoc.Node) bool {
-		nothing = false
+	if kind := n.Kind(); kind != jsondoc.Map && kind != jsondoc.Array {
 		return false
-	}))
-	return nothing
+	}
+	_, err := n.Member("") // Len has no error
+	r.note(err)
+	return n.Len() == 0
 }

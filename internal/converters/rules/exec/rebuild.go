@@ -12,20 +12,22 @@ import (
 func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 	all := r.entries(n)
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	texts := make([][]byte, 0, len(all))
+	text := append(make([]byte, 0, 2*len(n.Text())), '[')
 	for _, m := range all {
 		if !r.program(e.Program, m.value) || m.value.Kind() != jsondoc.Map {
 			r.mayLose = true
 			continue
 		}
-		text := appendName([]byte{'{'}, e.Key)
-		text = append(text, jsondoc.StringValue(m.name).Text()...)
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = jsondoc.AppendString(appendName(append(text, '{'), e.Key), m.name)
 		if !r.isEmpty(m.value) {
 			text = append(text, ',')
 		}
-		texts = append(texts, append(text, m.value.Text()[1:]...))
+		text = append(text, m.value.Text()[1:]...)
 	}
-	r.replaceElements(n, texts)
+	r.replace(n, append(text, ']'))
 }
 
 // toMap turns a list into a map.
@@ -50,7 +52,7 @@ func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
 
 // appendName appends the name of a member with its colon.
 func appendName(dst []byte, name string) []byte {
-	return append(append(dst, jsondoc.StringValue(name).Text()...), ':')
+	return append(jsondoc.AppendString(dst, name), ':')
 }
 
 // An entry is a member of an object, or an element of a list without a name.
@@ -60,7 +62,7 @@ type entry struct {
 }
 
 func (r *run) entries(n *jsondoc.Node) []entry {
-	var all []entry
+	all := make([]entry, 0, n.Len())
 	r.note(n.Each(func(name string, value *jsondoc.Node) bool {
 		all = append(all, entry{name, value})
 		return true

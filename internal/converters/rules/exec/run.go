@@ -31,7 +31,7 @@ type run struct {
 func (r *run) reset(ctx context.Context, is shown) {
 	r.clear()
 	r.shown = is
-	r.call, r.undo = transform.Call{Context: ctx, Source: &r.shown}, transform.Call{Context: ctx}
+	r.call, r.undo = transform.Call{Context: ctx, Source: &r.shown}, transform.Call{Context: ctx, Source: &r.shown}
 }
 
 // clear releases all references to the object.
@@ -82,6 +82,9 @@ func (r *run) program(p *plan.Program, n *jsondoc.Node) bool {
 	}
 	for _, path := range p.Watch {
 		r.mayLose = r.mayLose || r.find(n, path) == nil
+	}
+	for i := range p.Refills {
+		r.mayLose = r.mayLose || !r.isRefilled(n, &p.Refills[i])
 	}
 	r.mayLose = r.mayLose || p.Always
 	is := p.Root == nil || r.clean(p.Root, n, ops)
@@ -160,6 +163,19 @@ func (r *run) undoes(back *transform.Way, in, out []transform.Operand) bool {
 	return true
 }
 
+// isRefilled reports whether the way back fills in what a field has, to the byte.
+func (r *run) isRefilled(n *jsondoc.Node, f *plan.Refill) bool {
+	v := r.find(n, f.Steps)
+	if f.Way == nil {
+		return v != nil && bytes.Equal(v.Text(), f.Fixed)
+	}
+	again := r.operands(1)
+	if err := f.Way.Run(&r.undo, nil, again); err != nil {
+		return false
+	}
+	return again[0].Present == (v != nil) && (v == nil || bytes.Equal(v.Text(), again[0].Value.Text()))
+}
+
 // fitting reports whether the target's schema, or its metadata, allows an output. Computed values
 // have been checked against the schema but may lack required fields. A value that only moves may be
 // a fragment.
@@ -231,7 +247,7 @@ func (r *run) fill(p *plan.Program, n *jsondoc.Node, ops []transform.Operand) {
 			}
 			v = ops[w.Rule.OutAt+w.Out]
 		}
-		r.mayLose = true
+		r.mayLose = r.mayLose || !w.Dropped
 		if v.Present && path.Section.Takes(v.Value.Text()) {
 			r.note(parent.SetMember(path.Steps[last].Name, v.Value))
 		}

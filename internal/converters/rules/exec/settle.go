@@ -79,7 +79,7 @@ func (s *settling) again(kept []*keep.Entry) ([]*keep.Entry, error) {
 		return nil, err
 	}
 	s.obj.Replace(text)
-	if _, err := keep.Take(s.obj, s.Versions, &jsondoc.Document{}); err != nil {
+	if _, err := keep.Take(s.obj, s.Versions, &keep.Reader{}); err != nil {
 		return nil, err
 	}
 	if _, err := s.forth(s.is, true); err != nil {

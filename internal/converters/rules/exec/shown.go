@@ -21,12 +21,12 @@ func (s *shown) Object() []byte {
 }
 
 // Metadata implements transform.Source.
-func (s *shown) Metadata() []byte {
+func (s *shown) Metadata() *jsondoc.Node {
 	obj := s.visible()
 	if obj == nil {
 		return nil
 	}
-	return (&run{}).member(obj.Node, "metadata").Text()
+	return (&run{}).member(obj.Node, "metadata")
 }
 
 // visible returns the object at its version without webhookd's own annotations and labels, or nil
@@ -38,8 +38,8 @@ func (s *shown) visible() *jsondoc.Object {
 			return nil
 		}
 	}
-	r, apiVersion := &run{}, s.group+"/"+s.version
-	if r.isVisible(obj.Node, apiVersion) {
+	r := &run{}
+	if r.isVisible(obj.Node, s) {
 		return obj
 	}
 	c := obj.Copy()
@@ -48,8 +48,8 @@ func (s *shown) visible() *jsondoc.Object {
 			return obj
 		}
 	}
-	if was, _ := r.member(c.Node, "apiVersion").Str(); was != apiVersion && was != "" {
-		r.note(c.Set(jsondoc.StringValue(apiVersion), "apiVersion"))
+	if was := r.member(c.Node, "apiVersion"); was.Kind() == jsondoc.String && !was.IsStr("") {
+		r.note(c.Set(jsondoc.StringValue(s.group+"/"+s.version), "apiVersion"))
 	}
 	if r.tidy(r.member(c.Node, "metadata")); r.err != nil {
 		return obj
@@ -58,8 +58,8 @@ func (s *shown) visible() *jsondoc.Object {
 }
 
 // isVisible reports whether expressions see an object as it is (BenchmarkKinds in package rules).
-func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
-	if was, _ := r.member(n, "apiVersion").Str(); was != apiVersion && was != "" {
+func (r *run) isVisible(n *jsondoc.Node, s *shown) bool {
+	if was := r.member(n, "apiVersion"); was.Kind() == jsondoc.String && !s.isVersion(was) && !was.IsStr("") {
 		return false
 	}
 	metadata := r.member(n, "metadata")
@@ -74,6 +74,14 @@ func (r *run) isVisible(n *jsondoc.Node, apiVersion string) bool {
 		}
 	}
 	return true
+}
+
+// isVersion reports whether a value is the apiVersion of the object.
+func (s *shown) isVersion(n *jsondoc.Node) bool {
+	literal := n.Text()
+	text := literal[1 : len(literal)-1]
+	group := len(s.group)
+	return len(text) == group+1+len(s.version) && string(text[:group]) == s.group && text[group] == '/' && string(text[group+1:]) == s.version
 }
 
 func tags() [2]string { return [2]string{"annotations", "labels"} }

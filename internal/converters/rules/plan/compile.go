@@ -46,6 +46,7 @@ func join(path []Step, s Step) []Step { return append(slices.Clip(path), s) }
 // A compiler makes the programs of one version and the hub.
 type compiler struct {
 	spoke    *binding.Spoke
+	local    bool // as of isLocal
 	programs map[direction]*Program
 	implicit map[[2]binding.Place]*binding.Binding // of elements without rules
 }
@@ -58,18 +59,28 @@ type direction struct {
 
 // Compile compiles both directions of a version.
 func Compile(s *binding.Spoke) (toHub, toSpoke *Program) {
-	c := &compiler{spoke: s, programs: make(map[direction]*Program), implicit: make(map[[2]binding.Place]*binding.Binding)}
+	c := &compiler{
+		spoke: s, local: isLocal(s.Root), programs: make(map[direction]*Program), implicit: make(map[[2]binding.Place]*binding.Binding),
+	}
 	toHub, toSpoke = c.build(s.Root, binding.OfSpoke), c.build(s.Root, binding.OfHub)
 	for d, p := range c.programs {
 		if back := c.programs[direction{d.of, d.src.Other()}]; back != nil {
-			p.foresee(back)
+			p.foresee(back, c.local && d.of != s.Root)
 		}
 	}
 	return toHub, toSpoke
 }
 
-// foresee notes which of the objects that the program may create the way back removes again.
-func (p *Program) foresee(back *Program) {
+// foresee notes which of the objects and fields that the program may create the way back removes
+// again. Local says that such a field changes nothing else.
+func (p *Program) foresee(back *Program, local bool) {
+	for i := range p.Late {
+		w := &p.Late[i]
+		if local && w.Route().isField() {
+			at := back.Root.step(w.Route().Steps[0])
+			w.Dropped = at != nil && at.Disposition == Gone
+		}
+	}
 	for i := range p.Writes {
 		path := p.Writes[i].Route()
 		path.Private = make([]bool, len(path.Steps))

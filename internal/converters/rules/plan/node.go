@@ -13,6 +13,7 @@ type Node struct {
 	Disposition Disposition
 	Src, Dst    binding.Place // Dst is unknown unless the place stays or is moved
 	Dropped     bool          // a value that goes is not kept
+	Refilled    bool          // of a value that goes, the program's Refills say whether it is lost
 	Bound       bool          // the place is the key of an element, which goes when a map is made of a list
 	Vanishes    bool          // it goes if it becomes empty
 	Check       bool          // the target's schema may not allow the value
@@ -89,7 +90,7 @@ func (b *builder) node(in, out *owned, src, dst binding.Place, to []Step, aligne
 		p.read(in.reads)
 		return p
 	case in != nil && in.owner:
-		p.Disposition, p.Dropped, p.Bound = Gone, in.dropped, in.bound
+		p.Disposition, p.Dropped, p.Bound, p.Refilled = Gone, in.dropped, in.bound, in.refilled
 		return p
 	case aligned && !src.Known && !dst.Known:
 		return nil
@@ -179,7 +180,7 @@ func (p *Node) read(inputs []input) {
 }
 
 func (p *Program) trivial() bool {
-	return !p.building && p.Root == nil && len(p.rules) == 0 && len(p.Writes) == 0 && len(p.Late) == 0 && len(p.Watch) == 0 && !p.Always
+	return !p.building && p.Root == nil && len(p.rules) == 0 && len(p.Writes) == 0 && len(p.Late) == 0 && len(p.Watch) == 0 && len(p.Refills) == 0 && !p.Always
 }
 
 // content compiles what is in a place that has a counterpart, and reports whether there is anything

@@ -19,6 +19,7 @@ type Program struct {
 	Writes   []Write  // outer places first
 	Late     []Write  // to places that are still absent: defaults, and values computed from nothing
 	Watch    [][]Step // source places that the way back would fill if they are absent
+	Refills  []Refill // of these, the fields that are known
 	Always   bool     // the way back computes something from nothing, so it always has to run
 	Root     *Node    // nil: there is nothing to take away
 	Operands int
@@ -66,6 +67,7 @@ type Write struct {
 	Value      jsondoc.Value // the default
 	Fixed      bool          // it is a default
 	SameObject bool          // it goes into the same object as the write before it
+	Dropped    bool          // the way back drops it, and nothing depends on it
 }
 
 // Route returns where the write goes.
@@ -131,6 +133,7 @@ type owned struct {
 	reads          []input // of the rules
 	move           *move
 	dropped, bound bool
+	refilled       bool // as of Program.Refills
 }
 
 // An input is one of a rule.
@@ -269,8 +272,9 @@ func (b *builder) rule(of *binding.Rule) {
 		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
 		defaults: of.HasDefault(binding.OfSpoke) || of.HasDefault(binding.OfHub),
 	}
+	refill := b.refill(of, r)
 	for i := range r.In {
-		if of.DefaultOf(b.src, i) != nil {
+		if refill == nil && of.DefaultOf(b.src, i) != nil {
 			b.p.Watch = append(b.p.Watch, r.In[i].Steps)
 		}
 	}
@@ -301,9 +305,12 @@ func (b *builder) rule(of *binding.Rule) {
 	case len(r.Out) == 0: // one-sided, of the source
 		for i := range r.In {
 			o := b.in.make(r.In[i].Steps)
-			o.owner, o.dropped = true, of.How == binding.Drops
+			o.owner, o.dropped, o.refilled = true, of.How == binding.Drops, refill != nil
 		}
-		b.p.Always = b.p.Always || computed[b.dst]
+		if refill != nil {
+			b.p.Refills = append(b.p.Refills, *refill)
+		}
+		b.p.Always = b.p.Always || computed[b.dst] && refill == nil
 	case of.Hands():
 		r.MayLose = guarded
 		o := b.in.make(r.In[0].Steps)

@@ -102,12 +102,24 @@ func (m *matcher) versioned(at pair, name string) {
 			var p pair
 			p[side], p[other] = f, around[other].field(f.name())
 			old := around[side].field(f.name()).node
-			displaced := old == nil || inside[other].node.Property(f.name()) != nil || f.node.Same(p[other].node) && !old.Same(f.node)
+			displaced := old == nil || inside[other].node.Property(f.name()) != nil || closeness(f.node, p[other].node) > closeness(old, p[other].node)
 			if f.node.Kind() == p[other].node.Kind() && displaced {
 				m.accept([]guess{{pair: p, score: 1, clear: true, why: "in an object that is named after the other version"}})
 			}
 		}
 	}
+}
+
+// closeness says how much two nodes have in common.
+func closeness(a, b *crdschema.Node) float64 {
+	const all = 2
+	if a.Same(b) {
+		return all
+	}
+	if a, b := content(a), content(b); a != nil && b != nil {
+		return part(a, b)
+	}
+	return 0
 }
 
 // named returns the object of a name in an object, or in one of its objects.

@@ -42,8 +42,10 @@ const (
 func between(p pair) (h how, fit float64, ok bool) {
 	a, b := p[ofVersion].node, p[ofHub].node
 	switch values := paired(a.Enum(), b.Enum()); {
-	case a.Kind() == crdschema.Boolean && b.Kind() == crdschema.Boolean && negative(p[ofVersion]) != negative(p[ofHub]):
+	case a.Kind() == crdschema.Boolean && b.Kind() == crdschema.Boolean && (p.opposite() || negative(p[ofVersion]) != negative(p[ofHub])):
 		return how{values: [][2]string{{"true", "false"}, {"false", "true"}}, why: "the opposite"}, fitPlain, true
+	case p.opposite():
+		return how{}, 0, false
 	case a.Same(b):
 		return how{}, fitSame, true
 	case values != nil:
@@ -96,7 +98,7 @@ func reshaped(p, q place) (how, bool) {
 	switch {
 	case b.Kind() == crdschema.Array && a.Kind() == crdschema.Map:
 		return keyed(a, q)
-	case b.Kind() == crdschema.Array && (b.Items().Same(a) || a.Kind() == crdschema.Object && (part(a, b.Items()) >= nearlyAll ||
+	case b.Kind() == crdschema.Array && (b.Items().Same(a) || pluralOf(q, p) || a.Kind() == crdschema.Object && (part(a, b.Items()) >= nearlyAll ||
 		slices.Equal(p.nameWords(), q.nameWords()) && shared(a, b.Items()) > 0)):
 		h := how{why: "a value and a list of any length", doubtful: true}
 		h.suffix[1] = []syntax.Segment{{Kind: syntax.First}}
@@ -114,6 +116,13 @@ func reshaped(p, q place) (how, bool) {
 		return h, inner != nil
 	}
 	return how{}, false
+}
+
+// pluralOf reports whether a list has the name of a value in the plural: hosts and host.
+func pluralOf(list, value place) bool {
+	a, items := value.node, list.node.Items()
+	return a.Scalar() && a.Kind() == items.Kind() && len(a.Enum())+len(items.Enum()) == 0 &&
+		list.name() != value.name() && slices.Equal(list.nameWords(), value.nameWords())
 }
 
 // keyed is reshaped for a map and a list whose elements have a key.
@@ -139,12 +148,13 @@ func keyed(a *crdschema.Node, list place) (how, bool) {
 
 // keysOf returns the fields that may identify the elements of a list, the likeliest first.
 func keysOf(list *crdschema.Node) []string {
-	keys := list.ListMapKeys()
+	text := func(key string) bool { return list.Items().Property(key).Kind() == crdschema.String } // as the keys of a map
+	keys := slices.DeleteFunc(slices.Clone(list.ListMapKeys()), func(key string) bool { return !text(key) })
 	if len(keys) == 1 {
 		return keys
 	}
 	return slices.DeleteFunc([]string{"name", "key", "id"}, func(key string) bool {
-		return list.Items().Property(key).Kind() != crdschema.String || len(keys) > 0 && !slices.Contains(keys, key)
+		return !text(key) || len(keys) > 0 && !slices.Contains(keys, key)
 	})
 }
 
@@ -172,6 +182,13 @@ func holder(object, value *crdschema.Node, key, name string) (path []syntax.Segm
 		return nil, false
 	}
 	return []syntax.Segment{{Kind: syntax.Field, Name: names[0]}}, only
+}
+
+// opposite reports whether the name of a place denies that of another one: unavailableReplicas and
+// availableReplicas.
+func (p pair) opposite() bool {
+	v, h := strings.Join(p[ofVersion].nameWords(), ""), strings.Join(p[ofHub].nameWords(), "")
+	return v == "un"+h || h == "un"+v
 }
 
 // negative reports whether the name of a place says that something is not.

@@ -12,6 +12,7 @@ import (
 // Scores are from 0, nothing in common, to 1.
 const (
 	enough        = 0.5     // the least score of a guess
+	likelyName    = 0.65    // so much of a name that a field has joined an object: two words of three
 	enoughOverlap = 0.5     // the least part of its fields that an object shares with another one
 	telltale      = 5       // so many say that two objects are the same, however many others there are
 	manyFields    = 3       // so many are hardly the same by chance
@@ -21,7 +22,9 @@ const (
 	otherPart     = 0.8     // factor if one place is in spec and the other in status
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
+	aroundWeight  = 0.2     // for all of the names around two places in common: less than for a name
 	otherText     = 0.7     // factor of similar descriptions
+	namesakes     = 0.05    // so close are two places of one name if the names around them do not tell which
 	rivalry       = 0.1     // a guess is doubtful if a place has another one that is this close
 )
 
@@ -45,6 +48,7 @@ func match(versionName, hubName string, version, hub *crdschema.Node) []guess {
 	for more := true; more; { // a pair of objects or lists shows new places
 		more = m.accept(m.best(containerScore)) || m.accept(m.best(nearScore)) || m.accept(m.lone()) || m.accept(m.best(valueScore))
 	}
+	m.join()
 	slices.SortFunc(m.guesses, func(a, b guess) int {
 		return cmp.Or(strings.Compare(a.pair[ofVersion].path(), b.pair[ofVersion].path()),
 			strings.Compare(a.pair[ofHub].path(), b.pair[ofHub].path()))
@@ -59,6 +63,23 @@ type matcher struct {
 	guesses []guess
 	taken   [2]map[string]bool // the paths of the guesses
 	scopes  int
+}
+
+// join makes guesses sure that many sure ones are in company of: fields of the same object that have
+// moved to the same object, all under their names.
+func (m *matcher) join() {
+	company := map[[2]string]int{}
+	outer := func(g guess) [2]string { return [2]string{g.pair[ofVersion].outer(), g.pair[ofHub].outer()} }
+	for _, g := range m.guesses {
+		if g.sure && g.sameName() && !g.samePath() {
+			company[outer(g)]++
+		}
+	}
+	for i, g := range m.guesses {
+		if g.sameName() && g.how.plain() && !g.pair[ofVersion].clashes && !g.pair[ofHub].clashes && company[outer(g)] >= manyFields {
+			m.guesses[i].sure = true
+		}
+	}
 }
 
 // accept takes guesses, and compares what is in their places. It reports whether there are any.
@@ -156,8 +177,11 @@ func (g guess) rivals(other guess) bool {
 	return shares == 1 && other.score > g.score-rivalry
 }
 
-// hasNamesake reports whether another guess for one of the places is for the same name.
-func (g guess) hasNamesake(other guess) bool { return g.rivals(other) && other.sameName() }
+// hasNamesake reports whether another guess for one of the places is for the same name, and no less
+// likely by the names around it.
+func (g guess) hasNamesake(other guess) bool {
+	return g.rivals(other) && other.sameName() && other.score > g.score-namesakes
+}
 
 // open returns the places of a side and those below them, except for places in a pair and below
 // one.
@@ -186,11 +210,18 @@ func overlaps(p pair, taken []guess) bool {
 }
 
 // mayLeave reports whether two places are likely the same even if only one is below a guess: by
-// their name, or by their values.
+// their names, or by what is in them.
 func (p pair) mayLeave() bool {
-	v, h := p[ofVersion].node, p[ofHub].node
-	near := p.upOrDown() || p.common() > 1
-	return v.Same(h) && p.sameName() && near || v.Kind() == h.Kind() && len(v.Enum()) > 1 && sameEnum(v, h)
+	v, h := p[ofVersion], p[ofHub]
+	switch {
+	case v.node.Kind() == h.node.Kind() && len(v.node.Enum()) > 1 && sameEnum(v.node, h.node):
+		return true
+	case !v.node.Same(h.node):
+		return false
+	case p.sameName():
+		return p.upOrDown() || p.common() > 1 || p.telling()
+	}
+	return nameScore(p) >= likelyName || content(v.node) != nil && shareWord(v.nameWords(), h.nameWords())
 }
 
 // contains reports whether one place of a pair is below that of the guess, and the other is not.
@@ -249,11 +280,11 @@ func (m *matcher) leaves(side int) []place {
 // alike reports whether two places could be a pair if no other place had their kind.
 func (p pair) alike() bool {
 	kind := p[ofVersion].node.Kind()
-	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || !p.rare() && !p.siblings() && !p.upOrDown() {
+	if kind != p[ofHub].node.Kind() || kind == crdschema.Any || !p.mayBe() || p.opposite() || !p.rare() && !p.siblings() && !p.upOrDown() {
 		return false
 	}
 	v, h := p[ofVersion].node, p[ofHub].node
-	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) || len(v.Enum()) > 1 && sameEnum(v, h)
+	return kind == crdschema.Integer || kind == crdschema.Number || v.Same(h) && (p.siblings() || p[ofVersion].under > 0 || kind != crdschema.String && kind != crdschema.Object) || len(v.Enum()) > 1 && sameEnum(v, h)
 }
 
 func sameEnum(a, b *crdschema.Node) bool {

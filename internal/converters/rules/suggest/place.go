@@ -98,7 +98,14 @@ func (p pair) samePath() bool { return p[ofVersion].is(p[ofHub]) }
 // mayBe reports whether two places can be the same at all: not if one contains the other.
 func (p pair) mayBe() bool {
 	v, h := p[ofVersion], p[ofHub]
-	return v.scope == h.scope && (v.under == h.under || v.under*h.under == 0) && (v.inStatus() == h.inStatus() || p.sameName() && len(v.nameWords()) > 1) && (v.is(h) || !v.in(h) && !h.in(v))
+	return v.scope == h.scope && (v.under == h.under || v.under*h.under == 0) && (v.inStatus() == h.inStatus() || p.otherRoot()) && (v.is(h) || !v.in(h) && !h.in(v))
+}
+
+// otherRoot reports whether only the first field of the paths differs: a field has moved from the
+// spec to the status as it is.
+func (p pair) otherRoot() bool {
+	v, h := p[ofVersion], p[ofHub]
+	return same(v.segments[1:], h.segments[1:]) && v.node.Same(h.node) && !v.clashes && !h.clashes
 }
 
 // apart reports whether no place is in one of another pair, or around it.

@@ -31,10 +31,10 @@ func containerScore(p pair) (guess, bool) {
 	if same == few && same >= manyFields {
 		overlap = max(overlap, nearlyAll) // one has all that the other has
 	}
-	if len(v.Properties()) >= manyFields && p.siblings() {
+	if len(v.Properties()) >= manyFields && p.siblings() || p.sameName() && p.upOrDown() {
 		overlap = float64(same) / float64(few) // A field may be new. Many are hardly the same by chance in one object.
 	}
-	switch g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p); {
+	switch g.score = max((names+overlap)/2, overlap*overlapAlone) - far(p) + around(p); {
 	case g.how.keyed() && names == 1 && p.siblings():
 		g.score = names
 		return g, true
@@ -91,11 +91,17 @@ func valueScore(p pair) (guess, bool) {
 		return guess{}, false
 	}
 	g := guess{pair: p, how: h}
-	names := max(nameScore(p), likeness(g.withoutUnits(p[ofVersion].nameWords()), g.withoutUnits(p[ofHub].nameWords())))
+	names := nameScore(p)
+	if !h.plain() {
+		names = max(names, likeness(g.withoutUnits(p[ofVersion].nameWords()), g.withoutUnits(p[ofHub].nameWords())))
+	}
 	if text := textScore(p) * otherText; text > names {
 		names, g.described = text, true
 	}
-	g.score = names*fit - far(p)
+	g.score = names*fit - far(p) + around(p)
+	if !p.sameName() {
+		g.score -= far(p) // a similar name says little far away
+	}
 	switch {
 	case p[ofVersion].segments[0].Equal(p[ofHub].segments[0]):
 	case p[ofVersion].inStatus() != p[ofHub].inStatus():
@@ -121,7 +127,27 @@ func nameScore(p pair) float64 {
 	if p.sameName() {
 		return 1
 	}
+	if short, long := sorted(version, hub); len(short) > 1 && slices.Equal(short, long[len(long)-len(short):]) {
+		return 1 // build.resources is more likely buildResources than resources
+	}
 	return max(alike(p[ofVersion].nameWords(), p[ofHub].nameWords()), likeness(version, hub))
+}
+
+func sorted(a, b []string) (short, long []string) {
+	if len(a) > len(b) {
+		return b, a
+	}
+	return a, b
+}
+
+// around says how much the names of the objects around two places of one name have in common:
+// externalMetrics.credentials is rather externalMetricsServer.credentials than endpoint.credentials.
+func around(p pair) float64 {
+	if nameScore(p) < 1 {
+		return 0
+	}
+	version, hub := p.own()
+	return aroundWeight * likeness(version, hub)
 }
 
 // far returns the penalty for the steps between two places.

@@ -3,6 +3,7 @@ package suggest
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
@@ -15,7 +16,8 @@ const maxSteps = 3
 func (g guess) isSure() bool {
 	version, hub := g.own()
 	switch {
-	case !g.clear, g.structural, g.pair[ofVersion].inStatus() != g.pair[ofHub].inStatus(), g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
+	case !g.clear, g.structural, g.pair[ofVersion].inStatus() != g.pair[ofHub].inStatus(),
+		g.how.doubtful, g.pair[ofVersion].doubtful, g.pair[ofHub].doubtful:
 		return false
 	case g.why != "", g.samePath():
 		return true
@@ -24,11 +26,7 @@ func (g guess) isSure() bool {
 	case g.sameName():
 		return (min(len(version), len(hub)) > 1 || !everywhere(g.pair[ofHub].name())) && (g.upOrDown() || g.telling())
 	}
-	telling := 2
-	if inside := content(g.pair[ofVersion].node); inside != nil && len(inside.Properties()) > 1 && g.pair[ofVersion].node.Same(g.pair[ofHub].node) {
-		telling = 1 // few types have the same fields by chance
-	}
-	return ends(g.withoutUnits(version), g.withoutUnits(hub), telling)
+	return ends(g.withoutUnits(version), g.withoutUnits(hub), g.how.codec == "String")
 }
 
 // everywhere reports whether many types have a field of this name.
@@ -67,10 +65,15 @@ func (g guess) withoutUnits(name []string) []string {
 }
 
 // ends reports whether two names are the same, or one is the end of the other, like keySize of
-// privateKey.size, and has enough words.
-func ends(a, b []string, enough int) bool {
+// privateKey.size, and has enough words. With another type, a word more may mean another thing:
+// ignoreMissingValuesFiles is not valuesFile.
+func ends(a, b []string, otherType bool) bool {
+	const telling = 2 // one word may be the same by chance
+	if strings.Join(a, "") == strings.Join(b, "") {
+		return true
+	}
 	n := min(len(a), len(b))
-	return slices.Equal(a[len(a)-n:], b[len(b)-n:]) && (n >= enough || len(a) == len(b))
+	return !otherType && n >= telling && slices.Equal(a[len(a)-n:], b[len(b)-n:])
 }
 
 // branch reports whether a place has moved into an object that is one of the values of a field next

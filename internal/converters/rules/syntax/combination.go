@@ -34,6 +34,9 @@ func (c combination) check() {
 	case !c.has("spoke", "hub"):
 		c.say("", "rule-without-place", "write spoke, hub, or both", "neither spoke nor hub names a place")
 		return
+	case c.has("spoke") && c.has("hub") && (isListed(c.rule.Spoke) || isListed(c.rule.Hub)):
+		c.list()
+		return
 	case c.has("drop"):
 		c.drop()
 	case c.has("spoke") && c.has("hub"):
@@ -47,6 +50,23 @@ func (c combination) check() {
 	c.defaults("defaultInSpoke", c.rule.Spoke, c.rule.DefaultInSpoke)
 	c.defaults("defaultInHub", c.rule.Hub, c.rule.DefaultInHub)
 	c.iterations()
+}
+
+func isListed(p *Place) bool { return p != nil && p.listed }
+
+// list reports a list of places in a pair, and takes it out.
+func (c combination) list() {
+	key := "spoke"
+	if !isListed(c.rule.Spoke) {
+		key = "hub"
+	}
+	for _, place := range []**Place{&c.rule.Spoke, &c.rule.Hub} {
+		if isListed(*place) {
+			*place = nil
+		}
+	}
+	c.say(key, "list-in-a-pair", "write a rule for each pair, or named paths for places that are converted together: {name: .path}",
+		"%s is a list, which goes only with rules of one side", key)
 }
 
 func (c combination) drop() {

@@ -109,7 +109,7 @@ type Version struct {
 }
 
 // A Rule relates a place in a version to a place in the hub. A key that the file does not give is
-// nil.
+// nil. A rule of the file with a list of places is one Rule for each, all with its index.
 type Rule struct {
 	Pos            Position
 	Index          int    // from 1 in its list, as in "rule 2"
@@ -159,9 +159,10 @@ func (r *Rule) OnlyMayBeAbsent() bool {
 
 // A Place is one path without a name, or any number of named ones.
 type Place struct {
-	Pos   Position
-	Named bool
-	Paths []NamedPath
+	Pos    Position
+	Named  bool
+	Paths  []NamedPath
+	listed bool // any number of paths, while the rule is read: see [Rule.each]
 }
 
 // A NamedPath is a path with its name in expressions and templates. A path on its own has no name.

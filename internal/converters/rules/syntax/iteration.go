@@ -45,7 +45,7 @@ func iterating(p *Place) []Segment {
 
 // samePrefix reports a named path that does not go through the same elements as the first one.
 func (c combination) samePrefix(p *Place) bool {
-	if p == nil || len(p.Paths) == 0 {
+	if p == nil || len(p.Paths) == 0 || p.listed {
 		return true
 	}
 	first := p.Paths[0].Path

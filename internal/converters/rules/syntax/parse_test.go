@@ -2,6 +2,7 @@ package syntax_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -84,6 +85,34 @@ func TestEveryKeyOfAFileIsRead(t *testing.T) {
 		"spoke .spec.g hub .spec.h go convertG",
 		"hub .spec.only",
 		"spoke .spec.ref hub .spec.ref use example/Ref",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+func TestAListOfPlacesIsARuleForEach(t *testing.T) {
+	t.Parallel()
+	file := parse(t, head+`    - {hub: .a}
+    - spoke: [.b, ".c[].d"]
+      drop: no one reads them
+    - hub: [.e, .f]
+      toHub: '"x"'
+      mayBeAbsent: it is new
+`)
+	var got []string
+	for _, r := range file.Conversions[0].Version("v1beta1").Rules {
+		got = append(got, fmt.Sprintf("%d:%d %s: %s", r.Pos.Line, r.Pos.Column, r, describe(r)))
+		if r.MayBeAbsent != nil && r.MayBeAbsent.Pos != r.Pos {
+			t.Errorf("%s: mayBeAbsent is at %v", r, r.MayBeAbsent.Pos)
+		}
+	}
+	want := []string{
+		"9:7 rule 1: hub .a",
+		"10:15 rule 2: spoke .b drop no one reads them",
+		"10:19 rule 2: spoke .c[].d drop no one reads them",
+		"12:13 rule 3: hub .e toHub \"x\"",
+		"12:17 rule 3: hub .f toHub \"x\"",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)

@@ -9,15 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// place reads a path, or a mapping of names to paths. It returns nil if a path cannot be read.
+// place reads a path, a mapping of names to paths, or a list of paths. It returns nil if a path
+// cannot be read.
 func (p *parser) place(n *yaml.Node, what string) *Place {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return p.namedPlace(n, what)
 	case yaml.SequenceNode:
-		hint := "write one path, in quotes if it starts with a bracket, or named paths: {name: .path}"
-		p.sayAt(n, "wrong-type", what+" is a list, not a path", hint)
-		return nil
+		return p.listedPlaces(n, what)
 	case yaml.ScalarNode, yaml.AliasNode, yaml.DocumentNode:
 	}
 	path, ok := p.path(n, what)
@@ -55,6 +54,56 @@ func (p *parser) namedPlace(n *yaml.Node, what string) *Place {
 		return nil
 	}
 	return place
+}
+
+// listedPlaces reads a list of paths, each of which is a place of its own.
+func (p *parser) listedPlaces(n *yaml.Node, what string) *Place {
+	place := &Place{Pos: p.source.of(n), listed: true}
+	if len(n.Content) == 0 {
+		p.sayAt(n, "empty-place", what+" has no paths", "write one path, or a list of them, in quotes if they start with a bracket")
+		return nil
+	}
+	lines := map[string]int{}
+	for _, value := range n.Content {
+		path, ok := p.path(value, what)
+		if !ok {
+			continue
+		}
+		if line := lines[path.Path.Text]; line > 0 {
+			p.sayAt(value, "place-twice", fmt.Sprintf("%s lists a path twice, the first is on line %d: %.200s", what, line, path.Path.Text), "remove one of them")
+			continue
+		}
+		lines[path.Path.Text] = path.Pos.Line
+		place.Paths = append(place.Paths, path)
+	}
+	if len(place.Paths) < len(n.Content) {
+		return nil
+	}
+	return place
+}
+
+// each returns the rules of a rule whose only place is a list: one for each path. Any other rule is
+// the only one.
+func (r *Rule) each() []*Rule {
+	var all []*Rule
+	for _, place := range []func(*Rule) **Place{
+		func(r *Rule) **Place { return &r.Spoke }, func(r *Rule) **Place { return &r.Hub },
+	} {
+		if *place(r) == nil || !(*place(r)).listed {
+			continue
+		}
+		for i := range (*place(r)).Paths {
+			one := *r
+			path := (*place(r)).Paths[i]
+			one.Pos, *place(&one) = path.Pos, &Place{Pos: path.Pos, Paths: []NamedPath{path}}
+			if r.MayBeAbsent != nil { // each excuses something or not
+				one.MayBeAbsent = &Text{Pos: path.Pos, Value: r.MayBeAbsent.Value, origin: r.MayBeAbsent.origin}
+			}
+			all = append(all, &one)
+		}
+		return all
+	}
+	return []*Rule{r}
 }
 
 // path reads one path. YAML may take it for a number (.inf).

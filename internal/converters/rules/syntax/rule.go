@@ -21,8 +21,8 @@ func isName(text string) bool {
 // ruleKeys returns the keys of a rule in the order of the documentation.
 func ruleKeys() []key[Rule] {
 	placeKey := func(name, was, doc string, place func(*Rule) **Place) key[Rule] {
-		doc += ": a path, or named paths {name: path, ...}"
-		return key[Rule]{name: name, was: was, doc: doc, schema: reference("place"), read: func(p *parser, r *Rule, n *yaml.Node) {
+		doc += ": a path, or named paths {name: path, ...}; without the other side also a list of paths, each with a rule like this"
+		return key[Rule]{name: name, was: was, doc: doc, schema: reference("places"), read: func(p *parser, r *Rule, n *yaml.Node) {
 			*place(r) = p.place(n, name)
 		}}
 	}
@@ -133,7 +133,7 @@ func (p *parser) rules(n *yaml.Node, set string) []*Rule {
 			combination{parser: p, rule: r, given: given}.check()
 		}
 		r.Broken = !known || len(p.findings) > before
-		rules = append(rules, r)
+		rules = append(rules, r.each()...)
 	}
 	return rules
 }

@@ -96,7 +96,10 @@ func ruleSchema() schema {
 	notBoth = append(notBoth, requires("drop", "spoke", "hub"), requires("drop", "toSpoke"), requires("drop", "whenToHub"), requires("drop", "whenToSpoke"))
 	s["not"] = schema{"anyOf": notBoth}
 	s["if"] = pair
-	s["then"] = schema{"dependencies": schema{"toHub": requires("toSpoke"), "toSpoke": requires("toHub")}}
+	s["then"] = schema{
+		"dependencies": schema{"toHub": requires("toSpoke"), "toSpoke": requires("toHub")},
+		"properties":   schema{"spoke": reference("place"), "hub": reference("place")},
+	}
 	return s
 }
 
@@ -124,6 +127,9 @@ func JSONSchema() []byte {
 				"type": "object", "minProperties": 1, "additionalProperties": reference("path"),
 				"propertyNames": schema{"pattern": variablePattern},
 			}}},
+			"places": schema{"anyOf": []schema{
+				reference("place"), {"type": "array", "minItems": 1, "uniqueItems": true, "items": reference("path")},
+			}},
 			"rule":    ruleSchema(),
 			"version": versionSchema(),
 		},

@@ -91,6 +91,12 @@ func (v validator) keyword(schema map[string]any, keyword string, rule, value an
 		if isList && len(list) == 0 {
 			return no("no elements")
 		}
+	case "uniqueItems":
+		for i, e := range list {
+			if slices.ContainsFunc(list[:i], func(other any) bool { return reflect.DeepEqual(e, other) }) {
+				return no("an element twice")
+			}
+		}
 	case "minProperties":
 		if isObject && len(object) == 0 {
 			return no("no members")

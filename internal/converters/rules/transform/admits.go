@@ -30,15 +30,12 @@ func AdmitsString(n *crdschema.Node, value string) bool {
 }
 
 func ofKind(n *crdschema.Node, text []byte) bool {
+	if text[0] == '{' || text[0] == '[' {
+		return partsFitText(n, text) == nil || partsFitText(n, jsondoc.LastOfEach(text)) == nil
+	}
 	switch n.Kind() {
-	case crdschema.None:
+	case crdschema.None, crdschema.Any:
 		return true
-	case crdschema.Object:
-		return text[0] == '{' && membersFit(n, text)
-	case crdschema.Map:
-		return text[0] == '{' && jsondoc.AllMembers(text, func(_, value []byte) bool { return Admits(n.Values(), value) })
-	case crdschema.Array:
-		return text[0] == '[' && jsondoc.AllElements(text, func(value []byte) bool { return Admits(n.Items(), value) })
 	case crdschema.String:
 		return text[0] == '"'
 	case crdschema.Integer:
@@ -49,18 +46,52 @@ func ofKind(n *crdschema.Node, text []byte) bool {
 		return text[0] == 't' || text[0] == 'f'
 	case crdschema.IntOrString:
 		return text[0] == '"' || jsondoc.IsInteger(text)
-	case crdschema.Any:
-		return text[0] != '{' || membersFit(n, text)
+	case crdschema.Object, crdschema.Map, crdschema.Array:
 	}
 	return false
 }
 
-// membersFit checks an object member by member.
-func membersFit(n *crdschema.Node, text []byte) bool {
-	return jsondoc.AllMembers(text, func(name, value []byte) bool {
-		member := n.PropertyNamed(name)
-		return (member != nil || n.PreservesUnknown()) && Admits(member, value)
-	})
+func partsFitText(n *crdschema.Node, text []byte) error {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err != nil {
+		return err
+	}
+	return partsFit(n, &s)
+}
+
+// partsFit checks an object or a list, with one scan for all levels (BenchmarkKinds in package
+// rules).
+func partsFit(n *crdschema.Node, s *jsondoc.Scanner) error {
+	isMap := s.Kind() == jsondoc.Map
+	switch kind := n.Kind(); {
+	case isMap && kind == crdschema.Map:
+		return s.Members(func([]byte) error { return valueFits(n.Values(), s) })
+	case isMap && (kind == crdschema.Object || kind == crdschema.Any):
+		return s.Members(func(name []byte) error {
+			member := n.PropertyNamed(name)
+			if member == nil && !n.PreservesUnknown() {
+				return errUnfit
+			}
+			return valueFits(member, s)
+		})
+	case !isMap && kind == crdschema.Array:
+		return s.Elements(func() error { return valueFits(n.Items(), s) })
+	case kind != crdschema.None && kind != crdschema.Any:
+		return errUnfit
+	}
+	_, err := s.Skip()
+	return err
+}
+
+func valueFits(n *crdschema.Node, s *jsondoc.Scanner) error {
+	if kind := s.Kind(); n != nil && len(n.Enum()) == 0 && (kind == jsondoc.Map || kind == jsondoc.Array) {
+		return partsFit(n, s)
+	}
+	at, err := s.Skip()
+	if err == nil && !Admits(n, s.Text(at)) {
+		err = errUnfit
+	}
+	return err
 }
 
 func inEnum(n *crdschema.Node, text []byte) bool {

@@ -228,7 +228,7 @@ func (c *counted) Object() []byte {
 	return c.source.Object()
 }
 
-func (c *counted) Metadata() []byte {
+func (c *counted) Metadata() *jsondoc.Node {
 	c.metadata++
 	return c.source.Metadata()
 }

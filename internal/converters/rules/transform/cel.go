@@ -122,9 +122,9 @@ func (e *expressionCompiler) fieldHint(field string) string {
 			return hint
 		}
 		if len(names) == 0 {
-			return m.object.path + " has no fields"
+			return e.env.types.called(m.object) + " has no fields"
 		}
-		return m.object.path + " has " + List(names)
+		return e.env.types.called(m.object) + " has " + List(names)
 	}
 	return ""
 }

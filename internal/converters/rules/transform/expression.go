@@ -148,11 +148,7 @@ func (c *Call) view(root *crdschema.Node) ref.Val {
 // there is no object.
 func (c *Call) viewMetadata(root *crdschema.Node) ref.Val {
 	if c.metadata == nil && c.Source != nil {
-		text := c.Source.Metadata()
-		if len(text) == 0 || string(text) == "null" {
-			text = []byte("{}")
-		}
-		c.metadata = celvalue.New(text, root.Property("metadata"))
+		c.metadata = celvalue.Object(c.Source.Metadata(), root.Property("metadata"))
 	}
 	return c.metadata
 }

@@ -164,6 +164,46 @@ func TestFindings(t *testing.T) {
 				" (write string(...) around the number, or int(...) around the string)",
 		},
 		{
+			"expression, lists of different types",
+			schemas{"a: {type: array, items: {type: string}}", "b: {type: array, items: {type: string}}"},
+			"{spoke: .spec.a, hub: .spec.b, toHub: 'self + [1]', toSpoke: 'self == [1] ? self : self'}",
+			"9:51-52 expression-type: rule 1: toHub: + does not take (list(string), list(int))" +
+				" (both have to be of one type: convert the elements of the list, or write dyn([...]) around it)\n" +
+				"9:74-75 expression-type: rule 1: toSpoke: == does not take (list(string), list(int))" +
+				" (both have to be of one type: convert the elements of the list, or write dyn([...]) around it)",
+		},
+		{
+			"expression, one of two objects of the same schema",
+			schemas{
+				"a: {type: object, properties: {x: {type: object, properties: {leaf: {type: string}}}}}\n" +
+					"c: {type: object, properties: {x: {type: object, properties: {leaf: {type: string, enum: [z]}}}}}",
+				"b: {type: object, properties: {x: {type: object, properties: {leaf: {type: string}}}}}",
+			},
+			`{spoke: {old: .spec.a, new: .spec.c}, hub: .spec.b, toHub: 'self.?new.or(self.?old)', toSpoke: '{"new": self}'}`, "",
+		},
+		{
+			"expression, one of two objects of different schemas",
+			schemas{
+				"a: {type: object, properties: {x: {type: string}}}\nc: {type: object, properties: {x: {type: integer}}}",
+				"b: {type: object, properties: {x: {type: string}}}",
+			},
+			`{spoke: {old: .spec.a, new: .spec.c}, hub: .spec.b, toHub: 'self.?new.or(self.?old)', toSpoke: '{"old": has(self.x) ? self.x : 1}'}`,
+			"9:79-80 expression-type: rule 1: toHub: or does not take optional_type(self.new).(optional_type(self.old))" +
+				" (both have to be of one type: convert one of them, or write dyn(...) around it)\n" +
+				"9:123-124 expression-type: rule 1: toSpoke: ? : does not take (bool, string, int)" +
+				" (both have to be of one type: convert one of them, or write dyn(...) around it)",
+		},
+		{
+			"expression, field of nothing near in one of two objects of the same schema",
+			schemas{
+				"a: {type: object, properties: {x: {type: object, properties: {leaf: {type: string}}}}}\n" +
+					"c: {type: object, properties: {x: {type: object, properties: {leaf: {type: string}}}}}",
+				"b: {type: string}",
+			},
+			`{spoke: {old: .spec.a, new: .spec.c}, hub: .spec.b, toHub: 'self.old.x.leaf + self.new.x.absent', toSpoke: '{}'}`,
+			"9:96-102 no-such-field: rule 1: toHub: undefined field 'absent' (the object has leaf)",
+		},
+		{
 			"expression, result",
 			schemas{"a: {type: integer}", "b: {type: string}"},
 			"{spoke: .spec.a, hub: .spec.b, toHub: 'self * 2', toSpoke: 'self == \"\" ? 1.5 : 2.5'}",

@@ -100,7 +100,7 @@ type source string
 
 func (s source) Object() []byte { return []byte(s) }
 
-func (s source) Metadata() []byte {
+func (s source) Metadata() *jsondoc.Node {
 	object, err := jsondoc.ParseObject([]byte(s))
 	if err != nil {
 		return nil
@@ -109,7 +109,7 @@ func (s source) Metadata() []byte {
 	if err != nil {
 		return nil
 	}
-	return metadata.Text()
+	return metadata
 }
 
 // mustCompile compiles a rule that has no findings.

@@ -51,8 +51,17 @@ func (e *expressionCompiler) overloadProblem(issue *cel.Error, function, argumen
 		hint = "write double(...) around the integer"
 	case textAndNumber.MatchString(arguments):
 		hint = "write string(...) around the number, or int(...) around the string"
+	case takesOneType(function) && literal == ast.ListKind:
+		hint = "both have to be of one type: convert the elements of the list, or write dyn([...]) around it"
+	case takesOneType(function):
+		hint = "both have to be of one type: convert one of them, or write dyn(...) around it"
 	}
 	return message, hint
+}
+
+// takesOneType reports whether the two values that a function takes have to be of the same type.
+func takesOneType(function string) bool {
+	return slices.Contains([]string{operators.Conditional, operators.Equals, operators.NotEquals, operators.Add, operators.In, "or", "orValue"}, function)
 }
 
 // literalIn returns what the first literal list or map among the arguments of a call is, given the

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -18,19 +19,24 @@ import (
 // Kubernetes' own declarations (SchemaDeclType) hide values without a type and give durations and
 // dates types of their own. Here any value can be read, and durations are strings.
 //
+// Objects with the same fields of the same types have one type, that of the first: otherwise CEL
+// would refuse to choose between two places of one schema, as in `self.?old.or(self.?new)`.
+//
 // A provider remembers the missing fields of the expression that is being compiled.
 type provider struct {
 	types.Provider
-	mutex   sync.Mutex         // of objects
-	objects map[string]*object // by the names of their types
+	mutex   sync.Mutex           // of objects and alike
+	objects map[string]*object   // by the names of their types
+	alike   map[string][]*object // those of schemas, by the names of their fields
 	missing []missingField
 }
 
 // An object is a type with fields: an object of the schema, or the named values of a rule.
 type object struct {
-	path  string // in expressions
-	node  *crdschema.Node
-	named []namedNode
+	path   string // in expressions
+	node   *crdschema.Node
+	named  []namedNode
+	shared bool // objects at other paths have the type, too
 }
 
 type missingField struct {
@@ -41,11 +47,31 @@ type missingField struct {
 // objectType returns the type of an object. An expression must not be able to spell its name: CEL
 // would take `object.spec` for a type of that name, not for a field.
 func (p *provider) objectType(o *object) *cel.Type {
-	name := "type of " + o.path
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.objects[name] = o
-	return cel.ObjectType(name)
+	if o.node != nil {
+		names := strings.Join(o.node.Properties(), "\n")
+		if i := slices.IndexFunc(p.alike[names], func(first *object) bool { return sameTypes(first.node, o.node) }); i >= 0 {
+			first := p.alike[names][i]
+			first.shared = first.shared || first.path != o.path
+			return cel.ObjectType(first.typeName())
+		}
+		p.alike[names] = append(p.alike[names], o)
+	}
+	p.objects[o.typeName()] = o
+	return cel.ObjectType(o.typeName())
+}
+
+func (o *object) typeName() string { return "type of " + o.path }
+
+// sameTypes reports whether the values of two places have the same type, apart from its name.
+func sameTypes(a, b *crdschema.Node) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	return a.Kind() == b.Kind() && a.Nullable() == b.Nullable() && a.PreservesUnknown() == b.PreservesUnknown() &&
+		slices.Equal(a.Properties(), b.Properties()) && sameTypes(a.Items(), b.Items()) && sameTypes(a.Values(), b.Values()) &&
+		!slices.ContainsFunc(a.Properties(), func(name string) bool { return !sameTypes(a.Property(name), b.Property(name)) })
 }
 
 // object returns the object of a type, or nil.
@@ -55,8 +81,20 @@ func (p *provider) object(name string) *object {
 	return p.objects[name]
 }
 
+// called returns what messages call an object: its path, if that is known.
+func (p *provider) called(o *object) string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, other := range p.objects {
+		if rest, within := strings.CutPrefix(o.path, other.path); other.shared && within && (rest == "" || strings.ContainsAny(rest[:1], ".[{")) {
+			return "the object"
+		}
+	}
+	return o.path
+}
+
 func newProvider(base types.Provider) *provider {
-	return &provider{Provider: base, objects: map[string]*object{}}
+	return &provider{Provider: base, objects: map[string]*object{}, alike: map[string][]*object{}}
 }
 
 // typeOf returns the type of a schema's values. A type with fields gets the name.

@@ -102,8 +102,9 @@ type Call struct {
 type Source interface {
 	// Object returns the text of the object, or nothing if there is none.
 	Object() []byte
-	// Metadata returns the text of the object's metadata, or nothing. It does not read the rest.
-	Metadata() []byte
+	// Metadata returns the object's metadata, or nil. It does not read the rest, and the metadata must
+	// not change while the call is in use.
+	Metadata() *jsondoc.Node
 }
 
 // A spending is what the expressions for one object have cost.

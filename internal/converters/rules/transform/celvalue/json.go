@@ -54,7 +54,7 @@ func (w *writer) value(v ref.Val) error {
 		}
 		return w.value(v.GetValue())
 	case *object:
-		w.text = append(w.text, v.text...)
+		w.text = append(w.text, v.raw()...)
 	case *list:
 		w.text = append(w.text, v.text...)
 	case traits.Mapper:

@@ -20,6 +20,7 @@ import (
 // names, whatever the order of the text.
 type object struct {
 	text    []byte
+	from    *jsondoc.Node // instead of the text
 	node    *crdschema.Node
 	looked  bool
 	err     *types.Err
@@ -35,7 +36,7 @@ var (
 // An entry is a member, whose value stays text until it is read.
 type entry struct {
 	name  jsondoc.Span // in names
-	at    jsondoc.Span // in the text
+	text  []byte
 	value ref.Val
 }
 
@@ -56,7 +57,21 @@ func (o *object) look() *types.Err {
 	return o.err
 }
 
+// raw returns the text of the object.
+func (o *object) raw() []byte {
+	if o.from != nil {
+		return o.from.Text()
+	}
+	return o.text
+}
+
 func (o *object) list() error {
+	if o.from != nil {
+		return o.from.Filter(func(name []byte, m jsondoc.Member) bool {
+			o.add(name, m.Value().Text())
+			return true
+		})
+	}
 	s, err := jsondoc.NewScanner(o.text, jsondoc.MaxDepth)
 	if err != nil {
 		return err
@@ -64,15 +79,20 @@ func (o *object) list() error {
 	return s.Members(func(name []byte) error {
 		at, err := s.Skip()
 		if err == nil {
-			start := len(o.names)
-			o.names = append(o.names, name...)
-			if o.entries == nil {
-				o.entries = make([]entry, 0, 8)
-			}
-			o.entries = append(o.entries, entry{name: span(start, len(o.names)), at: at})
+			o.add(name, s.Text(at))
 		}
 		return err
 	})
+}
+
+func (o *object) add(name, text []byte) {
+	const usual = 8
+	if o.entries == nil {
+		o.entries, o.names = make([]entry, 0, usual), make([]byte, 0, 8*usual)
+	}
+	start := len(o.names)
+	o.names = append(o.names, name...)
+	o.entries = append(o.entries, entry{name: span(start, len(o.names)), text: text})
 }
 
 func span(start, end int) jsondoc.Span {
@@ -98,7 +118,7 @@ func (o *object) valueOf(e *entry) ref.Val {
 		if o.node.Kind() != crdschema.Map {
 			node = o.node.Property(string(e.nameIn(o)))
 		}
-		e.value = New(o.text[e.at.Start:e.at.End], node)
+		e.value = New(e.text, node)
 	}
 	return e.value
 }

@@ -43,6 +43,16 @@ func New(text []byte, node *crdschema.Node) ref.Val {
 	return number(string(text), node.Kind())
 }
 
+// Object returns the CEL value of an object, which is empty if there is none. It must not be edited
+// while the value is in use. What is known of its members need not be read again (BenchmarkKinds in
+// package rules).
+func Object(n *jsondoc.Node, node *crdschema.Node) ref.Val {
+	if n.Kind() != jsondoc.Map {
+		return New([]byte("{}"), node)
+	}
+	return &object{from: n, node: node}
+}
+
 // number returns a double if the schema says number, since the expression was type-checked so.
 // Otherwise, an integer that does not fit an int is a uint if it fits that, else a double.
 func number(text string, kind crdschema.Kind) ref.Val {

@@ -1,0 +1,420 @@
+package keep
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Reader reads the entries of annotations with one scan of their text, and no tree of it
+// (BenchmarkKinds in converters/rules). It reuses its memory, which entries refer to, so they are
+// valid until Reset. It is not safe for concurrent use.
+type Reader struct {
+	arena
+
+	scan    jsondoc.Scanner
+	text    string // of the annotation
+	bytes   []byte // of all annotations
+	said    Path   // while it is read
+	scratch []byte
+}
+
+// Reset drops all entries.
+func (r *Reader) Reset() {
+	_ = r.scan.Reset(nil, 0)
+	r.arena.reset()
+	clear(r.said[:cap(r.said)])
+	if r.text, r.bytes = "", r.bytes[:0]; cap(r.bytes) > keptBytes {
+		r.bytes = nil
+	}
+}
+
+// keptBytes limits the memory that a reader keeps for the next object.
+const keptBytes = 1 << 16
+
+// errFormat says that an annotation has another format.
+var errFormat = errors.New("unknown format")
+
+// annotation returns the entries of an annotation, whose value is a literal, and whether it has this
+// format.
+func (r *Reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
+	if len(name) > len(StatusPrefix)+maxName {
+		return nil, false
+	}
+	from := len(r.bytes)
+	r.bytes = jsondoc.AppendUnquoted(r.bytes, literal)
+	text := r.bytes[from:len(r.bytes):len(r.bytes)]
+	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil {
+		return nil, false
+	}
+	whole := entryReader{Entry: r.entry(Entry{}), in: -1}
+	var entries []*Entry
+	grouped := false
+	err := r.scan.Members(func(member []byte) (err error) {
+		switch {
+		case string(member) != "parts":
+			return r.member(&whole, member, 0)
+		case r.scan.Kind() != jsondoc.Array:
+			return errFormat
+		}
+		grouped = true
+		entries, err = r.all(0)
+		return err
+	})
+	if err != nil || r.scan.End() != nil {
+		return nil, false
+	}
+	path, ok := r.pathOf(name, of, whole.path, whole.hasPath)
+	switch {
+	case !ok:
+		return nil, false
+	case grouped:
+		for _, e := range entries {
+			if e.path = slices.Concat(path, e.path); !e.settle() {
+				return nil, false
+			}
+		}
+		return entries, true
+	}
+	whole.path = path
+	return []*Entry{whole.Entry}, whole.finish() && whole.settle()
+}
+
+// pathOf returns the path of an annotation, which it says or else is its name. The name must be the
+// one that webhookd gives to that path.
+func (r *Reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
+	path := said
+	if !says {
+		_, rest, _ := splitName(name)
+		r.said = r.said[:0]
+		for word := range strings.SplitSeq(rest, ".") {
+			r.said = append(r.said, Step{Name: word})
+		}
+		path = r.arena.path(r.said)
+	}
+	named, simple := appendName(r.scratch[:0], of, path)
+	r.scratch = named[:0]
+	return path, len(path) > 0 && string(named) == name && simple == !says
+}
+
+// An entryReader is an entry that is being read.
+type entryReader struct {
+	*Entry
+
+	kinds, in int
+	hasPath   bool
+}
+
+// finish checks that an entry has one kind.
+func (e *entryReader) finish() bool {
+	e.Entry.in = e.in
+	return e.kinds == 1
+}
+
+// settle checks an entry that has its whole path.
+func (e *Entry) settle() bool {
+	if e.in < 0 {
+		e.in = usualIn(e.path)
+	}
+	return e.in <= len(e.path) && len(e.path) <= maxSteps
+}
+
+// all reads a list of entries, with the path that each says.
+func (r *Reader) all(within int) (all []*Entry, err error) {
+	err = r.scan.Elements(func() error {
+		e := entryReader{Entry: r.entry(Entry{}), in: -1}
+		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
+		if err == nil && !(e.finish() && e.hasPath) {
+			err = errFormat
+		}
+		all = append(all, e.Entry)
+		return err
+	})
+	return all, err
+}
+
+// member reads a member of an entry, which is within so many lists without keys.
+func (r *Reader) member(e *entryReader, name []byte, within int) (err error) {
+	switch string(name) {
+	case "value":
+		e.kind = isValue
+		e.value, err = r.raw()
+		e.kinds++
+	case "absent":
+		e.kind = isAbsent
+		err = r.literally("true")
+		e.kinds++
+	case "list":
+		e.kind = isList
+		e.list, err = r.list(within)
+		e.kinds++
+	case "order":
+		e.kind = isOrder
+		e.order, err = r.order()
+		e.kinds++
+	case "lone":
+		err = r.scan.Elements(func() error {
+			i, err := r.int()
+			e.lone = append(e.lone, i)
+			return err
+		})
+	case "extra":
+		e.extra, err = r.extra()
+	case "base":
+		e.base, err = r.stamps()
+	case "shown":
+		e.shownBy, e.shown, err = r.shown()
+	case "whole":
+		e.whole, err = r.stamps()
+	case "in":
+		if e.in, err = r.int(); e.in < 0 {
+			err = errFormat
+		}
+	case "path":
+		e.path, err = r.path()
+		e.hasPath = true
+	default:
+		err = errFormat
+	}
+	return err
+}
+
+// raw reads the text of a value.
+func (r *Reader) raw() ([]byte, error) {
+	at, err := r.scan.Skip()
+	return r.scan.Text(at), err
+}
+
+func (r *Reader) literally(text string) error {
+	if raw, err := r.raw(); err != nil || string(raw) != text {
+		return errFormat
+	}
+	return nil
+}
+
+func (r *Reader) int() (int, error) {
+	raw, err := r.raw()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(string(raw))
+}
+
+// str reads a string, which is usually part of the text.
+func (r *Reader) str() (string, error) {
+	if r.scan.Kind() != jsondoc.String {
+		return "", errFormat
+	}
+	at, err := r.scan.Skip()
+	if err != nil {
+		return "", err
+	}
+	if text := r.text[at.Start+1 : at.End-1]; strings.IndexByte(text, '\\') < 0 {
+		return text, nil
+	}
+	return jsondoc.Unquote(r.scan.Text(at)), nil
+}
+
+func (r *Reader) path() (Path, error) {
+	r.said = r.said[:0]
+	err := r.scan.Elements(func() (err error) {
+		s := Step{}
+		if r.scan.Kind() == jsondoc.String {
+			s.Name, err = r.str()
+		} else {
+			s.Keys, err = r.keys()
+		}
+		if r.said = append(r.said, s); err == nil && len(r.said) > maxSteps {
+			err = errFormat
+		}
+		return err
+	})
+	return r.arena.path(r.said), err
+}
+
+func (r *Reader) keys() ([]Key, error) {
+	var keys []Key
+	err := r.scan.Members(func(name []byte) error {
+		text, err := r.key()
+		if keys = append(keys, Key{string(name), text}); err == nil && len(keys) > maxKeys {
+			err = errFormat
+		}
+		return err
+	})
+	if err == nil && len(keys) == 0 {
+		err = errFormat
+	}
+	return keys, err
+}
+
+// key reads the value of a key field as canonical JSON, which it usually is.
+func (r *Reader) key() (string, error) {
+	kind := r.scan.Kind()
+	at, err := r.scan.Skip()
+	if err != nil {
+		return "", err
+	}
+	text := r.text[at.Start:at.End]
+	switch kind {
+	case jsondoc.String:
+		if strings.IndexByte(text, '\\') >= 0 {
+			text = string(jsondoc.AppendString(nil, jsondoc.Unquote([]byte(text))))
+		}
+		return text, nil
+	case jsondoc.Number:
+		return jsondoc.CanonicalNumber(text)
+	case jsondoc.Bool:
+		return text, nil
+	case jsondoc.Invalid, jsondoc.Null, jsondoc.Array, jsondoc.Map:
+	}
+	return "", errFormat
+}
+
+func (r *Reader) order() (order [][]Key, err error) {
+	err = r.scan.Elements(func() error {
+		keys, err := r.keys()
+		order = append(order, keys)
+		return err
+	})
+	if err == nil && len(order) == 0 {
+		err = errFormat
+	}
+	return order, err
+}
+
+// extra reads elements that no key or digest identifies.
+func (r *Reader) extra() (all []extra, err error) {
+	err = r.scan.Elements(func() error {
+		x, members := extra{}, 0
+		err := r.scan.Members(func(name []byte) (err error) {
+			members++
+			switch string(name) {
+			case "after":
+				x.after, err = r.int()
+			case "value":
+				x.value, err = r.raw()
+			default:
+				err = errFormat
+			}
+			return err
+		})
+		if all = append(all, x); err == nil && members != 2 {
+			err = errFormat
+		}
+		return err
+	})
+	return all, err
+}
+
+// list reads what is kept of a list without keys.
+func (r *Reader) list(within int) (*listEntry, error) {
+	if within >= maxNested {
+		return nil, errFormat
+	}
+	l := &listEntry{}
+	err := r.scan.Members(func(name []byte) (err error) {
+		switch string(name) {
+		case "was":
+			l.was, err = r.was()
+		case "parts":
+			err = r.scan.Members(func(name []byte) error { return r.part(l, name, within+1) })
+		case "extra":
+			l.extra, err = r.extra()
+		default:
+			err = errFormat
+		}
+		return err
+	})
+	if err == nil && len(l.was) > maxElements {
+		err = errFormat
+	}
+	return l, err
+}
+
+// part reads what is kept of an element. They are in the order of their indexes.
+func (r *Reader) part(l *listEntry, name []byte, within int) error {
+	j, err := strconv.Atoi(string(name))
+	if last := len(l.parts) - 1; err != nil || last >= 0 && j <= l.parts[last].at {
+		return errFormat
+	}
+	p := listPart{at: j}
+	err = r.scan.Members(func(name []byte) (err error) {
+		switch string(name) {
+		case "kept":
+			if p.kept, err = r.all(within); err == nil && slices.ContainsFunc(p.kept, func(e *Entry) bool { return !e.settle() }) {
+				err = errFormat
+			}
+		case "alike":
+			p.alike, err = r.marks()
+		default:
+			err = errFormat
+		}
+		return err
+	})
+	l.parts = append(l.parts, p)
+	return err
+}
+
+func (r *Reader) stamps() (stamps, error) {
+	text, err := r.str()
+	if err != nil {
+		return stamps{}, err
+	}
+	s, ok := parseStamps(text)
+	if !ok {
+		return s, errFormat
+	}
+	return s, nil
+}
+
+// shown reads a version and what it showed.
+func (r *Reader) shown() (by string, s stamps, err error) {
+	text, err := r.str()
+	if err != nil {
+		return "", s, err
+	}
+	by, text, ok := strings.Cut(text, ":")
+	if ok = ok && by != ""; ok {
+		s, ok = parseStamps(text)
+	}
+	if !ok {
+		return "", s, errFormat
+	}
+	return by, s, nil
+}
+
+// was reads the digests of a list's elements.
+func (r *Reader) was() ([]stamps, error) {
+	text, err := r.str()
+	if err != nil || text == "" {
+		return nil, err
+	}
+	all := make([]stamps, 0, strings.Count(text, " ")+1)
+	for word := range strings.SplitSeq(text, " ") {
+		s, ok := parseStamps(word)
+		if !ok || !s.first.any {
+			return nil, errFormat
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (r *Reader) marks() ([]mark, error) {
+	text, err := r.str()
+	if err != nil || text == "" {
+		return nil, err
+	}
+	all := make([]mark, 0, strings.Count(text, " ")+1)
+	for word := range strings.SplitSeq(text, " ") {
+		var m mark
+		if n := copy(m[:], word); n < len(word) || n == 0 || !isPlain(word) {
+			return nil, errFormat
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
