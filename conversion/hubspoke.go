@@ -30,9 +30,9 @@ type typed[T any] interface {
 
 // NewSpoke returns the spoke version, whose objects toHub and toSpoke convert. S is the Go type of
 // the version and H that of the hub, both structs that embed metav1.ObjectMeta. Both functions fill
-// dst, which has nothing but a copy of src's metadata. Of their changes to metadata only labels and
-// annotations count. Both have the obligations of a [Converter]: they must not set a field that src
-// does not have.
+// dst, which has nothing but a copy of src's metadata. This has no managedFields, which no
+// conversion may change. Of the changes to metadata only labels and annotations count. Both have
+// the obligations of a [Converter]: they must not set a field that src does not have.
 //
 // It panics without a version or a function, and for other Go types.
 func NewSpoke[S, H any, PS typed[S], PH typed[H]](
@@ -116,6 +116,7 @@ func FromTypes(
 type goType struct {
 	object func() metav1.Object // returns a new one
 	schema *crdschema.Node
+	json   *jsonType
 }
 
 // goTypeOf panics for a type that is not that of a custom resource.
@@ -124,7 +125,15 @@ func goTypeOf(argument string, object func() metav1.Object) goType {
 	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || !hasMeta(obj) {
 		panic(fmt.Sprintf("%s: not a pointer to a struct that embeds metav1.ObjectMeta: %T", argument, obj))
 	}
-	return goType{object, schemaOf(reflect.TypeOf(obj).Elem())}
+	t := reflect.TypeOf(obj).Elem()
+	return goType{object, schemaOf(t), jsonTypeOf(t, map[reflect.Type]*jsonType{})}
+}
+
+// coveredBy returns the description of the type with the fields that a schema does not cover.
+func (t goType) coveredBy(schema *crdschema.Node) *jsonType {
+	j := jsonTypeOf(reflect.TypeOf(t.object()).Elem(), map[reflect.Type]*jsonType{})
+	j.cover(schema, true)
+	return j
 }
 
 func hasMeta(obj metav1.Object) bool {

@@ -25,6 +25,9 @@ func encode(v any) ([]byte, error) {
 // fit.
 func decode(text []byte, into any) error { return utiljson.Unmarshal(text, into) }
 
+// decodeLast is decode for text where the last of the values counts that have one name.
+func decodeLast(text []byte, into any) error { return decode(jsondoc.LastOfEach(text), into) }
+
 // render encodes v, which a converter set at path.
 func render(v any, path string) (jsondoc.Value, error) {
 	text, err := encode(v)

@@ -78,8 +78,11 @@ type keeper struct {
 type layout struct {
 	*keep.Layout
 
-	defaults *keep.Defaults // of the version
-	missing  *keep.Defaults // of these, what the other version lacks
+	defaults *keep.Defaults           // of the version
+	missing  *keep.Defaults           // of these, what the other version lacks
+	alike    map[*crdschema.Node]bool // see pruneAlike
+
+	json *jsonType // of the version's Go type, if it has one, with the fields that the schema does not cover
 }
 
 // A scratch is memory that conversions reuse.
@@ -88,14 +91,21 @@ type scratch struct {
 }
 
 func newKeeper(c Converter, k *converters.Kind) *keeper {
+	typed := typedOf(c)
 	layouts := make(map[direction]*layout, 2*len(k.Versions))
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
 			l := &keep.Layout{Schema: k.Schemas[d.from], Other: k.Schemas[d.to], OtherVersion: d.to, Root: &keep.Place{}, Opaque: true}
-			layouts[d] = &layout{l, l.Defaults(), l.Missing()}
+			alike := map[*crdschema.Node]bool{}
+			pruneAlike(l.Schema, l.Other, alike)
+			var json *jsonType
+			if typed != nil && typed.types[d.from].object != nil {
+				json = typed.types[d.from].coveredBy(l.Schema)
+			}
+			layouts[d] = &layout{l, l.Defaults(), l.Missing(), alike, json}
 		}
 	}
-	return &keeper{converter: onText(c), typed: typedOf(c), versions: k.Versions, layouts: layouts}
+	return &keeper{converter: onText(c), typed: typed, versions: k.Versions, layouts: layouts}
 }
 
 // Complete implements converters.Completer: defaults of the target that the source lacks are not
@@ -129,7 +139,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if asRead {
 		x = obj.Original()
 	}
-	kept, unknown, err := c.take(ctx, obj, x)
+	kept, err := c.take(obj)
 	if err != nil {
 		return err
 	}
@@ -142,10 +152,11 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 			return err
 		}
 	}
-	pruned, err := prune(obj, x, c.target.Schema, c.source.Schema)
+	pruned, err := c.target.prune(obj, x)
 	if err != nil {
 		return err
 	}
+	unknown := (way == nil || !way.known) && c.hasUnknown(ctx, x)
 	if way != nil && len(kept) == 0 && !unknown && !pruned && way.isLossless(ctx) {
 		return nil
 	}
@@ -172,22 +183,26 @@ func (c *keeping) there(ctx context.Context, obj *jsondoc.Object) (*wayBack, err
 	if c.typed == nil {
 		return nil, c.converter.Convert(ctx, obj, c.from, c.to)
 	}
-	return c.typed.convert(ctx, newObject(obj), c.from, c.to)
+	return c.typed.convert(ctx, newObject(obj), c.direction, c.source.json)
 }
 
-// take removes kept values from obj and returns them. It also reports whether the original x has
-// fields that no schema knows.
-func (c *keeping) take(ctx context.Context, obj, x *jsondoc.Object) (kept []*keep.Entry, unknown bool, err error) {
+// take removes kept values from obj and returns them.
+func (c *keeping) take(obj *jsondoc.Object) ([]*keep.Entry, error) {
+	return keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
+}
+
+// hasUnknown reports whether the original x has fields that no schema knows.
+func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
 	memory, ok := c.pool.Get().(*scratch)
 	if !ok {
 		memory = &scratch{}
 	}
-	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
-	if unknown = memory.search.HasUnknown(x, c.source.Layout); unknown {
+	unknown := memory.search.HasUnknown(x, c.source.Layout)
+	if unknown {
 		converters.ReportFrom(ctx).NoteUnknown()
 	}
 	c.pool.Put(memory)
-	return kept, unknown, err
+	return unknown
 }
 
 // restore restores kept values in y, which x was converted to, and returns g, which y converts back
@@ -244,7 +259,7 @@ func (c *keeping) back(ctx context.Context, y *jsondoc.Object) (*jsondoc.Object,
 		err = c.converter.Convert(ctx, g, c.to, c.from)
 	}
 	if err == nil {
-		_, err = prune(g, y, c.source.Schema, c.target.Schema)
+		_, err = c.source.prune(g, y)
 	}
 	return g, err
 }

@@ -103,7 +103,7 @@ func (n Node) Decode(into any) error {
 	if !n.Exists() {
 		return n.Errorf("cannot be decoded since it is absent, look for it with Exists")
 	}
-	if err := decode(jsondoc.LastOfEach(n.node.Text()), into); err != nil {
+	if err := decodeLast(n.node.Text(), into); err != nil {
 		return n.Errorf("cannot be decoded into the Go type %T, correct the object or the type", into)
 	}
 	return nil

@@ -2,22 +2,24 @@ package conversion
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// prune removes what the API server would remove from n: fields that its schema does not have, and
-// nulls that it does not allow. What was there in the object that was converted stays if it is
-// null, or if neither schema has it: the CRD here may be older than the API server's. prune reports
-// whether it removed something.
-func prune(n, was *jsondoc.Object, schema, other *crdschema.Node) (removed bool, err error) {
-	p := &pruner{}
-	p.members(n.Node, was.Node, schema, other, true)
+// prune removes what the API server would remove from n, an object of the layout's version: fields
+// that its schema does not have, and nulls that it does not allow. What was there in the object
+// that was converted stays if it is null, or if neither schema has it: the CRD here may be older
+// than the API server's. prune reports whether it removed something.
+func (l *layout) prune(n, was *jsondoc.Object) (removed bool, err error) {
+	p := &pruner{alike: l.alike}
+	p.members(n.Node, was.Node, l.Schema, l.Other, true)
 	return p.removed, p.err
 }
 
 type pruner struct {
+	alike   map[*crdschema.Node]bool
 	removed bool
 	err     error
 }
@@ -61,6 +63,9 @@ func (p *pruner) has(n *jsondoc.Node, name []byte) bool {
 }
 
 func (p *pruner) value(n, was *jsondoc.Node, schema, other *crdschema.Node) {
+	if p.alike[schema] && n.SameText(was) {
+		return
+	}
 	if n.Kind() == jsondoc.Map {
 		p.members(n, was, schema, other, false)
 		return
@@ -74,6 +79,27 @@ func (p *pruner) value(n, was *jsondoc.Node, schema, other *crdschema.Node) {
 			p.value(e, before, schema.Items(), other.Items())
 		}
 	}
+}
+
+// pruneAlike adds to alike the places of a schema where it prunes what another one prunes: nothing
+// is pruned from a value there which was that before. It reports whether the root is such a place.
+func pruneAlike(schema, other *crdschema.Node, alike map[*crdschema.Node]bool) bool {
+	if schema == nil || other == nil {
+		return schema == other
+	}
+	_, filled := schema.Default()
+	_, filledThere := other.Default()
+	is := filled == filledThere && schema.Nullable() == other.Nullable() && schema.PreservesUnknown() == other.PreservesUnknown() &&
+		slices.Equal(schema.Properties(), other.Properties())
+	for _, name := range schema.Properties() {
+		is = pruneAlike(schema.Property(name), other.Property(name), alike) && is
+	}
+	is = pruneAlike(schema.Values(), other.Values(), alike) && is
+	is = pruneAlike(schema.Items(), other.Items(), alike) && is
+	if is && schema.Prunes() {
+		alike[schema] = true
+	}
+	return is
 }
 
 // isHead reports whether conversions must not change a member of an object, or only a part of it.

@@ -110,29 +110,41 @@ func alike(was, now any) bool {
 }
 
 func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
-	seen, problem := make(map[string]bool, n.Len()), error(nil)
+	left, problem := len(was), error(nil)
 	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
 		if problem != nil {
 			return true
 		}
+		old, had := was[string(name)]
+		v, has := now[string(name)]
+		if had {
+			left--
+		}
 		var stays bool
-		seen[string(name)] = true
-		stays, problem = r.member(string(name), m.Node(), was, now)
+		stays, problem = r.member(name, m, values{old, v, had, has})
 		return stays
 	})
 	if err := cmp.Or(problem, err); err != nil {
 		return err
 	}
-	for name := range was {
-		if _, found := now[name]; !found && !seen[name] {
-			r.loses() // the object lacks a value that its Go type encodes
+	var missing []string
+	for name := range now {
+		if m, err := n.Member(name); err != nil {
+			return err
+		} else if m == nil {
+			missing = append(missing, name)
+			if _, found := was[name]; found {
+				left--
+			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(now)) {
+	if left > 0 {
+		r.loses() // the object lacks a value that its Go type encodes
+	}
+	slices.Sort(missing)
+	for _, name := range missing {
 		v := now[name]
-		if old, found := was[name]; seen[name] {
-			continue
-		} else if found {
+		if old, found := was[name]; found {
 			if r.lost != nil && !alike(old, v) {
 				r.loses()
 			}
@@ -151,21 +163,29 @@ func (r rewriter) members(n *jsondoc.Node, was, now map[string]any) error {
 	return nil
 }
 
+// values are those of a member in the source and in the target.
+type values struct {
+	was, now any
+	had, has bool
+}
+
 // member rewrites a member of the text, and reports whether it stays.
-func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) (stays bool, err error) {
-	old, had := was[name]
-	v, has := now[name]
+func (r rewriter) member(name []byte, m jsondoc.Member, v values) (stays bool, err error) {
+	if v.had && v.has && v.was == (same{}) && v.now == (same{}) {
+		return true, nil
+	}
+	n := m.Node()
 	source, known := below(r.source, name)
 	target, knownNow := below(r.target, name)
 	at := rewriter{source, target, r.lost}
 	switch {
-	case has && had:
-		return true, at.value(n, old, v)
-	case has:
+	case v.has && v.had:
+		return true, at.value(n, v.was, v.now)
+	case v.has:
 		r.loses()
-		return true, replace(n, v)
-	case had:
-		r.takes(n, old)
+		return true, replace(n, v.now)
+	case v.had:
+		r.takes(n, v.was)
 		return false, nil
 	case known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
 		r.loses()
@@ -177,8 +197,8 @@ func (r rewriter) member(name string, n *jsondoc.Node, was, now map[string]any) 
 }
 
 // below returns a schema's node for a member of an object, and whether the schema knows the member.
-func below(s *crdschema.Node, name string) (member *crdschema.Node, known bool) {
-	if p := s.Property(name); p != nil {
+func below(s *crdschema.Node, name []byte) (member *crdschema.Node, known bool) {
+	if p := s.PropertyNamed(name); p != nil {
 		return p, true
 	}
 	if v := s.Values(); v != nil {

@@ -1,7 +1,6 @@
 package conversion
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,36 +16,37 @@ import (
 
 // typedVersions converts between the Go types of versions.
 type typedVersions struct {
-	types   map[string]goType
-	steps   map[direction]step
-	structs structs
+	types map[string]goType
+	steps map[direction]step
 }
 
 // Convert implements Converter.
 func (c *typedVersions) Convert(ctx context.Context, obj *Object, from, to string) error {
-	_, err := c.convert(ctx, obj, from, to)
+	_, err := c.convert(ctx, obj, direction{from, to}, c.types[from].json)
 	return err
 }
 
-// convert converts obj, and returns how to find out whether that is lossless.
-func (c *typedVersions) convert(ctx context.Context, obj *Object, from, to string) (*wayBack, error) {
-	step := c.steps[direction{from, to}]
+// convert converts obj, and returns how to find out whether that is lossless. The source's type is
+// as the schema covers it.
+func (c *typedVersions) convert(ctx context.Context, obj *Object, way direction, covered *jsonType) (*wayBack, error) {
+	step := c.steps[way]
 	if step == nil {
-		return nil, &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", from, to), Path: ".apiVersion"}
+		return nil, &jsondoc.PathError{Problem: fmt.Sprintf("no Go types convert %s to %s, add a spoke", way.from, way.to), Path: ".apiVersion"}
 	}
-	source, target := c.types[from], c.types[to]
+	source, target := c.types[way.from], c.types[way.to]
 	src, dst := source.object(), target.object()
-	if err := decodeTyped(obj.document(), src, dst); err != nil {
+	known, err := source.decodeFrom(obj.document(), src, dst, covered)
+	if err != nil {
 		return nil, err
 	}
-	orig, err := pristine(obj.document(), source, src)
+	orig, err := source.pristine(obj.document(), src)
 	if err != nil {
 		return nil, err
 	}
 	if err := step(ctx, src, dst); err != nil {
 		return nil, err
 	}
-	was, now, decodes, err := c.structs.treesOf(orig, dst)
+	was, now, decodes, err := treesOf(orig, dst, source.json, target.json)
 	if err != nil {
 		return nil, err
 	}
@@ -57,22 +57,38 @@ func (c *typedVersions) convert(ctx context.Context, obj *Object, from, to strin
 	if !decodes || *r.lost {
 		return nil, nil //nolint:nilnil // only the text tells
 	}
-	return &wayBack{orig, dst, source, c.steps[direction{to, from}], to}, nil
+	return &wayBack{orig, dst, source, c.steps[direction{way.to, way.from}], way.to, known}, nil
 }
 
 // pristine returns a copy of src, which was decoded from obj: a step may change its source.
-func pristine(obj *jsondoc.Object, of goType, src metav1.Object) (metav1.Object, error) {
+func (t goType) pristine(obj *jsondoc.Object, src metav1.Object) (metav1.Object, error) {
 	if o, is := src.(runtime.Object); is {
-		if c, is := o.DeepCopyObject().(metav1.Object); is {
-			return c, nil
+		if again, is := o.DeepCopyObject().(metav1.Object); is {
+			return again, nil
 		}
 	}
-	c := of.object()
-	return c, decodeTyped(obj, c, of.object())
+	again := t.object()
+	_, err := t.decodeFrom(obj, again, t.object(), t.json)
+	return again, err
 }
 
-// decodeTyped decodes the object into src, without managedFields, and its metadata into dst.
-func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
+// decodeFrom decodes the object into src, without managedFields, and its metadata into dst. It
+// reports whether all fields of the object are known to be covered, apart from metadata.
+func (t goType) decodeFrom(obj *jsondoc.Object, src, dst metav1.Object, covered *jsonType) (known bool, err error) {
+	if known, err = decodeObject(obj.Text(), src, covered); err != nil {
+		reflect.ValueOf(src).Elem().SetZero()
+		if err := decodeSlowly(obj, src); err != nil {
+			return false, err
+		}
+	}
+	from, _ := objectMeta(src) // goTypeOf has found it
+	to, _ := objectMeta(dst)
+	from.DeepCopyInto(to)
+	return known, nil
+}
+
+// decodeSlowly decodes any object, or says why it cannot be decoded.
+func decodeSlowly(obj *jsondoc.Object, src metav1.Object) error {
 	meta, err := obj.Get("metadata")
 	if err != nil {
 		return err
@@ -84,23 +100,14 @@ func decodeTyped(obj *jsondoc.Object, src, dst metav1.Object) error {
 		}
 	}
 	text, err := textWithout(obj.Node, "metadata", metadata)
-	if err != nil {
+	if err != nil || decodeLast(text, src) == nil {
 		return err
 	}
-	text = jsondoc.LastOfEach(text)
-	if err := decode(text, src); err != nil {
-		reflect.ValueOf(src).Elem().SetZero()
-		if err := decode(withoutNulls(text), src); err != nil {
-			return typeError(text, src)
-		}
+	reflect.ValueOf(src).Elem().SetZero()
+	if decodeLast(withoutNulls(text), src) != nil {
+		return typeError(jsondoc.LastOfEach(text), src)
 	}
-	if from, is := objectMeta(src); is {
-		if to, is := objectMeta(dst); is {
-			from.DeepCopyInto(to)
-			return nil
-		}
-	}
-	return decode(append(append([]byte(`{"metadata":`), metadata...), '}'), dst)
+	return nil
 }
 
 // objectMeta returns the metadata of a type that embeds metav1.ObjectMeta.
@@ -178,10 +185,9 @@ func treeOf(v metav1.Object) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", v)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var tree map[string]any
-	if err := d.Decode(&tree); err != nil || tree == nil {
+	value, err := literal(text)
+	tree, is := value.(map[string]any)
+	if err != nil || !is {
 		return nil, fmt.Errorf("go type does not encode as an object, fix the type: %T", v)
 	}
 	delete(tree, "apiVersion")

@@ -124,7 +124,8 @@ func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefiniti
 			other = append(other, fmt.Sprintf("%s (%T)", v.Name, obj))
 			continue
 		}
-		t.versions[v.Name] = func() metav1.Object { return newObject(scheme, gvk) }
+		obj.GetObjectKind().SetGroupVersionKind(gvk)                                       // by which converters of a registry know its version
+		t.versions[v.Name] = func() metav1.Object { return obj.DeepCopyObject().(object) } //nolint:forcetypeassert // a copy is of the same type
 	}
 	switch {
 	case len(missing) > 0:
@@ -133,17 +134,6 @@ func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefiniti
 		return nil, fmt.Errorf("go types of %s without metadata, embed metav1.ObjectMeta: %s", t.kind, strings.Join(other, ", "))
 	}
 	return t, nil
-}
-
-// newObject returns an object with its apiVersion and kind, by which converters of a registry know
-// its version.
-func newObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) metav1.Object {
-	obj, err := scheme.New(gvk)
-	if err != nil {
-		panic(err) // typesOf has found it
-	}
-	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	return obj.(object) //nolint:forcetypeassert // typesOf has made sure
 }
 
 // hub returns the version that others convert to and from, if the types can convert.
@@ -180,7 +170,7 @@ func (t *types) hub(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 // convert fills dst from src, one of which is of the hub's type.
 func (t *types) convert(ctx context.Context, src, dst metav1.Object) error {
 	if t.converter != nil {
-		return t.converter.ConvertObject(ctx, src.(object), dst.(object)) //nolint:forcetypeassert // newObject makes them
+		return t.converter.ConvertObject(ctx, src.(object), dst.(object)) //nolint:forcetypeassert // typesOf has made sure
 	}
 	if hub, is := dst.(hubspoke.Hub); is {
 		return src.(hubspoke.Convertible).ConvertTo(hub) //nolint:forcetypeassert // hub has made sure
