@@ -35,8 +35,8 @@ const keptBytes = 1 << 16
 // errFormat says that an annotation has another format.
 var errFormat = errors.New("unknown format")
 
-// annotation returns the entries of an annotation, whose value is a literal, and whether it has this
-// format.
+// annotation returns the entries of an annotation with a literal as its value, and whether it has
+// this format.
 func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return nil, false
