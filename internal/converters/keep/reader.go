@@ -124,7 +124,7 @@ func (r *reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
 		e := entryReader{Entry: r.entry(Entry{}), in: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
-		if err == nil && !(e.finish() && e.hasPath) {
+		if err == nil && (!e.finish() || !e.hasPath) {
 			err = errFormat
 		}
 		all = append(all, e.Entry)

@@ -314,7 +314,7 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 func indexBy(list []*jsondoc.Node, fields []string) map[string]int {
 	by := make(map[string]int, len(list))
 	for i, e := range list {
-		keys, ok := keysOf(e, fields, nil)
+		keys, ok := keysOf(e, fields)
 		if !ok {
 			continue
 		}
