@@ -136,7 +136,7 @@ func (v Value) part(s *Scanner, at Span) Value {
 func AppendString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	done := 0 // of s
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			return append(appendRunes(append(dst, s[done:i]...), string(s[i:])), '"')

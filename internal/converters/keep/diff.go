@@ -11,8 +11,8 @@ import (
 // objects. With unknown, it also keeps fields that no schema knows and that g has, as the API
 // server may prune them from y. Restored is what Restore returned in the same conversion, or nil.
 //
-// Diff takes time in proportion to x and g. It fails if the context is done, or for an object with
-// too many members.
+// Diff takes time in proportion to x and g, and the entries are valid until m is reset. It fails if
+// the context is done, or for an object with too many members.
 func Diff(ctx context.Context, m *Memory, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
 	if restored == nil {
 		restored = &Restored{}

@@ -102,7 +102,7 @@ func valueOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
 		return partsOfType(s, scan)
 	}
 	at, err := scan.Skip()
-	if err == nil && !(ofType(s, scan.Text(at)) && (kind != jsondoc.Array || distinctFit(s, scan.Text(at)))) {
+	if text := scan.Text(at); err == nil && (!ofType(s, text) || !distinctFit(s, text)) {
 		err = errUnfit
 	}
 	return err

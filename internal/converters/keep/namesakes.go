@@ -44,7 +44,7 @@ func firsts(list []*jsondoc.Node, fields []string) namedList {
 	var l namedList
 	seen := make(map[string]bool, len(list))
 	for _, e := range list {
-		keys, ok := keysOf(e, fields, nil)
+		keys, ok := keysOf(e, fields)
 		if !ok || seen[index(keys)] {
 			l.extra = append(l.extra, extra{len(l.keys) - 1, e.Text()})
 			continue
@@ -90,7 +90,7 @@ func (b *branch) withExtra(items []item) []item {
 		if err != nil || !element.fits(e.value) {
 			continue
 		}
-		keys, ok := keysOf(n, fields, nil)
+		keys, ok := keysOf(n, fields)
 		if ok {
 			first, found := present[index(keys)]
 			if !found {

@@ -117,12 +117,12 @@ func keyText(n *jsondoc.Node, like string) (string, bool) {
 	return "", false
 }
 
-// keysOf returns the keys of an element, and whether it has all fields. They are like others as far
-// as they have the same text.
-func keysOf(e *jsondoc.Node, fields []string, like []Key) ([]Key, bool) {
-	return appendKeysOf(make([]Key, 0, len(fields)), e, fields, like)
+// keysOf returns the keys of an element, and whether it has all fields.
+func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
+	return appendKeysOf(make([]Key, 0, len(fields)), e, fields, nil)
 }
 
+// appendKeysOf appends the keys of an element, like others as far as they have the same text.
 func appendKeysOf(keys []Key, e *jsondoc.Node, fields []string, like []Key) ([]Key, bool) {
 	for i, field := range fields {
 		value, err := e.Member(field)

@@ -35,8 +35,8 @@ const keptBytes = 1 << 16
 // errFormat says that an annotation has another format.
 var errFormat = errors.New("unknown format")
 
-// annotation returns the entries of an annotation, whose value is a literal, and whether it has this
-// format.
+// annotation returns the entries of an annotation with a literal as its value, and whether it has
+// this format.
 func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return nil, false
@@ -124,7 +124,7 @@ func (r *reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
 		e := entryReader{Entry: r.entry(Entry{}), in: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
-		if err == nil && !(e.finish() && e.hasPath) {
+		if err == nil && (!e.finish() || !e.hasPath) {
 			err = errFormat
 		}
 		all = append(all, e.Entry)

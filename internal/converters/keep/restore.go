@@ -48,8 +48,8 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // judged before any is put back. Restore leaves out values that do not fit the schema or whose
 // place has something else.
 //
-// It takes time in proportion to the object and the entries. It fails if the context is done, or
-// for an object with too many members.
+// It takes time in proportion to the object and the entries, and memory from m. It fails if the
+// context is done, or for an object with too many members.
 func Restore(ctx context.Context, m *Memory, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
 		walker: newWalker(ctx, obj, l),
@@ -314,7 +314,7 @@ func fieldsOf(keys []Key) (fields []string, joined string) {
 func indexBy(list []*jsondoc.Node, fields []string) map[string]int {
 	by := make(map[string]int, len(list))
 	for i, e := range list {
-		keys, ok := keysOf(e, fields, nil)
+		keys, ok := keysOf(e, fields)
 		if !ok {
 			continue
 		}

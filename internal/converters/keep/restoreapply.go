@@ -275,7 +275,7 @@ func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
 	}
 	fields, _ := fieldsOf(b.order.order[0])
 	for i, e := range list {
-		items[i].keys, _ = keysOf(e, fields, nil)
+		items[i].keys, _ = keysOf(e, fields)
 	}
 	at := ranks(b.order.order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }

@@ -83,8 +83,9 @@ func (w *walker) push(s Step, part *jsondoc.Node) {
 
 func (w *walker) pop() { w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1] }
 
-// base returns the digest of what the unit of a place shows; n is the value at the place. Unless filled, values that the schemas fill in count as nothing. Places that the unit has
-// got since then count only if they show something, so that rules may grow.
+// base returns the digest of what the unit of a place shows; n is the value at the place. Unless
+// filled, values that the schemas fill in count as nothing. Places that the unit has got since then
+// count only if they show something, so that rules may grow.
 func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) stamp {
 	var all stamp
 	if n != nil && (filled || !c.filled(n)) {

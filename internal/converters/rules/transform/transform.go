@@ -104,7 +104,7 @@ type Call struct {
 type Source interface {
 	// Object returns the text of the object, or nothing if there is none.
 	Object() []byte
-	// Metadata returns the object's metadata, or nil. It does not read the rest, and the metadata must
+	// Metadata returns the object's metadata, or nil, and does not read the rest. The metadata must
 	// not change while the call is in use.
 	Metadata() *jsondoc.Node
 }
