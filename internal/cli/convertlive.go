@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,12 +70,11 @@ type liveConversion struct {
 
 // page converts and writes the objects of a page.
 func (c *liveConversion) page(ctx context.Context, kind *liveKind, page []liveObject) error {
+	format := cmp.Or(c.o.output, manifest.FormatYAML)
+	var before, after []manifest.File
 	for _, object := range page {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		was := manifest.File{
-			Name: kind.GroupKind.Kind + " " + object.name, Format: cmp.Or(c.o.output, manifest.FormatYAML), Documents: [][]byte{object.text},
 		}
 		text, err := c.document(ctx, object.text)
 		if err != nil { // which names the object
@@ -83,44 +82,51 @@ func (c *liveConversion) page(ctx context.Context, kind *liveKind, page []liveOb
 			c.p.note("%v", err)
 			continue
 		}
-		is := manifest.File{Name: was.Name, Format: was.Format, Documents: [][]byte{text}}
-		if err := c.write(ctx, was, is); err != nil {
-			return err
+		name := kind.GroupKind.Kind + " " + object.name
+		before = append(before, manifest.File{Name: name, Format: format, Documents: [][]byte{object.text}})
+		after = append(after, manifest.File{Name: name, Format: format, Documents: [][]byte{text}})
+	}
+	if c.o.live.showValues {
+		return c.write(ctx, before, after)
+	}
+	var out bytes.Buffer
+	for _, file := range after {
+		for _, object := range file.Documents {
+			fmt.Fprintf(&out, "%s: %s\n", file.Name, keptIn(object))
 		}
 	}
-	return nil
+	_, err := c.p.stdout.Write(out.Bytes())
+	return err
 }
 
-func (c *liveConversion) write(ctx context.Context, was, is manifest.File) error {
-	if !c.o.live.showValues {
-		_, err := fmt.Fprintf(c.p.stdout, "%s: %s\n", was.Name, keptIn(is.Documents[0]))
-		return err
-	}
-	before, after := []manifest.File{was}, []manifest.File{is}
+// write writes the objects with their values.
+func (c *liveConversion) write(ctx context.Context, before, after []manifest.File) (err error) {
 	if c.o.verbose {
 		if err := c.p.noteKept(ctx, before, after, c.drops); err != nil {
 			return err
 		}
 	}
 	if c.o.strip {
-		var err error
 		if after, err = c.p.strip(after, c.o.verbose); err != nil {
 			return err
 		}
 	}
+	format := cmp.Or(c.o.output, manifest.FormatYAML)
 	var text []byte
-	var err error
 	if c.o.diff {
 		text, err = diffs(before, after, c.o)
 	} else {
-		text, err = render(after, was.Format)
-		if c.written && was.Format == manifest.FormatYAML {
+		text, err = render(after, format)
+		if c.written && len(text) > 0 && format == manifest.FormatYAML {
 			text = slices.Concat([]byte("---\n"), text)
 		}
 	}
-	c.written = true
-	_, writeErr := c.p.stdout.Write(text)
-	return errors.Join(err, writeErr)
+	if err != nil {
+		return err
+	}
+	c.written = c.written || len(text) > 0
+	_, err = c.p.stdout.Write(text)
+	return err
 }
 
 // keptIn says what an object keeps in annotations, without values.

@@ -51,11 +51,12 @@ spec:
   OF        BYTES  PLACE
 `
 	const gone = ", at the latest since the last change of the CRD at TIME: no client can read these values, "
-	const tail = `  v1alpha0 is not a version of the CRD` + gone + `so they can be dropped
-  v1alpha1 is not served` + gone + `and they can be dropped if it stays so
-  needed as long as clients read or write v1beta1, which is served; managedFields has no write at it
+	const served = `  needed as long as clients read or write v1beta1, which is served; managedFields has no write at it
   1 annotation in a format that this build does not know, which conversions pass on
 `
+	const tail = `  v1alpha0 is not a version of the CRD` + gone + `so they can be dropped
+  v1alpha1 is not served` + gone + `and they can be dropped if it stays so
+` + served
 	const needed = " is served, which its CRD says: give it with --crd, or name the object as KIND/NAME\n"
 	for name, tt := range map[string]struct{ args, want string }{
 		"file": {file, head + `  v1alpha0  70     .spec.older
@@ -83,7 +84,7 @@ spec:
   v1beta1   101    .spec.mode
                      .spec.mode = "the-secret-mode"
 ` + tail},
-		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge\n  v1beta1  101    .spec.mode\n" + tail[strings.Index(tail, "  needed"):]},
+		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge\n  v1beta1  101    .spec.mode\n" + served},
 		"nothing kept": {"engine/plain -n a", "Engine a/plain at v1: nothing is kept; 0 of 262144 bytes of annotations are used\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -192,13 +192,13 @@ func readAt(crd *crdwire.CRD) string {
 // each calls handle with the objects of a kind, a page at a time, while the next page is on its
 // way. It returns how many there were.
 func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page []liveObject) error) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	pages := make(chan cluster.Page)
-	listed := make(chan error, 1)
+	var err error // of the list, when pages is closed
 	go func() {
 		defer close(pages)
-		listed <- r.api.List(ctx, kind.path, func(page cluster.Page) error {
+		err = r.api.List(ctx, kind.path, func(page cluster.Page) error {
 			select {
 			case pages <- page:
 				return nil
@@ -216,14 +216,14 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			objects[i] = liveObject{nameOf(text), text}
 		}
 		if err := handle(objects); err != nil {
-			cancel(err)
-			<-listed
+			cancel()
+			for range pages { // the list ends
+			}
 			return count, err
 		}
 		count += len(objects)
 		progress.show(count, page.Left)
 	}
-	err := <-listed
 	if apierrors.IsForbidden(err) && r.cluster.Namespace == "" {
 		err = fmt.Errorf("%w, or name a namespace that you may list with --namespace", err)
 	}
@@ -233,7 +233,10 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 // nameOf returns NAMESPACE/NAME of an object, or its name if it has no namespace.
 func nameOf(object []byte) string {
 	var of struct {
-		Metadata struct{ Namespace, Name string } `json:"metadata"`
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
 	}
 	_ = json.Unmarshal(object, &of) // the list has been decoded
 	return strings.TrimPrefix(of.Metadata.Namespace+"/"+of.Metadata.Name, "/")

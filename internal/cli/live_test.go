@@ -141,7 +141,8 @@ func TestLiveValuesStayInTheCluster(t *testing.T) {
 		"check": {[]string{"check", rules, "--live"}, 1, []string{`.spec.note: the rules drop a value`, `was "the-secret-note", is absent`}},
 		"fuzz":  {[]string{"fuzz", "--rules", rules, "--live", "--seed", "1"}, 1, []string{`is:        "red"`, "object:\n"}},
 		"convert": {
-			[]string{"convert", "--rules", rules, "--live", "--to", "v1beta1"}, 1,
+			[]string{"convert", "--rules", rules, "--live", "--to", "v1beta1"},
+			1,
 			[]string{`conversion.webhookd.io/v1.spec.owner: '{"value":"the-secret-owner"}'`, "---\napiVersion: example.com/v1beta1\n"},
 		},
 	} {

@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -146,32 +145,26 @@ func TestTheCallerEndsAList(t *testing.T) {
 	}
 }
 
-// Pages hold as many objects as fit into a few megabytes, so that memory is bounded.
-func TestPagesOfLargeObjectsAreSmall(t *testing.T) {
+// Pages hold as many objects as fit into a few megabytes and about a second, so that memory is
+// bounded and no request takes too long.
+func TestTheNextPageIsSizedByTheLast(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		object string
-		want   []string // limits
+		objects, size int
+		took          time.Duration
+		want          int64
 	}{
-		"small":   {`{}`, []string{"50", "500"}},
-		"256 KiB": {`"` + strings.Repeat("x", 256<<10) + `"`, []string{"50", "15"}},
+		"small objects":             {50, 100, 10 * time.Millisecond, 500},
+		"of 256 KiB":                {50, 256 << 10, 10 * time.Millisecond, 15},
+		"larger than a page":        {1, 5 << 20, 10 * time.Millisecond, 1},
+		"by a slow webhook":         {500, 100, 5 * time.Second, 99},
+		"by a very slow webhook":    {2, 100, time.Minute, 1},
+		"a page without an object":  {0, 0, time.Millisecond, 1},
+		"slow, and then fast again": {1, 100, 2 * time.Millisecond, 499},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var limits []string
-			c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
-				limits = append(limits, r.URL.Query().Get("limit"))
-				limit, _ := strconv.Atoi(limits[len(limits)-1])
-				next := map[int]string{1: "more"}[len(limits)]
-				items := strings.TrimSuffix(strings.Repeat(tt.object+",", limit), ",")
-				_, _ = io.WriteString(w, `{"metadata":{"continue":"`+next+`"},"items":[`+items+`]}`)
-			})
-			if err := c.List(t.Context(), secrets(""), func(cluster.Page) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, limits); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+		objects := slices.Repeat([]json.RawMessage{make([]byte, tt.size)}, tt.objects)
+		if got := cluster.NextLimit(objects, tt.took); got != tt.want {
+			t.Errorf("%s: %d objects, want %d", name, got, tt.want)
+		}
 	}
 }

@@ -75,7 +75,8 @@ func TestExamine(t *testing.T) {
 		"nothing": {`,"list":[{"a":1}]}`, same, same, roundtrip.Outcome{}, ""},
 		"elements that come back different": {
 			`,"list":[{"a":1},{"a":2}]}`, same, sets(`[{"a":1},{"a":3}]`, "list"),
-			roundtrip.Outcome{Differs: []roundtrip.Difference{{".list[].a", "2", "3"}}}, "",
+			roundtrip.Outcome{Differs: []roundtrip.Difference{{".list[].a", "2", "3"}}},
+			"",
 		},
 		"another length": {`,"list":[{"a":1}]}`, same, sets(`[]`, "list"), roundtrip.Outcome{Differs: []roundtrip.Difference{{".list", `[{"a":1}]`, "[]"}}}, ""},
 		"a key that does not come back": {
@@ -83,14 +84,16 @@ func TestExamine(t *testing.T) {
 		},
 		"a label that does not come back": {
 			`}`, sets(`{}`, "metadata", "labels"), same,
-			roundtrip.Outcome{Differs: []roundtrip.Difference{{".metadata.labels", `{"x":"y"}`, ""}}}, "",
+			roundtrip.Outcome{Differs: []roundtrip.Difference{{".metadata.labels", `{"x":"y"}`, ""}}},
+			"",
 		},
 		"a field that is pruned": {
 			`}`, sets(`1`, "unknown"), same, roundtrip.Outcome{Pruned: []roundtrip.Difference{{".unknown", "1", ""}}}, "",
 		},
 		"values that are refused": {
 			`,"list":[{},{},{}],"map":{"k":"long"}}`, same, same,
-			roundtrip.Outcome{Refused: []roundtrip.Refusal{{".list", "must have at most 2 items", 1}, {".map{}", "may not be more than 3 bytes", 1}}}, "",
+			roundtrip.Outcome{Refused: []roundtrip.Refusal{{".list", "must have at most 2 items", 1}, {".map{}", "may not be more than 3 bytes", 1}}},
+			"",
 		},
 		"no conversion":    {`}`, fails, same, roundtrip.Outcome{}, "no"},
 		"no way back":      {`}`, same, fails, roundtrip.Outcome{Back: true}, "no"},

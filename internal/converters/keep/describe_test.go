@@ -41,7 +41,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(test.what, func(t *testing.T) {
 			t.Parallel()
 			got := keep.Describe("conversion.webhookd.io/"+test.name, test.text)
-			var lines, paths []string
+			lines, paths := make([]string, 0, len(got.Values)), make([]string, 0, len(got.Values))
 			for _, value := range got.Values {
 				lines, paths = append(lines, value.Line), append(paths, value.Path)
 			}
