@@ -87,11 +87,11 @@ func run(t *testing.T, post func(context.Context, []byte) ([]byte, error)) []con
 }
 
 // direct calls a webhook without a network.
-func direct(webhook http.Handler) func(context.Context, []byte) ([]byte, error) {
+func direct(of http.Handler) func(context.Context, []byte) ([]byte, error) {
 	return func(ctx context.Context, review []byte) ([]byte, error) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 		r.Header.Set("Content-Type", "application/json")
-		w := answered(webhook, r, review)
+		w := answered(of, r, review)
 		if w.Code != http.StatusOK {
 			return nil, &reviewclient.StatusError{Code: w.Code, Message: w.Body.String()}
 		}
