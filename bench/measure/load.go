@@ -86,8 +86,8 @@ func WaitFor(ctx context.Context, post func() error) error {
 	}
 }
 
-// Load posts n times from a number of clients, each one request at a time with a pause after it, and
-// returns how long each took.
+// Load posts n times from a number of clients, each one request at a time with a pause after it,
+// and returns how long each took.
 func Load(clients, n int, pause time.Duration, post func() error) ([]time.Duration, error) {
 	var wg sync.WaitGroup
 	times := make([][]time.Duration, clients)

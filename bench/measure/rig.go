@@ -125,7 +125,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// Client returns a client that keeps a number of connections; with 0, it makes one for each request.
+// Client returns a client that keeps a number of connections. With 0, it makes one for each
+// request.
 func (r *Rig) Client(connections int) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
