@@ -57,7 +57,7 @@ func TestWebhookFails(t *testing.T) {
 func TestWebhookNeeds(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(handler(t))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	for name, test := range map[string]struct {

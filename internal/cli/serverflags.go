@@ -36,10 +36,10 @@ type serverEndpoint struct {
 }
 
 // newEndpoint reads the values of two flags, a URL and the file of its CAs.
-func newEndpoint(urlFlag, url, caFlag, caFile string) (*serverEndpoint, error) {
+func newEndpoint(urlFlag, at, caFlag, caFile string) (*serverEndpoint, error) {
 	bundle, bundleErr := readBundle(caFlag, caFile)
-	e := &crdwire.Endpoint{Target: crdwire.Target{URL: url}, Bundle: bundle}
-	return &serverEndpoint{e, e.Client(true)}, errors.Join(checkServerURL(urlFlag, url), bundleErr)
+	e := &crdwire.Endpoint{Target: crdwire.Target{URL: at}, Bundle: bundle}
+	return &serverEndpoint{e, e.Client(true)}, errors.Join(checkServerURL(urlFlag, at), bundleErr)
 }
 
 func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {

@@ -14,10 +14,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // forwardProtocol is that of kubectl port-forward.
@@ -38,11 +38,11 @@ func (c *Client) Forward(ctx context.Context, namespace, service string, port in
 	}
 	name := namespace + "/" + service
 	if len(s.Spec.Selector) == 0 {
-		return nil, fmt.Errorf("Service without a selector, so it has no pods to forward to: %s", name)
+		return nil, fmt.Errorf("no pods to forward to, the Service has no selector: %s", name)
 	}
 	target, found := targetPort(s.Spec.Ports, port)
 	if !found {
-		return nil, fmt.Errorf("Service without the port %d, correct spec.conversion of the CRD or the Service: %s", port, name)
+		return nil, fmt.Errorf("no port %d in the Service, correct it there or in spec.conversion of the CRD: %s", port, name)
 	}
 	var pods struct {
 		Items []pod `json:"items"`
@@ -59,7 +59,7 @@ func (c *Client) Forward(ctx context.Context, namespace, service string, port in
 			}, nil
 		}
 	}
-	return nil, fmt.Errorf("Service without a ready pod that has its port: %s", name)
+	return nil, fmt.Errorf("no ready pod of the Service has its port: %s", name)
 }
 
 type servicePort struct {
@@ -128,11 +128,11 @@ func (c *Client) forward(ctx context.Context, path string, port int) (net.Conn, 
 		return nil, err
 	}
 	u := c.rest.Post().AbsPath(path).URL()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	connection, _, err := spdy.Negotiate(upgrader, &http.Client{Transport: transport, Timeout: timeout}, q, forwardProtocol)
+	connection, _, err := spdy.NegotiateStreaming(upgrader, &http.Client{Transport: transport, Timeout: timeout}, q, forwardProtocol)
 	if err != nil {
 		return nil, c.notForwarded(path, err)
 	}

@@ -94,8 +94,8 @@ func TestForwardFails(t *testing.T) {
 		says    string
 	}{
 		"no such Service":   {"other", 443, nil, `services "other" not found`},
-		"no such port":      {"webhook", 8443, nil, "Service without the port 8443, correct spec.conversion of the CRD or the Service: ns/webhook"},
-		"no selector":       {"bare", 443, nil, "Service without a selector"},
+		"no such port":      {"webhook", 8443, nil, "no port 8443 in the Service, correct it there or in spec.conversion of the CRD: ns/webhook"},
+		"no selector":       {"bare", 443, nil, "no pods to forward to, the Service has no selector: ns/bare"},
 		"nothing listens":   {"webhook", 80, nil, "nothing listens there"},
 		"no right to list":  {"webhook", 443, []clustertest.Rule{{Verb: "get", Path: "/api/v1/namespaces/ns/services/webhook"}}, "allow list of pods, in a Role of the namespace ns"},
 		"no right to reach": {"webhook", 443, []clustertest.Rule{{Verb: "get", Path: "/api/v1/namespaces/ns/services/webhook"}, {Verb: "list", Path: "/api/v1/namespaces/ns/pods"}}, "\nallow create of pods/portforward, in a Role of the namespace ns"},
@@ -124,7 +124,7 @@ func TestForwardNeedsAReadyPod(t *testing.T) {
 	t.Parallel()
 	s := forwarding(t)
 	s.Delete(podsPath + "b")
-	if _, err := s.Client(t).Forward(t.Context(), "ns", "webhook", 443); err == nil || !strings.Contains(err.Error(), "Service without a ready pod") {
+	if _, err := s.Client(t).Forward(t.Context(), "ns", "webhook", 443); err == nil || !strings.Contains(err.Error(), "no ready pod of the Service") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -94,8 +94,9 @@ func Checks() []Check {
 
 // Names returns the names of all checks.
 func Names() []string {
-	var names []string
-	for _, c := range Checks() {
+	checks := Checks()
+	names := make([]string, 0, len(checks))
+	for _, c := range checks {
 		names = append(names, c.Name)
 	}
 	return names

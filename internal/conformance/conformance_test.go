@@ -87,11 +87,11 @@ func run(t *testing.T, post func(context.Context, []byte) ([]byte, error)) []con
 }
 
 // direct calls a webhook without a network.
-func direct(webhook http.Handler) func(context.Context, []byte) ([]byte, error) {
+func direct(of http.Handler) func(context.Context, []byte) ([]byte, error) {
 	return func(ctx context.Context, review []byte) ([]byte, error) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 		r.Header.Set("Content-Type", "application/json")
-		w := answered(webhook, r, review)
+		w := answered(of, r, review)
 		if w.Code != http.StatusOK {
 			return nil, &reviewclient.StatusError{Code: w.Code, Message: w.Body.String()}
 		}
@@ -126,11 +126,13 @@ func TestChecksFindFaults(t *testing.T) {
 	}{
 		{
 			"answer of another kind", edited(func(_, answer object) { answer["kind"] = "Review" }),
-			[]string{"review"}, `answer is of apiVersion "apiextensions.k8s.io/v1" and kind "Review"`,
+			[]string{"review"},
+			`answer is of apiVersion "apiextensions.k8s.io/v1" and kind "Review"`,
 		},
 		{
 			"always the same uid", edited(func(_, answer object) { answer.at("response")["uid"] = "1" }),
-			[]string{"uid", "v1beta1"}, `uid is "1"`,
+			[]string{"uid", "v1beta1"},
+			`uid is "1"`,
 		},
 		{
 			"apiVersion is not changed", edited(func(review, answer object) {
@@ -179,11 +181,13 @@ func TestChecksFindFaults(t *testing.T) {
 		},
 		{
 			"answers v1 always", edited(func(_, answer object) { answer["apiVersion"] = "apiextensions.k8s.io/v1" }),
-			[]string{"v1beta1"}, `answer is of apiVersion "apiextensions.k8s.io/v1"`,
+			[]string{"v1beta1"},
+			`answer is of apiVersion "apiextensions.k8s.io/v1"`,
 		},
 		{
 			"answers any version", anyVersion,
-			[]string{"unknown review version"}, "is answered with Success",
+			[]string{"unknown review version"},
+			"is answered with Success",
 		},
 		{
 			"counts", counting(), []string{"order", "mixed versions", "repeat", "concurrency"}, "object 1 of",

@@ -8,8 +8,8 @@ import (
 	"path"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
-	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
 // forward does what the API server and the kubelet do for a port-forward, and reports whether a
@@ -33,7 +33,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request) bool {
 	if connection == nil {
 		return true
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	var data, problems httpstream.Stream
 	for range 2 {
 		select {

@@ -55,6 +55,7 @@ func All() []Scenario {
 		{Name: "KeptSkewOfTypes", Run: KeptSkewOfTypes, Needs: Needs{Once: true}},
 		{Name: "KeptOverflow", Run: KeptOverflow},
 		{Name: "Live", Run: Live, Needs: Needs{Once: true}},
+		{Name: "Compare", Run: Compare, Needs: Needs{Once: true}},
 		{Name: "MixedStoredVersions", Run: MixedStoredVersions},
 		{Name: "MigratedByHand", Run: MigratedByHand},
 		{Name: "Killed", Run: Killed},
