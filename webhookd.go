@@ -37,7 +37,8 @@ func WithKinds(kinds ...conversion.Kind) Option {
 	return func(p *program) { p.kinds = append(p.kinds, kinds...) }
 }
 
-// WithFunctions compiles functions in, which rules call by name: `go: NAME`.
+// WithFunctions compiles functions in, which rules call by name: `go: NAME`. The last function of a
+// name counts.
 func WithFunctions(functions map[string]rules.Function) Option {
 	return func(p *program) { maps.Copy(p.functions, functions) }
 }
@@ -50,8 +51,8 @@ func WithVersion(version string) Option { return func(p *program) { p.version = 
 // process, and returns its exit code: 0 on success, 1 if something failed, 2 if the command line or
 // the configuration is wrong. It ends when the command does, or on SIGINT or SIGTERM.
 //
-// It panics for kinds that [conversion.NewRegistry] refuses, for a function without both directions,
-// and for a nil Option.
+// It panics for kinds that [conversion.NewRegistry] refuses, for a function without both
+// directions, and for a nil Option.
 func Main(options ...Option) int {
 	p := &program{functions: map[string]rules.Function{}}
 	for i, option := range options {

@@ -89,8 +89,9 @@ func HubSpoke[H any](hub string, spokes ...Spoke[H]) Converter {
 }
 
 // FromTypes is [HubSpoke] for types that are known only when the program runs, such as those of a
-// scheme. types has a function for each version, which returns a pointer to a new object; convert
-// fills dst of src, one of which is of the hub's type.
+// scheme. For each version, types has a function that returns a pointer to a new object. The
+// function convert fills dst from src; one of them is of the hub's type. It has the obligations of
+// [NewSpoke]'s functions.
 //
 // It panics without a hub among the types, another version or a function, and for a type that is
 // not a struct with an embedded metav1.ObjectMeta.

@@ -270,7 +270,7 @@ func withoutKept(t *testing.T, object string) (text string, kept map[string]stri
 		return true
 	})
 	if err == nil {
-		_, err = keep.Take(obj, keep.Versions{From: "v1", To: "v2"}, &keep.Reader{})
+		_, err = keep.Take(obj, keep.Versions{From: "v1", To: "v2"}, &keep.Memory{})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,9 @@ import (
 // from the same fields, and with no others. Fields that the result's schema does not have are
 // removed, since the API server would prune them.
 //
+// A conversion fails if an object's annotations would have more than 256 KiB with the kept values,
+// which the API server does not store.
+//
 // Converter c needs no knowledge of this. It is called at least twice for each conversion, so it
 // must also meet its obligations for its own results. The hub is that of [WithHub] or [HubSpoke],
 // or else the version that the CRD stores.
@@ -150,7 +153,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	entries, err := keep.Diff(ctx, x, g, obj, c.source.Layout, unknown, restored)
+	entries, err := keep.Diff(ctx, &keep.Memory{}, x, g, obj, c.source.Layout, unknown, restored)
 	if err == nil && len(entries) > 0 {
 		err = c.stored(ctx, obj, entries)
 	}
@@ -179,7 +182,7 @@ func (c *keeping) take(ctx context.Context, obj, x *jsondoc.Object) (kept []*kee
 	if !ok {
 		memory = &scratch{}
 	}
-	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Reader{})
+	kept, err = keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
 	if unknown = memory.search.HasUnknown(x, c.source.Layout); unknown {
 		converters.ReportFrom(ctx).NoteUnknown()
 	}
@@ -228,7 +231,7 @@ func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*ke
 	if err != nil {
 		return err
 	}
-	return keep.Stored(ctx, entries, g, y, c.source.Layout)
+	return keep.Stored(ctx, &keep.Memory{}, entries, g, y, c.source.Layout)
 }
 
 // back converts a copy of y, an object of the result's version, back.

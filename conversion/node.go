@@ -14,7 +14,10 @@ import (
 // no effect.
 //
 // A path is the names that lead from the node to a value: "spec", "replicas". It leads through
-// objects only; [Node.Elements] leads into lists.
+// objects only; [Node.Elements] leads into lists. If an object has a name twice, the last one
+// counts, as for kube-apiserver.
+//
+// Methods that read fail only if the objects of a review have more than a million members together.
 type Node struct{ node *jsondoc.Node }
 
 // A Type is that of a JSON value.
@@ -75,7 +78,7 @@ func (n Node) MarshalJSON() ([]byte, error) {
 	return n.node.Text(), nil
 }
 
-// Text returns a string, and whether the value is one.
+// Text returns a string, decoded, and whether the value is one.
 func (n Node) Text() (text string, is bool) { return n.node.Str() }
 
 // Int returns an integer, and whether the value is one that fits. 3.0 and 1e3 are no integers here,
@@ -93,8 +96,9 @@ func (n Node) Bool() (value, is bool) {
 	return n.Type() == Boolean && n.node.Text()[0] == 't', n.Type() == Boolean
 }
 
-// Decode reads the value into a Go value as the API server does: the names of fields are
-// case-sensitive, and integers in an any are int64. Its error names the path and quotes no value.
+// Decode reads the value into what a pointer points to, as the API server does: the names of fields
+// are case-sensitive, and integers in an any are int64. It fails for a value that is absent or does
+// not fit. Its error names the path and quotes no value.
 func (n Node) Decode(into any) error {
 	if !n.Exists() {
 		return n.Errorf("cannot be decoded since it is absent, look for it with Exists")
@@ -106,13 +110,13 @@ func (n Node) Decode(into any) error {
 }
 
 // Get returns the value at a path, which is absent if a step of the path is absent or not an
-// object. It fails if an object on the way has a name twice. The empty path is the node itself.
+// object. The empty path is the node itself.
 func (n Node) Get(path ...string) (Node, error) {
 	found, err := n.at().Get(path...)
 	return Node{found}, err
 }
 
-// Names returns the names of an object's members, in their order. It fails if a name occurs twice.
+// Names returns the names of an object's members, in their order. Other values have none.
 func (n Node) Names() ([]string, error) {
 	names := make([]string, 0, n.node.Len())
 	if n.Type() != Map {
@@ -158,7 +162,7 @@ func (n Node) Set(value any, path ...string) error {
 }
 
 // Delete deletes the value at a path, if there is one. Objects that become empty stay. It fails for
-// the empty path, and as Get does.
+// the empty path.
 func (n Node) Delete(path ...string) error { return n.at().Remove(path...) }
 
 // Rename moves a value, with its text, from one path to another, and reports whether there was one.

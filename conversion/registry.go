@@ -29,7 +29,7 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 		}
 	}
 	r, err := converters.NewRegistry(all...)
-	if err = errors.Join(append(problems, err)...); err != nil {
+	if err := errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
 	return &Registry{*r}, nil

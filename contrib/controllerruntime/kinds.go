@@ -90,6 +90,19 @@ type object interface {
 	metav1.Object
 }
 
+// isResource reports whether a type embeds metav1.ObjectMeta, as [conversion.FromTypes] needs it.
+func isResource(obj runtime.Object) bool {
+	accessor, is := obj.(interface {
+		object
+		metav1.ObjectMetaAccessor
+	})
+	if !is {
+		return false
+	}
+	_, is = accessor.GetObjectMeta().(*metav1.ObjectMeta)
+	return is
+}
+
 // typesOf returns the types of all versions of a CRD.
 func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefinition) (*types, error) {
 	t := &types{
@@ -107,7 +120,7 @@ func typesOf(scheme *runtime.Scheme, crd *apiextensionsv1.CustomResourceDefiniti
 			missing = append(missing, v.Name)
 			continue
 		}
-		if _, is := obj.(object); !is {
+		if !isResource(obj) {
 			other = append(other, fmt.Sprintf("%s (%T)", v.Name, obj))
 			continue
 		}
@@ -164,7 +177,7 @@ func (t *types) hub(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 	return "", fmt.Errorf("go types of %s implement neither conversion.Convertible nor conversion.Hub: %s", t.kind, strings.Join(others, ", "))
 }
 
-// convert fills dst of src, one of which is of the hub's type.
+// convert fills dst from src, one of which is of the hub's type.
 func (t *types) convert(ctx context.Context, src, dst metav1.Object) error {
 	if t.converter != nil {
 		return t.converter.ConvertObject(ctx, src.(object), dst.(object)) //nolint:forcetypeassert // newObject makes them

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion/conversiontest"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
@@ -71,6 +72,11 @@ func TestMistakesAreNamed(t *testing.T) {
 			"type without metadata", schemeOf(map[string]runtime.Object{"v1": &v1.CronJob{}, "v2": &runtime.Unknown{}}),
 			[]string{crd},
 			[]string{kind, "metav1.ObjectMeta", "v2 (*runtime.Unknown)"},
+		},
+		{
+			"type that is none", schemeOf(map[string]runtime.Object{"v1": &v1.CronJob{}, "v2": &unstructured.Unstructured{}}),
+			[]string{crd},
+			[]string{kind, "metav1.ObjectMeta", "v2 (*unstructured.Unstructured)"},
 		},
 		{"no hub", schemeOf(map[string]runtime.Object{"v1": &bare{}, "v2": &v2.CronJob{}}), []string{crd}, []string{kind, "no Go type", "conversion.Hub"}},
 		{

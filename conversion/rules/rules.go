@@ -31,10 +31,12 @@ type Function struct {
 
 // Load returns the kinds of all rules in the files, which are YAML or JSON: Conversions, RuleSets
 // and the CustomResourceDefinitions of their kinds, in any folders. A file with rules has nothing
-// else; files of other kinds are skipped. functions are those that rules call with `go: NAME`.
+// else; files of other kinds are skipped, and so are patches of CRDs. functions are those that
+// rules call with `go: NAME`.
 //
 // Its error has all that `webhookd check` finds as an error, each with its file and line, or is
-// that of ctx or of reading a file. It also fails if no rules are found.
+// that of ctx or of reading a file. It also fails if no rules are found, and for a function without
+// both directions. The kinds are safe for concurrent use.
 func Load(ctx context.Context, files fs.FS, functions map[string]Function) ([]conversion.Kind, error) {
 	if files == nil {
 		return nil, errors.New("rules.Load: no files")

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -63,6 +65,7 @@ func comparing(t *testing.T, name string) (c *testCluster, rules string) {
 	ca := tlstest.NewCA(t, "webhook")
 	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, tlstest.Leaf{Hosts: []string{name}}).TLS(t)}, MinVersion: tls.VersionTLS12}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that refuses the certificate
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	conversion := fmt.Sprintf(`"scope":"Namespaced","conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{

@@ -121,7 +121,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 
 // ours is the endpoint of --with.
 func (o *compareOptions) ours() (*serverEndpoint, error) {
-	return newEndpoint("with", o.with, o.withCAFile)
+	return newEndpoint("with", o.with, "with-ca-file", o.withCAFile)
 }
 
 // compareWebhooks compares all kinds, and ends early when interrupted.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/crdconvert/webhookd/internal/conformance"
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -13,26 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewclient"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
-
-// A serverEndpoint is a webhook and the connections to it.
-type serverEndpoint struct {
-	*crdwire.Endpoint
-
-	client *http.Client
-}
-
-func newEndpoint(flag, url, caFile string) (*serverEndpoint, error) {
-	bundle, bundleErr := readBundle(flag+"-ca-file", caFile)
-	if flag == "server" {
-		bundle, bundleErr = readBundle("ca-file", caFile)
-	}
-	e := &crdwire.Endpoint{Target: crdwire.Target{URL: url}, Bundle: bundle}
-	return &serverEndpoint{e, e.Client(true)}, errors.Join(checkServerURL(flag, url), bundleErr)
-}
-
-func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {
-	return e.PostBy(ctx, e.client, review)
-}
 
 func (e *serverEndpoint) remote(group string) roundtrip.Remote {
 	return conformance.Remote(group, e.post)
@@ -58,7 +37,7 @@ func (e *serverEndpoint) try(ctx context.Context, kind *converters.Kind) error {
 // webhookInPlace returns the webhook that converts a CRD now, and its name for a person.
 func (p *program) webhookInPlace(ctx context.Context, o *compareOptions, reader *liveReader, crd string) (*serverEndpoint, string, error) {
 	if o.theirs.server != "" {
-		e, err := newEndpoint("server", o.theirs.server, o.theirs.caFile)
+		e, err := o.theirs.endpoint()
 		return e, o.theirs.server, err
 	}
 	live, err := crdwire.Read(ctx, reader.api, crd)

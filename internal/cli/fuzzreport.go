@@ -73,6 +73,9 @@ func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
 	if o.webhook.caFile != "" {
 		words = append(words, "--ca-file", serve.ShellWord(o.webhook.caFile))
 	}
+	for _, path := range o.drops {
+		words = append(words, "--drop", serve.ShellWord(path))
+	}
 	if o.live.on {
 		words = append(words, o.live.words()...)
 	}

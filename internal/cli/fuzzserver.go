@@ -62,14 +62,12 @@ func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
 		ctx, cancel = context.WithTimeout(ctx, o.time)
 		defer cancel()
 	}
-	client := endpoint.Client(true)
 	failed := false
 	for i, crd := range crds {
 		name := crd.GroupKind().String()
 		progress := newProgress(p.stderr, name)
 		results, err := conformance.Suite{
-			Post: func(ctx context.Context, review []byte) ([]byte, error) { return endpoint.PostBy(ctx, client, review) },
-			CRD:  crd, Seed: o.seed, Objects: o.count, Drops: drops, Progress: progress.say,
+			Post: endpoint.post, CRD: crd, Seed: o.seed, Objects: o.count, Drops: drops, Progress: progress.say,
 		}.Run(ctx, o.skip...)
 		progress.clear()
 		switch {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/spf13/pflag"
@@ -22,9 +24,26 @@ func (f *serverFlags) add(flags *pflag.FlagSet, usage string) {
 }
 
 // endpoint reads the flags, and reports everything that is wrong with them.
-func (f *serverFlags) endpoint() (*crdwire.Endpoint, error) {
-	bundle, bundleErr := readBundle("ca-file", f.caFile)
-	return &crdwire.Endpoint{Target: crdwire.Target{URL: f.server}, Bundle: bundle}, errors.Join(checkServerURL("server", f.server), bundleErr)
+func (f *serverFlags) endpoint() (*serverEndpoint, error) {
+	return newEndpoint("server", f.server, "ca-file", f.caFile)
+}
+
+// A serverEndpoint is a webhook and the connections to it.
+type serverEndpoint struct {
+	*crdwire.Endpoint
+
+	client *http.Client
+}
+
+// newEndpoint reads the values of two flags, a URL and the file of its CAs.
+func newEndpoint(urlFlag, url, caFlag, caFile string) (*serverEndpoint, error) {
+	bundle, bundleErr := readBundle(caFlag, caFile)
+	e := &crdwire.Endpoint{Target: crdwire.Target{URL: url}, Bundle: bundle}
+	return &serverEndpoint{e, e.Client(true)}, errors.Join(checkServerURL(urlFlag, url), bundleErr)
+}
+
+func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {
+	return e.PostBy(ctx, e.client, review)
 }
 
 // addDrops adds --drop for a webhook whose losses no rules declare.

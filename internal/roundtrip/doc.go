@@ -33,6 +33,9 @@
 //     annotations are strings, and labels are valid.
 //   - Source: nothing writes to the text that is converted.
 //
+// Suite.Scorer holds a webhook of any author to one law at a time, without those that know how
+// webhookd keeps values. Compare shows where two converters of one kind differ.
+//
 // L6 and L10 to L13 need schemas. Other laws are held elsewhere: L9, converters are pure, by the
 // linter; L14, an object that cannot be converted does no harm to others, by tests with an API
 // server; L15, each leaf is kept by itself, by rules/laws, which also holds L11 while old replicas

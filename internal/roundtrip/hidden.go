@@ -223,8 +223,15 @@ func isElement(p nodes, e any, was []any, shown any) bool {
 }
 
 // alike reports whether two values have something in common. An object without members is like any
-// other.
+// other, and so is a list without elements.
 func alike(a, b any) bool {
+	if isList(a) && isList(b) {
+		x, _ := a.([]any)
+		y, _ := b.([]any)
+		return len(x) == 0 || len(y) == 0 || slices.ContainsFunc(x, func(e any) bool {
+			return slices.ContainsFunc(y, func(other any) bool { return alike(e, other) })
+		})
+	}
 	x, okX := a.(map[string]any)
 	y, okY := b.(map[string]any)
 	if !okX || !okY {

@@ -21,6 +21,7 @@ func TestControlPlane(t *testing.T) {
 		{"Rules", rules},
 		{"RBAC", rbac},
 		{"Plugin", plugin},
+		{"Live", live},
 		{"Failures", failures},
 		{"Never", never},
 		{"Scenarios", scenarios},

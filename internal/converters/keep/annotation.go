@@ -57,8 +57,8 @@ type Versions struct {
 // the version that obj is converted to. It also removes annotations of the version that obj comes
 // from, which are made again, and of versions that the kind no longer has. Other versions'
 // annotations stay, and so do annotations in an unknown format. The entries are valid until the
-// reader is reset.
-func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
+// memory is reset.
+func Take(obj *jsondoc.Object, v Versions, memory *Memory) ([]*Entry, error) {
 	text, obscured, err := obj.NestedText("metadata", "annotations")
 	if err != nil || !MayBeIn(text, obscured) {
 		return nil, err
@@ -68,7 +68,7 @@ func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
 		return nil, err
 	}
 	var kept []*Entry
-	left := 0
+	left, r := 0, memory.reading()
 	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
 		if !IsOwn(name) {
 			left++
@@ -88,7 +88,7 @@ func Take(obj *jsondoc.Object, v Versions, r *Reader) ([]*Entry, error) {
 }
 
 // read returns the entries of an annotation, and whether the annotation goes.
-func (v Versions) read(name string, m jsondoc.Member, r *Reader) (entries []*Entry, goes bool) {
+func (v Versions) read(name string, m jsondoc.Member, r *reader) (entries []*Entry, goes bool) {
 	of, _, _ := splitName(name)
 	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
 		return nil, false

@@ -245,7 +245,7 @@ func TestTakeReadsWhatPutWrites(t *testing.T) {
 		holdAnnotations(t, obj, n)
 		// As from the API server, in another order.
 		obj = parseTest(t, respelt(t, obj.Text()))
-		got, err := Take(obj, versions, &Reader{})
+		got, err := Take(obj, versions, &Memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +355,7 @@ func FuzzAnnotations(f *testing.F) {
 		if Describe(name, text); len(kept) == 0 {
 			return
 		}
-		if _, err := Restore(t.Context(), parseTest(t, restoredInto), parseTest(t, restoredInto), kept, &Layout{OtherVersion: "v2"}); err != nil {
+		if _, err := Restore(t.Context(), &Memory{}, parseTest(t, restoredInto), parseTest(t, restoredInto), kept, &Layout{OtherVersion: "v2"}); err != nil {
 			t.Fatalf("%v: %s %s", err, name, text)
 		}
 		if !taken {
@@ -365,7 +365,7 @@ func FuzzAnnotations(f *testing.F) {
 		if err := Put(t.Context(), again, "v1", kept); err != nil {
 			return // too much
 		}
-		read, err := Take(again, Versions{From: "v2", To: "v1"}, &Reader{})
+		read, err := Take(again, Versions{From: "v2", To: "v1"}, &Memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +382,8 @@ func nameOfText(text string) string {
 		return ""
 	}
 	said, _ := o.Member("path")
-	r := &Reader{text: string(said.Text())}
+	r := new(Memory).reading()
+	r.text = string(said.Text())
 	if said == nil || r.scan.Reset(said.Text(), jsondoc.MaxDepth) != nil {
 		return ""
 	}
@@ -410,7 +411,7 @@ func repeats(kept []*Entry) bool {
 func takeText(tb testing.TB, name, text string) (kept []*Entry, taken bool) {
 	tb.Helper()
 	obj := parseTest(tb, `{"metadata":{"annotations":{`+string(jsondoc.StringValue(name).Text())+`:`+string(jsondoc.StringValue(text).Text())+`}}}`)
-	kept, err := Take(obj, Versions{From: "v2", To: "v1"}, &Reader{})
+	kept, err := Take(obj, Versions{From: "v2", To: "v1"}, &Memory{})
 	if err != nil {
 		tb.Fatal(err)
 	}

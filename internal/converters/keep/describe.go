@@ -31,7 +31,7 @@ func Describe(name, text string) Description {
 	if !own {
 		return Description{}
 	}
-	kept, ok := new(Reader).annotation(name, version, jsondoc.AppendString(nil, text))
+	kept, ok := new(Memory).reading().annotation(name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return Description{Version: version}
 	}

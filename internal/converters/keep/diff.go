@@ -13,13 +13,13 @@ import (
 //
 // Diff takes time in proportion to x and g. It fails if the context is done, or for an object with
 // too many members.
-func Diff(ctx context.Context, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
+func Diff(ctx context.Context, m *Memory, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
 	if restored == nil {
 		restored = &Restored{}
 	}
-	d := &differ{walker: newWalker(ctx, g, l), arena: &arena{}, unknown: unknown, restored: restored}
+	d := &differ{walker: newWalker(ctx, g, l), arena: &m.arena, unknown: unknown, restored: restored}
 	if d.diff(x, y, l); d.err == nil && len(d.entries) > maxAnnotations {
-		d = &differ{walker: newWalker(ctx, g, l), arena: &arena{}, unknown: unknown, restored: restored, coarse: true}
+		d = &differ{walker: newWalker(ctx, g, l), arena: &m.arena, unknown: unknown, restored: restored, coarse: true}
 		d.diff(x, y, l)
 	}
 	return d.entries, d.err

@@ -360,7 +360,8 @@ func likeness(n *jsondoc.Node, c cursor) []mark {
 			return all
 		}
 	}
-	return leaves(nil, offset64, n)
+	const usual = 8
+	return leaves(make([]mark, 0, usual), offset64, n)
 }
 
 // leaves appends the marks of all leaves of a value. Name is the beginning of a hash of its name.

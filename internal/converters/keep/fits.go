@@ -137,14 +137,17 @@ func areDistinct(s *crdschema.Node, list *jsondoc.Node) bool {
 type distinct struct {
 	schema *crdschema.Node
 	any    bool // of any other list elements may be the same
-	few    []uint64
+	few    [fewKeys]uint64
+	count  int             // of few
 	many   map[uint64]bool // instead of few, if there are many
 }
 
-func newDistinct(s *crdschema.Node, list []*jsondoc.Node) *distinct {
-	d := &distinct{schema: s, any: !demandsDistinct(s)}
-	for _, e := range list {
-		d.add(e)
+func newDistinct(s *crdschema.Node, list []*jsondoc.Node) distinct {
+	d := distinct{schema: s, any: !demandsDistinct(s)}
+	if !d.any {
+		for _, e := range list {
+			d.add(e)
+		}
 	}
 	return d
 }
@@ -154,9 +157,10 @@ func (d *distinct) add(e *jsondoc.Node) bool {
 		return true
 	}
 	id := d.identity(e)
-	if d.many == nil && len(d.few) < fewKeys {
-		known := slices.Contains(d.few, id)
-		d.few = append(d.few, id)
+	if d.many == nil && d.count < len(d.few) {
+		known := slices.Contains(d.few[:d.count], id)
+		d.few[d.count] = id
+		d.count++
 		return !known
 	}
 	if d.many == nil {

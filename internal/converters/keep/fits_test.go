@@ -68,7 +68,7 @@ func TestWhatIsMadeFits(t *testing.T) {
 				t.Fatal("the annotation is none")
 			}
 			obj, y := parseTest(t, `{"spec":`+test.spec+`}`), parseTest(t, `{"spec":`+test.spec+`}`)
-			if _, err := Restore(t.Context(), obj, y, kept, &Layout{Schema: testSchema(t), OtherVersion: "v2"}); err != nil {
+			if _, err := Restore(t.Context(), &Memory{}, obj, y, kept, &Layout{Schema: testSchema(t), OtherVersion: "v2"}); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := string(obj.Text()), `{"spec":`+test.want+`}`; got != want {

@@ -141,7 +141,7 @@ func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:para
 			started := time.Now()
 			kept, _ := takeText(t, name, text)
 			taken := time.Since(started)
-			if _, err := Restore(t.Context(), obj, parseTest(t, into), kept, &Layout{OtherVersion: "v2"}); err != nil {
+			if _, err := Restore(t.Context(), &Memory{}, obj, parseTest(t, into), kept, &Layout{OtherVersion: "v2"}); err != nil {
 				t.Error(err)
 			}
 			result := obj.Text()

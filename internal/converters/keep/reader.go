@@ -9,11 +9,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Reader reads the entries of annotations with one scan of their text, and no tree of it
-// (BenchmarkKinds in converters/rules). It reuses its memory, which entries refer to, so they are
-// valid until Reset. It is not safe for concurrent use.
-type Reader struct {
-	arena
+// A reader reads the entries of annotations with one scan of their text, and no tree of it
+// (BenchmarkKinds in converters/rules).
+type reader struct {
+	*arena
 
 	scan    jsondoc.Scanner
 	text    string // of the annotation
@@ -22,17 +21,15 @@ type Reader struct {
 	scratch []byte
 }
 
-// Reset drops all entries.
-func (r *Reader) Reset() {
+func (r *reader) reset() {
 	_ = r.scan.Reset(nil, 0)
-	r.arena.reset()
 	clear(r.said[:cap(r.said)])
 	if r.text, r.bytes = "", r.bytes[:0]; cap(r.bytes) > keptBytes {
 		r.bytes = nil
 	}
 }
 
-// keptBytes limits the memory that a reader keeps for the next object.
+// keptBytes limits the text that a reader keeps for the next object.
 const keptBytes = 1 << 16
 
 // errFormat says that an annotation has another format.
@@ -40,7 +37,7 @@ var errFormat = errors.New("unknown format")
 
 // annotation returns the entries of an annotation, whose value is a literal, and whether it has this
 // format.
-func (r *Reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
+func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return nil, false
 	}
@@ -85,7 +82,7 @@ func (r *Reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 
 // pathOf returns the path of an annotation, which it says or else is its name. The name must be the
 // one that webhookd gives to that path.
-func (r *Reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
+func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 	path := said
 	if !says {
 		_, rest, _ := splitName(name)
@@ -123,7 +120,7 @@ func (e *Entry) settle() bool {
 }
 
 // all reads a list of entries, with the path that each says.
-func (r *Reader) all(within int) (all []*Entry, err error) {
+func (r *reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
 		e := entryReader{Entry: r.entry(Entry{}), in: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
@@ -137,7 +134,7 @@ func (r *Reader) all(within int) (all []*Entry, err error) {
 }
 
 // member reads a member of an entry, which is within so many lists without keys.
-func (r *Reader) member(e *entryReader, name []byte, within int) (err error) {
+func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
 	switch string(name) {
 	case "value":
 		e.kind = isValue
@@ -183,19 +180,19 @@ func (r *Reader) member(e *entryReader, name []byte, within int) (err error) {
 }
 
 // raw reads the text of a value.
-func (r *Reader) raw() ([]byte, error) {
+func (r *reader) raw() ([]byte, error) {
 	at, err := r.scan.Skip()
 	return r.scan.Text(at), err
 }
 
-func (r *Reader) literally(text string) error {
+func (r *reader) literally(text string) error {
 	if raw, err := r.raw(); err != nil || string(raw) != text {
 		return errFormat
 	}
 	return nil
 }
 
-func (r *Reader) int() (int, error) {
+func (r *reader) int() (int, error) {
 	raw, err := r.raw()
 	if err != nil {
 		return 0, err
@@ -204,7 +201,7 @@ func (r *Reader) int() (int, error) {
 }
 
 // str reads a string, which is usually part of the text.
-func (r *Reader) str() (string, error) {
+func (r *reader) str() (string, error) {
 	if r.scan.Kind() != jsondoc.String {
 		return "", errFormat
 	}
@@ -218,7 +215,7 @@ func (r *Reader) str() (string, error) {
 	return jsondoc.Unquote(r.scan.Text(at)), nil
 }
 
-func (r *Reader) path() (Path, error) {
+func (r *reader) path() (Path, error) {
 	r.said = r.said[:0]
 	err := r.scan.Elements(func() (err error) {
 		s := Step{}
@@ -235,7 +232,7 @@ func (r *Reader) path() (Path, error) {
 	return r.arena.path(r.said), err
 }
 
-func (r *Reader) keys() ([]Key, error) {
+func (r *reader) keys() ([]Key, error) {
 	var keys []Key
 	err := r.scan.Members(func(name []byte) error {
 		text, err := r.key()
@@ -251,7 +248,7 @@ func (r *Reader) keys() ([]Key, error) {
 }
 
 // key reads the value of a key field as canonical JSON, which it usually is.
-func (r *Reader) key() (string, error) {
+func (r *reader) key() (string, error) {
 	kind := r.scan.Kind()
 	at, err := r.scan.Skip()
 	if err != nil {
@@ -273,7 +270,7 @@ func (r *Reader) key() (string, error) {
 	return "", errFormat
 }
 
-func (r *Reader) order() (order [][]Key, err error) {
+func (r *reader) order() (order [][]Key, err error) {
 	err = r.scan.Elements(func() error {
 		keys, err := r.keys()
 		order = append(order, keys)
@@ -286,7 +283,7 @@ func (r *Reader) order() (order [][]Key, err error) {
 }
 
 // extra reads elements that no key or digest identifies.
-func (r *Reader) extra() (all []extra, err error) {
+func (r *reader) extra() (all []extra, err error) {
 	err = r.scan.Elements(func() error {
 		x, members := extra{}, 0
 		err := r.scan.Members(func(name []byte) (err error) {
@@ -310,7 +307,7 @@ func (r *Reader) extra() (all []extra, err error) {
 }
 
 // list reads what is kept of a list without keys.
-func (r *Reader) list(within int) (*listEntry, error) {
+func (r *reader) list(within int) (*listEntry, error) {
 	if within >= maxNested {
 		return nil, errFormat
 	}
@@ -335,7 +332,7 @@ func (r *Reader) list(within int) (*listEntry, error) {
 }
 
 // part reads what is kept of an element. They are in the order of their indexes.
-func (r *Reader) part(l *listEntry, name []byte, within int) error {
+func (r *reader) part(l *listEntry, name []byte, within int) error {
 	j, err := strconv.Atoi(string(name))
 	if last := len(l.parts) - 1; err != nil || last >= 0 && j <= l.parts[last].at {
 		return errFormat
@@ -358,7 +355,7 @@ func (r *Reader) part(l *listEntry, name []byte, within int) error {
 	return err
 }
 
-func (r *Reader) stamps() (stamps, error) {
+func (r *reader) stamps() (stamps, error) {
 	text, err := r.str()
 	if err != nil {
 		return stamps{}, err
@@ -371,7 +368,7 @@ func (r *Reader) stamps() (stamps, error) {
 }
 
 // shown reads a version and what it showed.
-func (r *Reader) shown() (by string, s stamps, err error) {
+func (r *reader) shown() (by string, s stamps, err error) {
 	text, err := r.str()
 	if err != nil {
 		return "", s, err
@@ -387,7 +384,7 @@ func (r *Reader) shown() (by string, s stamps, err error) {
 }
 
 // was reads the digests of a list's elements.
-func (r *Reader) was() ([]stamps, error) {
+func (r *reader) was() ([]stamps, error) {
 	text, err := r.str()
 	if err != nil || text == "" {
 		return nil, err
@@ -403,7 +400,7 @@ func (r *Reader) was() ([]stamps, error) {
 	return all, nil
 }
 
-func (r *Reader) marks() ([]mark, error) {
+func (r *reader) marks() ([]mark, error) {
 	text, err := r.str()
 	if err != nil || text == "" {
 		return nil, err

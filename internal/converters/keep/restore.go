@@ -50,12 +50,12 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 //
 // It takes time in proportion to the object and the entries. It fails if the context is done, or
 // for an object with too many members.
-func Restore(ctx context.Context, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
+func Restore(ctx context.Context, m *Memory, obj, y *jsondoc.Object, kept []*Entry, l *Layout) (*Restored, error) {
 	r := &restorer{
 		walker: newWalker(ctx, obj, l),
 		done:   &Restored{},
 	}
-	r.forest = &forest{}
+	r.forest = &m.forest
 	t := r.forest.tree(kept)
 	t.kids = slices.DeleteFunc(t.kids, func(k *branch) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(y))
@@ -90,18 +90,6 @@ type branch struct {
 	matched *matchedList
 	node    *jsondoc.Node
 	cursor  cursor
-}
-
-// A forest holds branches: a full chunk of them is never moved (BenchmarkKinds in converters/rules).
-type forest struct{ chunk []branch }
-
-func (f *forest) plant(b branch) *branch {
-	const chunk = 16
-	if len(f.chunk) == cap(f.chunk) {
-		f.chunk = make([]branch, 0, chunk)
-	}
-	f.chunk = append(f.chunk, b)
-	return &f.chunk[len(f.chunk)-1]
 }
 
 // tree sorts entries by their places. The first of two entries for one place wins.
@@ -207,8 +195,8 @@ func (b *branch) isTag(isLabel bool) bool {
 
 // Stored adds digests to the entries of Diff: y is the object as the API server stores it, after
 // pruning and defaulting, and g is what y converts back to.
-func Stored(ctx context.Context, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
-	r := &restorer{walker: newWalker(ctx, g, l), forest: &forest{}}
+func Stored(ctx context.Context, m *Memory, entries []*Entry, g, y *jsondoc.Object, l *Layout) error {
+	r := &restorer{walker: newWalker(ctx, g, l), forest: &m.forest}
 	r.visit(r.forest.tree(entries), g.Node, l.root(y))
 	return r.err
 }

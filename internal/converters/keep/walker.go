@@ -44,7 +44,7 @@ func newWalker(ctx context.Context, obj *jsondoc.Object, l *Layout) walker {
 	return w.startingAt(obj.Node)
 }
 
-const usualLevels = 4
+const usualLevels = 8
 
 // startingAt returns a walker for a value where paths start again.
 func (w *walker) startingAt(n *jsondoc.Node) walker {

@@ -63,7 +63,7 @@ func TestConvert(t *testing.T) {
 }
 
 func allCases() []engineCase {
-	return slices.Concat(plainCases(), structureCases(), listCases(), valueCases(), hardCases())
+	return slices.Concat(plainCases(), structureCases(), listCases(), valueCases(), hardCases(), elementCases())
 }
 
 func dropsOf(paths ...string) []roundtrip.Drop {

@@ -249,7 +249,7 @@ func lacks(base Place, place *syntax.Place) bool {
 
 // rule binds a rule that goes through no elements.
 func (b *binder) rule(r *Binding, p pending) *Rule {
-	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.paths, Doubtful: p.rule.Broken}
+	t := &Rule{Syntax: p.rule, How: howOf(p.rule), Ends: p.paths, Element: p.prefix, Doubtful: p.rule.Broken}
 	for s := range t.Ends {
 		for i := range t.Ends[s] {
 			t.Ends[s][i].Base = r.Base[s]
@@ -265,7 +265,7 @@ func (b *binder) rule(r *Binding, p pending) *Rule {
 		b.use(r, t)
 	}
 	if t.How != Drops {
-		b.compile(t)
+		b.compile(r, t)
 	}
 	return t
 }
@@ -292,11 +292,17 @@ func (b *binder) use(r *Binding, t *Rule) {
 
 // compile type-checks and compiles what a rule computes, and its guards. A pair whose values do not
 // fit is only a warning, as they are kept.
-func (b *binder) compile(t *Rule) {
+func (b *binder) compile(r *Binding, t *Rule) {
 	var nodes [2][]*crdschema.Node
 	for s, ends := range t.Ends {
 		for _, e := range ends {
 			nodes[s] = append(nodes[s], e.Place.Node)
+		}
+	}
+	var element [2]*transform.Element
+	for s := range element {
+		if r != b.Root || len(t.Element[s]) > 0 {
+			element[s] = &transform.Element{Node: r.Base[s].Walk(t.Element[s]).Node}
 		}
 	}
 	report := func(found []finding.Finding, to func(...finding.Finding)) {
@@ -306,7 +312,7 @@ func (b *binder) compile(t *Rule) {
 	switch t.How {
 	case Pairs, Converts, Computes:
 		roots := [2]*crdschema.Node{b.Root.Base[OfSpoke].Node, b.Root.Base[OfHub].Node}
-		compiled, found := transform.Compile(b.opts.Env, t.Syntax, nodes, roots)
+		compiled, found := transform.Compile(b.opts.Env, t.Syntax, nodes, roots, element)
 		if t.How == Pairs {
 			report(found, b.warn)
 			break
@@ -316,7 +322,7 @@ func (b *binder) compile(t *Rule) {
 	case Uses, Keeps, Drops:
 	}
 	for s := range t.Ends {
-		guard, found := transform.CompileGuard(b.opts.Env, t.Syntax, Side(s) == OfHub, nodes[s], b.Root.Base[s].Node)
+		guard, found := transform.CompileGuard(b.opts.Env, t.Syntax, Side(s) == OfHub, nodes[s], b.Root.Base[s].Node, element[s])
 		t.When[s] = guard
 		report(found, b.refuse)
 	}

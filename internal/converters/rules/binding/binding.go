@@ -46,6 +46,7 @@ type Rule struct {
 	Syntax    *syntax.Rule
 	How       How
 	Ends      [2][]Path
+	Element   [2][]syntax.Segment // from the base to what expressions read as `element`
 	Transform transform.Transform // of those that convert and compute, by the side that is converted from
 	When      [2]*transform.Guard // for the conversion of a side to the other one
 	Below     *Binding            // of those that use a rule set
@@ -128,6 +129,15 @@ func (r *Rule) DefaultOf(s Side, i int) *syntax.Literal {
 		}
 	}
 	return literal
+}
+
+// ReadsElement reports whether expressions for the conversion of a side read `element`.
+func (r *Rule) ReadsElement(s Side) bool {
+	reads := r.When[s].Reads()
+	if way := r.Transform[s]; way != nil {
+		reads = append(slices.Clip(reads), way.Reads...)
+	}
+	return slices.ContainsFunc(reads, func(read transform.Read) bool { return read.Element })
 }
 
 // HasDefault reports whether the rule has a default for a place of a side.

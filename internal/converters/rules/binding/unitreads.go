@@ -18,6 +18,11 @@ func (u *uniter) reads(rule *Rule) {
 			reads[0] = way.Reads
 		}
 		for i := range reads {
+			for _, r := range reads[i] {
+				if r.Element {
+					u.element(rule, from, keys[i], r)
+				}
+			}
 			for _, r := range u.counted(from, reads[i]) {
 				if n := u.writer(rule, from.Other(), inStatus(r.Path)); n != nil {
 					u.read(n, from, r, Why{Rule: rule.Syntax, Key: keys[i], At: from, Place: r})
@@ -38,6 +43,25 @@ func (u *uniter) writer(rule *Rule, side Side, status bool) *node {
 	return nil
 }
 
+// element adds what a rule reads of its element to the rule's unit.
+func (u *uniter) element(rule *Rule, side Side, key string, r transform.Read) {
+	path := slices.Concat(rule.Element[side], r.Path)
+	n := u.writer(rule, side.Other(), u.status(side, path))
+	if n == nil {
+		return
+	}
+	unit := n.representative().unit
+	unit.Why = append(unit.Why, Why{Rule: rule.Syntax, Key: key, At: side, Place: transform.Read{
+		Path: slices.Concat(u.scope.base[side], path), Presence: r.Presence,
+	}})
+	switch {
+	case len(path) > 0:
+		u.inside(n, side, transform.Read{Path: path, Presence: r.Presence})
+	case !r.Presence:
+		u.joinAll(n, side)
+	}
+}
+
 // counted returns the reads of places that users can edit, which fixed fields are not. It replaces
 // a read of the whole object, or of all metadata, by reads of these.
 func (u *uniter) counted(side Side, reads []transform.Read) []transform.Read {
@@ -51,6 +75,7 @@ func (u *uniter) counted(side Side, reads []transform.Read) []transform.Read {
 	}
 	for _, r := range reads {
 		switch {
+		case r.Element:
 		case len(r.Path) == 0:
 			for _, name := range u.root.Base[side].Node.Properties() {
 				if name != "apiVersion" && name != "kind" && name != "metadata" {

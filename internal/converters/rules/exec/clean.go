@@ -50,6 +50,7 @@ func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool
 func (r *run) mayMove(rule *plan.Rule, n *jsondoc.Node, ops []transform.Operand) bool {
 	in := ops[rule.InAt : rule.InAt+1]
 	in[0] = transform.Operand{Value: n.Value(), Present: true}
+	r.call.Element = r.element(rule, ops)
 	return rule.Guard == nil || r.allowed(rule, in)
 }
 

@@ -99,7 +99,7 @@ type scratch struct {
 	docs   [4]jsondoc.Document
 	used   int
 	job    conversion
-	kept   keep.Reader
+	kept   keep.Memory
 	search keep.Searcher // for unknown fields
 	run    run
 }
@@ -210,7 +210,7 @@ func (v *conversion) stored(entries []*keep.Entry) error {
 	if err != nil {
 		return err
 	}
-	return keep.Stored(v.ctx, entries, g, y, v.source)
+	return keep.Stored(v.ctx, &v.scratch.kept, entries, g, y, v.source)
 }
 
 // asStored returns the object as the API server stores it, or nil if it is that already.

@@ -80,6 +80,11 @@ func (r *run) program(p *plan.Program, n *jsondoc.Node) bool {
 	for _, rule := range p.Reads {
 		r.read(rule, n, ops)
 	}
+	for _, rule := range p.Elements {
+		if e := r.find(n, rule.Element); e != nil {
+			ops[rule.ElementAt] = transform.Operand{Value: e.Value(), Present: true}
+		}
+	}
 	for _, path := range p.Watch {
 		r.mayLose = r.mayLose || r.find(n, path) == nil
 	}
@@ -126,6 +131,7 @@ func (r *run) compute(rule *plan.Rule, ops []transform.Operand) {
 		return
 	}
 	r.mayLose = r.mayLose || rule.MayLose
+	r.call.Element = r.element(rule, ops)
 	if rule.Guard != nil && !r.allowed(rule, in) {
 		return
 	}
@@ -185,6 +191,14 @@ func (r *run) fitting(rule *plan.Rule, i int, text []byte) bool {
 		return out.Section.Takes(text) && transform.Admits(out.Place.Node, text)
 	}
 	return out.Section.Takes(text) && (!out.Requires || !transform.Lacks(out.Place.Node, text))
+}
+
+// element returns what the expressions of a rule read as element.
+func (r *run) element(rule *plan.Rule, ops []transform.Operand) transform.Operand {
+	if rule.Element == nil {
+		return transform.Operand{}
+	}
+	return ops[rule.ElementAt]
 }
 
 func (r *run) allowed(rule *plan.Rule, in []transform.Operand) bool {

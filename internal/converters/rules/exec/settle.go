@@ -22,7 +22,7 @@ func (v *conversion) settle(x *jsondoc.Object, is shown, kept []*keep.Entry, unk
 		if err != nil {
 			return nil, err
 		}
-		return keep.Diff(v.ctx, x, g, v.obj, v.source, unknown, nil)
+		return keep.Diff(v.ctx, &v.scratch.kept, x, g, v.obj, v.source, unknown, nil)
 	}
 	s := &settling{v, x, is, unknown}
 	restored, entries, err := s.with(kept)
@@ -60,7 +60,7 @@ type settling struct {
 
 // with restores kept values in the result, and returns what has to be kept of x then.
 func (s *settling) with(kept []*keep.Entry) (*keep.Restored, []*keep.Entry, error) {
-	restored, err := keep.Restore(s.ctx, s.obj, s.x, kept, s.target)
+	restored, err := keep.Restore(s.ctx, &s.scratch.kept, s.obj, s.x, kept, s.target)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +68,7 @@ func (s *settling) with(kept []*keep.Entry) (*keep.Restored, []*keep.Entry, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := keep.Diff(s.ctx, s.x, g, s.obj, s.source, s.unknown, restored)
+	entries, err := keep.Diff(s.ctx, &s.scratch.kept, s.x, g, s.obj, s.source, s.unknown, restored)
 	return restored, entries, err
 }
 
@@ -79,7 +79,7 @@ func (s *settling) again(kept []*keep.Entry) ([]*keep.Entry, error) {
 		return nil, err
 	}
 	s.obj.Replace(text)
-	if _, err := keep.Take(s.obj, s.Versions, &keep.Reader{}); err != nil {
+	if _, err := keep.Take(s.obj, s.Versions, &s.scratch.kept); err != nil {
 		return nil, err
 	}
 	if _, err := s.forth(s.is, true); err != nil {

@@ -18,6 +18,7 @@ type Program struct {
 	Computes []*Rule  // that do not just hand on their value
 	Writes   []Write  // outer places first
 	Late     []Write  // to places that are still absent: defaults, and values computed from nothing
+	Elements []*Rule  // whose expressions read the element that they are in
 	Watch    [][]Step // source places that the way back would fill if they are absent
 	Refills  []Refill // of these, the fields that are known
 	Always   bool     // the way back computes something from nothing, so it always has to run
@@ -38,10 +39,14 @@ type Rule struct {
 	MayLose     bool // the way back may give something else
 	// Undo is the way back, which gives something else only if it does so for the outputs alone.
 	// Nil if nothing has to be undone, or more than the outputs decides.
-	Undo     *transform.Way
-	Branch   *Node // what to do with the value if another rule has moved the original
-	straight bool  // the input is the output
-	defaults bool  // it has a default on either side
+	Undo *transform.Way
+	// Element leads from the program's value to what expressions read as element, if Elements of the
+	// program has the rule. ElementAt is its operand.
+	Element   []Step
+	ElementAt int
+	Branch    *Node // what to do with the value if another rule has moved the original
+	straight  bool  // the input is the output
+	defaults  bool  // it has a default on either side
 }
 
 // A Route is a path from the root of a program's value.
@@ -271,6 +276,11 @@ func (b *builder) rule(of *binding.Rule) {
 	r := &Rule{
 		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
 		defaults: of.HasDefault(binding.OfSpoke) || of.HasDefault(binding.OfHub),
+	}
+	if of.ReadsElement(b.src) {
+		r.Element, r.ElementAt = stepsOf(of.Element[b.src]), b.p.Operands
+		b.p.Operands++
+		b.p.Elements = append(b.p.Elements, r)
 	}
 	refill := b.refill(of, r)
 	for i := range r.In {

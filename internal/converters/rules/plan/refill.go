@@ -71,5 +71,5 @@ func isLocalRule(r *binding.Rule, ofRoot bool) bool {
 
 // readMetadata reports whether all reads are of metadata.
 func readMetadata(reads []transform.Read) bool {
-	return !slices.ContainsFunc(reads, func(r transform.Read) bool { return len(r.Path) == 0 || r.Path[0].Name != "metadata" })
+	return !slices.ContainsFunc(reads, func(r transform.Read) bool { return r.Element || len(r.Path) == 0 || r.Path[0].Name != "metadata" })
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// Scores are from 0, nothing in common, to 1.
+// Scores are from 0, nothing in common, to 1, the same name, and aroundWeight more if the names
+// around the two places are the same as well. The numbers were found by trying, on the kinds of
+// testdata/kinds, examples and test/upstream and on the CRDs of two dozen projects: a number is
+// where most of the right guesses are on one side of it, and most of the wrong ones on the other.
 const (
 	enough        = 0.5     // the least score of a guess
 	likelyName    = 0.65    // so much of a name that a field has joined an object: two words of three
@@ -19,7 +22,6 @@ const (
 	nearlyAll     = 0.75    // most of them
 	overlapAlone  = 0.75    // factor of that part, if the names say nothing
 	farPenalty    = 0.02    // for each step between two places
-	otherPart     = 0.8     // factor if one place is in spec and the other in status
 	otherRoot     = 0.6     // factor if one place is in spec and the other is not
 	maxPairs      = 1 << 18 // with more pairs of places, names without a word in common are not compared
 	aroundWeight  = 0.2     // for all of the names around two places in common: less than for a name
@@ -65,18 +67,18 @@ type matcher struct {
 	scopes  int
 }
 
-// join makes guesses sure that many sure ones are in company of: fields of the same object that have
-// moved to the same object, all under their names.
+// join makes a guess sure if several sure ones are for its neighbors: fields of one object that
+// have moved to one object, all under their names.
 func (m *matcher) join() {
-	company := map[[2]string]int{}
+	neighbors := map[[2]string]int{}
 	outer := func(g guess) [2]string { return [2]string{g.pair[ofVersion].outer(), g.pair[ofHub].outer()} }
 	for _, g := range m.guesses {
 		if g.sure && g.sameName() && !g.samePath() {
-			company[outer(g)]++
+			neighbors[outer(g)]++
 		}
 	}
 	for i, g := range m.guesses {
-		if g.sameName() && g.how.plain() && !g.pair[ofVersion].clashes && !g.pair[ofHub].clashes && company[outer(g)] >= manyFields {
+		if g.sameName() && g.how.plain() && !g.pair[ofVersion].clashes && !g.pair[ofHub].clashes && neighbors[outer(g)] >= manyFields {
 			m.guesses[i].sure = true
 		}
 	}

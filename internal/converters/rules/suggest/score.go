@@ -102,11 +102,7 @@ func valueScore(p pair) (guess, bool) {
 	if !p.sameName() {
 		g.score -= far(p) // a similar name says little far away
 	}
-	switch {
-	case p[ofVersion].segments[0].Equal(p[ofHub].segments[0]):
-	case p[ofVersion].inStatus() != p[ofHub].inStatus():
-		g.score *= otherPart
-	default:
+	if !p[ofVersion].segments[0].Equal(p[ofHub].segments[0]) {
 		g.score *= otherRoot
 	}
 	return g, g.score >= enough
@@ -141,7 +137,7 @@ func sorted(a, b []string) (short, long []string) {
 }
 
 // around says how much the names of the objects around two places of one name have in common:
-// externalMetrics.credentials is rather externalMetricsServer.credentials than endpoint.credentials.
+// metrics.credentials is likely metricsServer.credentials, not endpoint.credentials.
 func around(p pair) float64 {
 	if nameScore(p) < 1 {
 		return 0

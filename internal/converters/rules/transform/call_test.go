@@ -107,11 +107,11 @@ func TestGuards(t *testing.T) {
 	field, hub := s.parse(t)
 	rule := parseRule(t, `{spoke: .spec.a, hub: {b: .spec.b, c: .spec.c}, toHub: '{"b": self}', toSpoke: 'self.b', `+
 		`whenToHub: 'object.spec.kind == "A" && self != "no"', whenToSpoke: 'has(self.c)'}`)
-	when, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field)
+	when, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field, nil)
 	if len(findings) > 0 {
 		t.Fatal(render(findings))
 	}
-	whenToSpoke, findings := transform.CompileGuard(env, rule, true, places(hub, rule.Hub), hub)
+	whenToSpoke, findings := transform.CompileGuard(env, rule, true, places(hub, rule.Hub), hub, nil)
 	if len(findings) > 0 {
 		t.Fatal(render(findings))
 	}
@@ -137,7 +137,7 @@ func TestGuards(t *testing.T) {
 			}
 		})
 	}
-	if none, findings := transform.CompileGuard(env, parseRule(t, "{spoke: .spec.a, hub: .spec.b}"), false, nil, field); none != nil || findings != nil {
+	if none, findings := transform.CompileGuard(env, parseRule(t, "{spoke: .spec.a, hub: .spec.b}"), false, nil, field, nil); none != nil || findings != nil {
 		t.Error("a guard of a rule that has none")
 	}
 }
@@ -147,7 +147,7 @@ func TestFindingsOfGuards(t *testing.T) {
 	env := newEnv(t, nil)
 	field, _ := schemas{"a: {type: string}", "b: {type: string}"}.parse(t)
 	rule := parseRule(t, "{spoke: .spec.a, hub: .spec.b, whenToHub: self}")
-	guard, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field)
+	guard, findings := transform.CompileGuard(env, rule, false, places(field, rule.Spoke), field, nil)
 	want := "9:49 expression-result: rule 1: whenToHub gives string, and a guard is true or false (compare it with something)"
 	if got := render(findings); got != want {
 		t.Errorf("got %s, want %s", got, want)

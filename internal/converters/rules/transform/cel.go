@@ -28,7 +28,7 @@ type expressionCompiler struct {
 func (c *compiler) newExpression(key string, text *syntax.Text, from *side) *expressionCompiler {
 	e := &expressionCompiler{compiler: c, key: key, text: text, from: from}
 	var err error
-	if e.env, err = c.env.typed(from); err != nil {
+	if e.env, err = c.env.typed(text.Value, from); err != nil {
 		c.say(text.Pos, "expression", "", "%s: %s", key, oneLine(err.Error()))
 		return nil
 	}
@@ -65,7 +65,8 @@ func (e *expressionCompiler) program() *expression {
 		var program cel.Program
 		if program, err = e.env.program(made, light); err == nil {
 			return &expression{
-				program: program, loops: loops(made), cost: cost, self: e.from.namedNodes(), named: e.from.named(), root: e.from.root,
+				program: program, loops: loops(made), cost: cost, self: e.from.namedNodes(), named: e.from.named(),
+				root: e.from.root, element: e.from.element,
 			}
 		}
 	}
@@ -132,6 +133,11 @@ func (e *expressionCompiler) fieldHint(field string) string {
 // nameHint helps with a name that does not exist.
 func (e *expressionCompiler) nameHint(name string) string {
 	names := []string{"object", "metadata"}
+	if e.from.element != nil {
+		names = append(names, "element")
+	} else if name == "element" {
+		return "the rule goes through no elements and is in no rule set: read object"
+	}
 	if len(e.from.nodes) > 0 {
 		names = append(names, "self")
 	} else if name == "self" {

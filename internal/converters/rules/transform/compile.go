@@ -13,18 +13,18 @@ import (
 // Compile returns the transform of a rule that has two sides, or one side and an expression for it.
 // Nodes are the schemas of the rule's paths on both sides, in their order: none for a side that the
 // rule does not have, nil for a path that takes any value. Roots are the schemas of the two
-// versions.
+// versions; element is what its expressions read as `element` in both, or nil.
 //
 // Findings are about the rule itself and its types. A direction that findings leave nothing to run
 // for fails for every value. Compile ignores `use`, conditions, defaults and `drop`, except that
 // the types of a pair with `use` need not fit.
-func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*crdschema.Node) (
+func Compile(e *Env, rule *syntax.Rule, nodes [2][]*crdschema.Node, roots [2]*crdschema.Node, element [2]*Element) (
 	Transform, []finding.Finding,
 ) {
 	c := &compiler{
 		env: e, rule: rule,
-		spoke: side{key: "spoke", place: rule.Spoke, nodes: nodes[0], root: roots[0]},
-		hub:   side{key: "hub", place: rule.Hub, nodes: nodes[1], root: roots[1]},
+		spoke: side{key: "spoke", place: rule.Spoke, nodes: nodes[0], root: roots[0], element: element[0]},
+		hub:   side{key: "hub", place: rule.Hub, nodes: nodes[1], root: roots[1], element: element[1]},
 	}
 	t := c.compile()
 	c.omitEmpty(t)
@@ -45,11 +45,16 @@ type compiler struct {
 
 // A side of a rule: its paths and their schemas.
 type side struct {
-	key   string // in the file
-	place *syntax.Place
-	nodes []*crdschema.Node
-	root  *crdschema.Node
+	key     string // in the file
+	place   *syntax.Place
+	nodes   []*crdschema.Node
+	root    *crdschema.Node
+	element *Element // nil if the rule is in none
 }
+
+// An Element is the schema of what expressions read as `element`: the element that a rule's places
+// are in, or the place that its rule set is applied to. A nil Node allows any value.
+type Element struct{ Node *crdschema.Node }
 
 func (s *side) single() bool { return s.place != nil && !s.place.Named && len(s.nodes) == 1 }
 

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -40,9 +41,9 @@ type typedEnv struct {
 	types *provider
 }
 
-// typed returns the environment of expressions for the values of a side.
-func (e *Env) typed(from *side) (*typedEnv, error) {
-	if from.named() || from.single() && !from.node().Scalar() {
+// typed returns the environment of an expression for the values of a side.
+func (e *Env) typed(text string, from *side) (*typedEnv, error) {
+	if from.named() || from.single() && !from.node().Scalar() || from.element != nil && strings.Contains(text, "element") {
 		return newTypedEnv(e.base, from)
 	}
 	key := scope{root: from.root, self: from.single(), kind: from.node().Kind(), nullable: from.node().Nullable()}
@@ -51,7 +52,9 @@ func (e *Env) typed(from *side) (*typedEnv, error) {
 	if made := e.scalar[key]; made != nil {
 		return made, nil
 	}
-	made, err := newTypedEnv(e.base, from)
+	shared := *from
+	shared.element = nil
+	made, err := newTypedEnv(e.base, &shared)
 	if err == nil {
 		e.scalar[key] = made
 	}
@@ -70,6 +73,9 @@ func newTypedEnv(base *cel.Env, from *side) (*typedEnv, error) {
 		options = append(options, cel.Variable("self", t.types.objectType(&object{path: "self", named: from.namedNodes()})))
 	case from.single():
 		options = append(options, cel.Variable("self", t.types.typeOf(from.node(), "self")))
+	}
+	if from.element != nil {
+		options = append(options, cel.Variable("element", t.types.typeOf(from.element.Node, "element")))
 	}
 	var err error
 	t.env, err = base.Extend(options...)

@@ -22,6 +22,7 @@ type expression struct {
 	self    []namedNode
 	named   bool
 	root    *crdschema.Node
+	element *Element
 }
 
 // The errors of evaluations. They replace those of CEL, which quote values.
@@ -102,6 +103,10 @@ func (a *activation) ResolveName(name string) (any, bool) {
 			a.self = a.selfValue()
 		}
 		return a.self, a.self != nil
+	case "element":
+		if e := a.call.Element; e.Present && a.expression.element != nil {
+			return celvalue.New(e.Value.Text(), a.expression.element.Node), true
+		}
 	case "object":
 		o := a.call.view(a.expression.root)
 		return o, o != nil

@@ -143,14 +143,14 @@ func (g *Guard) Implied() [][]syntax.Segment {
 
 // CompileGuard returns the guard of a rule for one direction: `whenToSpoke` if backward is true,
 // else `whenToHub`; nil if the rule has none. Nodes are the schemas of the rule's paths on the side
-// that is converted from, root is the schema of that version.
-func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node) (
+// that is converted from, root is the schema of that version, and element what `element` is there.
+func CompileGuard(e *Env, rule *syntax.Rule, backward bool, nodes []*crdschema.Node, root *crdschema.Node, element *Element) (
 	*Guard, []finding.Finding,
 ) {
 	c := &compiler{env: e, rule: rule}
-	key, text, from := "whenToHub", rule.WhenToHub, &side{key: "spoke", place: rule.Spoke, nodes: nodes, root: root}
+	key, text, from := "whenToHub", rule.WhenToHub, &side{key: "spoke", place: rule.Spoke, nodes: nodes, root: root, element: element}
 	if backward {
-		key, text, from = "whenToSpoke", rule.WhenToSpoke, &side{key: "hub", place: rule.Hub, nodes: nodes, root: root}
+		key, text, from = "whenToSpoke", rule.WhenToSpoke, &side{key: "hub", place: rule.Hub, nodes: nodes, root: root, element: element}
 	}
 	if text == nil {
 		return nil, nil

@@ -143,6 +143,11 @@ func TestFindings(t *testing.T) {
 				"9:67-74 no-such-field: rule 1: toSpoke: undefined field 'metdata' (did you mean metadata?)",
 		},
 		{
+			"expression, element of nothing", strs, "{spoke: .spec.a, hub: .spec.b, toHub: element.a, toSpoke: self}",
+			"9:45-52 no-such-name: rule 1: toHub: undeclared reference to 'element'" +
+				" (the rule goes through no elements and is in no rule set: read object)",
+		},
+		{
 			"expression, self of nothing", strs, "{hub: .spec.b, toHub: self}",
 			"9:29-33 no-such-name: rule 1: toHub: undeclared reference to 'self'" +
 				" (the rule has no spoke path whose value self could be: read object)",

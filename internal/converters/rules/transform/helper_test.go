@@ -92,7 +92,7 @@ func compile(tb testing.TB, env *transform.Env, s schemas, text string) (transfo
 
 func compileRule(env *transform.Env, rule *syntax.Rule, field, hub *crdschema.Node) (transform.Transform, []finding.Finding) {
 	nodes := [2][]*crdschema.Node{places(field, rule.Spoke), places(hub, rule.Hub)}
-	return transform.Compile(env, rule, nodes, [2]*crdschema.Node{field, hub})
+	return transform.Compile(env, rule, nodes, [2]*crdschema.Node{field, hub}, [2]*transform.Element{})
 }
 
 // A source is the text of an object that expressions read.

@@ -21,11 +21,15 @@ import (
 type Read struct {
 	Path     []syntax.Segment // from the root of the object; empty: all of it
 	Presence bool             // only whether there is a value
+	Element  bool             // the path is from what `element` is
 }
 
 // String writes a read as `.spec.type`, or as `has(.spec.type)`.
 func (r Read) String() string {
 	text := syntax.Path{Segments: r.Path}.String()
+	if r.Element {
+		text = "element" + text
+	}
 	if text == "" {
 		text = "."
 	}
@@ -38,7 +42,7 @@ func (r Read) String() string {
 // covers reports whether the read includes another.
 func (r Read) covers(other Read) bool {
 	n := len(r.Path)
-	if n > len(other.Path) || !slices.EqualFunc(r.Path, other.Path[:n], includes) {
+	if n > len(other.Path) || r.Element != other.Element || !slices.EqualFunc(r.Path, other.Path[:n], includes) {
 		return false
 	}
 	return !r.Presence || n == len(other.Path) && other.Presence
@@ -53,7 +57,7 @@ func includes(a, b syntax.Segment) bool {
 func needless(r Read, all []Read) bool {
 	return r.Presence && len(r.Path) == 0 || slices.ContainsFunc(all, func(other Read) bool {
 		n, above := len(r.Path), r.Presence && len(other.Path) > len(r.Path)
-		return other.covers(r) && !r.covers(other) || above && slices.EqualFunc(r.Path, other.Path[:n], syntax.Segment.Equal)
+		return other.covers(r) && !r.covers(other) || above && r.Element == other.Element && slices.EqualFunc(r.Path, other.Path[:n], syntax.Segment.Equal)
 	})
 }
 
@@ -69,7 +73,7 @@ func tidied(reads []Read) []Read {
 
 // reads returns what a checked expression reads.
 func (e *expressionCompiler) reads() []Read {
-	t := &tracer{ast: e.ast.NativeRep(), root: e.from.root}
+	t := &tracer{ast: e.ast.NativeRep(), root: e.from.root, element: e.from.element}
 	t.use(t.trace(t.ast.Expr()))
 	return tidied(t.reads)
 }
@@ -79,11 +83,12 @@ func (e *expressionCompiler) reads() []Read {
 // presence. So `object.spec.l.filter(e, e.on).map(e, e.name)` reads two fields of the elements. A
 // function that the tracer does not know reads all its arguments.
 type tracer struct {
-	ast   *ast.AST
-	root  *crdschema.Node
-	vars  []variable
-	reads []Read
-	steps int
+	ast     *ast.AST
+	root    *crdschema.Node
+	element *Element
+	vars    []variable
+	reads   []Read
+	steps   int
 }
 
 // A variable belongs to a comprehension.
@@ -129,9 +134,12 @@ func (t *tracer) trace(e ast.Expr) *traced {
 	return t.everything()
 }
 
-// everything notes that an expression may read the whole object.
+// everything notes that an expression may read the whole object and element.
 func (t *tracer) everything() *traced {
 	t.reads = append(t.reads, Read{})
+	if t.element != nil {
+		t.reads = append(t.reads, Read{Element: true})
+	}
 	return nil
 }
 
@@ -147,6 +155,10 @@ func (t *tracer) ident(e ast.Expr) *traced {
 		return nil
 	case "object":
 		return t.lookedUp(traced{origins: []origin{{node: t.root}}})
+	case "element":
+		if t.element != nil {
+			return t.lookedUp(traced{origins: []origin{{node: t.element.Node, element: true}}})
+		}
 	case "metadata":
 		return t.lookedUp(traced{origins: []origin{origin{}.field("metadata", t.root)}})
 	}
@@ -159,7 +171,7 @@ func (t *tracer) ident(e ast.Expr) *traced {
 // lookedUp notes that the presence of a value is read.
 func (t *tracer) lookedUp(v traced) *traced {
 	for _, p := range v.origins {
-		t.reads = append(t.reads, Read{Path: p.path, Presence: true})
+		t.reads = append(t.reads, Read{Path: p.path, Presence: true, Element: p.element})
 	}
 	return &v
 }
@@ -172,7 +184,7 @@ func (t *tracer) use(v *traced) {
 			for len(path) > 0 && path[len(path)-1].Iterates() {
 				path = path[:len(path)-1] // reading all elements is reading the list
 			}
-			t.reads = append(t.reads, Read{Path: path})
+			t.reads = append(t.reads, Read{Path: path, Element: p.element})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // readable is what expressions of the tests read: a spec with a field of each kind.
@@ -23,6 +24,39 @@ any: {x-kubernetes-preserve-unknown-fields: true}
 open: {type: object, x-kubernetes-preserve-unknown-fields: true}
 self: {x-kubernetes-preserve-unknown-fields: true}
 out: {x-kubernetes-preserve-unknown-fields: true}`
+
+func TestReadsOfTheElement(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t, nil)
+	for text, want := range map[string]string{
+		`element.spec.s`:                  ".spec.s of the element",
+		`has(element.spec.s) ? "a" : "b"`: "has(.spec.s) of the element",
+		`element.spec.lo.filter(e, e.name == "x").size() > 1 ? "a":"b"`: ".spec.lo[].name of the element",
+		`element.spec.s + object.spec.s`:                                ".spec.s, .spec.s of the element",
+		`dyn(element) == dyn(self) ? "a" : "b"`:                         ". of the element",
+		`[1].map(element, element).size() > 0 ? "a" : "b"`:              "",
+	} {
+		rule := parseRule(t, "{spoke: .spec.self, hub: .spec.out, toHub: '"+text+"', toSpoke: self}")
+		root, _ := schemas{readable, readable}.parse(t)
+		compiled, findings := transform.Compile(env, rule, [2][]*crdschema.Node{places(root, rule.Spoke), places(root, rule.Hub)},
+			[2]*crdschema.Node{root, root}, [2]*transform.Element{{Node: root}, {Node: root}})
+		if len(findings) > 0 {
+			t.Errorf("%s: %s", text, render(findings))
+			continue
+		}
+		var got []string
+		for _, r := range compiled[0].Reads {
+			place := transform.Read{Path: r.Path, Presence: r.Presence}.String()
+			if r.Element {
+				place += " of the element"
+			}
+			got = append(got, place)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
 
 // readsTests are expressions and their reads.
 func readsTests() map[string]string {

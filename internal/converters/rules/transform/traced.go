@@ -8,14 +8,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// An origin is a path of the object from which an expression has a value, and its schema.
+// An origin is a path of the object, or of the element, from which an expression has a value, and
+// its schema.
 type origin struct {
-	path []syntax.Segment
-	node *crdschema.Node
+	path    []syntax.Segment
+	node    *crdschema.Node
+	element bool
 }
 
 func (p origin) step(s syntax.Segment, below *crdschema.Node) origin {
-	return origin{append(slices.Clip(p.path), s), below}
+	return origin{append(slices.Clip(p.path), s), below, p.element}
 }
 
 func (p origin) field(name string, of *crdschema.Node) origin {
@@ -65,7 +67,7 @@ func (v *traced) or(w *traced) *traced {
 
 func (v *traced) has(p origin) bool {
 	return v != nil && slices.ContainsFunc(v.origins, func(q origin) bool {
-		return p.node == q.node && slices.EqualFunc(p.path, q.path, syntax.Segment.Equal)
+		return p.node == q.node && p.element == q.element && slices.EqualFunc(p.path, q.path, syntax.Segment.Equal)
 	})
 }
 

@@ -90,6 +90,8 @@ type Call struct {
 	Context context.Context //nolint:containedctx // a call is an argument
 	// Source is the object. It may be nil if no expression reads one.
 	Source Source
+	// Element is what a rule's expressions read as `element`.
+	Element Operand
 	// Mute makes all expressions and guards fail as those do that exceed the cost limit.
 	Mute bool
 
