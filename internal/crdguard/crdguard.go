@@ -131,7 +131,7 @@ func (k *kind) guard(o Options) string {
 // prefixes returns a CEL expression of the prefixes of kept values. A new object may have those of
 // its spec, which its author could also have written at the other version.
 func (k *kind) prefixes() string {
-	var all, ofStatus []string
+	all, ofStatus := make([]string, 0, 2*len(k.versions)), make([]string, 0, len(k.withStatus))
 	for _, v := range k.versions {
 		all = append(all, `"conversion.webhookd.io/`+v+`."`, `"status.conversion.webhookd.io/`+v+`."`)
 	}

@@ -47,7 +47,8 @@ func ofChart(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o crdg
 	kind := map[string]any{
 		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil,
 	}
-	var versions, withStatus, others []string
+	versions := make([]string, 0, len(crd.Spec.Versions))
+	var withStatus, others []string
 	for _, v := range crd.Spec.Versions {
 		versions = append(versions, v.Name)
 		if v.Subresources != nil && v.Subresources.Status != nil {

@@ -3,6 +3,6 @@
 // be converted. The API server enforces them; webhookd takes no part.
 //
 // The Helm chart renders the same from a template of its own; the tests compare both. This package
-// uses no text/template: with it in the program, the linker would have to keep every exported method
+// does without text/template: with it in the program, the linker would keep every exported method
 // of every type, 7 MB of them.
 package crdguard

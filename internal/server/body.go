@@ -60,13 +60,13 @@ func (b *body) Room(n int64) error {
 	return b.reserve(both)
 }
 
-// reserve enlarges the share to n bytes, if it is smaller. If there is no room, the rest of the body
-// is refused.
+// reserve enlarges the share to n bytes, if it is smaller. If there is no room, it refuses the rest
+// of the body.
 func (b *body) reserve(n int64) error {
 	if n <= b.call.share.bytes {
 		return nil
 	}
-	b.failure = b.call.admission.grow(&b.call.context, n)
+	b.failure = b.call.grow(&b.call.context, n)
 	if b.failure != nil {
 		b.call.discard = answerEarly(b.call.answer, b.call.request)
 	}

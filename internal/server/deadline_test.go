@@ -91,7 +91,7 @@ func TestSlowReaderOfAnAnswerHasItsTime(t *testing.T) {
 		if _, err := c.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Second)
+		advance(9 * time.Second)
 		_ = c.SetWriteDeadline(time.Now().Add(10 * time.Second))
 		n, err := c.Write([]byte("x"))
 		if took := time.Since(start); n != 0 || took != 19*time.Second || !errors.Is(err, os.ErrDeadlineExceeded) {

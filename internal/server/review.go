@@ -26,13 +26,13 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := s.newCall(answerOf(w), r)
-	if err := s.gate.grow(&c.context, &c.share, s.firstShare(r)); err != nil {
+	if err := s.gate.grow(&c.context, &c.share, s.firstShare(r)); err != nil { //nolint:contextcheck // made from the request's
 		c.context.end()
 		s.shed(w, r, err)
 		return
 	}
 	defer c.end()
-	c.serve()
+	c.serve() //nolint:contextcheck // the call has it
 }
 
 // firstShare returns the share of a request before any of its body has arrived.

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -99,7 +98,7 @@ func load(ctx context.Context, rules, crds string) (*converters.Registry, error)
 
 // moving returns the same kinds with a converter that only moves a field.
 func moving(registry *converters.Registry) (*converters.Registry, error) {
-	var kinds []converters.Kind
+	kinds := make([]converters.Kind, 0, len(registry.Kinds()))
 	for _, k := range registry.Kinds() {
 		kind := *k
 		kind.Converter = converters.Func(func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
@@ -111,5 +110,5 @@ func moving(registry *converters.Registry) (*converters.Registry, error) {
 		})
 		kinds = append(kinds, kind)
 	}
-	return converters.NewRegistry(slices.Clip(kinds)...)
+	return converters.NewRegistry(kinds...)
 }
