@@ -160,13 +160,19 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if way != nil && len(kept) == 0 && !unknown && !pruned && way.isLossless(ctx) {
 		return nil
 	}
+	var plain *jsondoc.Object
+	if len(kept) > 0 {
+		if plain, err = copyOf(obj); err != nil {
+			return err
+		}
+	}
 	restored, g, err := c.restore(ctx, obj, x, kept)
 	if err != nil {
 		return err
 	}
 	entries, err := keep.Diff(ctx, &keep.Memory{}, x, g, obj, c.source.Layout, unknown, restored)
 	if err == nil && len(entries) > 0 {
-		err = c.stored(ctx, obj, entries)
+		err = c.stored(ctx, obj, entries, plain)
 	}
 	if err != nil {
 		return err
@@ -217,7 +223,7 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 	}
 	t := &trial{keeping: c, y: y, x: x, plain: y.Value()}
 	restored, g, err = t.with(ctx, kept)
-	if err == nil && (keep.Unedited(kept, x) || len(t.differing(g, x).leaves) == 0) || ctx.Err() != nil {
+	if err == nil && (keep.Unedited(kept, x) || len(t.source.differing(g, x).leaves) == 0) || ctx.Err() != nil {
 		return restored, g, err
 	}
 	if err != nil {
@@ -227,26 +233,45 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 }
 
 // stored adds to entries what obj is once the API server has filled in the defaults of its version,
-// and what it converts back to then.
-func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*keep.Entry) error {
-	if c.target.defaults == nil {
-		return keep.Seal(entries, obj, obj)
+// and what it converts back to then. plain is obj before kept values returned to it, or nil if there
+// were none. If they show in obj, entries may contradict them. Only then does it seal obj, since a
+// seal changes with every edit of any field.
+func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*keep.Entry, plain *jsondoc.Object) error {
+	twoSided := c.target.defaults != nil && keep.TwoSided(entries)
+	contradicting := plain != nil && len(c.target.differing(plain, obj).leaves) > 0
+	if !twoSided && !contradicting {
+		return nil
 	}
-	y, err := copyOf(obj)
+	y, err := c.defaulted(obj)
 	if err != nil {
 		return err
 	}
-	if _, err := c.target.defaults.Fill(y); err != nil {
-		return err
+	if contradicting {
+		if err := keep.Seal(entries, obj, y); err != nil {
+			return err
+		}
 	}
-	if err := keep.Seal(entries, obj, y); err != nil || !keep.TwoSided(entries) {
-		return err
+	if !twoSided {
+		return nil
 	}
 	g, err := c.back(ctx, y)
 	if err != nil {
 		return err
 	}
 	return keep.Stored(ctx, &keep.Memory{}, entries, g, y, c.source.Layout)
+}
+
+// defaulted returns obj with the defaults of its version.
+func (c *keeping) defaulted(obj *jsondoc.Object) (*jsondoc.Object, error) {
+	if c.target.defaults == nil {
+		return obj, nil
+	}
+	y, err := copyOf(obj)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.target.defaults.Fill(y)
+	return y, err
 }
 
 // back converts a copy of y, an object of the result's version, back.

@@ -64,15 +64,17 @@ func (t *trial) agreeing(ctx context.Context, entries []*keep.Entry, g *jsondoc.
 // kept values. What both of these lack is the same in both, even if an object around it is in only
 // one of them.
 func (t *trial) wrong(g, without *jsondoc.Object) leaves {
-	other, now, before := t.differing(g, without).leaves, t.differing(g, t.x), t.differing(without, t.x)
+	other, now, before := t.source.differing(g, without).leaves, t.source.differing(g, t.x), t.source.differing(without, t.x)
 	return slices.DeleteFunc(now.leaves, func(path string) bool {
 		return !other.overlap(leaves{path}) || now.missing.within(path) && before.missing.within(path)
 	})
 }
 
-func (t *trial) differing(a, b *jsondoc.Object) *difference {
-	d := differing(a, b, t.source.Schema)
-	if len(d.leaves) == 0 || t.source.defaults == nil {
+// differing returns the places in which two objects of the version differ, once the API server has
+// filled in its defaults.
+func (l *layout) differing(a, b *jsondoc.Object) *difference {
+	d := differing(a, b, l.Schema)
+	if len(d.leaves) == 0 || l.defaults == nil {
 		return d
 	}
 	fa, errA := copyOf(a)
@@ -80,12 +82,12 @@ func (t *trial) differing(a, b *jsondoc.Object) *difference {
 	if errA != nil || errB != nil {
 		return d
 	}
-	_, errA = t.source.defaults.Fill(fa)
-	_, errB = t.source.defaults.Fill(fb)
+	_, errA = l.defaults.Fill(fa)
+	_, errB = l.defaults.Fill(fb)
 	if errA != nil || errB != nil {
 		return d
 	}
-	return differing(fa, fb, t.source.Schema)
+	return differing(fa, fb, l.Schema)
 }
 
 // A unit has kept values that are computed from one another, and the leaves that they change.
@@ -110,7 +112,7 @@ func (t *trial) units(ctx context.Context, entries []*keep.Entry, g *jsondoc.Obj
 		end := min(i+size, len(entries))
 		u := &unit{entries: entries[i:end:end]}
 		if _, without, err := t.with(ctx, slices.Concat(entries[:i], entries[end:])); err == nil {
-			u.leaves = t.differing(g, without).leaves
+			u.leaves = t.source.differing(g, without).leaves
 		}
 		units = slices.DeleteFunc(units, func(other *unit) bool {
 			if !other.leaves.overlap(u.leaves) {

@@ -39,7 +39,7 @@ func TestConvertersThatBreakTheirObligations(t *testing.T) {
 		"no object":          {set(nil), "cannot be set to a value that is not an object"},
 		"another apiVersion": {set("other.example.com/v7", "apiVersion"), `"apiVersion":"example.com/v1"`},
 		"no apiVersion":      {remove("apiVersion"), `"apiVersion":"example.com/v1"`},
-		"a panic": {func(*conversion.Object) error { panic("secret") }, "panicked"},
+		"a panic":            {func(*conversion.Object) error { panic("secret") }, "panicked"},
 	} {
 		for _, how := range []string{"plain", "lossless"} {
 			t.Run(name+", "+how, func(t *testing.T) {
