@@ -233,9 +233,9 @@ func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*kee
 }
 
 // stored adds to entries what obj is once the API server has filled in the defaults of its version,
-// and what it converts back to then. plain is obj before kept values returned to it, or nil if there
-// were none. If they show in obj, entries may contradict them. Only then does it seal obj, since a
-// seal changes with every edit of any field.
+// and what it converts back to then. plain is obj before kept values returned to it, or nil if none
+// did. If they show in obj, entries may contradict them. Only then does it seal obj, since a seal
+// changes with every edit of any field.
 func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*keep.Entry, plain *jsondoc.Object) error {
 	twoSided := c.target.defaults != nil && keep.TwoSided(entries)
 	contradicting := plain != nil && len(c.target.differing(plain, obj).leaves) > 0
