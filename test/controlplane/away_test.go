@@ -54,6 +54,15 @@ func away(t *testing.T, p *plane.Plane) {
 		crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{*scenario.Version(t, crd, "v1")}
 	})
 	client.Shell(t, last)
+	client.Run(t, "annotate", "crontabs.v1.example.com/c0", `conversion.webhookd.io/v1beta1.spec.old={"value":"once"}`)
+	uninstall := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "uninstall.md")))["sh"]
+	printed := client.Shell(t, uninstall[len(uninstall)-1], webhookFolder(t))
+	if !strings.Contains(printed, `.spec.old = "once"`) || strings.Count(printed, " replaced") != objects {
+		t.Errorf("what the others said:\n%s", printed)
+	}
+	if left := client.Run(t, "get", "crontabs.v1.example.com", "-o", "yaml"); strings.Contains(left, "webhookd.io") {
+		t.Errorf("annotations are left:\n%s", left)
+	}
 	w.Terminate(t)
 	w.Wait(t)
 
