@@ -15,6 +15,7 @@ import (
 // A list that takes longer than the API server keeps its history goes on with the present state: no
 // object comes twice, and none that stays is missing.
 func TestAnExpiredListGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, cached := range []bool{false, true} {
 		t.Run(fmt.Sprintf("cached=%v", cached), func(t *testing.T) {
 			t.Parallel()
