@@ -113,3 +113,13 @@ func TestFuzzServerUsage(t *testing.T) {
 		}
 	}
 }
+
+func TestFuzzServerOfAnUnknownCA(t *testing.T) {
+	t.Parallel()
+	url, _ := exampleWebhook(t, func(answer []byte) []byte { return answer })
+	got := runWith(t, nil, strings.NewReader(""), "fuzz", "--server", url, "--crd", "../../examples/crds/crontabs.example.com.yaml", "-n", "1")
+	const hint = "hint: give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret\n"
+	if got.Code != 1 || !strings.HasSuffix(got.Stderr, hint) {
+		t.Errorf("got %+v, want exit code 1 and %s", got, hint)
+	}
+}

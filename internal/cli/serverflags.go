@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -43,7 +44,11 @@ func newEndpoint(urlFlag, at, caFlag, caFile string) (*serverEndpoint, error) {
 }
 
 func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {
-	return e.PostBy(ctx, e.client, review)
+	answer, err := e.PostBy(ctx, e.client, review)
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		return nil, hintError{err, "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret"}
+	}
+	return answer, err
 }
 
 // addDrops adds --drop for a webhook whose losses no rules declare.
