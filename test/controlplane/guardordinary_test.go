@@ -404,8 +404,8 @@ func (g *guarded) allowedGroup(t *testing.T) {
 
 // restored has the allowed group back up an object at a version, delete it and restore it, as
 // docs/how-to/back-up-and-restore.md says. What the other version alone says returns with the
-// object. The API server ignores status on CREATE: that of the version has to be written afterwards,
-// and that of other versions returns only with an object that is stored as it was backed up.
+// object. The API server ignores status on CREATE. That of the version has to be written
+// afterwards. That of others returns only with an object that was backed up as it is stored.
 func (g *guarded) restored(t *testing.T, version string) {
 	t.Helper()
 	name, client := "restored-"+version, g.as(t, g.editor, version)
