@@ -1,6 +1,8 @@
 package controlplane_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // rotateSelfManaged replaces the CA in three runs of certs ensure, as the CronJob has them: the
@@ -51,7 +54,52 @@ func rotateSelfManaged(t *testing.T, i *installation) {
 		t.Errorf("in the end the CRD trusts %d CAs, want the new one alone", len(now))
 	}
 	r.lap(t)
+	sharedBundle(t, i, settle, time.Now().Add(3*(settle+time.Minute)))
+	r.lap(t)
 	r.end(t)
+}
+
+// sharedBundle has another manager apply a copy of the caBundle. An admin who wants a new CA does
+// what certs ensure prints. The bundle is there all the time.
+func sharedBundle(t *testing.T, i *installation, settle time.Duration, at time.Time) {
+	t.Helper()
+	old := i.bundle(t)
+	i.kubectl.Write(t, "with.yaml", i.manifest(t, base64.StdEncoding.EncodeToString(append([]byte("# copied\n"), old.PEM()...))))
+	i.kubectl.Write(t, "without.yaml", i.manifest(t, ""))
+	apply := []string{"apply", "--server-side", "--field-manager=flux", "--force-conflicts", "-f"}
+	i.kubectl.Run(t, append(apply, "with.yaml")...)
+
+	err := i.tryEnsure(t, settle, at, true)
+	if err == nil || !strings.Contains(err.Error(), "take caBundle out of what that manager applies, and run this again") {
+		t.Fatalf("the field belongs to another manager: %v", err)
+	}
+	i.kubectl.Run(t, append(apply, "without.yaml")...)
+	if now := i.bundle(t); !now.Same(old) {
+		t.Fatalf("the CRD trusts %d CAs once that manager has given the field up", len(now))
+	}
+	i.ensure(t, settle, at.Add(time.Minute))
+	if now := i.bundle(t); len(now) != 2 || !now.HasAll(old) {
+		t.Errorf("the CRD trusts %d CAs, want the old one and the new one", len(now))
+	}
+}
+
+// manifest returns the CRD as a tool applies it, with a caBundle or without any.
+func (i *installation) manifest(t *testing.T, bundle string) string {
+	t.Helper()
+	crd := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(i.kubectl.Run(t, "get", "crd", i.crd(), "-o", "json")), crd); err != nil {
+		t.Fatal(err)
+	}
+	crd.Object["metadata"] = map[string]any{"name": i.crd()}
+	delete(crd.Object, "status")
+	path := []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
+	unstructured.RemoveNestedField(crd.Object, path...)
+	if bundle != "" {
+		if err := unstructured.SetNestedField(crd.Object, bundle, path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return textOf(t, crd)
 }
 
 // runCertsJob runs a Job of the chart's CronJob, as `kubectl create job --from` does, with more
@@ -75,6 +123,13 @@ func (i *installation) runCertsJob(t *testing.T, args ...string) {
 // ensure runs certs ensure with the rights of the Job, at another time.
 func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) {
 	t.Helper()
+	if err := i.tryEnsure(t, settle, at, false); err != nil {
+		t.Error(err)
+	}
+}
+
+func (i *installation) tryEnsure(t *testing.T, settle time.Duration, at time.Time, rotate bool) error {
+	t.Helper()
 	token := strings.TrimSpace(i.kubectl.Run(t, i.args("create", "token", "webhookd-certs")...))
 	api, err := cluster.New(cluster.Options{Kubeconfig: i.plane.Kubeconfig(t, token)})
 	if err != nil {
@@ -85,14 +140,11 @@ func (i *installation) ensure(t *testing.T, settle time.Duration, at time.Time) 
 		t.Fatal(err)
 	}
 	const day = 24 * time.Hour
-	err = selfmanaged.Ensure(t.Context(), api, selfmanaged.Options{ //nolint:gosec // the name of a Secret
+	return selfmanaged.Ensure(t.Context(), api, selfmanaged.Options{ //nolint:gosec // the name of a Secret
 		Namespace: i.namespace, Secret: "webhookd-self-managed", Service: service, CRDs: []string{i.crd()},
 		Policy: selfmanaged.Policy{CAValidity: 3650 * day, LeafValidity: 90 * day, RenewBefore: 30 * day, StepDelay: settle},
-		Now:    func() time.Time { return at }, Log: t.Logf,
+		Now:    func() time.Time { return at }, Log: t.Logf, Rotate: rotate,
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // rotateCertManager renews the CA as cert-manager does: with the key that it had, and the leaf in
