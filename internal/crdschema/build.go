@@ -26,6 +26,9 @@ func build(s *schema.Structural) *Node {
 			n.properties[name] = build(&property)
 		}
 		n.names = slices.Sorted(maps.Keys(n.properties))
+		for _, name := range n.names {
+			n.ordered = append(n.ordered, n.properties[name])
+		}
 	}
 	if values := valuesOf(s); values != nil {
 		n.values = build(values)

@@ -40,6 +40,7 @@ type Node struct {
 	kind       Kind
 	properties map[string]*Node
 	names      []string
+	ordered    []*Node // the properties by name
 	values     *Node
 	items      *Node
 	required   []string
@@ -73,6 +74,22 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 		return nil
 	}
 	return n.properties[string(name)]
+}
+
+// PropertyFrom is PropertyNamed for the names of an object one after the other, which the API server
+// sorts. It looks at a few properties from a position on first, 0 for the first name, and returns
+// the position for the next name.
+func (n *Node) PropertyFrom(at int, name []byte) (p *Node, next int) {
+	const few = 4
+	if n == nil {
+		return nil, 0
+	}
+	for i := at; i < min(at+few, len(n.names)); i++ {
+		if n.names[i] == string(name) {
+			return n.ordered[i], i + 1
+		}
+	}
+	return n.properties[string(name)], at
 }
 
 // Scalar reports whether values of the place have no parts.

@@ -124,6 +124,21 @@ spec:
 	}
 }
 
+func TestPropertyFromFindsAnyOrder(t *testing.T) {
+	t.Parallel()
+	n := crdschematest.Version(t, "o: {type: object, properties: {a: {type: string}, b: {type: string}, c: {type: string}, "+
+		"d: {type: string}, e: {type: string}, f: {type: string}}}").Root.Property("o")
+	for _, names := range []string{"abcdef", "fedcba", "af", "bxc", "faaf", "x", ""} {
+		next := 0
+		for _, name := range names {
+			var p *crdschema.Node
+			if p, next = n.PropertyFrom(next, []byte(string(name))); p != n.Property(string(name)) {
+				t.Errorf("%s: wrong property %c", names, name)
+			}
+		}
+	}
+}
+
 func TestRootHasWhatEveryObjectHas(t *testing.T) {
 	t.Parallel()
 	root := crdschematest.Version(t, "metadata: {type: object, properties: {name: {type: string, maxLength: 9}}}\nspec: {type: object}").Root

@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzScan compares the scanner with encoding/json, jsontext and sigs.k8s.io/json: the texts it
-// accepts, and the positions of names and values.
+// accepts, and the positions of names and values. A walk over valid text finds the same ones.
 func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		accepted, disagreement := verdict(text)
@@ -26,6 +26,9 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		if err := sameWalk(text); err != nil && !errors.Is(err, errRepeated) {
+			t.Fatal(err)
+		}
+		if err := sameSteps(text); err != nil {
 			t.Fatal(err)
 		}
 	})

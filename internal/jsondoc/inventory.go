@@ -77,8 +77,8 @@ func (d *Document) listAt(s *Scanner, at int) int {
 		if object {
 			place := i
 			i = s.name(place)
-			name := unescaped(s.Text(s.nameAt))
-			f.name, f.escaped = s.nameAt, len(name) != int(s.nameAt.End-s.nameAt.Start)
+			name := s.Name()
+			f.name, f.escaped = s.nameAt, s.escapes
 			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, place, name, false) && !seen.repeated
 		}
 		f.value = offset(i)

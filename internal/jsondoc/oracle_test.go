@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -74,6 +75,56 @@ func sameWalk(text []byte) error {
 		return fmt.Errorf("jsontext has more: %w", err)
 	}
 	return s.End()
+}
+
+// sameSteps compares a walk over valid text by Enter and Next with one by EveryMember and Elements.
+func sameSteps(text []byte) error {
+	var strict, quick []string
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err == nil {
+		err = visited(&s, &strict)
+	}
+	if err != nil {
+		return err
+	}
+	s.ResetValid(text)
+	if err := stepped(&s, &quick); err != nil {
+		return err
+	}
+	if !slices.Equal(strict, quick) {
+		return fmt.Errorf("Enter and Next find %q, want %q", quick, strict)
+	}
+	return s.End()
+}
+
+func visited(s *jsondoc.Scanner, seen *[]string) error {
+	switch s.Kind() {
+	case jsondoc.Map:
+		return s.EveryMember(func(name []byte) error { *seen = append(*seen, string(name)); return visited(s, seen) })
+	case jsondoc.Array:
+		return s.Elements(func() error { *seen = append(*seen, "element"); return visited(s, seen) })
+	}
+	at, err := s.Skip()
+	*seen = append(*seen, string(s.Text(at)))
+	return err
+}
+
+func stepped(s *jsondoc.Scanner, seen *[]string) error {
+	kind := s.Kind()
+	if kind != jsondoc.Map && kind != jsondoc.Array {
+		at, err := s.Skip()
+		*seen = append(*seen, string(s.Text(at)))
+		return err
+	}
+	for more := s.Enter(); more; more = s.Next(kind == jsondoc.Map) {
+		if *seen = append(*seen, "element"); kind == jsondoc.Map {
+			(*seen)[len(*seen)-1] = string(s.Name())
+		}
+		if err := stepped(s, seen); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func walkValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {

@@ -53,6 +53,7 @@ type Scanner struct {
 	maxName         int                     // longest name in bytes that Members and Outline accept; 0: any
 	obscured        bool                    // some string escapes a letter or a dot needlessly
 	nameAt          Span                    // the last name, with its escapes
+	escapes         bool                    // the last string has escapes
 	names           []Span                  // of the objects that Members has open
 	reserve         func(bytes int64) error // see Document; may be nil
 }
@@ -79,6 +80,12 @@ func (s *Scanner) Reset(text []byte, maxDepth int) error {
 	return err
 }
 
+// ResetValid is Reset for text that is known to be valid JSON, part of a text that was scanned.
+func (s *Scanner) ResetValid(text []byte) {
+	*s = Scanner{text: text, maxDepth: scanDepth, names: s.names[:0]}
+	s.pos = s.space(0)
+}
+
 // LimitNames sets the longest name in bytes that Members and Outline accept.
 func (s *Scanner) LimitNames(bytes int) { s.maxName = bytes }
 
@@ -91,10 +98,57 @@ func (s *Scanner) Kind() Kind { return kindOf(s.at(s.pos)) }
 // Skip validates the value at the scanner, moves behind it and returns its span.
 func (s *Scanner) Skip() (Span, error) {
 	start := s.pos
-	if s.pos = s.value(start); s.err != nil {
+	if s.at(start) == '"' { // most values
+		s.pos = s.str(start)
+	} else {
+		s.pos = s.value(start)
+	}
+	if s.err != nil {
 		return Span{}, s.err
 	}
 	return span(start, s.pos), nil
+}
+
+// Enter moves the scanner to the first value in the object or list at it, and reports whether there
+// is one. Enter and Next are for valid text: they look at no comma, closing bracket or depth.
+func (s *Scanner) Enter() bool {
+	object := s.at(s.pos) == '{'
+	i := s.space(s.pos + 1)
+	if c := s.at(i); c == '}' || c == ']' {
+		s.pos = i + 1
+		return false
+	}
+	s.pos = s.next(i, object)
+	return s.err == nil
+}
+
+// Next moves the scanner from behind a value of an object or list to the next one. Behind the last
+// it moves behind the object or list, and returns false.
+func (s *Scanner) Next(object bool) bool {
+	i := s.space(s.pos)
+	if s.at(i) != ',' {
+		s.pos = i + 1
+		return false
+	}
+	s.pos = s.next(s.space(i+1), object)
+	return s.err == nil
+}
+
+func (s *Scanner) next(i int, object bool) int {
+	if object {
+		return s.name(i)
+	}
+	return i
+}
+
+// Name returns the decoded name of the value to which Enter or Next moved. It is valid as long as
+// the text, until the scanner moves.
+func (s *Scanner) Name() []byte {
+	literal := s.Text(s.nameAt)
+	if s.escapes {
+		literal = unescaped(literal)
+	}
+	return literal
 }
 
 // End fails unless only white space is left.
@@ -140,7 +194,7 @@ func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error)
 				s.fail(i, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
 				break
 			}
-			if name = unescaped(literal); strict && !seen.add(s, i, name, strict) {
+			if name = s.Name(); strict && !seen.add(s, i, name, strict) {
 				break
 			}
 		}

@@ -44,6 +44,7 @@ func (s *Scanner) str(i int) int {
 	if s.at(i) != '"' {
 		return s.unexpected(i)
 	}
+	s.escapes = false
 	for i++; ; {
 		if i >= s.stopsEnd && !s.findStops(i) {
 			for i < len(s.text) && s.text[i] != '"' && s.text[i] != '\\' && s.text[i] >= ' ' {
@@ -59,6 +60,7 @@ func (s *Scanner) str(i int) int {
 		case '"':
 			return i + 1
 		case '\\':
+			s.escapes = true
 			if s.at(i+1) == '"' { // common in annotations
 				i += 2
 			} else if i = s.escape(i); i < 0 {

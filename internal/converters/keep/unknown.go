@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"errors"
-
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -11,18 +9,13 @@ import (
 // concurrent use.
 type Searcher struct {
 	layout *Layout
-	schema *crdschema.Node // of the object or list at the path
 	path   [][]byte        // nil for an element
 	scan   jsondoc.Scanner // of the member at the beginning of the path
-	// Method values, made once for all searches (BenchmarkConvert in converters/rules).
-	fields  func(name []byte, m jsondoc.Member) bool
-	member  func(name []byte) error
-	element func() error
-	found   bool
+	// visit is a method value, made once for all searches (BenchmarkConvert in converters/rules).
+	visit func(name []byte, m jsondoc.Member) bool
+	next  int // as of PropertyFrom, for the object
+	found bool
 }
-
-// errFound ends a search.
-var errFound = errors.New("found")
 
 // HasUnknown reports whether an object of the layout's version has fields that neither schema
 // knows. The schemas must be older than the API server's, which would have pruned the fields.
@@ -30,55 +23,56 @@ func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
 	}
-	if s.fields == nil {
-		s.fields, s.member, s.element = s.visitField, s.visitMember, s.visitElement
+	if s.visit == nil {
+		s.visit = s.visitMember
 	}
-	s.layout, s.schema, s.path, s.found = l, l.Schema, s.path[:0], false
-	_ = obj.Filter(s.fields)
+	s.layout, s.path, s.next, s.found = l, s.path[:0], 0, false
+	_ = obj.Filter(s.visit)
 	clear(s.path[:cap(s.path)]) // drops the text
-	_ = s.scan.Reset(nil, 0)
+	s.scan.ResetValid(nil)
 	return s.found
 }
 
-// visitField visits a member of the object, but not metadata, which may be most of it.
-func (s *Searcher) visitField(name []byte, m jsondoc.Member) bool {
+// visitMember visits a member of the object, but not metadata, which may be most of it.
+func (s *Searcher) visitMember(name []byte, m jsondoc.Member) bool {
 	if !s.found && !isHead(name) {
-		err := s.scan.Reset(m.Value().Text(), jsondoc.MaxDepth)
-		if err == nil {
-			err = s.visitMember(name)
-		}
-		s.found = errors.Is(err, errFound)
+		s.scan.ResetValid(m.Value().Text())
+		s.found = s.inMember(s.layout.Schema, name, &s.next)
 	}
 	return true
 }
 
-func (s *Searcher) visitMember(name []byte) error {
-	next := memberNamed(s.schema, name)
-	if next == nil && !s.schema.PreservesUnknown() && !s.isElsewhere(name) {
-		return errFound
+// inMember searches the member at the scanner of an object, whose schema is of.
+func (s *Searcher) inMember(of *crdschema.Node, name []byte, next *int) bool {
+	var n *crdschema.Node
+	if n, *next = of.PropertyFrom(*next, name); n == nil {
+		n = of.Values()
 	}
-	return s.value(name, next)
+	if n == nil && !of.PreservesUnknown() && !s.isElsewhere(name) {
+		return true
+	}
+	return s.inValue(name, n)
 }
 
-func (s *Searcher) visitElement() error { return s.value(nil, s.schema.Items()) }
-
-// value visits an object or a list that may have unknown fields, and skips any other value.
-func (s *Searcher) value(name []byte, n *crdschema.Node) (err error) {
+// inValue searches an object or a list that may have unknown fields, and skips any other value.
+func (s *Searcher) inValue(name []byte, n *crdschema.Node) (found bool) {
 	kind := s.scan.Kind()
-	isList := kind == jsondoc.Array && n.Items() != nil
-	if !n.Prunes() || !isList && (kind != jsondoc.Map || n.Kind() == crdschema.Any) {
-		_, err = s.scan.Skip()
-		return err
+	object := kind == jsondoc.Map && n.Kind() != crdschema.Any
+	if !n.Prunes() || !object && (kind != jsondoc.Array || n.Items() == nil) {
+		_, err := s.scan.Skip()
+		return err != nil
 	}
-	of := s.schema
-	s.schema, s.path = n, append(s.path, name)
-	if isList {
-		err = s.scan.Elements(s.element)
-	} else {
-		err = s.scan.EveryMember(s.member)
+	s.path = append(s.path, name)
+	next := 0
+	for more := s.scan.Enter(); more && !found; more = !found && s.scan.Next(object) {
+		if object {
+			found = s.inMember(n, s.scan.Name(), &next)
+		} else {
+			found = s.inValue(nil, n.Items())
+		}
 	}
-	s.schema, s.path = of, s.path[:len(s.path)-1]
-	return err
+	s.path = s.path[:len(s.path)-1]
+	return found
 }
 
 // isElsewhere reports whether the other version has the member, or a rule concerns it.
