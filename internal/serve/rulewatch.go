@@ -21,6 +21,12 @@ import (
 // ConfigMap link and an edited file work alike.
 const rulesPoll = 5 * time.Second
 
+// rolloutPatience is how long a replica is not ready after it has started with rules of which only
+// some are sound. A rollout then stops before it replaces a replica that has them all: one of the
+// release that knows the rules, or one that has kept the last good ones. If no such replica is
+// left, the sound kinds are served after that time.
+const rolloutPatience = 5 * time.Minute
+
 // maxLoggedFindings bounds the findings in one log line.
 const maxLoggedFindings = 20
 
@@ -38,6 +44,7 @@ type ruleWatch struct {
 	current     atomic.Pointer[servedRules]
 	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
+	opened      time.Time
 
 	read     [2][]ruleset.File // last content
 	failure  string            // last logged failure
@@ -46,10 +53,12 @@ type ruleWatch struct {
 }
 
 // servedRules are one generation: a registry and what it was built from. lack is an error if there
-// should be rules, but none of them converts a kind.
+// should be rules, but none of them converts a kind. partial says that some kinds have had errors
+// ever since the start.
 type servedRules struct {
 	registry *converters.Registry
 	lack     error
+	partial  bool
 	rules    []ruleset.File // the last good ones
 	ruled    ruleset.RuledKinds
 	digest   string // of ruled; empty if no rules are set
@@ -67,7 +76,7 @@ type ruleCounts interface {
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted,
-		reader: ruleset.ReaderForServe(), now: make(chan chan<- string),
+		reader: ruleset.ReaderForServe(), now: make(chan chan<- string), opened: time.Now(),
 	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
@@ -125,6 +134,10 @@ func (w *ruleWatch) ready() error {
 	current := w.current.Load()
 	if current.lack == nil && len(current.registry.Kinds()) == 0 {
 		return errors.New("no converters are loaded, set rules and crds")
+	}
+	if current.partial && time.Since(w.opened) < rolloutPatience {
+		return fmt.Errorf("rules of some kinds have errors, the log and webhookd check say which; ready without those kinds %s after the start: %s",
+			rolloutPatience, w.rules)
 	}
 	return current.lack
 }
@@ -254,7 +267,7 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 	}
 	next, _ := good.RuledAgain(before.ruled).With(set.Ruled())
 	next, left := next.With(before.ruled)
-	changed, err := w.swap(&servedRules{lack: before.lack, rules: before.rules, ruled: next})
+	changed, err := w.swap(&servedRules{lack: before.lack, partial: before.partial, rules: before.rules, ruled: next})
 	if err != nil {
 		return err
 	}
@@ -269,12 +282,14 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 
 // serve serves the sound kinds of a set, and logs what is wrong with the others.
 func (w *ruleWatch) serve(set *ruleset.Set) error {
-	if _, err := w.swap(&servedRules{lack: w.lack(set), rules: set.Files, ruled: set.Ruled()}); err != nil {
+	problems, lack := w.problems(set), w.lack(set)
+	next := &servedRules{lack: lack, partial: lack == nil && len(problems) > 0, rules: set.Files, ruled: set.Ruled()}
+	if _, err := w.swap(next); err != nil {
 		return err
 	}
 	w.logSkipped(set)
 	w.logWarnings(set)
-	if problems := w.problems(set); len(problems) > 0 {
+	if len(problems) > 0 {
 		w.failed(servedWithFindings, problems, StackOf(set.Panicked)...)
 		return nil
 	}
@@ -377,7 +392,7 @@ func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ..
 	return true
 }
 
-// textsOf returns the texts of findings for one log line.
+// textsOf returns the texts of findings for one log line, each with its remedy.
 func textsOf(findings []finding.Finding) []string {
 	texts := make([]string, 0, min(len(findings), maxLoggedFindings)+1)
 	for i, f := range findings {
@@ -385,7 +400,11 @@ func textsOf(findings []finding.Finding) []string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(findings)-i))
 			break
 		}
-		texts = append(texts, f.String())
+		text := f.String()
+		if f.Hint != "" {
+			text += "; " + f.Hint
+		}
+		texts = append(texts, text)
 	}
 	return texts
 }

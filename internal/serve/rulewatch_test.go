@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -17,8 +18,9 @@ import (
 )
 
 const (
-	emptyRules  = "no Conversion in any file, put some there, or unset rules to serve only what is compiled in: RULES"
-	brokenRules = "none of the rules can be used, the log and webhookd check say why: RULES"
+	emptyRules   = "no Conversion in any file, put some there, or unset rules to serve only what is compiled in: RULES"
+	brokenRules  = "none of the rules can be used, the log and webhookd check say why: RULES"
+	partialRules = "rules of some kinds have errors, the log and webhookd check say which; ready without those kinds 5m0s after the start: RULES"
 
 	rulesKept     = "error: rules cannot be used, the last good ones are kept"
 	rulesAsTheyGo = "error: rules have errors, only the kinds without any are served"
@@ -94,8 +96,8 @@ func TestRuleWatch(t *testing.T) {
 			steps: []ruleStep{
 				{"start", nil, []string{rulesAsTheyGo}, nil, emptyRules},
 				{"wrong", map[string]string{"g.yaml": wrong}, []string{rulesAsTheyGo}, nil, brokenRules},
-				{"the same, and one that is right", map[string]string{"g.yaml": wrong, "w.yaml": widget}, []string{rulesLoaded}, []string{"Widget"}, ""},
-				{"the other too", map[string]string{"g.yaml": wrong, "w.yaml": rulesettest.Conversion("Widget", "wide")}, []string{rulesKept}, []string{"Widget"}, ""},
+				{"the same, and one that is right", map[string]string{"g.yaml": wrong, "w.yaml": widget}, []string{rulesLoaded}, []string{"Widget"}, partialRules},
+				{"the other too", map[string]string{"g.yaml": wrong, "w.yaml": rulesettest.Conversion("Widget", "wide")}, []string{rulesKept}, []string{"Widget"}, partialRules},
 			},
 			read: []int{1, 1, 2},
 		},
@@ -105,6 +107,14 @@ func TestRuleWatch(t *testing.T) {
 				{"fixed", map[string]string{"g.yaml": gadget}, []string{rulesLoaded}, []string{"Gadget"}, ""},
 			},
 			read: []int{1, 0},
+		},
+		"findings for one of two at the start": {
+			steps: []ruleStep{
+				{"start", map[string]string{"g.yaml": wrong, "w.yaml": widget}, []string{rulesAsTheyGo}, []string{"Widget"}, partialRules},
+				{"fixed", map[string]string{"g.yaml": gadget, "w.yaml": widget}, []string{rulesLoaded}, []string{"Gadget", "Widget"}, ""},
+				{"wrong again", map[string]string{"g.yaml": wrong, "w.yaml": widget}, []string{rulesKept}, []string{"Gadget", "Widget"}, ""},
+			},
+			read: []int{1, 0, 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +149,25 @@ func TestRuleWatch(t *testing.T) {
 				t.Errorf("counted: %s", diff)
 			}
 		})
+	}
+}
+
+// A replica that starts with rules of which some are broken lets a rollout stop, but does not keep
+// the sound kinds unreadable for good.
+func TestReadyWithSomeKindsAfterAWhile(t *testing.T) {
+	t.Parallel()
+	w := &ruleWatch{rules: "RULES", opened: time.Now().Add(-rolloutPatience + time.Minute)}
+	registry, err := exampleKinds().Registry(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.current.Store(&servedRules{registry: registry, partial: true})
+	if err := w.ready(); err == nil || err.Error() != partialRules {
+		t.Errorf("after four minutes: %v", err)
+	}
+	w.opened = time.Now().Add(-rolloutPatience)
+	if err := w.ready(); err != nil {
+		t.Errorf("after five minutes: %v", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func All() []Scenario {
 		{Name: "MigratedByHand", Run: MigratedByHand},
 		{Name: "Killed", Run: Killed},
 		{Name: "Rotated", Run: Rotated},
-		{Name: "Drained", Run: Drained},
+		{Name: "Upgraded", Run: Upgraded},
 		{Name: "Unconvertible", Run: Unconvertible},
 		{Name: "Volume", Run: Volume},
 		{Name: "VolumeByRules", Run: byRules(Volume), Needs: Needs{NoCache: true}},

@@ -95,11 +95,11 @@ type Replicas struct {
 // CA implements Target.
 func (r *Replicas) CA() *tlstest.CA { return r.Processes[0].CA() }
 
-// Replicas starts n webhookds, and a balancer over them where the CRDs of this Env look for
-// webhookd.
-func (e *Env) Replicas(t *testing.T, n int, flags ...string) *Replicas {
+// Replicas starts n webhookds with one CA, and a balancer over them where the CRDs of this Env look
+// for webhookd.
+func (e *Env) Replicas(t *testing.T, n int, o webhook.Options) *Replicas {
 	t.Helper()
-	o := webhook.Options{Hosts: []string{ServiceHost, "127.0.0.1"}, Flags: flags, CA: tlstest.NewCA(t, "webhookd replicas")}
+	o.Hosts, o.CA = e.Options(t).Hosts, tlstest.NewCA(t, "webhookd replicas")
 	r := &Replicas{}
 	addrs := make([]string, 0, n)
 	for range n {

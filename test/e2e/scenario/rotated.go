@@ -16,7 +16,7 @@ import (
 // and the old one leaves it afterwards. No call may fail.
 func Rotated(t *testing.T, e *Env) {
 	t.Helper()
-	replicas := e.Replicas(t, 1, "--drain-delay", drainDelay)
+	replicas := e.Replicas(t, 1, webhook.Options{Flags: []string{"--drain-delay", drainDelay}})
 	r := e.Install(t, CRD(t, "crontabs.example.com"), replicas)
 	p := populate(t, r, 10)
 	was := p.snapshot(t)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -36,9 +37,23 @@ func Root(t *testing.T) string {
 	return dir
 }
 
+// NewerKey is a key of rules that the release of Older does not know.
+const NewerKey = "omitEmpty"
+
+// Older is Build for a release from before NewerKey.
+func Older(t *testing.T) string {
+	t.Helper()
+	path, err := older()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 var (
-	root  = sync.OnceValues(findRoot) //nolint:gochecknoglobals // once a process; it never changes
-	built = sync.OnceValues(build)    //nolint:gochecknoglobals // once a process; it never changes
+	root  = sync.OnceValues(findRoot)                                            //nolint:gochecknoglobals // once a process; it never changes
+	built = sync.OnceValues(func() (string, error) { return build("webhookd") }) //nolint:gochecknoglobals // once a process; it never changes
+	older = sync.OnceValues(buildOlder)                                          //nolint:gochecknoglobals // once a process; it never changes
 )
 
 // RemoveBuilt removes what Build has built in this process, if it has.
@@ -74,14 +89,43 @@ func findRoot() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-func build() (string, error) {
+// buildOlder builds with a file in which the key has a name that no one uses.
+func buildOlder() (string, error) {
+	dir, err := root()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "internal", "converters", "rules", "syntax", "rule.go")
+	text, err := os.ReadFile(file) //nolint:gosec // of this tree
+	if err != nil {
+		return "", err
+	}
+	was := `name: "` + NewerKey + `"`
+	if strings.Count(string(text), was) != 1 {
+		return "", fmt.Errorf("%s does not have %s once", file, was)
+	}
+	changed, overlay := filepath.Join(buildDir(), "rule.go"), filepath.Join(buildDir(), "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
+	if err != nil {
+		return "", err
+	}
+	for name, text := range map[string]string{changed: strings.Replace(string(text), was, `name: "keyOfALaterRelease"`, 1), overlay: string(replace)} {
+		if err := errors.Join(os.MkdirAll(buildDir(), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			return "", err
+		}
+	}
+	return build("older", "-overlay", overlay)
+}
+
+func build(name string, flags ...string) (string, error) {
 	removeOrphans()
 	dir, err := root()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(buildDir(), "webhookd")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./examples/custom-server") //nolint:noctx,gosec // for all tests, a path of its own
+	path := filepath.Join(buildDir(), name)
+	flags = append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", path}, flags...)
+	cmd := exec.Command("go", append(flags, "./examples/custom-server")...) //nolint:noctx,gosec // for all tests, a path of its own
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,8 @@ const patience = 60 * time.Second
 // Options say how to start a webhookd. The zero value listens on any port of 127.0.0.1, with a
 // certificate of a new CA for that address.
 type Options struct {
+	// Program is the path of webhookd. Default: Build. It means nothing in process.
+	Program string
 	// Listen is the host:port of the webhook. Default 127.0.0.1:0.
 	Listen string
 	// CA issues the certificate. Default: a new one.
@@ -54,10 +58,13 @@ type Process struct {
 // end in order. The test fails if its log has a warning or an error that was not allowed.
 func Start(t *testing.T, o Options) *Process {
 	t.Helper()
+	if o.Program == "" {
+		o.Program = Build(t)
+	}
 	p := newProcess(t, &o)
 	// Not the test's own context, which ends before the cleanups that still need the webhook.
 	ctx := context.WithoutCancel(t.Context())
-	cmd := exec.CommandContext(ctx, Build(t), append([]string{ //nolint:gosec // just built
+	cmd := exec.CommandContext(ctx, o.Program, append([]string{ //nolint:gosec // just built
 		"serve", "--tls-dir", p.secret, "--listen", o.Listen, "--admin-listen", "127.0.0.1:0", "--drain-delay", "0s",
 	}, o.Flags...)...)
 	cmd.Env = []string{}
@@ -209,4 +216,23 @@ func (p *Process) cleanup() {
 func (p *Process) tail() string {
 	lines := p.log.all()
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
+
+// Ready returns the status and the text of /readyz.
+func (p *Process) Ready(t *testing.T) (code int, text string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.admin+"/readyz", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatalf("readiness of webhookd: %v", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
 }

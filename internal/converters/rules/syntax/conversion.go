@@ -16,7 +16,8 @@ func typeKeys[T any](kind string) []key[T] {
 			name: "apiVersion", required: true, doc: "the version of this format: " + APIVersion, schema: constant(APIVersion),
 			read: func(p *parser, _ *T, n *yaml.Node) {
 				if t := p.anyText(n, "apiVersion"); t != nil && t.Value != APIVersion {
-					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q, not %s", t.Value, APIVersion), "write "+APIVersion)
+					p.sayAt(n, "wrong-api-version", fmt.Sprintf("apiVersion is %.100q, not %s", t.Value, APIVersion),
+						"write "+APIVersion+", or upgrade webhookd if this is newer")
 				}
 			},
 		},

@@ -42,7 +42,7 @@ func mapping[T any](p *parser, n *yaml.Node, what string, keys []key[T], into *T
 		}
 		if at < 0 {
 			known = false
-			hint := didyoumean.Hint(name.Value, names, "the keys are "+strings.Join(names, ", "))
+			hint := didyoumean.Hint(name.Value, names, "the keys are "+strings.Join(names, ", ")+"; a newer webhookd may have more")
 			p.sayAt(name, "unknown-key", fmt.Sprintf("%s has no key %.64q", what, name.Value), hint)
 			continue
 		}
