@@ -1,0 +1,72 @@
+package yamledit
+
+// match finds the text for new entries: an old entry that is gone from its place.
+func (e *editor) match() {
+	for i := 0; i < len(e.wanted); i++ { // which grows
+		entry := e.wanted[i]
+		source := e.find(entry)
+		if source == nil {
+			e.wanted = append(e.wanted, entry.value.entries...)
+			continue
+		}
+		entry.source = source
+		source.use()
+		if !equal(source.value, entry.value) {
+			source.value.withdraw()
+			e.compare(source, entry) // which offers what it removes
+		}
+	}
+}
+
+// use marks an entry, so that no text is used twice.
+func (e *entry) use() {
+	e.used = true
+	for up := e.parent; up != nil; up = up.parent {
+		up.partly = true
+	}
+}
+
+// withdraw takes back the offer of what is below a value.
+func (n *node) withdraw() {
+	for _, entry := range n.entries {
+		entry.offered = false
+		entry.value.withdraw()
+	}
+}
+
+// free reports whether the text of an entry can be used.
+func (e *entry) free() bool {
+	for up := e.parent; up != nil; up = up.parent {
+		if up.used && up.value.plan == nil {
+			return false
+		}
+	}
+	return e.offered && !e.used && !e.partly && e.value.fixed == ""
+}
+
+// find returns the best source of a new entry, or nil.
+func (e *editor) find(wanted *entry) *entry {
+	var equals, similars []*entry
+	for _, source := range e.sources {
+		switch {
+		case !source.free():
+		case equal(source.value, wanted.value):
+			if source.name == wanted.name && !source.item {
+				return source
+			}
+			if !source.value.trivial() {
+				equals = append(equals, source)
+			}
+		case source.name == wanted.name && !source.item && !source.value.flow && !source.keyStays && source.value.plan == nil &&
+			similar(source.value, wanted.value):
+			similars = append(similars, source)
+		}
+	}
+	if len(equals) == 1 {
+		return equals[0]
+	}
+	if len(equals) == 0 && len(similars) == 1 {
+		return similars[0]
+	}
+	return nil
+}
