@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,14 +82,14 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	for i, target := range found.targets {
 		if ctx.Err() != nil {
 			progress.clear()
-			return fmt.Errorf("interrupted: every file is either converted or as it was, run it again for the rest: %s", c.summary(i))
+			return fmt.Errorf("interrupted: every file is either converted or as it was, run it again for the rest: %s", c.summary(i, len(found.targets)))
 		}
 		c.bar = progress
 		progress.show(i, int64(len(found.targets)-i))
 		c.file(ctx, target)
 	}
 	progress.clear()
-	p.note("%s", c.summary(len(found.targets)))
+	p.note("%s", c.summary(len(found.targets), len(found.targets)))
 	if c.writeFailed != nil {
 		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
 	}
@@ -156,8 +157,9 @@ func (c *inPlaceConversion) file(ctx context.Context, t target) {
 		c.unreadable(t.name, text, err)
 		return
 	}
-	values, lines, ok := c.documents(ctx, t.name, file)
+	values, lines, objects, ok := c.documents(ctx, t.name, file)
 	if !ok {
+		c.refused++
 		return
 	}
 	if !slices.ContainsFunc(values, func(value []byte) bool { return value != nil }) {
@@ -168,7 +170,7 @@ func (c *inPlaceConversion) file(ctx context.Context, t target) {
 	if err != nil {
 		for _, problem := range split(err) {
 			if edit, ok := errors.AsType[*yamledit.EditError](problem); ok {
-				c.say("%s: %v", at(t.name, file, edit.Index), edit)
+				c.say("%s: %s", at(t.name, file, edit.Index, edit.Line), edit.Problem)
 				continue
 			}
 			c.say("%s: %v", t.name, problem)
@@ -176,7 +178,10 @@ func (c *inPlaceConversion) file(ctx context.Context, t target) {
 		c.refused++
 		return
 	}
-	c.finish(t, info, text, result, lines)
+	if c.finish(t, info, text, result, lines) {
+		c.objects += objects
+		c.changed++
+	}
 }
 
 // parseForEdit reads a file by the format of its extension.
@@ -205,9 +210,9 @@ func (c *inPlaceConversion) unreadable(name string, text []byte, err error) {
 	c.say("skipped, with no object to convert: %s: %s", name, reason)
 }
 
-// at names a document of a file.
-func at(name string, file *yamledit.File, index int) string {
-	name = fmt.Sprintf("%s:%d", name, file.Documents[index].Line)
+// at names a document of a file by its first line or another one.
+func at(name string, file *yamledit.File, index, line int) string {
+	name = fmt.Sprintf("%s:%d", name, cmp.Or(line, file.Documents[index].Line))
 	if len(file.Documents) > 1 {
 		name += fmt.Sprintf(": document %d", index+1)
 	}
@@ -216,27 +221,26 @@ func at(name string, file *yamledit.File, index int) string {
 
 // documents converts all documents of a file. Values are nil for those that stay. The lines say what
 // each one is. It reports every document that fails.
-func (c *inPlaceConversion) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, ok bool) {
+func (c *inPlaceConversion) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
 	ok = true
 	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))
-	objects := 0
 	for i := range file.Documents {
 		before := file.Documents[i].JSON
 		_, gvk, err := manifest.ParseObject(before)
 		if err != nil || !c.wanted(gvk) && !c.isList(gvk) {
 			continue // not an object, or one of another kind
 		}
-		c.name, c.from, c.kept, c.done = at(name, file, i), nil, nil, 0
+		c.name, c.from, c.kept, c.done = at(name, file, i, 0), nil, nil, 0
 		after, err := c.document(ctx, before)
 		if err == nil && c.done > 0 && isPatch(before) {
-			err = errors.New("a strategic merge patch, of which a part alone means something else: change it by hand")
+			err = errors.New("a strategic merge patch, which is no object to convert: change it by hand")
 		}
 		for _, problem := range split(err) {
 			c.say("%s: %v", c.name, problem)
 			ok = false
 		}
 		if len(c.kept) > 0 && !c.o.inPlace.keep && !c.o.inPlace.discard {
-			c.say("%s: %s: not converted, since %s has no field for these values: write them into annotations with --keep, or leave them out with --discard: %s",
+			c.say("%s: %s: not converted, since %s cannot express these values, which --keep writes into annotations and --discard leaves out: %s",
 				c.name, objectName(before, gvk), c.version, finding.Few(c.kept, maxChanges))
 			ok = false
 		}
@@ -250,12 +254,7 @@ func (c *inPlaceConversion) documents(ctx context.Context, name string, file *ya
 			objects += c.done
 		}
 	}
-	if !ok {
-		c.refused++
-		return nil, nil, false
-	}
-	c.objects += objects
-	return values, lines, true
+	return values, lines, objects, ok
 }
 
 // maxChanges limits what a line lists.
@@ -318,15 +317,14 @@ func keptPaths(before, after []byte) []string {
 	return slices.Compact(paths)
 }
 
-// finish prints what changes in a file, and writes it.
-func (c *inPlaceConversion) finish(t target, info fs.FileInfo, before []byte, result yamledit.Result, lines []string) {
+// finish prints what changes in a file, and writes it. It returns false if it cannot.
+func (c *inPlaceConversion) finish(t target, info fs.FileInfo, before []byte, result yamledit.Result, lines []string) bool {
 	if !c.o.diff && !c.o.inPlace.check {
 		if err := t.replace(info, result.Text); err != nil {
 			c.refuse("%v", err)
-			return
+			return false
 		}
 	}
-	c.changed++
 	var out bytes.Buffer
 	if c.o.diff {
 		name := filepath.ToSlash(t.name)
@@ -347,6 +345,7 @@ func (c *inPlaceConversion) finish(t target, info fs.FileInfo, before []byte, re
 	if _, err := c.p.stdout.Write(out.Bytes()); err != nil && c.writeFailed == nil {
 		c.writeFailed = err
 	}
+	return true
 }
 
 // lostComments says which comments go with what they are about.
@@ -373,8 +372,8 @@ func (c *inPlaceConversion) refuse(format string, args ...any) {
 	c.say(format, args...)
 }
 
-// summary counts what has been done to so many files.
-func (c *inPlaceConversion) summary(files int) string {
+// summary counts what has been done to the files, of which some may be left.
+func (c *inPlaceConversion) summary(done, files int) string {
 	verb := "converted"
 	if c.o.inPlace.check || c.o.diff {
 		verb = "to convert:"
@@ -383,7 +382,7 @@ func (c *inPlaceConversion) summary(files int) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{c.none, "with nothing to convert"}, {c.refused, "refused, see above"}, {c.skipped, "not readable, skipped"}} {
+	}{{c.none, "with nothing to convert"}, {c.refused, "refused, see above"}, {c.skipped, "not readable, skipped"}, {files - done, "left"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}

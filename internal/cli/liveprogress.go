@@ -61,5 +61,6 @@ func (p *liveProgress) show(done int, left int64) {
 func (p *liveProgress) clear() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
 	}
 }

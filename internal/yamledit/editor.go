@@ -1,8 +1,8 @@
 package yamledit
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -50,6 +50,8 @@ type editor struct {
 	changes []Change
 	lost    []int
 	refused []string
+	// refusedLine is the line of a template, or 0.
+	refusedLine int
 }
 
 func newEditor(f *File, root *node) *editor {
@@ -112,7 +114,7 @@ func (e *editor) run(before, after *node) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return &EditError{Line: 0, Problem: strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; ")}
+	return &EditError{Line: e.refusedLine, Problem: strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; ")}
 }
 
 func (e *editor) note(verb, path, from string) {
@@ -174,8 +176,8 @@ func (e *editor) account() {
 	}
 	e.root.scalars(func(n *node) {
 		if strings.Contains(e.text[n.start:n.end], "{{") && e.gone(span{n.start, n.end}) {
-			line := 1 + strings.Count(e.text[:n.start], "\n")
-			e.refuse(fmt.Sprintf("line %d: a template in a value that changes ({{), convert what it renders to", line))
+			e.refusedLine = cmp.Or(e.refusedLine, 1+strings.Count(e.text[:n.start], "\n"))
+			e.refuse("a template in a value that changes ({{): convert what it renders to, or change it by hand")
 		}
 	})
 }

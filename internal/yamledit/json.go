@@ -84,13 +84,13 @@ func (r *jsonReader) value() (*node, error) {
 		if n.kind == mapping {
 			var key json.Token
 			if key, e.start, e.keyEnd, err = r.token(); err != nil {
-				return nil, err
+				return nil, noEOF(err)
 			}
 			e.name, _ = key.(string)
 			e.after = e.keyEnd + strings.IndexByte(r.text[e.keyEnd:], ':') + 1
 		}
 		if e.value, err = r.value(); err != nil {
-			return nil, fmt.Errorf("%w", noEOF(err))
+			return nil, noEOF(err)
 		}
 		if n.kind == sequence {
 			e.start, e.after = e.value.start, e.value.start
