@@ -219,8 +219,8 @@ func at(name string, file *yamledit.File, index, line int) string {
 	return name
 }
 
-// documents converts all documents of a file. Values are nil for those that stay. The lines say what
-// each one is. It reports every document that fails.
+// documents converts all documents of a file. Values are nil for those that stay. The lines say
+// what each one is. It reports every document that fails.
 func (c *inPlaceConversion) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
 	ok = true
 	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))

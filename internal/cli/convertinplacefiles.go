@@ -27,12 +27,12 @@ type targets struct {
 	seen    map[string]bool
 }
 
-// temporaryMark is in the names of files that replace others. They are hidden and have no extension
-// of a manifest, so that no one reads one that an interrupted run has left.
+// temporaryMark is in the names of files that replace others. They are hidden and have no
+// extension of a manifest, so that no one reads one that an interrupted run has left.
 const temporaryMark = ".webhookd-"
 
-// findTargets finds the YAML and JSON files of the paths. Hidden folders are skipped, and links to
-// folders or out of the folder.
+// findTargets finds the YAML and JSON files of the paths. Hidden folders are skipped, and links
+// to folders or out of the folder.
 func findTargets(paths []string) (*targets, error) {
 	found := &targets{seen: map[string]bool{}}
 	var problems []error
@@ -175,9 +175,9 @@ func (t target) read() ([]byte, fs.FileInfo, error) {
 	return text, info, nil
 }
 
-// replace gives the file another text: it writes a file of the same mode and owner in the same folder
-// and renames it, so that a crash leaves the old or the new text. It fails if the file has changed
-// since it was read.
+// replace gives the file another text: it writes a file of the same mode and owner in the same
+// folder and renames it, so that a crash leaves the old or the new text. It fails if the file
+// has changed since it was read.
 func (t target) replace(was fs.FileInfo, text []byte) (err error) {
 	folder, base := filepath.Split(t.path)
 	temporary, err := os.CreateTemp(folder, "."+base+temporaryMark+"*")

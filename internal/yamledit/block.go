@@ -35,8 +35,8 @@ func (e *editor) set(old, changed *entry) {
 	e.place(old, first, rest)
 }
 
-// place puts a value where that of an entry is: first on the line of the key or dash, and rest on
-// lines of its own. A comment on that line stays there.
+// place puts a value where that of an entry is: first on the line of the key or dash, and rest
+// on lines of its own. A comment on that line stays there.
 func (e *editor) place(old *entry, first string, rest []string) {
 	v, end := old.value, old.value.end
 	if v.kind != scalar && !v.flow { // the comment of its last line goes along
@@ -151,8 +151,8 @@ func (e *editor) noteAdded(added *entry) {
 	e.note("add", added.path, "")
 }
 
-// remove removes an entry with its comments. Inline says that it shares its line with a dash before
-// it, and the result that the next entry does so then.
+// remove removes an entry with its comments. Inline says that it shares its line with a dash
+// before it, and the result that the next entry does so then.
 func (e *editor) remove(entry, next *entry, previous int, inline bool) bool {
 	if !inline {
 		start, end := e.region(entry, previous)
@@ -180,10 +180,10 @@ func crlf(text string, start int) int {
 	return 0
 }
 
-// region returns where an entry of a block collection begins and ends with its comments: those right
-// above it at its indentation, and those below it that are indented deeper. It begins at the start of
-// a line, unless the entry shares the line, and ends before a line break. The entry before it ends at
-// previous.
+// region returns where an entry of a block collection begins and ends with its comments: those
+// right above it at its indentation, and those below it that are indented deeper. It begins at
+// the start of a line, unless the entry shares the line, and ends before a line break. The entry
+// before it ends at previous.
 func (e *editor) region(entry *entry, previous int) (start, end int) {
 	column := indentOf(e.text, entry.start)
 	start = lineStart(e.text, entry.start)

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
-// A builder makes the tree of a YAML document. The parser says where a value begins; where it ends
-// follows from its children and its style.
+// A builder makes the tree of a YAML document. The parser says where a value begins; where it
+// ends follows from its children and its style.
 type builder struct {
 	document yamljson.Document
 	text     string
@@ -87,7 +87,8 @@ func (b *builder) node(n *yaml.Node, indent int) (*node, error) {
 	return made, nil
 }
 
-// resolved returns the value of a scalar, an alias or a merged member, which has no text of its own.
+// resolved returns the value of a scalar, an alias or a merged member, which has no text of its
+// own.
 func (b *builder) resolved(n *yaml.Node) (*node, error) {
 	raw, err := b.document.JSON(n, maxDepth)
 	if err != nil {

@@ -127,8 +127,8 @@ func (e *editor) replace(start, end int, text string) {
 	}
 }
 
-// moved returns the text of a range that moves elsewhere, after the edits that change makes, with
-// LF as line ends.
+// moved returns the text of a range that moves elsewhere, after the edits that change makes,
+// with LF as line ends.
 func (e *editor) moved(start, end int, change func()) string {
 	outside := e.edits
 	e.edits = nil

@@ -108,8 +108,9 @@ func newFile(text []byte) *File {
 	return f
 }
 
-// Edit returns the text in which document i has the value values[i], in JSON, and those with a nil
-// value are as they were. The error joins an *EditError for each document that cannot be edited.
+// Edit returns the text in which document i has the value values[i], in JSON, and those with a
+// nil value are as they were. The error joins an *EditError for each document that cannot be
+// edited.
 func (f *File) Edit(values [][]byte) (Result, error) {
 	result := Result{Changes: make([][]Change, len(values)), LostComments: make([][]int, len(values))}
 	var all []edit

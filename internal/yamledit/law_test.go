@@ -46,8 +46,8 @@ func decoded(t *testing.T, text []byte) (value any) {
 var documentEnd = regexp.MustCompile(`(?m)^(---|\.\.\.)`)
 
 // checkLaws edits one document of a file and checks the result: it has the wanted value, other
-// documents have theirs, the text outside the document is the same, and comments are there or said
-// to be lost. It returns whether the edit was possible.
+// documents have theirs, the text outside the document is the same, and comments are there or
+// said to be lost. It returns whether the edit was possible.
 func checkLaws(t *testing.T, text []byte, isJSON bool, rng *rand.Rand) (edited, ok bool) {
 	t.Helper()
 	parse := ParseYAML

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mutate changes a value in a few places, as conversions do: it removes, renames, sets, adds, moves,
-// wraps and splits.
+// mutate changes a value in a few places, as conversions do: it removes, renames, sets, adds,
+// moves, wraps and splits.
 func mutate(rng *rand.Rand, root *node) {
 	for range 1 + rng.IntN(4) {
 		var collections []*node

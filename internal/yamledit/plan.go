@@ -195,8 +195,8 @@ func inOrder(old, changed []*entry, same func(a, b *entry) bool, p *plan, betwee
 	between(old[fromI:], changed[fromJ:])
 }
 
-// assignSlots lets new members take the places of removed ones that they seem to be made of. Those
-// with text from elsewhere bring comments of their own.
+// assignSlots lets new members take the places of removed ones that they seem to be made of.
+// Those with text from elsewhere bring comments of their own.
 func (p *plan) assignSlots() {
 	for _, added := range p.added {
 		var best *entry

@@ -49,7 +49,8 @@ func (e *editor) carry(added *entry, of kind, indent int) ([]string, bool) {
 	return reindented(strings.Split(text, "\n"), indent-indentOf(e.text, source.start)), true
 }
 
-// ownLines reports whether an entry is in a block collection, where entries have lines of their own.
+// ownLines reports whether an entry is in a block collection, where entries have lines of their
+// own.
 func (e *editor) ownLines(source *entry) bool {
 	siblings := e.root
 	if source.parent != nil {
@@ -90,8 +91,9 @@ func reindented(lines []string, by int) []string {
 	return lines
 }
 
-// render returns the text of a new value in a block collection at an indentation: first on the line
-// of the key or dash, and rest on lines of its own. Quote is the style of the scalar at its place.
+// render returns the text of a new value in a block collection at an indentation: first on the
+// line of the key or dash, and rest on lines of its own. Quote is the style of the scalar at its
+// place.
 func (e *editor) render(added *entry, indent int, inSequence bool, quote byte) (first string, rest []string) {
 	n := added.value
 	below := indent + e.step
@@ -152,8 +154,8 @@ func emptyText(n *node) string {
 	return "{}"
 }
 
-// scalar returns the lines of a scalar in a block collection, the first one for the line of the key,
-// the others not indented. Quote is the style to keep if possible.
+// scalar returns the lines of a scalar in a block collection, the first one for the line of the
+// key, the others not indented. Quote is the style to keep if possible.
 func (e *editor) scalar(n *node, quote byte) []string {
 	if s, ok := n.str(); ok {
 		printable := !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -29,8 +29,8 @@ func (b *builder) skipProperties(n *yaml.Node, at int) int {
 	return at
 }
 
-// scalarEnd returns the end of the text of a scalar or an alias. Indent is that of the collection
-// around it.
+// scalarEnd returns the end of the text of a scalar or an alias. Indent is that of the
+// collection around it.
 func (b *builder) scalarEnd(n *yaml.Node, start, indent int) int {
 	if n.Kind == yaml.AliasNode {
 		return start + 1 + len(n.Value)
