@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -54,8 +58,8 @@ func TestInPlaceIsSafeWhenKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, after := range []int{1, 7, 40} {
-		folder, names := cronTabs(t, 150)
+	for _, after := range []int{1, 9} {
+		folder, names := cronTabs(t, 80)
 		cmd := exec.CommandContext(t.Context(), path, "convert", "--in-place", folder, "--to", "v1") //nolint:gosec // the program under test
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -127,5 +131,70 @@ func TestInPlaceDoesNotOverwriteEdits(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
 		t.Errorf("the folder has %v, %v", entries, err)
+	}
+}
+
+// Parsing a file after its conversion in place equals converting it, for kinds of other projects.
+func TestInPlaceEqualsConvert(t *testing.T) {
+	t.Parallel()
+	folders, err := filepath.Glob("../../testdata/kinds/*/rules.yaml")
+	if err != nil || len(folders) < 5 {
+		t.Fatal(folders, err)
+	}
+	for _, rules := range folders {
+		kind := filepath.Dir(rules)
+		flags := []string{"--rules", rules, "--crd", filepath.Join(kind, "crd.yaml")}
+		for _, name := range []string{"plain.yaml", "kept.yaml"} {
+			for _, version := range versionsOfCRD(t, filepath.Join(kind, "crd.yaml")) {
+				if strings.Contains(read(t, filepath.Join(kind, name)), "/"+version+"\nkind: ") {
+					continue // it is at this version
+				}
+				checkInPlace(t, filepath.Join(kind, name), version, flags)
+			}
+		}
+	}
+}
+
+// versionsOfCRD returns the versions of a CRD.
+func versionsOfCRD(t *testing.T, file string) []string {
+	t.Helper()
+	var crd struct {
+		Spec struct{ Versions []struct{ Name string } }
+	}
+	if err := yaml.Unmarshal([]byte(read(t, file)), &crd); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, version := range crd.Spec.Versions {
+		names = append(names, version.Name)
+	}
+	return names
+}
+
+func checkInPlace(t *testing.T, file, version string, flags []string) {
+	t.Helper()
+	const others = "# other\nother:   document # c\n--- # first\n"
+	name := filepath.Join(t.TempDir(), "f.yaml")
+	writeFile(t, name, others+read(t, file))
+	run := func(args ...string) string {
+		got := runWith(t, nil, nil, append(append([]string{"convert", "--to", version}, args...), flags...)...)
+		if got.Code != exitOK {
+			t.Fatalf("convert %s --to %s: %+v", file, version, got)
+		}
+		return got.Stdout
+	}
+	want := run("-f", file, "-o", "json")
+	run("--in-place", name, "--keep")
+	after := strings.TrimPrefix(read(t, name), others)
+	if !strings.HasPrefix(read(t, name), others) {
+		t.Errorf("another document has changed: %s to %s", file, version)
+	}
+	writeFile(t, name, after)
+	var a, b any
+	if err := errors.Join(yaml.Unmarshal([]byte(want), &a), yaml.Unmarshal([]byte(after), &b)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("%s to %s (-converted +in place):\n%s", file, version, diff)
 	}
 }
