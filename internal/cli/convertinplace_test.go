@@ -164,7 +164,7 @@ func versionsOfCRD(t *testing.T, file string) []string {
 	if err := yaml.Unmarshal([]byte(read(t, file)), &crd); err != nil {
 		t.Fatal(err)
 	}
-	var names []string
+	names := make([]string, 0, len(crd.Spec.Versions))
 	for _, version := range crd.Spec.Versions {
 		names = append(names, version.Name)
 	}

@@ -133,7 +133,7 @@ func (c *offline) item(ctx context.Context, text []byte) ([]byte, error) {
 	_, gvk, err := manifest.ParseObject(text)
 	switch {
 	case err != nil && c.inPlace != nil: // whatever it is, it stays
-		return text, nil //nolint:nilerr // see above
+		return text, nil
 	case err != nil:
 		return nil, err
 	}

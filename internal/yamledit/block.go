@@ -247,7 +247,7 @@ func (p *plan) insertions(changed *node) []insertion {
 // insert inserts new entries. First is the first entry that stays.
 func (e *editor) insert(own []*entry, of kind, group insertion, first *entry, inline bool) {
 	indent := indentOf(e.text, own[0].start)
-	var lines []string
+	lines := make([]string, 0, len(group.added))
 	for _, added := range group.added {
 		e.noteAdded(added)
 		lines = append(lines, e.entryLines(added, of, indent)...)

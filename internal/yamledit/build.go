@@ -114,7 +114,7 @@ func (n *node) clearText() {
 }
 
 func quoteOf(n *yaml.Node) byte {
-	switch n.Style &^ yaml.TaggedStyle {
+	switch n.Style &^ yaml.TaggedStyle { //nolint:exhaustive // the others are plain
 	case yaml.DoubleQuotedStyle:
 		return '"'
 	case yaml.SingleQuotedStyle:

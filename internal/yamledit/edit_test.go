@@ -35,11 +35,13 @@ func TestEdit(t *testing.T) {
 		},
 		"an object that becomes a string": {
 			"source: # c\n  url: x # d\nb: 1\n", `{"source":"x","b":1}`,
-			"source: x # c\nb: 1\n", "set .source", []int{2},
+			"source: x # c\nb: 1\n", "set .source",
+			[]int{2},
 		},
 		"what is removed, with its comments": {
 			"a: 1\n# of b\nb:\n  c: 1\n  # end\n\n# of d\nd: 1\n", `{"a":1,"d":1}`,
-			"a: 1\n\n# of d\nd: 1\n", "remove .b", []int{2, 5},
+			"a: 1\n\n# of d\nd: 1\n", "remove .b",
+			[]int{2, 5},
 		},
 		"the first member behind a dash": {
 			"l:\n- a: 1\n  # b\n  b: 2\n- c: 1\n  d: 2\n", `{"l":[{"b":2},{"d":2}]}`,
@@ -47,7 +49,8 @@ func TestEdit(t *testing.T) {
 		},
 		"elements are found by value, name and position": {
 			"l:\n  - name: a # 1\n    x: 1\n  - name: b # 2\n    x: 2\n  - 3 # 3\n", `{"l":[{"name":"b","x":9},3,"new"]}`,
-			"l:\n  - name: b # 2\n    x: 9\n  - 3 # 3\n  - new\n", "remove .l[0], set .l[0].x, add .l[2]", []int{2},
+			"l:\n  - name: b # 2\n    x: 9\n  - 3 # 3\n  - new\n", "remove .l[0], set .l[0].x, add .l[2]",
+			[]int{2},
 		},
 		"flow style": {
 			"a: {b: 1, c: {d: 'x'}, e: 2} # c\n", `{"a":{"b":1,"c":{"f":"x, y","d":"x"},"g":[]}}`,
@@ -64,6 +67,12 @@ func TestEdit(t *testing.T) {
 		"CRLF": {
 			"a: 1 # c\r\nb: 2\r\n", `{"a":1,"c":{"d":2}}`,
 			"a: 1 # c\r\nc:\r\n  d: 2\r\n", "remove .b, add .c", nil,
+		},
+		"comments stay in their item of a List": {
+			"items:\n- host: aaaa # 1\n  x: 1\n- host: aaaa # 2\n  x: 2\n",
+			`{"items":[{"x":1,"host":"bbbb"},{"x":2,"at":{"host":"aaaa"}}]}`,
+			"items:\n- host: bbbb # 1\n  x: 1\n- x: 2\n  at:\n    host: aaaa # 2\n",
+			"set .items[0].host, add .items[1].at, move .items[1].host to .items[1].at.host", nil,
 		},
 		"an annotation of JSON": {
 			"metadata: {name: a}\n", `{"metadata":{"name":"a","annotations":{"k":"{\"a\":1}"}}}`,
@@ -93,7 +102,7 @@ func checkEdit(t *testing.T, parse func([]byte) (*File, error), before, value, w
 	if diff := cmp.Diff(want, string(result.Text)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	var texts []string
+	texts := make([]string, 0, len(result.Changes[0]))
 	for _, change := range result.Changes[0] {
 		texts = append(texts, change.String())
 	}

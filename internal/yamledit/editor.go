@@ -2,7 +2,6 @@ package yamledit
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 )
@@ -41,8 +40,8 @@ type editor struct {
 	step        int  // of an indentation
 	seqIndented bool // lists are indented in the mapping around them
 
-	sources []*entry // old entries that are gone from their place
-	wanted  []*entry // new entries that may have a source
+	sources map[string][]*entry // old entries that are gone from their place, by objectOf
+	wanted  []*entry            // new entries that may have a source
 
 	edits   []edit
 	inner   []edit // within text that moves
@@ -55,7 +54,7 @@ type editor struct {
 }
 
 func newEditor(f *File, root *node) *editor {
-	e := &editor{text: f.text, json: f.json, eol: "\n", root: root, step: 2}
+	e := &editor{text: f.text, json: f.json, eol: "\n", root: root, step: 2, sources: map[string][]*entry{}}
 	if strings.HasSuffix(f.text[:nextLine(f.text, 0)], "\r\n") {
 		e.eol = "\r\n"
 	}
@@ -106,15 +105,11 @@ func (e *editor) run(before, after *node) error {
 		}
 		e.account()
 	}
-	slices.Sort(e.refused)
-	var problems []error
-	for _, problem := range slices.Compact(e.refused) {
-		problems = append(problems, errors.New(problem))
-	}
-	if len(problems) == 0 {
+	if len(e.refused) == 0 {
 		return nil
 	}
-	return &EditError{Line: e.refusedLine, Problem: strings.ReplaceAll(errors.Join(problems...).Error(), "\n", "; ")}
+	slices.Sort(e.refused)
+	return &EditError{Line: e.refusedLine, Problem: strings.Join(slices.Compact(e.refused), "; ")}
 }
 
 func (e *editor) note(verb, path, from string) {
@@ -219,8 +214,7 @@ func (n *node) scalars(visit func(*node)) {
 
 // comments returns where comments are in the document: in the text between keys and scalars.
 func (e *editor) comments() []span {
-	var texts []span
-	e.root.texts(&texts)
+	texts := e.root.texts(nil)
 	end := e.root.end
 	for end < len(e.text) { // comments behind the last value
 		line := strings.TrimLeft(e.text[end:lineEnd(e.text, end)], " \t")
@@ -253,16 +247,15 @@ func (e *editor) comments() []span {
 	return found
 }
 
-// texts collects the ranges of keys and scalars.
-func (n *node) texts(all *[]span) {
+// texts appends the ranges of keys and scalars.
+func (n *node) texts(all []span) []span {
 	if n.kind == scalar || n.fixed != "" {
-		*all = append(*all, span{n.start, n.end})
-		return
+		return append(all, span{n.start, n.end})
 	}
 	for _, entry := range n.entries {
 		if !entry.merged {
-			*all = append(*all, span{entry.start, entry.keyEnd})
-			entry.value.texts(all)
+			all = entry.value.texts(append(all, span{entry.start, entry.keyEnd}))
 		}
 	}
+	return all
 }

@@ -169,7 +169,8 @@ func (f *File) edit(i int, value []byte) (*editor, error) {
 		}
 	}
 	e := newEditor(f, before)
-	return e, e.run(before, after)
+	err = e.run(before, after)
+	return e, err
 }
 
 // verify parses the new text, and compares all documents.

@@ -43,7 +43,7 @@ func decoded(t *testing.T, text []byte) (value any) {
 	return value
 }
 
-var documentEnd = regexp.MustCompile(`(?m)^(---|\.\.\.)`)
+var documentEnd = regexp.MustCompile(`(?m)^(---|\.{3})`)
 
 // checkLaws edits one document of a file and checks the result: it has the wanted value, other
 // documents have theirs, the text outside the document is the same, and comments are there or
@@ -121,9 +121,9 @@ func checkComments(t *testing.T, before []byte, result Result, i int) {
 }
 
 const (
-	lawSeeds = 4
+	lawSeeds = 2
 	// lawRounds is how often each text with comments is changed.
-	lawRounds = 300
+	lawRounds = 150
 )
 
 // The manifests of this repository.
@@ -139,11 +139,11 @@ func TestLawsOfManifests(t *testing.T) {
 			if err != nil || info.Size() > 32<<10 {
 				return err
 			}
-			text, err := os.ReadFile(path)
+			text, err := os.ReadFile(path) //nolint:gosec // the repository's own files
 			if err != nil {
 				return err
 			}
-			rng := rand.New(rand.NewPCG(1, uint64(len(text))))
+			rng := seeded(uint64(len(text)))
 			for range lawSeeds {
 				edited, ok := checkLaws(t, text, manifest.FormatOf(path) == manifest.FormatJSON, rng)
 				edits, done = edits+number(edited), done+number(ok)
@@ -159,6 +159,10 @@ func TestLawsOfManifests(t *testing.T) {
 	}
 }
 
+func seeded(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same mutations every time
+}
+
 func number(b bool) int {
 	if b {
 		return 1
@@ -172,7 +176,7 @@ func TestLawsOfComments(t *testing.T) {
 	var edits, done int
 	for _, text := range commented {
 		for seed := range uint64(lawRounds) {
-			edited, ok := checkLaws(t, []byte(text), false, rand.New(rand.NewPCG(2, seed)))
+			edited, ok := checkLaws(t, []byte(text), false, seeded(seed))
 			edits, done = edits+number(edited), done+number(ok)
 		}
 	}
@@ -254,6 +258,6 @@ func FuzzEdit(f *testing.F) {
 		if len(text) > 4<<10 {
 			return
 		}
-		checkLaws(t, bytes.ReplaceAll(text, []byte("#c"), []byte("# c")), isJSON, rand.New(rand.NewPCG(seed, 0)))
+		checkLaws(t, bytes.ReplaceAll(text, []byte("#c"), []byte("# c")), isJSON, seeded(seed))
 	})
 }

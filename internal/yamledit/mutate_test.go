@@ -3,6 +3,7 @@ package yamledit
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -50,10 +51,8 @@ func (n *node) mutate(rng *rand.Rand, i int, all []*node, root bool) {
 		to := all[rng.IntN(len(all))]
 		var below []*node
 		old.value.collections(&below)
-		for _, b := range below {
-			if b == to {
-				return
-			}
+		if slices.Contains(below, to) {
+			return
 		}
 		if name := "moved" + old.name; to.kind == mapping && to.get(name) == nil && !root {
 			if to.get(old.name) == nil && old.name != "" {
@@ -99,7 +98,7 @@ func (n *node) json() string {
 			texts[i] = quoted(entry.name) + ":" + texts[i]
 		}
 	}
-	switch n.kind {
+	switch n.kind { //nolint:exhaustive // a scalar is below
 	case mapping:
 		return "{" + strings.Join(texts, ",") + "}"
 	case sequence:

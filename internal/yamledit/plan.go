@@ -66,7 +66,8 @@ func editable(old, changed *node) bool {
 // offer makes an entry and all below it sources of text.
 func (e *editor) offer(old *entry) {
 	old.offered = true
-	e.sources = append(e.sources, old)
+	object := objectOf(old.path)
+	e.sources[object] = append(e.sources[object], old)
 	for _, below := range old.value.entries {
 		e.offer(below)
 	}
@@ -236,10 +237,7 @@ func affinity(old, added *entry) int {
 func alikeNames(a, b string) bool {
 	const enough = 3
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	common := 0
-	for common < min(len(a), len(b)) && a[common] == b[common] {
-		common++
-	}
+	common := commonLength(a, b)
 	return common >= enough || len(a) >= enough && strings.Contains(b, a) || len(b) >= enough && strings.Contains(a, b)
 }
 

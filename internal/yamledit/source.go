@@ -1,5 +1,7 @@
 package yamledit
 
+import "strings"
+
 // match finds the text for new entries: an old entry that is gone from its place.
 func (e *editor) match() {
 	for i := 0; i < len(e.wanted); i++ { // which grows
@@ -47,12 +49,17 @@ func (e *entry) free() bool {
 // find returns the best source of a new entry, or nil.
 func (e *editor) find(wanted *entry) *entry {
 	var equals, similars []*entry
-	for _, source := range e.sources {
+	var best *entry // of the same name
+	nearest := -1
+	for _, source := range e.sources[objectOf(wanted.path)] {
 		switch {
 		case !source.free():
 		case equal(source.value, wanted.value):
 			if source.name == wanted.name && !source.item {
-				return source
+				if near := commonLength(source.path, wanted.path); near > nearest {
+					best, nearest = source, near
+				}
+				continue
 			}
 			if !source.value.trivial() {
 				equals = append(equals, source)
@@ -62,6 +69,9 @@ func (e *editor) find(wanted *entry) *entry {
 			similars = append(similars, source)
 		}
 	}
+	if best != nil {
+		return best
+	}
 	if len(equals) == 1 {
 		return equals[0]
 	}
@@ -69,4 +79,23 @@ func (e *editor) find(wanted *entry) *entry {
 		return similars[0]
 	}
 	return nil
+}
+
+// objectOf returns the item of a List that a path is in, or "": no text moves between objects.
+func objectOf(path string) string {
+	rest, inList := strings.CutPrefix(path, ".items[")
+	end := strings.IndexByte(rest, ']')
+	if !inList || end < 0 {
+		return ""
+	}
+	return path[:len(".items[")+end]
+}
+
+// commonLength returns how long the common beginning of two paths is.
+func commonLength(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
