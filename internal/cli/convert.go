@@ -16,7 +16,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Use:   "convert -f FILE|DIR|- | --in-place DIR | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, or those of a cluster",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
@@ -35,6 +35,12 @@ nothing there. It prints a line for each object: what would be kept in annotatio
 prints the converted objects, or with --diff what changes. They are written page by page; objects that cannot be converted
 are reported on stderr, and make the exit code 1. webhookd check --live sums up all versions and the way back.
 
+With --in-place it changes files where they are, and in them only what the conversion changes: comments, order, quoting and
+other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves all others alone. It
+prints each document and what changes there, by path. A file is left as it is, and named, if values would have to be kept in
+annotations (unless --keep or --discard), or if it is a template or an anchor is in the way; the exit code is 1 then. --diff
+and --check write nothing; with --check the exit code is 1 if there is something to convert.
+
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,
 		Example: `  webhookd convert -f crontab.yaml --to v1
@@ -42,7 +48,9 @@ them, and which values rules drop, with their reasons.`,
   kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
   kubectl get crontabs -o yaml | webhookd convert -f - --strip > crontabs.yaml
   webhookd convert --live -A --to v1 --rules rules.yaml
-  webhookd convert --live -n shop --to v1 --rules rules.yaml --diff --show-values`,
+  webhookd convert --live -n shop --to v1 --rules rules.yaml --diff --show-values
+  webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crd crds/
+  webhookd convert --in-place . --to v1 --rules rules/ --check`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			reader, err := p.live(&o.live, &o.ruled)
@@ -52,6 +60,8 @@ them, and which values rules drop, with their reasons.`,
 			switch {
 			case err != nil:
 				return err
+			case len(o.inPlace.paths) > 0:
+				return p.convertInPlace(cmd.Context(), &o)
 			case reader != nil:
 				return p.convertLive(cmd.Context(), &o, reader)
 			}
@@ -68,6 +78,10 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
 	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
+	flags.StringArrayVar(&o.inPlace.paths, "in-place", nil, "`path` of a file or folder to change where it is; may be given more than once")
+	flags.BoolVar(&o.inPlace.check, "check", false, "with --in-place: write nothing, and exit with 1 if there is something to convert")
+	flags.BoolVar(&o.inPlace.keep, "keep", false, "with --in-place: write values that the version cannot express into annotations")
+	flags.BoolVar(&o.inPlace.discard, "discard", false, "with --in-place: leave out values that the version cannot express")
 	o.live.add(flags, "convert all objects of a cluster instead of files")
 	return cmd
 }
@@ -79,6 +93,7 @@ type convertOptions struct {
 	output  string
 	ruled   ruleFlags
 	live    liveFlags
+	inPlace inPlaceFlags
 	strip   bool
 	diff    bool
 	verbose bool
@@ -87,10 +102,11 @@ type convertOptions struct {
 // check reports everything that is wrong with the flags.
 func (o *convertOptions) check() error {
 	var problems []error
-	if len(o.files) == 0 && !o.live.on {
+	if len(o.files) == 0 && !o.live.on && len(o.inPlace.paths) == 0 {
 		problems = append(problems, errors.New("nothing to convert: give a file, a folder or - with --filename"))
 	}
 	problems = append(problems, o.live.check(), o.checkLive())
+	problems = append(problems, o.inPlace.problems(o)...)
 	_, version := o.target()
 	switch {
 	case o.to == "" && o.strip:

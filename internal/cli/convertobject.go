@@ -23,6 +23,10 @@ type offline struct {
 	registry       *converters.Registry
 	reviewer       *review.Reviewer
 	group, version string // of --to
+
+	// inPlace, if set, leaves objects alone that need no conversion, and gets all others before and
+	// after theirs. It returns what an object becomes.
+	inPlace func(ctx context.Context, before, after []byte, gvk schema.GroupVersionKind) ([]byte, error)
 }
 
 func newOffline(p *program, registry *converters.Registry) *offline {
@@ -102,7 +106,7 @@ func (c *offline) list(ctx context.Context, list *jsondoc.Object, gvk schema.Gro
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	if gvk.Group != "" {
+	if gvk.Group != "" && (c.inPlace == nil || c.wanted(schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: strings.TrimSuffix(gvk.Kind, "List")})) {
 		target := schema.GroupVersion{Group: gvk.Group, Version: c.version}
 		if err := list.Set(jsondoc.StringValue(target.String()), "apiVersion"); err != nil {
 			return nil, err
@@ -127,14 +131,39 @@ func (c *offline) list(ctx context.Context, list *jsondoc.Object, gvk schema.Gro
 
 func (c *offline) item(ctx context.Context, text []byte) ([]byte, error) {
 	_, gvk, err := manifest.ParseObject(text)
-	if err != nil {
+	switch {
+	case err != nil && c.inPlace != nil: // whatever it is, it stays
+		return text, nil
+	case err != nil:
 		return nil, err
 	}
 	return c.object(ctx, text, gvk)
 }
 
+// wanted reports whether an object is to be converted: one of a kind with the version, at another
+// version.
+func (c *offline) wanted(gvk schema.GroupVersionKind) bool {
+	kind := c.registry.Lookup(gvk.GroupKind())
+	return kind != nil && (c.group == "" || c.group == gvk.Group) && kind.Has(c.version) && gvk.Version != c.version
+}
+
 // object converts one object.
 func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	if c.inPlace == nil {
+		return c.convert(ctx, text, gvk)
+	}
+	if !c.wanted(gvk) {
+		return text, nil
+	}
+	after, err := c.convert(ctx, text, gvk)
+	if err != nil {
+		return nil, err
+	}
+	return c.inPlace(ctx, text, after, gvk)
+}
+
+// convert converts one object in a review.
+func (c *offline) convert(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
 	group := c.group
 	if group == "" {
 		group = gvk.Group

@@ -13,12 +13,13 @@ const (
 	barWidth  = 30
 )
 
-// A liveProgress says how many objects have been read: on a terminal a bar that is overwritten in
-// place, elsewhere a line now and then.
+// A liveProgress says how many objects, or other units, are done: on a terminal a bar that is
+// overwritten in place, elsewhere a line now and then.
 type liveProgress struct {
 	out      io.Writer
 	terminal bool
 	name     string
+	unit     string
 	begin    time.Time
 	last     time.Time
 	shown    bool // on a terminal
@@ -26,7 +27,7 @@ type liveProgress struct {
 
 func newLiveProgress(out io.Writer, name string) *liveProgress {
 	now := time.Now()
-	return &liveProgress{out: out, terminal: isTerminal(out), name: name, begin: now, last: now}
+	return &liveProgress{out: out, terminal: isTerminal(out), name: name, unit: "objects", begin: now, last: now}
 }
 
 // show says that so many objects are done. Left is how many are not, or negative if unknown.
@@ -40,10 +41,10 @@ func (p *liveProgress) show(done int, left int64) {
 		return
 	}
 	p.last = now
-	text := fmt.Sprintf("%d objects", done)
+	text := fmt.Sprintf("%d %s", done, p.unit)
 	bar := ""
 	if total := int64(done) + left; left >= 0 && total > 0 {
-		text = fmt.Sprintf("%d of %d objects", done, total)
+		text = fmt.Sprintf("%d of %d %s", done, total, p.unit)
 		full := int(int64(barWidth) * int64(done) / total)
 		bar = "[" + strings.Repeat("#", full) + strings.Repeat(" ", barWidth-full) + "] "
 	}
@@ -60,5 +61,6 @@ func (p *liveProgress) show(done int, left int64) {
 func (p *liveProgress) clear() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
 	}
 }

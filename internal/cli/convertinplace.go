@@ -1,0 +1,391 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/yamledit"
+)
+
+// inPlaceFlags are the flags of convert --in-place.
+type inPlaceFlags struct {
+	paths         []string
+	check         bool
+	keep, discard bool
+}
+
+// problems are what is wrong with the flags, together with the others of convert.
+func (f *inPlaceFlags) problems(o *convertOptions) []error {
+	var problems []error
+	if len(f.paths) == 0 {
+		if f.check || f.keep || f.discard {
+			problems = append(problems, errors.New("of no use without --in-place: --check, --keep and --discard"))
+		}
+		return problems
+	}
+	if len(o.files) > 0 || o.live.on {
+		problems = append(problems, errors.New("both files to change and objects to print: give --in-place, --filename or --live"))
+	}
+	if o.output != "" || o.strip {
+		problems = append(problems, errors.New("of no use with --in-place: --output and --strip; --discard leaves out values that would be kept"))
+	}
+	if f.keep && f.discard {
+		problems = append(problems, errors.New("values that the version cannot express are kept or discarded: give --keep or --discard"))
+	}
+	if slices.Contains(f.paths, stdinName) {
+		problems = append(problems, errors.New("stdin has no place to change, use --filename: --in-place -"))
+	}
+	return problems
+}
+
+// convertInPlace converts the objects in files, and changes nothing else there.
+func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
+	set, err := p.ruleSet(ctx, &o.ruled)
+	if err != nil {
+		return err
+	}
+	registry, err := set.Registry()
+	if err != nil {
+		return err
+	}
+	c := &inPlaceConversion{p: p, o: o, offline: newOffline(p, registry)}
+	c.drops = &dropReporter{set: set, converter: newOffline(p, registry)}
+	c.group, c.version = o.target()
+	c.inPlace = c.converted
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	found, err := findTargets(o.inPlace.paths)
+	if err != nil {
+		return err
+	}
+	for _, line := range found.skipped {
+		p.note("%s", line)
+	}
+	progress := newLiveProgress(p.stderr, "convert")
+	progress.unit = "files"
+	for i, target := range found.targets {
+		if ctx.Err() != nil {
+			progress.clear()
+			return fmt.Errorf("interrupted: every file is either converted or as it was, run it again for the rest: %s", c.summary(i, len(found.targets)))
+		}
+		c.bar = progress
+		progress.show(i, int64(len(found.targets)-i))
+		c.file(ctx, target)
+	}
+	progress.clear()
+	p.note("%s", c.summary(len(found.targets), len(found.targets)))
+	if c.writeFailed != nil {
+		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
+	}
+	if c.refused > 0 || o.inPlace.check && c.changed > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// An inPlaceConversion converts files, one by one.
+type inPlaceConversion struct {
+	*offline
+
+	p     *program
+	o     *convertOptions
+	drops *dropReporter
+	bar   *liveProgress
+
+	groups   [][]byte       // of the kinds that have the version
+	mentions *regexp.Regexp // an apiVersion of these groups
+
+	objects, changed, refused, skipped, none int
+	writeFailed                              error
+
+	// Of the document at hand.
+	name string
+	from []string
+	kept []string
+	done int
+}
+
+// prepare finds the kinds that have the version.
+func (c *inPlaceConversion) prepare() error {
+	var groups []string
+	for _, kind := range c.registry.Kinds() {
+		if kind.Has(c.version) && (c.group == "" || c.group == kind.Group) && !slices.Contains(groups, kind.Group) {
+			groups = append(groups, kind.Group)
+		}
+	}
+	if len(groups) == 0 {
+		return usage(fmt.Errorf("no kind with rules has this version: --to %s", c.o.to), "give rules with --rules and --crd")
+	}
+	quoted := make([]string, len(groups))
+	for i, group := range groups {
+		c.groups = append(c.groups, []byte(group))
+		quoted[i] = regexp.QuoteMeta(group)
+	}
+	c.mentions = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(?:` + strings.Join(quoted, "|") + `)/([^\s"',}#]+)`)
+	return nil
+}
+
+// file converts one file.
+func (c *inPlaceConversion) file(ctx context.Context, t target) {
+	text, info, err := t.read()
+	if err != nil {
+		c.refuse("%v", err)
+		return
+	}
+	if !slices.ContainsFunc(c.groups, func(group []byte) bool { return bytes.Contains(text, group) }) {
+		c.none++
+		return
+	}
+	file, err := parseForEdit(t.name, text)
+	if err != nil {
+		c.unreadable(t.name, text, err)
+		return
+	}
+	values, lines, objects, ok := c.documents(ctx, t.name, file)
+	if !ok {
+		c.refused++
+		return
+	}
+	if !slices.ContainsFunc(values, func(value []byte) bool { return value != nil }) {
+		c.none++
+		return
+	}
+	result, err := file.Edit(values)
+	if err != nil {
+		for _, problem := range split(err) {
+			if edit, ok := errors.AsType[*yamledit.EditError](problem); ok {
+				c.say("%s: %s", at(t.name, file, edit.Index, edit.Line), edit.Problem)
+				continue
+			}
+			c.say("%s: %v", t.name, problem)
+		}
+		c.refused++
+		return
+	}
+	if c.finish(t, info, text, result, lines) {
+		c.objects += objects
+		c.changed++
+	}
+}
+
+// parseForEdit reads a file by the format of its extension.
+func parseForEdit(name string, text []byte) (*yamledit.File, error) {
+	if manifest.FormatOf(name) == manifest.FormatJSON {
+		return yamledit.ParseJSON(text)
+	}
+	return yamledit.ParseYAML(text)
+}
+
+// unreadable refuses a file that seems to have objects to convert, and skips any other.
+func (c *inPlaceConversion) unreadable(name string, text []byte, err error) {
+	reason := err.Error()
+	if bytes.Contains(text, []byte("{{")) {
+		reason = "a template, not YAML ({{): convert what it renders to, or change it by hand"
+	} else if tabbed := strings.Contains(reason, "cannot start any token") && bytes.Contains(text, []byte("\t")); tabbed {
+		reason += ", indent with spaces, not tabs"
+	}
+	for _, match := range c.mentions.FindAllSubmatch(text, -1) {
+		if string(match[1]) != c.version {
+			c.refuse("%s: %s", name, reason)
+			return
+		}
+	}
+	c.skipped++
+	c.say("skipped, with no object to convert: %s: %s", name, reason)
+}
+
+// at names a document of a file by its first line or another one.
+func at(name string, file *yamledit.File, index, line int) string {
+	name = fmt.Sprintf("%s:%d", name, cmp.Or(line, file.Documents[index].Line))
+	if len(file.Documents) > 1 {
+		name += fmt.Sprintf(": document %d", index+1)
+	}
+	return name
+}
+
+// documents converts all documents of a file. Values are nil for those that stay. The lines say
+// what each one is. It reports every document that fails.
+func (c *inPlaceConversion) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
+	ok = true
+	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))
+	for i := range file.Documents {
+		before := file.Documents[i].JSON
+		_, gvk, err := manifest.ParseObject(before)
+		if err != nil || !c.wanted(gvk) && !c.isList(gvk) {
+			continue // not an object, or one of another kind
+		}
+		c.name, c.from, c.kept, c.done = at(name, file, i, 0), nil, nil, 0
+		after, err := c.document(ctx, before)
+		if err == nil && c.done > 0 && isPatch(before) {
+			err = errors.New("a strategic merge patch, which is no object to convert: change it by hand")
+		}
+		for _, problem := range split(err) {
+			c.say("%s: %v", c.name, problem)
+			ok = false
+		}
+		if len(c.kept) > 0 && !c.o.inPlace.keep && !c.o.inPlace.discard {
+			c.say("%s: %s: not converted, since %s cannot express these values, which --keep writes into annotations and --discard leaves out: %s",
+				c.name, objectName(before, gvk), c.version, finding.Few(c.kept, maxChanges))
+			ok = false
+		}
+		if err == nil && c.done > 0 {
+			values[i] = after
+			slices.Sort(c.from)
+			lines[i] = fmt.Sprintf("%s: %s: %s -> %s", c.name, objectName(before, gvk), strings.Join(slices.Compact(c.from), ", "), c.version)
+			if c.isList(gvk) {
+				lines[i] += " in " + count(c.done, "item")
+			}
+			objects += c.done
+		}
+	}
+	return values, lines, objects, ok
+}
+
+// maxChanges limits what a line lists.
+const maxChanges = 12
+
+// objectName names an object.
+func objectName(object []byte, gvk schema.GroupVersionKind) string {
+	return strings.TrimSpace(gvk.Kind + " " + nameOf(object))
+}
+
+// isPatch reports whether an object has directives of a strategic merge patch.
+func isPatch(object []byte) bool {
+	return slices.ContainsFunc([]string{`"$patch"`, `"$retainKeys"`, `"$setElementOrder/`, `"$deleteFromPrimitiveList/`}, func(directive string) bool {
+		return bytes.Contains(object, []byte(directive))
+	})
+}
+
+// converted decides what an object becomes if values had to be kept.
+func (c *inPlaceConversion) converted(ctx context.Context, before, after []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	c.done++
+	c.from = append(c.from, gvk.Version)
+	if c.o.verbose {
+		if err := c.p.noteKeptOf(ctx, c.name, before, after, c.drops); err != nil {
+			return nil, err
+		}
+	}
+	kept := keptPaths(before, after)
+	c.kept = append(c.kept, kept...)
+	if len(kept) > 0 && c.o.inPlace.discard {
+		return stripDocument(after, func(string, string) {})
+	}
+	return after, nil
+}
+
+// keptPaths returns the paths of values that a conversion has kept in annotations.
+func keptPaths(before, after []byte) []string {
+	type object struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	var was, is object
+	if err := errors.Join(json.Unmarshal(before, &was), json.Unmarshal(after, &is)); err != nil {
+		return nil // annotations of another type: nothing that webhookd has written
+	}
+	var paths []string
+	for name, text := range is.Metadata.Annotations {
+		if old, passed := was.Metadata.Annotations[name]; !keep.IsOwn(name) || passed && old == text {
+			continue
+		}
+		kept := keep.Describe(name, text)
+		for _, value := range kept.Values {
+			paths = append(paths, kept.Version+" "+value.Path)
+		}
+		if len(kept.Values) == 0 {
+			paths = append(paths, name)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// finish prints what changes in a file, and writes it. It returns false if it cannot.
+func (c *inPlaceConversion) finish(t target, info fs.FileInfo, before []byte, result yamledit.Result, lines []string) bool {
+	if !c.o.diff && !c.o.inPlace.check {
+		if err := t.replace(info, result.Text); err != nil {
+			c.refuse("%v", err)
+			return false
+		}
+	}
+	var out bytes.Buffer
+	if c.o.diff {
+		name := filepath.ToSlash(t.name)
+		out.Write(diff.Diff(name, before, name+" ("+c.o.to+")", result.Text))
+	} else {
+		for i, line := range lines {
+			if line == "" {
+				continue
+			}
+			var changes []string
+			for _, change := range result.Changes[i] {
+				changes = append(changes, change.String())
+			}
+			fmt.Fprintf(&out, "%s: %s%s\n", line, finding.Few(changes, maxChanges), lostComments(result.LostComments[i]))
+		}
+	}
+	c.bar.clear()
+	if _, err := c.p.stdout.Write(out.Bytes()); err != nil && c.writeFailed == nil {
+		c.writeFailed = err
+	}
+	return true
+}
+
+// lostComments says which comments go with what they are about.
+func lostComments(lines []int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	texts := make([]string, len(lines))
+	for i, line := range lines {
+		texts[i] = fmt.Sprint(line)
+	}
+	return "; without the comments of lines " + finding.Few(texts, maxChanges)
+}
+
+// say prints a message about a file.
+func (c *inPlaceConversion) say(format string, args ...any) {
+	c.bar.clear()
+	c.p.note(format, args...)
+}
+
+// refuse leaves a file as it is.
+func (c *inPlaceConversion) refuse(format string, args ...any) {
+	c.refused++
+	c.say(format, args...)
+}
+
+// summary counts what has been done to the files, of which some may be left.
+func (c *inPlaceConversion) summary(done, files int) string {
+	verb := "converted"
+	if c.o.inPlace.check || c.o.diff {
+		verb = "to convert:"
+	}
+	parts := []string{fmt.Sprintf("%s %s in %s of %d", verb, count(c.objects, "object"), count(c.changed, "file"), files)}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{c.none, "with nothing to convert"}, {c.refused, "refused, see above"}, {c.skipped, "not readable, skipped"}, {files - done, "left"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
