@@ -21,7 +21,8 @@ import (
 const crdKind = "CustomResourceDefinition"
 
 // Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects
-// included, and those that Crossplane makes of a CompositeResourceDefinition. It skips objects of other kinds, and patches of CRDs. The file is for messages.
+// included, and those that Crossplane makes of a CompositeResourceDefinition. It skips objects of
+// other kinds, and patches of CRDs. The file is for messages.
 //
 // The error is a ParseErrors with everything that is wrong in any CRD. Parse also returns the CRDs
 // without errors then. Without newStrategy, it does not check defaults, and no version has a

@@ -90,7 +90,7 @@ func TestApplyWaitsForCrossplane(t *testing.T) {
 	}
 }
 
-// Whoever may not write the XRD learns which right is missing.
+// If the XRD may not be read, the error says which right is missing.
 func TestApplyNeedsTheXRD(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")

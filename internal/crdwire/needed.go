@@ -7,8 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// needed is the part of a CRD, or of an XRD, that is read from an API server: no schemas, which are megabytes, and
-// ten times as much once decoded. The Jobs that read all CRDs have little memory.
+// needed is the part of a CRD, or of an XRD, that is read from an API server: no schemas, which are
+// megabytes, and ten times as much once decoded. The Jobs that read all CRDs have little memory.
 type needed struct {
 	CRD
 

@@ -147,7 +147,8 @@ func (s *Status) find(format string, args ...any) {
 	s.Findings = append(s.Findings, fmt.Sprintf(format, args...))
 }
 
-// judgeDefinition compares spec.conversion with that of the XRD, which Crossplane writes to the CRD.
+// judgeDefinition compares spec.conversion with that of the XRD, which Crossplane writes to the
+// CRD.
 func (s *Status) judgeDefinition(crd *CRD, o StatusOptions) {
 	owner, is := xrd.Owner(crd)
 	if s.XRD = owner.Name; !is || o.Definition == nil {

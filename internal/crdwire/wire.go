@@ -27,9 +27,9 @@ type Wired struct {
 	HasBundle bool
 }
 
-// Wire sets spec.conversion of the CRDs and XRDs in a YAML or JSON text, and returns the text, in which no
-// other byte has changed. Documents of other kinds stay as they are. Its error has everything that
-// is wrong.
+// Wire sets spec.conversion of the CRDs and XRDs in a YAML or JSON text, and returns the text, in
+// which no other byte has changed. Documents of other kinds stay as they are. Its error has
+// everything that is wrong.
 func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	documents, crds, err := parse(text)
 	if err != nil {
