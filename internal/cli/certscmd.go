@@ -49,7 +49,7 @@ The CA's key is in a second Secret, NAME-ca, that no pod mounts, so an attacker 
 certificates.
 
 RBAC: apiGroups [""], resources [secrets], verbs [get, patch], resourceNames [NAME, NAME-ca], in the namespace; and
-` + crdRule("get, patch") + ` The verb create, on secrets, cannot be limited to names. It is needed only if the two Secrets do
+` + crdRule("get, patch") + " " + xrdRule("get, patch") + ` The verb create, on secrets, cannot be limited to names. It is needed only if the two Secrets do
 not exist: create them beforehand, empty and of type Opaque. An upgrade does not reset data that a manifest does not name.`,
 		Example: `  webhookd certs ensure --secret webhookd/webhookd-tls --service webhookd/webhookd --crd crontabs.example.com
   webhookd certs ensure --secret webhookd/webhookd-tls --service webhookd/webhookd --crd crontabs.example.com --rotate-ca`,

@@ -190,7 +190,7 @@ func (c *offline) convert(ctx context.Context, text []byte, gvk schema.GroupVers
 // hintKind returns a remedy for an object of a kind without a converter.
 func hintKind(gvk schema.GroupVersionKind) string {
 	switch {
-	case gvk.Kind == manifest.KindCRD:
+	case manifest.IsDefinition(gvk):
 		return "this is a CRD, not an object of its kind: give CRDs with --crd"
 	case gvk.GroupVersion().String() == syntax.APIVersion:
 		return "these are rules, not an object: give rules with --rules"

@@ -38,7 +38,10 @@ A caBundle for the same Service keeps its older CAs, since replicas may still se
 stay until they expire, or until a run finds that the new CAs have been there for a day and that ten new connections in a
 row are verified by them. So run the command again a day or more after a change of the CA, or at the next upgrade.
 
-RBAC: ` + crdRule("get, patch"),
+Crossplane reverts what others write to a CRD that it makes. So of such a CRD, the command changes the XRD, and waits until
+Crossplane has changed the CRD.
+
+RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt
   kubectl -n webhookd port-forward service/webhookd 9443:443 &
   webhookd crd apply --crd crontabs.example.com --service webhookd -n webhookd --ca-file ca.crt --address 127.0.0.1:9443`,
@@ -64,6 +67,12 @@ RBAC: ` + crdRule("get, patch"),
 func crdRule(verbs string) string {
 	return `apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [` + verbs + `],
 resourceNames [the CRDs].`
+}
+
+// xrdRule is what CRDs that Crossplane makes need in addition.
+func xrdRule(verbs string) string {
+	return `For CRDs that Crossplane makes: apiGroups
+[apiextensions.crossplane.io], resources [compositeresourcedefinitions], verbs [` + verbs + `], resourceNames [the XRDs].`
 }
 
 func (p *program) crdApply(ctx context.Context, o *applyOptions) error {

@@ -17,11 +17,12 @@ import (
 func newCRDGuardCommand(p *program) *cobra.Command {
 	cmd := newGroup("guard", "Print admission policies for the kinds of CRDs",
 		`Print admission policies for the kinds of CRDs. One keeps clients from changing the values that webhookd keeps in
-annotations, the other refuses objects that cannot be converted. The API server enforces them by itself. Each policy comes
-with its binding, as YAML for kubectl apply. Nothing in the cluster changes. The chart has the same policies: keptValues.
+annotations, another refuses objects that cannot be converted, and the third keeps spec.conversion of the CRDs. The API
+server enforces them by itself. Each policy comes with its binding, as YAML for kubectl apply. Nothing in the cluster changes.
+The chart has the same policies: keptValues and conversionGuard.
 
 docs/explanation/security.md explains the purpose and the cost of each policy.`)
-	cmd.AddCommand(newCRDGuardAnnotationsCommand(p), newCRDGuardConvertibleCommand(p))
+	cmd.AddCommand(newCRDGuardAnnotationsCommand(p), newCRDGuardConvertibleCommand(p), newCRDGuardConversionCommand(p))
 	return cmd
 }
 
@@ -95,6 +96,35 @@ of the CRD change.
 	return cmd
 }
 
+func newCRDGuardConversionCommand(p *program) *cobra.Command {
+	var o guardOptions
+	cmd := &cobra.Command{
+		Use:   "conversion [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
+		Short: "Print the policies that protect spec.conversion of CRDs",
+		Long: `Print the policies that keep updates of a CRD from dropping spec.conversion, pointing it at another webhook or removing the
+CA from caBundle, while more than one version is served or stored. Without conversion, the API server changes only apiVersion,
+and the next write loses fields. kubectl replace and operator lifecycle managers do that with a manifest that has no
+spec.conversion. All other changes pass, also of a CRD that never had a webhook.
+
+validate refuses the update and says what to do (Kubernetes 1.30). restore puts spec.conversion back, and lets the update
+pass (Kubernetes 1.36). The policy of a CRD that Crossplane makes covers its XRD as well. To change spec.conversion on
+purpose, delete the policy first.
+
+` + guardInput,
+		Example: `  webhookd crd guard conversion --service webhookd/webhookd | kubectl apply -f -
+  webhookd crd guard conversion -f crds/ --mode restore --allow-group system:serviceaccounts:webhookd`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardConversion(cmd.Context(), &o) },
+	}
+	o.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: validate refuses an update that damages spec.conversion, restore puts spec.conversion back")
+	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
+	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change spec.conversion, such as that of a ServiceAccount (default none)")
+	o.cluster.add(flags)
+	return cmd
+}
+
 // guardInput is the part of the help that says where the CRDs come from.
 const guardInput = `The CRDs come from files. Without -f they come from a cluster, and --crd or --service must select them.
 
@@ -132,6 +162,11 @@ func (p *program) crdGuardAnnotations(ctx context.Context, o *guardOptions) erro
 
 func (p *program) crdGuardConvertible(ctx context.Context, o *guardOptions) error {
 	return p.crdGuard(ctx, o, "%s serves one version: there is nothing to convert", crdguard.Convertible)
+}
+
+func (p *program) crdGuardConversion(ctx context.Context, o *guardOptions) error {
+	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
+	return p.crdGuard(ctx, o, "", func(crd *crdwire.CRD) ([]byte, error) { return crdguard.Conversion(crd, guard) }) // each CRD has a policy
 }
 
 // crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints

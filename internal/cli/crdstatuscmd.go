@@ -45,10 +45,13 @@ and lists the differences, version by version. An old copy loses no field, but n
 and validations are ignored. The command also prints the digest of these files: a replica that serves the same files has
 it in its metric webhookd_rules_info.
 
+Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also reads the XRD of such a CRD, and reports a
+spec.conversion that Crossplane will replace.
+
 With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
-resourceNames [the CRDs].`,
+resourceNames [the CRDs]. ` + xrdRule("get"),
 		Example: `  kubectl get crds -o yaml | webhookd crd status -f - --service webhookd/webhookd
   webhookd crd status -f crd.yaml --rules rules.yaml --crd crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
@@ -104,11 +107,11 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 		}
 		return nil
 	}
-	crds, inCluster, err := p.statusCRDs(ctx, o, func(name string) bool { return copyOf(set, name) != nil })
+	crds, definition, inCluster, err := p.statusCRDs(ctx, o, func(name string) bool { return copyOf(set, name) != nil })
 	if err != nil {
 		return err
 	}
-	s.Dial = s.Dial || inCluster
+	s.Dial, s.Definition = s.Dial || inCluster, definition
 	report := statusReport{CRDs: []crdwire.Status{}}
 	if len(o.ruled.rules) > 0 {
 		report.RulesDigest = set.Ruled().Digest()
@@ -134,22 +137,28 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	return nil
 }
 
-// statusCRDs returns the CRDs of the files or of the API server. schemas says which of the latter
-// need their schemas.
-func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (crds []*crdwire.CRD, inCluster bool, err error) {
+// statusCRDs returns the CRDs of the files, or those of the API server and what reads their XRDs.
+// schemas says which of the latter need their schemas.
+func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (
+	crds []*crdwire.CRD, definition func(*crdwire.CRD) (*crdwire.CRD, error), inCluster bool, err error,
+) {
 	if len(o.files) > 0 {
 		crds, err = p.fileCRDs(ctx, o.files)
-		return crds, false, err
+		return crds, nil, false, err
 	}
 	api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
+	}
+	definition = func(crd *crdwire.CRD) (*crdwire.CRD, error) {
+		made, _, err := crdwire.ReadDefinition(ctx, api, crd)
+		return made, err
 	}
 	crds, missing, err := crdwire.ReadAllWith(ctx, api, o.names, schemas)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
 	}
-	return crds, api.InCluster, err
+	return crds, definition, api.InCluster, err
 }
 
 func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD, error) {
@@ -170,7 +179,7 @@ func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD,
 		return nil, err
 	}
 	if len(crds) == 0 {
-		return nil, fmt.Errorf("no CustomResourceDefinition of apiextensions.k8s.io/v1 here: %s", strings.Join(paths, ", "))
+		return nil, fmt.Errorf("no %s here: %s", crdwire.WhatIsRead, strings.Join(paths, ", "))
 	}
 	return crds, nil
 }
@@ -209,6 +218,9 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	fmt.Fprintf(out, "%s (%s)\n", s.Name, s.Kind)
+	if s.XRD != "" {
+		line("made of", "XRD %s, by Crossplane", s.XRD)
+	}
 	switch {
 	case s.Service != "":
 		line("converted by", "Service %s", s.Service)

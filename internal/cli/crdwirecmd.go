@@ -27,13 +27,16 @@ func newCRDWireCommand(p *program) *cobra.Command {
 	var o wireOptions
 	cmd := &cobra.Command{
 		Use:   "wire -f FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
-		Short: "Set spec.conversion in the file of a CRD",
-		Long: `Print the CRDs of a file with spec.conversion set, so that the API server sends their conversions to webhookd. No other
+		Short: "Set spec.conversion in the file of a CRD or XRD",
+		Long: `Print the CRDs and XRDs of a file with spec.conversion set, so that the API server sends their conversions to webhookd. No other
 byte changes: comments, the order of keys and other documents stay as they are. In an existing spec.conversion, only what
 differs is replaced.
 
 Without --ca-file an existing caBundle for the same Service stays. If there is none, something else has to fill it in,
 such as cert-manager's injector.
+
+Crossplane writes spec.conversion of an XRD (CompositeResourceDefinition) to the CRDs that it makes. A CRD that Crossplane
+made is refused, since Crossplane would revert the change.
 
 If a CRD points at another webhook, nothing is printed and the exit code is 1, unless --force is given.`,
 		Example: `  webhookd crd wire -f crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml

@@ -37,7 +37,7 @@ func (e *objectExplainer) explain(ctx context.Context, text []byte) ([]*explaine
 	}
 	group, version, _ := strings.Cut(object.APIVersion, "/")
 	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: object.Kind}
-	if object.Kind == manifest.KindCRD || object.APIVersion == syntax.APIVersion {
+	if manifest.IsDefinition(gvk) || object.APIVersion == syntax.APIVersion {
 		return nil, usage(fmt.Errorf("not an object with kept values: %s of %s", object.Kind, namesOf([]string{e.o.object})), hintKind(gvk))
 	}
 	x := &explainedObject{

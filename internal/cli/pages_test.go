@@ -10,18 +10,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The test follows the tutorial like a reader: it writes the files, runs the commands, and compares
-// their output. With -update it rewrites the output.
+// The test follows the tutorials like a reader: it writes the files, runs the commands, and
+// compares their output. With -update it rewrites the output.
 //
-//nolint:paralleltest // it works in a folder of its own
-func TestTutorialIsTrue(t *testing.T) {
-	file, err := filepath.Abs("../../docs/tutorials/first-conversion.md")
+//nolint:paralleltest // it works in folders of its own
+func TestTutorialsAreTrue(t *testing.T) {
+	folder, err := filepath.Abs("../../docs/tutorials")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(t.TempDir())
-	if commands := followFile(t, file, "webhookd"); commands < 7 {
-		t.Errorf("%d commands, the page is not read as it is written", commands)
+	for name, least := range map[string]int{"first-conversion.md": 7, "crossplane.md": 3} {
+		t.Chdir(t.TempDir())
+		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
+			t.Errorf("%d commands, %s is not read as it is written", commands, name)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 func newSuggestCommand(p *program) *cobra.Command {
@@ -97,7 +98,7 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 	}
 	switch {
 	case len(crds) == 0:
-		hint := "give the file whose kind is " + manifest.KindCRD + " with --crd"
+		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crd"
 		return nil, usage(fmt.Errorf("no CRD in any file: %s", namesOf(o.ruled.crds)), hint)
 	case len(chosen) > 0:
 		return chosen, nil

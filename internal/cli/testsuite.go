@@ -159,7 +159,7 @@ func roleOf(f ruleset.File) role {
 	hasRules, hasCRDs := false, false
 	for _, document := range in.Documents {
 		_, gvk, err := manifest.ParseObject(document)
-		hasCRDs = hasCRDs || err == nil && gvk.Kind == manifest.KindCRD
+		hasCRDs = hasCRDs || err == nil && manifest.IsDefinition(gvk)
 		hasRules = hasRules || err == nil && ruleset.MayBeRules(document)
 	}
 	switch {

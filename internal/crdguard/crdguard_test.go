@@ -41,14 +41,26 @@ func crdOf(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition 
 	return crd
 }
 
+// owned is a CRD that Crossplane makes.
+const owned = `
+metadata:
+  name: machines.example.com
+  ownerReferences:
+  - {apiVersion: apiextensions.crossplane.io/v1, kind: CompositeResourceDefinition, name: xmachines.example.com, uid: a, controller: true}
+spec: {group: example.com, names: {plural: machines}, versions: [{name: v1, served: true, storage: true}]}
+`
+
 // ofChart renders the same with the template of the chart.
-func ofChart(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o crdguard.Options) string {
+func ofChart(t *testing.T, policy string, crd *apiextensionsv1.CustomResourceDefinition, o crdguard.Options) string {
 	t.Helper()
 	kind := map[string]any{
 		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil,
 	}
 	versions := make([]string, 0, len(crd.Spec.Versions))
 	var withStatus, others []string
+	if owners := crd.OwnerReferences; len(owners) > 0 {
+		kind["xrd"] = owners[0].Name
+	}
 	for _, v := range crd.Spec.Versions {
 		versions = append(versions, v.Name)
 		if v.Subresources != nil && v.Subresources.Status != nil {
@@ -63,16 +75,13 @@ func ofChart(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o crdg
 		text, err := json.Marshal(v)
 		return string(text), err
 	}
-	parsed, err := template.New("").Funcs(template.FuncMap{"toJson": toJSON}).ParseFiles("../../deploy/helm/webhookd/templates/_policies.tpl")
+	parsed, err := template.New("").Funcs(template.FuncMap{"toJson": toJSON}).ParseFiles(
+		"../../deploy/helm/webhookd/templates/_policies.tpl", "../../deploy/helm/webhookd/templates/_conversionpolicy.tpl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "webhookd.guard.annotations"
-	if o == (crdguard.Options{}) {
-		name = "webhookd.guard.convertible"
-	}
 	var out strings.Builder
-	if err := parsed.ExecuteTemplate(&out, name, kind); err != nil {
+	if err := parsed.ExecuteTemplate(&out, "webhookd.guard."+policy, kind); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -85,23 +94,28 @@ func TestPolicies(t *testing.T) {
 	bare := crdOf(t, `{metadata: {name: "true.example.com"}, spec: {group: example.com, names: {plural: "true"},
 		versions: [{name: v1, served: true, storage: true}, {name: v2, served: true}]}}`)
 	for name, tt := range map[string]struct {
+		policy  string
 		crd     *apiextensionsv1.CustomResourceDefinition
-		options crdguard.Options // empty: the gate
+		options crdguard.Options
 	}{
-		"validate":         {whole, crdguard.Options{Mode: crdguard.Validate}},
-		"validate-allowed": {whole, crdguard.Options{Mode: crdguard.Validate, AllowGroup: `a "group": <of some>`}},
-		"restore":          {whole, crdguard.Options{Mode: crdguard.Restore}},
-		"restore-allowed":  {whole, crdguard.Options{Mode: crdguard.Restore, AllowGroup: "system:masters"}},
-		"no-status":        {bare, crdguard.Options{Mode: crdguard.Validate}},
-		"gate":             {whole, crdguard.Options{}},
-		"gate-no-status":   {bare, crdguard.Options{}},
+		"validate":            {"annotations", whole, crdguard.Options{Mode: crdguard.Validate}},
+		"validate-allowed":    {"annotations", whole, crdguard.Options{Mode: crdguard.Validate, AllowGroup: `a "group": <of some>`}},
+		"restore":             {"annotations", whole, crdguard.Options{Mode: crdguard.Restore}},
+		"restore-allowed":     {"annotations", whole, crdguard.Options{Mode: crdguard.Restore, AllowGroup: "system:masters"}},
+		"no-status":           {"annotations", bare, crdguard.Options{Mode: crdguard.Validate}},
+		"gate":                {"convertible", whole, crdguard.Options{}},
+		"gate-no-status":      {"convertible", bare, crdguard.Options{}},
+		"conversion-validate": {"conversion", crdOf(t, owned), crdguard.Options{Mode: crdguard.Validate, AllowGroup: "system:masters"}},
+		"conversion-restore":  {"conversion", whole, crdguard.Options{Mode: crdguard.Restore}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := crdguard.Convertible(tt.crd)
-			if tt.options != (crdguard.Options{}) {
-				got, err = crdguard.Annotations(tt.crd, tt.options)
+			render := map[string]func() ([]byte, error){
+				"annotations": func() ([]byte, error) { return crdguard.Annotations(tt.crd, tt.options) },
+				"convertible": func() ([]byte, error) { return crdguard.Convertible(tt.crd) },
+				"conversion":  func() ([]byte, error) { return crdguard.Conversion(tt.crd, tt.options) },
 			}
+			got, err := render[tt.policy]()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +132,7 @@ func TestPolicies(t *testing.T) {
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("see -update (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(string(want), ofChart(t, tt.crd, tt.options)); diff != "" {
+			if diff := cmp.Diff(string(want), ofChart(t, tt.policy, tt.crd, tt.options)); diff != "" {
 				t.Errorf("the chart renders something else (-want +got):\n%s", diff)
 			}
 			for document := range strings.SplitSeq(string(got), "\n---\n") {
@@ -160,7 +174,8 @@ func TestNamesAreNames(t *testing.T) {
 		crd := crdOf(t, text)
 		_, err := crdguard.Annotations(crd, crdguard.Options{Mode: crdguard.Restore})
 		_, gateErr := crdguard.Convertible(crd)
-		for _, err := range []error{err, gateErr} {
+		_, conversionErr := crdguard.Conversion(crd, crdguard.Options{})
+		for _, err := range []error{err, gateErr, conversionErr} {
 			if err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", text, err, want)
 			}

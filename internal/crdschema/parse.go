@@ -12,14 +12,17 @@ import (
 	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/internal/xrd"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 const crdKind = "CustomResourceDefinition"
 
 // Parse returns the CRDs of a YAML or JSON text with any number of documents, lists of objects
-// included. It skips objects of other kinds, and patches of CRDs. The file is for messages.
+// included, and those that Crossplane makes of a CompositeResourceDefinition. It skips objects of
+// other kinds, and patches of CRDs. The file is for messages.
 //
 // The error is a ParseErrors with everything that is wrong in any CRD. Parse also returns the CRDs
 // without errors then. Without newStrategy, it does not check defaults, and no version has a
@@ -71,12 +74,14 @@ func (p *parser) object(n *yaml.Node) {
 	apiVersion, kind := textAt(n, "apiVersion"), textAt(n, "kind")
 	group, version, _ := strings.Cut(apiVersion, "/")
 	switch {
-	case kind == "List" && apiVersion == "v1" || kind == crdKind+"List":
+	case kind == "List" && apiVersion == "v1" || kind == crdKind+"List" || kind == xrd.Kind+"List":
 		if items := member(n, "items").Value; items != nil {
 			for _, item := range items.Content {
 				p.object(item)
 			}
 		}
+	case xrd.Is(apiVersion, kind):
+		p.definition(n, apiVersion)
 	case kind != crdKind || group != apiextensionsv1.GroupName && strings.Contains(group, "."):
 	case group != apiextensionsv1.GroupName:
 		p.report(n.Line, "not the apiVersion of a %s, write apiextensions.k8s.io/v1: %q", crdKind, apiVersion)
@@ -101,8 +106,46 @@ func (p *parser) crd(n *yaml.Node) {
 	if isPatch(&in) {
 		return
 	}
+	p.add(&in, n)
+}
+
+// definition reads the CRDs that Crossplane makes of an XRD. Problems have lines of the XRD, whose
+// versions are as those of a CRD.
+func (p *parser) definition(n *yaml.Node, apiVersion string) {
+	if !xrd.Known(apiVersion) {
+		p.report(n.Line, "apiVersion of a %s that is not known, write %s/v1 or v2: %q", xrd.Kind, xrd.Group, apiVersion)
+		return
+	}
+	text, err := p.json(n)
+	if err != nil {
+		p.reportYAML(err)
+		return
+	}
+	var in xrd.Definition
+	unknown, err := sigsjson.UnmarshalStrict(text, &in)
+	if err != nil {
+		p.report(n.Line, "not a %s: %v", xrd.Kind, err)
+		return
+	}
+	for _, err := range unknown {
+		p.reportStrict(n, xrd.Kind, err)
+	}
+	if in.Spec.Group == "" && in.Spec.Names.Kind == "" && len(in.Spec.Versions) == 0 && in.Name != "" {
+		return // a patch
+	}
+	crds, problems := in.CRDs()
+	for _, err := range problems {
+		p.reportField(n, err)
+	}
+	for _, crd := range crds {
+		p.add(crd, n)
+	}
+}
+
+// add adds a CRD, or reports what is wrong with it.
+func (p *parser) add(in *apiextensionsv1.CustomResourceDefinition, n *yaml.Node) {
 	before := len(p.problems)
-	crd := p.convert(&in, n)
+	crd := p.convert(in, n)
 	if line, taken := p.lines[crd.Name]; taken {
 		p.report(crd.Line, "%s that is here twice, remove one; the other is in line %d: %s", crdKind, line, crd.Name)
 	}
@@ -150,14 +193,18 @@ func (p *parser) decode(n *yaml.Node, text []byte, into *apiextensionsv1.CustomR
 		return false
 	}
 	for _, problem := range strict.Errors() {
-		text := problem.Error()
-		path := ""
-		if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
-			path = text[from+1 : to]
-		}
-		p.report(lineOf(n, path), "not a %s: %s", crdKind, text)
+		p.reportStrict(n, crdKind, problem)
 	}
 	return true
+}
+
+// reportStrict reports a field that is not known or there twice, whose path the error quotes.
+func (p *parser) reportStrict(n *yaml.Node, kind string, err error) {
+	text, path := err.Error(), ""
+	if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
+		path = text[from+1 : to]
+	}
+	p.report(lineOf(n, path), "not a %s: %s", kind, text)
 }
 
 // reportField reports an error of the API server's own packages.

@@ -6,6 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 // convert takes from a CRD what webhookd needs, and reports what is wrong with it: a CRD in a file
@@ -51,7 +53,11 @@ func (p *parser) versions(in *apiextensionsv1.CustomResourceDefinition, n *yaml.
 		crd.Versions = append(crd.Versions, p.version(version, n, crd, path))
 	}
 	if stored != 1 {
-		p.report(lineOf(n, "spec.versions"), "%d versions with storage: true, want exactly one: spec.versions", stored)
+		key := "storage"
+		if _, is := xrd.Owner(in); is {
+			key = "referenceable"
+		}
+		p.report(lineOf(n, "spec.versions"), "%d versions with %s: true, want exactly one: spec.versions", stored, key)
 	}
 }
 

@@ -1,6 +1,7 @@
 package crdwire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -51,24 +51,25 @@ type ApplyOptions struct {
 // certificate of the old CA. Its CAs stay in the bundle until they expire, or until the new ones
 // have been in it for a day and have verified ten new connections in a row.
 //
+// Of a CRD that Crossplane makes of an XRD, it changes the XRD, and waits until Crossplane has
+// changed the CRD.
+//
 // If something is wrong with one CRD, no other CRD is pointed at the webhook; those that already
 // point at it are updated.
 func Apply(ctx context.Context, api *cluster.Client, names []string, o ApplyOptions) error {
-	crds := make([]*CRD, 0, len(names))
+	crds := make([]*subject, 0, len(names))
 	var problems []error
 	for _, name := range names {
-		crd, err := Read(ctx, api, name)
+		crd, err := o.read(ctx, api, name)
+		if err == nil {
+			err = o.refuse(crd.CRD)
+		}
 		switch {
-		case apierrors.IsNotFound(err):
-			err = fmt.Errorf("there is no such CRD, install it first: %s", name)
-		case err == nil:
-			err = o.refuse(crd)
-		}
-		if err != nil {
+		case err != nil:
 			problems = append(problems, err)
-			continue
+		case !slices.ContainsFunc(crds, func(s *subject) bool { return pathOf(s.CRD) == pathOf(crd.CRD) }): // one XRD may make two CRDs
+			crds = append(crds, crd)
 		}
-		crds = append(crds, crd)
 	}
 	if len(problems) > 0 {
 		if crds = o.here(crds); len(crds) == 0 {
@@ -101,9 +102,9 @@ func Apply(ctx context.Context, api *cluster.Client, names []string, o ApplyOpti
 
 // here returns the CRDs that already point at the target: they may need the CA, even if something
 // is wrong with another CRD.
-func (o *ApplyOptions) here(crds []*CRD) []*CRD {
-	return slices.DeleteFunc(crds, func(crd *CRD) bool {
-		at, is := TargetOf(crd)
+func (o *ApplyOptions) here(crds []*subject) []*subject {
+	return slices.DeleteFunc(crds, func(crd *subject) bool {
+		at, is := TargetOf(crd.CRD)
 		return !is || !at.Same(o.Target)
 	})
 }
@@ -156,10 +157,10 @@ func (o *ApplyOptions) servesOnlyNew(ctx context.Context) bool {
 // wait repeats the probes of the CRDs until all succeed or ctx ends, and returns the CRDs whose
 // probes did. Rules and certificates reach a running webhookd up to two minutes after they were
 // written, and one replica after the other, so no answer is final.
-func (o *ApplyOptions) wait(ctx context.Context, crds []*CRD) (good []*CRD, err error) {
-	left, said := slices.Clone(crds), map[*CRD]string{}
+func (o *ApplyOptions) wait(ctx context.Context, crds []*subject) (good []*subject, err error) {
+	left, said := slices.Clone(crds), map[*subject]string{}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		left = slices.DeleteFunc(left, func(crd *CRD) bool {
+		left = slices.DeleteFunc(left, func(crd *subject) bool {
 			err := o.try(ctx, crd)
 			if err == nil {
 				good = append(good, crd)
@@ -186,9 +187,9 @@ func (o *ApplyOptions) wait(ctx context.Context, crds []*CRD) (good []*CRD, err 
 	}
 }
 
-func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
-	e := &Endpoint{Target: o.Target, Bundle: o.bundle(ctx, crd), Address: o.Address}
-	all := probes(crd)
+func (o *ApplyOptions) try(ctx context.Context, crd *subject) error {
+	e := &Endpoint{Target: o.Target, Bundle: o.bundle(ctx, crd.CRD), Address: o.Address}
+	all := crd.probes()
 	for range looks {
 		for i := range all {
 			if err := all[i].Try(ctx, e, o.ReviewVersions[0]); err != nil {
@@ -196,18 +197,19 @@ func (o *ApplyOptions) try(ctx context.Context, crd *CRD) error {
 			}
 		}
 	}
-	if len(all) == 1 {
+	if len(crd.Spec.Versions) == 1 {
 		o.Log("%s: %s answers; the CRD has one version, so there is nothing to convert yet", crd.Name, o.Target)
 		return nil
 	}
-	o.Log("%s: %s converts between all of %s", crd.Name, o.Target, strings.Join(versionNames(crd), ", "))
+	o.Log("%s: %s converts between all of %s", crd.Name, o.Target, strings.Join(versionNames(crd.CRD), ", "))
 	return nil
 }
 
 // apply changes spec.conversion of a CRD. If the CRD has changed meanwhile, apply reads it again,
 // and waits for good answers for new versions until the context waiting ends.
-func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, crd *CRD) error {
+func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, s *subject) error {
 	for try := 1; ; try++ {
+		crd := s.CRD
 		bundle := o.bundle(ctx, crd)
 		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
 		err := o.fromURL(ctx, api, crd, bundle)
@@ -215,7 +217,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, 
 			err = applyFields(ctx, api, crd, ManagerWire, o.Force, map[string]any{"conversion": conversion})
 		}
 		if err == nil {
-			err = o.verify(ctx, api, crd.Name, bundle)
+			err = o.verify(ctx, waiting, api, s, bundle)
 			if err == nil && len(bundle) > len(o.Bundle) {
 				o.Log("%s: caBundle keeps %d older CA, see --help", crd.Name, len(bundle)-len(o.Bundle))
 			}
@@ -225,7 +227,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, 
 		if !cluster.IsChanged(err) && !conflict || try == tries {
 			return err
 		}
-		fresh, readErr := Read(ctx, api, crd.Name)
+		fresh, readErr := reread(ctx, api, crd)
 		switch {
 		case readErr != nil:
 			return readErr
@@ -236,11 +238,15 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, 
 			return err
 		}
 		if !slices.Equal(versionNames(fresh), versionNames(crd)) {
-			if _, err := o.wait(waiting, []*CRD{fresh}); err != nil {
+			if s, readErr = o.read(ctx, api, crd.Name); readErr != nil {
+				return readErr
+			}
+			if _, err := o.wait(waiting, []*subject{s}); err != nil {
 				return err
 			}
+			continue
 		}
-		crd = fresh
+		s.CRD = fresh
 	}
 }
 
@@ -259,7 +265,7 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *cluster.Client, crd *CR
 		return err
 	}
 	var fresh needed // not crd itself, which would keep fields that are gone
-	if err := api.MergePatch(ctx, Path(crd.Name), patch, &fresh); err != nil {
+	if err := api.MergePatch(ctx, pathOf(crd), patch, &fresh); err != nil {
 		return err
 	}
 	*crd = *fresh.crd()
@@ -269,12 +275,12 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *cluster.Client, crd *CR
 // applyFields applies fields of a CRD's spec, if the CRD has not changed since it was read.
 func applyFields(ctx context.Context, api *cluster.Client, crd *CRD, manager string, force bool, spec map[string]any) error {
 	config := map[string]any{
-		"apiVersion": apiextensionsv1.SchemeGroupVersion.String(),
-		"kind":       crdKind,
+		"apiVersion": cmp.Or(crd.APIVersion, apiextensionsv1.SchemeGroupVersion.String()), // items of lists lack it
+		"kind":       cmp.Or(crd.Kind, crdKind),
 		"metadata":   map[string]any{"name": crd.Name, "resourceVersion": crd.ResourceVersion},
 		"spec":       spec,
 	}
-	err := api.Apply(ctx, Path(crd.Name), manager, force, config)
+	err := api.Apply(ctx, pathOf(crd), manager, force, config)
 	if conflicts := cluster.FieldConflicts(err); len(conflicts) > 0 {
 		foreign := slices.DeleteFunc(slices.Clone(conflicts), func(c metav1.StatusCause) bool { return mayTake(crd, c) })
 		if len(foreign) > 0 {
@@ -283,14 +289,14 @@ func applyFields(ctx context.Context, api *cluster.Client, crd *CRD, manager str
 				Remedy: "take spec.conversion out of what that manager applies, or take the fields from it with --force",
 			}
 		}
-		err = api.Apply(ctx, Path(crd.Name), manager, true, config)
+		err = api.Apply(ctx, pathOf(crd), manager, true, config)
 	}
 	return err
 }
 
 // verify reads the CRD back: an admission webhook or another manager may have changed it.
-func (o *ApplyOptions) verify(ctx context.Context, api *cluster.Client, name string, bundle Bundle) error {
-	crd, err := Read(ctx, api, name)
+func (o *ApplyOptions) verify(ctx, waiting context.Context, api *cluster.Client, s *subject, bundle Bundle) error {
+	crd, err := reread(ctx, api, s.CRD)
 	if err != nil {
 		return fmt.Errorf("written, but it could not be read back: %w", err)
 	}
@@ -299,9 +305,12 @@ func (o *ApplyOptions) verify(ctx context.Context, api *cluster.Client, name str
 		return err
 	}
 	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
-		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", name)
+		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", s.Name)
 	}
-	o.Log("%s: converted by %s", name, o.Target)
+	if err := o.carriedOver(waiting, api, s, want); err != nil {
+		return err
+	}
+	o.Log("%s: converted by %s", s.Name, o.Target)
 	return nil
 }
 

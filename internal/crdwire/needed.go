@@ -7,8 +7,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// needed is the part of a CRD that is read from an API server: no schemas, which are megabytes, and
-// ten times as much once decoded. The Jobs that read all CRDs have little memory.
+// needed is the part of a CRD, or of an XRD, that is read from an API server: no schemas, which are
+// megabytes, and ten times as much once decoded. The Jobs that read all CRDs have little memory.
 type needed struct {
 	CRD
 
@@ -19,7 +19,11 @@ type needed struct {
 			apiextensionsv1.CustomResourceDefinitionVersion
 
 			Schema struct{} `json:"schema"`
+			// Referenceable is Storage of an XRD.
+			Referenceable bool `json:"referenceable"`
 		} `json:"versions"`
+		// ClaimNames are of an XRD.
+		ClaimNames *apiextensionsv1.CustomResourceDefinitionNames `json:"claimNames"`
 	} `json:"spec"`
 }
 
@@ -29,6 +33,7 @@ func (n *needed) crd() *CRD {
 	crd.Spec = n.Spec.CustomResourceDefinitionSpec
 	for i := range n.Spec.Versions {
 		crd.Spec.Versions = append(crd.Spec.Versions, n.Spec.Versions[i].CustomResourceDefinitionVersion)
+		crd.Spec.Versions[i].Storage = crd.Spec.Versions[i].Storage || n.Spec.Versions[i].Referenceable
 	}
 	crd.Annotations = nil // kubectl keeps the whole object in one
 	for i := range crd.ManagedFields {

@@ -8,39 +8,87 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/crdconvert/webhookd/internal/xrd"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
-// Parse returns the CRDs of a YAML or JSON text. It looks into lists and skips other kinds.
+// Parse returns the CRDs of a YAML or JSON text, and those that Crossplane makes of the XRDs in it.
+// It looks into lists and skips other kinds.
 func Parse(text []byte) ([]*CRD, error) {
 	_, objects, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	crds := make([]*CRD, len(objects))
-	for i, o := range objects {
-		crds[i] = &CRD{}
-		if err := decode(o.members, crds[i]); err != nil {
-			return nil, fmt.Errorf("%s that cannot be read: %w", crdKind, err)
+	crds := make([]*CRD, 0, len(objects))
+	for _, o := range objects {
+		found, err := o.crds()
+		if err == nil {
+			err = o.checkVersion()
 		}
-		if err := o.checkVersion(); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, crds[i].Name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s", err, o.name())
 		}
+		crds = append(crds, found...)
 	}
 	return crds, nil
 }
 
-// A crdObject is a CRD of any version in a text: its node, and the same as encoding/json decodes
-// it.
+// A crdObject is a CRD or an XRD of any version in a text: its node, and the same as encoding/json
+// decodes it.
 type crdObject struct {
 	node    *yaml.Node
 	members map[string]any
 }
 
+func (o *crdObject) isXRD() bool {
+	apiVersion, _ := o.members["apiVersion"].(string)
+	kind, _ := o.members["kind"].(string)
+	return xrd.Is(apiVersion, kind)
+}
+
+func (o *crdObject) name() string {
+	name, _, _ := unstructured.NestedString(o.members, "metadata", "name")
+	return name
+}
+
+// claimCRD returns the name of the CRD that Crossplane makes of an XRD for claims, or "".
+func (o *crdObject) claimCRD() string {
+	var d xrd.Definition
+	if !o.isXRD() || decode(o.members, &d) != nil {
+		return ""
+	}
+	return d.ClaimCRD()
+}
+
+// crds returns the CRD, or those that Crossplane makes.
+func (o *crdObject) crds() ([]*CRD, error) {
+	if !o.isXRD() {
+		crd := &CRD{}
+		if err := decode(o.members, crd); err != nil {
+			return nil, fmt.Errorf("%s that cannot be read: %w", crdKind, err)
+		}
+		return []*CRD{crd}, nil
+	}
+	var d xrd.Definition
+	if err := decode(o.members, &d); err != nil {
+		return nil, fmt.Errorf("%s that cannot be read: %w", xrd.Kind, err)
+	}
+	crds, problems := d.CRDs()
+	return crds, problems.ToAggregate()
+}
+
 func (o *crdObject) checkVersion() error {
-	if version := apiextensionsv1.SchemeGroupVersion.String(); o.members["apiVersion"] != version {
-		return fmt.Errorf("write it as %s first, no API server serves %s any more", version, o.members["apiVersion"])
+	version, _ := o.members["apiVersion"].(string)
+	if o.isXRD() {
+		if !xrd.Known(version) {
+			return fmt.Errorf("write it as %s/v1 or v2, %s is not known", xrd.Group, version)
+		}
+		return nil
+	}
+	if known := apiextensionsv1.SchemeGroupVersion.String(); version != known {
+		return fmt.Errorf("write it as %s first, no API server serves %s any more", known, version)
 	}
 	return nil
 }
@@ -71,14 +119,14 @@ func appendCRDs(crds []crdObject, n *yaml.Node, value any) []crdObject {
 	apiVersion, _ := members["apiVersion"].(string)
 	kind, _ := members["kind"].(string)
 	switch {
-	case kind == "List" && apiVersion == "v1", kind == crdKind+"List":
+	case kind == "List" && apiVersion == "v1", kind == crdKind+"List", kind == xrd.Kind+"List":
 		items, _ := members["items"].([]any)
 		if _, nodes := find(n, "items"); nodes != nil && len(nodes.Content) == len(items) {
 			for i, item := range items {
 				crds = appendCRDs(crds, nodes.Content[i], item)
 			}
 		}
-	case kind == crdKind && strings.HasPrefix(apiVersion, apiextensionsv1.GroupName+"/"):
+	case kind == crdKind && strings.HasPrefix(apiVersion, apiextensionsv1.GroupName+"/"), xrd.Is(apiVersion, kind):
 		crds = append(crds, crdObject{n, members})
 	}
 	return crds
@@ -99,4 +147,10 @@ func decode(value, into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+// owner returns the name of the XRD of which Crossplane makes a CRD; false if it does not.
+func (o *crdObject) owner() (string, bool) {
+	owner, is := xrd.Owner(&unstructured.Unstructured{Object: o.members})
+	return owner.Name, is
 }

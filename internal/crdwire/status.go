@@ -1,6 +1,7 @@
 package crdwire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -11,6 +12,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 // soon is the remaining validity that is a finding.
@@ -29,13 +32,17 @@ type StatusOptions struct {
 	// Compare compares a CRD with webhookd's copy of it, and returns the file of the copy, which is
 	// empty without one, and the differences. Nil compares nothing.
 	Compare func(crd *CRD) (file string, findings []string)
-	Now     time.Time
+	// Definition returns the XRD of which Crossplane makes a CRD, in the form of a CRD. Nil if XRDs
+	// are not to be read.
+	Definition func(crd *CRD) (*CRD, error)
+	Now        time.Time
 }
 
 // A Status describes a CRD and lists what is wrong with it.
 type Status struct {
 	Name           string        `json:"name"`
 	Kind           string        `json:"kind"`
+	XRD            string        `json:"xrd,omitempty"` // of which Crossplane makes the CRD
 	Strategy       string        `json:"strategy"`
 	Service        string        `json:"service,omitempty"` // NAMESPACE/NAME:PORT/PATH
 	URL            string        `json:"url,omitempty"`
@@ -95,6 +102,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	if c := crd.Spec.Conversion; c != nil {
 		s.Strategy = cmp.Or(string(c.Strategy), s.Strategy)
 	}
+	s.judgeDefinition(crd, o)
 	known := o.Versions(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind})
 	for _, v := range crd.Spec.Versions {
 		version := Version{Name: v.Name, Served: v.Served, Storage: v.Storage, Stored: slices.Contains(crd.Status.StoredVersions, v.Name)}
@@ -137,6 +145,31 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 
 func (s *Status) find(format string, args ...any) {
 	s.Findings = append(s.Findings, fmt.Sprintf(format, args...))
+}
+
+// judgeDefinition compares spec.conversion with that of the XRD, which Crossplane writes to the
+// CRD.
+func (s *Status) judgeDefinition(crd *CRD, o StatusOptions) {
+	owner, is := xrd.Owner(crd)
+	if s.XRD = owner.Name; !is || o.Definition == nil {
+		return
+	}
+	definition, err := o.Definition(crd)
+	switch {
+	case err != nil:
+		s.find("%v", err)
+		return
+	case definition == nil:
+		return
+	}
+	at, is := TargetOf(definition)
+	now, was := TargetOf(crd)
+	switch {
+	case !is && was:
+		s.find("Crossplane will remove spec.conversion, which the XRD %s does not have: set it there, see webhookd crd apply", owner.Name)
+	case is && (!was || at != now || !bytes.Equal(caBundleOf(definition), caBundleOf(crd))):
+		s.find("Crossplane will replace spec.conversion by that of the XRD %s: %s", owner.Name, at)
+	}
 }
 
 func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {

@@ -22,13 +22,14 @@ type WireOptions struct {
 // A Wired is a CRD that Wire has wired.
 type Wired struct {
 	Name      string
+	Claim     string // the CRD of an XRD's claims
 	Versions  int
 	HasBundle bool
 }
 
-// Wire sets spec.conversion of the CRDs in a YAML or JSON text, and returns the text, in which no
-// other byte has changed. Documents of other kinds stay as they are. Its error has everything that
-// is wrong.
+// Wire sets spec.conversion of the CRDs and XRDs in a YAML or JSON text, and returns the text, in
+// which no other byte has changed. Documents of other kinds stay as they are. Its error has
+// everything that is wrong.
 func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	documents, crds, err := parse(text)
 	if err != nil {
@@ -38,20 +39,19 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	var all []Wired
 	var problems []error
 	for _, crd := range crds {
-		metadata, _ := crd.members["metadata"].(map[string]any)
-		name, _ := metadata["name"].(string)
-		if len(o.Names) > 0 && !slices.Contains(o.Names, name) {
+		name, claim := crd.name(), crd.claimCRD()
+		if len(o.Names) > 0 && !slices.Contains(o.Names, name) && !slices.Contains(o.Names, claim) {
 			continue
 		}
 		wired, err := o.wire(s, &crd)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("line %d: %w: %s", crd.node.Line, err, name))
 		}
-		wired.Name = name
+		wired.Name, wired.Claim = name, claim
 		all = append(all, wired)
 	}
 	for _, name := range o.Names {
-		if !slices.ContainsFunc(all, func(c Wired) bool { return c.Name == name }) && len(problems) == 0 {
+		if !slices.ContainsFunc(all, func(c Wired) bool { return c.Name == name || c.Claim == name }) && len(problems) == 0 {
 			problems = append(problems, fmt.Errorf("no such %s here: %s", crdKind, name))
 		}
 	}
@@ -59,7 +59,7 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	case len(problems) > 0:
 		return nil, nil, errors.Join(problems...)
 	case len(all) == 0:
-		return nil, nil, fmt.Errorf("no %s of apiextensions.k8s.io/v1 here", crdKind)
+		return nil, nil, errors.New("no " + WhatIsRead + " here")
 	}
 	// The result must be the documents with spec.conversion: if YAML is written in a way that the
 	// splicer does not know, no result is better than a wrong one.
@@ -75,10 +75,13 @@ func (o *WireOptions) wire(s *splicer, crd *crdObject) (wired Wired, err error) 
 	if err := crd.checkVersion(); err != nil {
 		return wired, err
 	}
+	if owner, is := crd.owner(); is {
+		return wired, fmt.Errorf("made by Crossplane of the XRD %s, and would be reverted, wire that XRD", owner)
+	}
 	key, node := find(crd.node, "spec")
 	spec, isObject := crd.members["spec"].(map[string]any)
 	if !isObject || node == nil || node.Kind != yaml.MappingNode || len(node.Content) == 0 {
-		return wired, fmt.Errorf("%s without a spec", crdKind)
+		return wired, fmt.Errorf("%s without a spec", crd.members["kind"])
 	}
 	var now *apiextensionsv1.CustomResourceConversion
 	if err := decode(spec["conversion"], &now); err != nil {

@@ -139,7 +139,7 @@ func TestCRDsThatCannotBeWired(t *testing.T) {
 		{"an unknown strategy", head + "spec:\n  conversion: {strategy: Magic}\n" + tail, "line 2: unknown strategy of conversion, --force replaces it: \"Magic\": things.example.com"},
 		{"v1beta1", "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {a: b}\n", "line 1: write it as apiextensions.k8s.io/v1 first, no API server serves apiextensions.k8s.io/v1beta1 any more: "},
 		{"no spec", head, "line 2: CustomResourceDefinition without a spec: things.example.com"},
-		{"no CRD", "kind: Other\n", "no CustomResourceDefinition of apiextensions.k8s.io/v1 here"},
+		{"no CRD", "kind: Other\n", "no CustomResourceDefinition of apiextensions.k8s.io/v1 or CompositeResourceDefinition of apiextensions.crossplane.io here"},
 		{"no YAML", "a: b: c\n", "not YAML: mapping values are not allowed in this context"},
 		{"an alias", "a: &a {group: example.com}\n" + head + "spec: *a\n", "line 1: CustomResourceDefinition without a spec: things.example.com"},
 		{

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/xrd"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
@@ -154,3 +155,9 @@ func MayBeObject(document []byte) bool {
 
 // KindCRD is the kind of a CRD.
 const KindCRD = "CustomResourceDefinition"
+
+// IsDefinition reports whether a type is that of a CRD or of a CompositeResourceDefinition, of
+// which Crossplane makes CRDs.
+func IsDefinition(gvk schema.GroupVersionKind) bool {
+	return gvk.Kind == KindCRD || xrd.Is(gvk.GroupVersion().String(), gvk.Kind)
+}

@@ -5,14 +5,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 // digestLen is the number of hexadecimal digits of a digest that are shown.
@@ -104,7 +107,12 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
 	spec, _ := object["spec"].(map[string]any)
-	if _, has := all[name]; has || name == "" || object["kind"] != kind {
+	if claim := claimCRD(object); kind == manifest.KindCRD && claim != "" { // one of two CRDs that are made of it
+		claimed := maps.Clone(object)
+		claimed["kind"], claimed["metadata"] = kind, map[string]any{"name": claim}
+		addDigests(all, claimed, kind)
+	}
+	if _, has := all[name]; has || name == "" || object["kind"] != kind && (kind != manifest.KindCRD || object["kind"] != xrd.Kind) {
 		return
 	}
 	if kind == manifest.KindCRD {
@@ -118,4 +126,16 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	if err == nil {
 		all[name] = sha256.Sum256(text)
 	}
+}
+
+// claimCRD returns the name of the CRD that Crossplane makes of an XRD for its claims, or "".
+func claimCRD(object map[string]any) string {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	plural, _, _ := unstructured.NestedString(object, "spec", "claimNames", "plural")
+	group, _, _ := unstructured.NestedString(object, "spec", "group")
+	if !xrd.Is(apiVersion, kind) || plural == "" {
+		return ""
+	}
+	return plural + "." + group
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
 )
 
@@ -91,5 +92,24 @@ func TestDigestOfSharedRules(t *testing.T) {
 	}
 	if before["Widget"] == changed["Widget"] || before["Gadget"] != changed["Gadget"] {
 		t.Errorf("%x, changed %x", before, changed)
+	}
+}
+
+// An XRD counts for both CRDs that Crossplane makes of it, without its webhook.
+func TestDigestOfAnXRD(t *testing.T) {
+	t.Parallel()
+	digests := func(of string) map[string]digest {
+		text := "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition\nmetadata: {name: xthings.example.com}\n" +
+			"spec: {group: example.com, claimNames: {plural: things}" + of + "}\n"
+		return documentDigests([]File{{Name: "xrd.yaml", Text: []byte(text)}}, manifest.KindCRD)
+	}
+	plain, wired, other := digests(""), digests(", conversion: {strategy: Webhook}"), digests(", versions: []")
+	if len(plain) != 2 {
+		t.Fatalf("%v", plain)
+	}
+	for name, digest := range plain {
+		if wired[name] != digest || other[name] == digest || other[name] == other["unknown"] {
+			t.Errorf("%s: %x, wired %x, with versions %x", name, digest, wired[name], other[name])
+		}
 	}
 }

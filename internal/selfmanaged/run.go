@@ -157,8 +157,29 @@ func (r *run) readCRDs(ctx context.Context) ([]CRD, error) {
 			r.note("left alone, it does not point at %s: %s", r.Service, name)
 			continue
 		}
-		r.crds[name] = crd
-		crds = append(crds, CRD{Name: name, Bundle: crdwire.BundleOf(crd), Stuck: r.stuck[name]})
+		written, _, err := crdwire.ReadDefinition(ctx, r.api, crd)
+		switch {
+		case err != nil:
+			r.unread[name] = true
+			r.problems = append(r.problems, err)
+			crds = append(crds, CRD{Name: name, Stuck: true, Unread: true})
+			continue
+		case written == nil:
+			written = crd
+		}
+		if at, is := crdwire.TargetOf(written); !is || !at.Same(r.Service) {
+			r.note("left alone, its XRD does not point at %s: %s", r.Service, name)
+			continue
+		}
+		r.crds[name] = written
+		state := CRD{Name: name, Bundle: crdwire.BundleOf(crd), Stuck: r.stuck[name]}
+		if set := crdwire.BundleOf(written); !state.Stuck && !set.Same(state.Bundle) {
+			if r.sets[name] > 0 { // this run has set it, and the API server trusts what is in the CRD
+				r.note("Crossplane has not written the caBundle of the XRD to this CRD yet: %s", name)
+				state.Stuck = true
+			}
+		}
+		crds = append(crds, state)
 	}
 	return crds, nil
 }

@@ -77,6 +77,12 @@ func TestAlertsWait(t *testing.T) {
 				`apiserver_crd_conversion_webhook_duration_seconds_bucket{crd_name="gadgets.example.org", succeeded="true", le="3"} 0+100x100` + "\n" +
 				`apiserver_crd_conversion_webhook_duration_seconds_bucket{crd_name="gadgets.example.org", succeeded="true", le="+Inf"} 0+100x100`,
 		},
+		{
+			alert: "WebhookdConversionDropped", after: 5 * time.Minute,
+			series: `apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="gadgets.example.org", succeeded="true"} 0+6x20 120x80` + "\n" +
+				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v1", resource="gadgets"} 0+6x100` + "\n" +
+				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v2", resource="gadgets"} 0+6x100`,
+		},
 	}
 	untested := map[string]alert{}
 	for _, a := range alerts(t, render(t, values(t, allAlerts+crdAndRules), nil)) {

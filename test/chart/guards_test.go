@@ -127,6 +127,14 @@ func TestImpossibleCombinations(t *testing.T) {
 			"a group without a guard", "keptValues: {allowGroup: backup}",
 			"- keptValues.allowGroup is set, but keptValues.guard is none, so anyone may change kept values: set keptValues.guard, or remove the group.",
 		},
+		{
+			"no spec.conversion to guard", "conversionGuard: {mode: restore}",
+			"- conversionGuard.mode is restore, but the values name no CRD: name CRDs in crdWiring.crds.",
+		},
+		{
+			"a group without a guard of spec.conversion", "conversionGuard: {allowGroup: backup}",
+			"- conversionGuard.allowGroup is set, but conversionGuard.mode is none, so anyone who may change CRDs may change spec.conversion: set conversionGuard.mode, or remove the group.",
+		},
 		{"one port", "ports: {webhook: 8080}", "- ports.webhook and ports.admin are the same: 8080."},
 		{
 			"killed while draining", "{config: {drain-delay: 1m, shutdown-timeout: 1m30s}, lifecycle: {preStop: {sleep: {seconds: 5}}}, terminationGracePeriodSeconds: 155}",

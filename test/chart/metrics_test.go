@@ -32,6 +32,7 @@ func knownMetrics(t *testing.T) map[string]metric {
 	conversions := metric{"histogram", []string{"crd_name", "from_version", "to_version", "succeeded"}}
 	all := map[string]metric{
 		"apiserver_crd_conversion_webhook_duration_seconds": conversions,
+		"apiserver_request_total":                           {"counter", []string{"verb", "code", "group", "version", "resource"}},
 		"process_resident_memory_bytes":                     {kind: "gauge"},
 		"process_cpu_seconds_total":                         {kind: "counter"},
 		"go_goroutines":                                     {kind: "gauge"},

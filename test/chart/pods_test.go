@@ -167,7 +167,8 @@ func TestSelectorsAreOfServersOnly(t *testing.T) {
 	}
 }
 
-// The server has no rights. Only the Jobs of two modes have rights, on the named Secrets and CRDs.
+// The server has no rights. Only the Jobs of two modes have rights, on the named Secrets, CRDs
+// and XRDs.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	const own = "webhookd"
@@ -176,6 +177,13 @@ func TestRights(t *testing.T) {
 			`webhookd-certs: "" secrets [webhookd-self-managed webhookd-self-managed-ca] [get patch]`,
 			`conversion-webhookd-certs: "apiextensions.k8s.io" customresourcedefinitions [gadgets.example.org] [get patch]`,
 			`conversion-webhookd-crd-wiring: "apiextensions.k8s.io" customresourcedefinitions [gadgets.example.org] [get patch]`,
+		},
+		"conversion-guard": {
+			`webhookd-certs: "" secrets [webhookd-self-managed webhookd-self-managed-ca] [get patch]`,
+			`conversion-webhookd-certs: "apiextensions.k8s.io" customresourcedefinitions [xgadgets.example.org gadgets.example.org sockets.example.org] [get patch]`,
+			`conversion-webhookd-certs: "apiextensions.crossplane.io" compositeresourcedefinitions [xgadgets.example.org xsockets.example.org] [get patch]`,
+			`conversion-webhookd-crd-wiring: "apiextensions.k8s.io" customresourcedefinitions [xgadgets.example.org gadgets.example.org sockets.example.org] [get patch]`,
+			`conversion-webhookd-crd-wiring: "apiextensions.crossplane.io" compositeresourcedefinitions [xgadgets.example.org xsockets.example.org] [get patch]`,
 		},
 		"crd-job": {
 			`conversion-webhookd-crd-wiring: "apiextensions.k8s.io" customresourcedefinitions [gadgets.example.org widgets.example.org] [get patch]`,

@@ -27,6 +27,7 @@ func TestControlPlane(t *testing.T) {
 		{"Scenarios", scenarios},
 		{"Migration", migration},
 		{"Guard", guard},
+		{"ConversionGuard", guardConversion},
 		{"Gate", gate},
 		{"Away", away},
 		{"Helm", helm},

@@ -5,20 +5,21 @@ The values rules and crds as files, in JSON:
   crds         file name to text
   conversions  names of the CRDs that rules have a Conversion for
   schemas      name of a CRD to its spec, for the CRDs that are known here
+  xrds         name of a CRD to that of the XRD of which Crossplane makes it, for the XRDs that are known here
   missing      those of conversions without a CRD
   lookedUp     those of conversions whose CRD was read from the cluster
 
 A text without a CRD is not changed.
 */ -}}
 {{- define "webhookd.files" -}}
-{{- $files := dict "rules" dict "crds" dict "schemas" dict -}}
+{{- $files := dict "rules" dict "crds" dict "schemas" dict "xrds" dict -}}
 {{- $conversions := list -}}
 {{- range $name, $text := .Values.rules -}}
   {{- $rules := list -}}
   {{- $crds := list -}}
   {{- range $document := regexSplit "(?m)^---(?:[ \\t].*)?$" $text -1 -}}
     {{- $object := include "webhookd.parse" (list (printf "rules.%s" $name) $document) | fromYaml -}}
-    {{- if eq (toString $object.kind) "CustomResourceDefinition" -}}
+    {{- if or (eq (toString $object.kind) "CustomResourceDefinition") (include "webhookd.isXRD" $object) -}}
       {{- $crds = append $crds $document -}}
     {{- else -}}
       {{- $rules = append $rules $document -}}
@@ -43,6 +44,11 @@ A text without a CRD is not changed.
     {{- range concat (list $object) ($object.items | default list) -}}
       {{- if eq (toString .kind) "CustomResourceDefinition" -}}
         {{- $_ := set $files.schemas (dig "metadata" "name" "" .) (.spec | default dict) -}}
+      {{- else if include "webhookd.isXRD" . -}}
+        {{- range $crd, $made := include "webhookd.xrdCRDs" . | fromJson -}}
+          {{- $_ := set $files.schemas $crd $made.spec -}}
+          {{- $_ := set $files.xrds $crd $made.xrd -}}
+        {{- end -}}
       {{- end -}}
     {{- end -}}
   {{- end -}}

@@ -13,6 +13,11 @@ and keptValues.crds name. A CRD that is not in the values is read from the clust
       {{- if eq (toString .kind) "CustomResourceDefinition" -}}
         {{- $names = append $names (dig "metadata" "name" "" .) -}}
         {{- $_ := set $given (dig "metadata" "name" "" .) (.spec | default dict) -}}
+      {{- else if include "webhookd.isXRD" . -}}
+        {{- range $crd, $made := include "webhookd.xrdCRDs" . | fromJson -}}
+          {{- $names = append $names $crd -}}
+          {{- $_ := set $given $crd $made.spec -}}
+        {{- end -}}
       {{- end -}}
     {{- end -}}
   {{- end -}}

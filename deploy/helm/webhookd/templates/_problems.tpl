@@ -7,6 +7,7 @@ Values that cannot work together, a line each. values.schema.json checks each va
 {{- include "webhookd.problems.tls" . -}}
 {{- include "webhookd.problems.crdWiring" . -}}
 {{- include "webhookd.problems.keptValues" . -}}
+{{- include "webhookd.problems.conversionGuard" . -}}
 {{- include "webhookd.problems.pods" . -}}
 {{- include "webhookd.problems.network" . -}}
 {{- include "webhookd.problems.metrics" . -}}

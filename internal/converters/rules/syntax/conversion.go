@@ -122,7 +122,7 @@ func (p *parser) kindOf(root *yaml.Node) string {
 			return KindRuleSets
 		}
 		hint := didyoumean.Hint(value.Value, []string{Kind, KindRuleSets}, "write kind: "+Kind)
-		if value.Value == "CustomResourceDefinition" {
+		if value.Value == "CustomResourceDefinition" || value.Value == "CompositeResourceDefinition" {
 			hint = "pass CRDs with --crd or --crds"
 		}
 		p.sayAt(value, "wrong-kind", fmt.Sprintf("kind is %.100q, not %s or %s", value.Value, Kind, KindRuleSets), hint)
