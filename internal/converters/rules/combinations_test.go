@@ -19,8 +19,8 @@ var (
 	combinations     = flag.Uint64("combinations", 60/fewer, "how many random combinations of rules are held to the laws; a change to the engine deserves 5,000")
 )
 
-// Rules that pick elements, have conditions, keep what they cannot convert and fill in defaults hold
-// the laws together.
+// Rules that pick elements, have conditions, keep what they cannot convert and fill in defaults
+// hold the laws together.
 func TestLawsOnRandomCombinations(t *testing.T) {
 	t.Parallel()
 	var tried uint64
@@ -116,8 +116,8 @@ func (c *combination) fails() {
 	c.say("spoke: %s, hub: %s, toHub: int(self), toSpoke: string(self)", c.field(0, "string"), c.field(1, "integer"))
 }
 
-// oneSided is a field of one version. Conditions do not read one with a default of the schema, which
-// is not kept: it would be there for one direction and not for the other.
+// oneSided is a field of one version. Conditions do not read one with a default of the schema,
+// which is not kept: it would be there for one direction and not for the other.
 func (c *combination) oneSided() {
 	side, of := c.r.IntN(2), c.pick("string", "integer", `string = "s"`)
 	places, texts := c.places[side], c.texts[side]
