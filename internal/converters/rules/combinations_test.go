@@ -121,7 +121,11 @@ func (c *combination) fails() {
 func (c *combination) oneSided() {
 	side, of := c.r.IntN(2), c.pick("string", "integer", `string = "s"`)
 	places, texts := c.places[side], c.texts[side]
-	path := c.field(side, of)
+	in := c.pick("", "", "o", "p")
+	if strings.Contains(of, "=") {
+		in = "" // in an object that a kept value makes again, the default would look like an edit
+	}
+	path := c.fieldIn(side, in, of)
 	if strings.Contains(of, "=") {
 		c.places[side], c.texts[side] = places, texts
 	}
