@@ -120,13 +120,17 @@ func smallerValues(root any) iter.Seq[any] {
 }
 
 // reductions yields simpler values, the simplest first. A kept value gets smaller as the object
-// that it is.
+// that it is. What it was kept against stays, or it would be kept against nothing.
 func reductions(v any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch v := v.(type) {
 		case string:
 			if kept, err := decode([]byte(v), true); err == nil && strings.HasPrefix(v, "{") {
+				against := keptAgainst(kept)
 				for less := range smallerValues(kept) {
+					if !equal(keptAgainst(less), against) {
+						continue
+					}
 					if text := string(encode(less)); len(text) < len(v) && !yield(text) {
 						return
 					}
@@ -149,6 +153,11 @@ func reductions(v any) iter.Seq[any] {
 			}
 		}
 	}
+}
+
+// keptAgainst returns the members of a kept value that say when it is valid.
+func keptAgainst(kept any) []any {
+	return []any{at(kept, "base"), at(kept, "shown"), at(kept, "watch"), at(kept, "in")}
 }
 
 // smallerWalks yields smaller walks: from the object that the first step writes, without each of

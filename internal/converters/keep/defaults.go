@@ -61,7 +61,7 @@ func (c cursor) defaults(depth int, counts func(cursor) bool, read bool) *Defaul
 	}
 	switch read = read || c.moves(); c.schema.Kind() {
 	case crdschema.Array: // elements are known by all that they show
-		d.each, d.in = c.element(depth+1, -1).defaults(depth+1, counts, true), jsondoc.Array
+		d.each, d.in = c.element(depth+1, nil, false).defaults(depth+1, counts, true), jsondoc.Array
 	case crdschema.Map:
 		d.each, d.in = c.member(anyName, depth+1).defaults(depth+1, counts, read), jsondoc.Map
 	case crdschema.Object, crdschema.Any:

@@ -99,6 +99,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	case x == nil:
 		d.absent(g, c)
 	case g == nil:
+		d.missing(c)
 		d.only(x, c.nothing(len(d.path)))
 	case x.SameText(g) && !d.unknown:
 	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):
@@ -174,9 +175,9 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 }
 
 // absent keeps that x has nothing where g has a value. All of g is its base, so an edit of a part
-// is an edit of the whole.
+// is an edit of the whole. The API server fills in defaults, but not those of a fragment.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
-	if !c.schemaFills(g) && !d.allGained(g, c) {
+	if (!c.schemaFills(g) || d.isFragment()) && !d.allGained(g, c) {
 		d.keep(Entry{kind: isAbsent}, g, c)
 	}
 }
@@ -184,7 +185,7 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 // allGained reports whether all leaves of g are gained.
 func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
 	if len(d.restored.gained) == 0 || d.gained(c) || g.Kind() != jsondoc.Map || d.isEmpty(g) {
-		return d.gained(c)
+		return d.gained(c) && !c.fallback(g)
 	}
 	all := true
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
@@ -197,11 +198,11 @@ func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
 // gained reports whether the other version has got this place, or its unit, from a kept value
 // although it showed nothing: the rules have grown.
 func (d *differ) gained(c cursor) bool {
-	if len(d.restored.gained) == 0 {
+	if len(d.restored.gained) == 0 || c.conditional() {
 		return false
 	}
-	if c.peer != nil && d.restored.gained[c.peer] {
-		return true
+	if c.tracked && c.peer != nil {
+		return d.restored.gained[c.peer]
 	}
 	for _, m := range c.unit.places(false) {
 		if n, err := find(c.unitPeer, m.Path); err == nil && n != nil && d.restored.gained[n] {
@@ -213,7 +214,8 @@ func (d *differ) gained(c cursor) bool {
 
 // keep adds an entry for the path, with the digests of its unit.
 func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
-	e.base, e.shown = one(d.base(g, c, true)), one(d.shown(c, g == nil || e.kind == isAbsent, true))
+	absent := e.kind == isAbsent
+	e.base, e.shown, e.watch = one(d.base(g, c, true)), one(d.shown(c, absent || d.lacks(g), true)), one(d.watch(c, absent, true))
 	if e.shown.first.any {
 		e.shownBy = d.otherVersion
 	}
@@ -222,7 +224,7 @@ func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
 
 // add adds an entry for the path.
 func (d *differ) add(e Entry, c cursor) {
-	e.path, e.in, e.twoSided = d.arena.path(d.path), min(d.in, usualIn(d.path)), !c.oneSided()
+	e.path, e.in, e.twoSided = d.arena.path(d.path), max(e.in, min(d.in, usualIn(d.path))), !c.oneSided()
 	d.entries = append(d.entries, d.arena.entry(e))
 }
 

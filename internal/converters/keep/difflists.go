@@ -32,12 +32,13 @@ func (d *differ) keyedLists(was, now []*jsondoc.Node, c cursor) bool {
 	d.both(c)
 	inG, inX := indexOf(g.keys), indexOf(x.keys)
 	var lone []int // elements that only x has
+	peers := newPeers(c, len(now))
 	for i, e := range x.elements {
 		if j := inG.find(x.keys[i], i); j >= 0 {
-			d.element(e, now[j], x.keys[i], c, c.paired(j, len(now)))
+			d.element(e, now[j], x.keys[i], c, peers, j)
 		} else {
 			lone = append(lone, i)
-			d.element(e, nil, x.keys[i], c, -1)
+			d.element(e, nil, x.keys[i], c, peers, -1)
 		}
 	}
 	// The elements would have this order if nothing was kept of it: those of g, then lone ones.
@@ -47,7 +48,7 @@ func (d *differ) keyedLists(was, now []*jsondoc.Node, c cursor) bool {
 			sorted = sorted && i == place
 			place++
 		} else {
-			d.element(nil, e, g.keys[j], c, c.paired(j, len(now)))
+			d.element(nil, e, g.keys[j], c, peers, j)
 		}
 	}
 	sorted = sorted && (len(lone) == 0 || lone[0] == place)
@@ -131,13 +132,14 @@ func areDifferent(all [][]Key) bool {
 	return true
 }
 
-// element compares two elements with the same keys, one of which may be nil. Index is that of the
-// counterpart.
-func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
+// element compares two elements with the same keys, one of which may be nil. At is the index of
+// that of g, or -1.
+func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, all *peers, at int) {
 	if d.stopped() || !d.unknown && x.SameText(g) {
 		return
 	}
-	e := c.element(len(d.path)+1, index)
+	peer, tracked := all.find(keys, at)
+	e := c.element(len(d.path)+1, peer, tracked)
 	in := d.in
 	d.push(Step{Keys: keys}, g)
 	switch {
@@ -162,7 +164,7 @@ func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
 		return false
 	}
 	for i, e := range x.elements {
-		d.element(e, nil, x.keys[i], c, -1)
+		d.element(e, nil, x.keys[i], c, nil, -1)
 	}
 	if len(list) > 1 {
 		d.add(Entry{kind: isOrder, order: x.keys, extra: x.extra}, c)
@@ -189,12 +191,16 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 // one up.
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
+	in := 0
+	if c.peer != nil { // an edit that removes the counterpart removes the element
+		in, d.in = len(d.path), len(d.path)
+	}
 	if d.coarse && !c.place.drops() {
-		d.keep(Entry{value: x.Text()}, nil, c)
+		d.keep(Entry{value: x.Text(), in: in}, nil, c)
 		return
 	}
 	if !c.place.dropped() {
-		d.keep(Entry{value: []byte("{}")}, nil, c)
+		d.keep(Entry{value: []byte("{}"), in: in}, nil, c)
 	}
 	d.members(x, nil, c, isKey)
 }
@@ -266,7 +272,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 		for ; next < at[j]; next++ {
 			l.extra = append(l.extra, extra{after, was[next].Text()})
 		}
-		e := c.anElement(c.paired(j, len(now)))
+		e := c.anElement(j, len(now))
 		l.was = append(l.was, one(stampOf(digest(g))))
 		if kept := d.part(was[at[j]], g, e); len(kept) > 0 {
 			l.parts = append(l.parts, listPart{j, kept, likeness(g, e)})
@@ -293,8 +299,11 @@ func sameKeys(was, now []*jsondoc.Node, at []int, fields []string) bool {
 	return true
 }
 
-// anElement moves to an element of a list without keys, where paths start again.
-func (c cursor) anElement(index int) cursor { return c.element(0, index).alone() }
+// anElement moves to an element of a list of n without keys, where paths start again.
+func (c cursor) anElement(index, n int) cursor {
+	peer, tracked := c.paired(index, n)
+	return c.element(0, peer, tracked).alone()
+}
 
 // alone returns the cursor with paths starting again.
 func (c cursor) alone() cursor {

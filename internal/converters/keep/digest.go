@@ -55,6 +55,24 @@ func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) 
 	return mixed(hashed(offset64, []byte{'{'}) ^ sum), err
 }
 
+// digestUnfilled is the digest of a value without what its schema fills in.
+func digestUnfilled(n *jsondoc.Node, s *crdschema.Node) uint64 {
+	if n.Kind() != jsondoc.Map || s == nil {
+		return digest(n)
+	}
+	sum := uint64(0)
+	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
+		if !fills(s.PropertyNamed(name), m.Node()) {
+			sum += mixed(hashed(offset64, name) ^ mixed(digestUnfilled(m.Node(), memberNamed(s, name))))
+		}
+		return true
+	})
+	if err != nil {
+		return digest(n) // too many members
+	}
+	return mixed(hashed(offset64, []byte{'{'}) ^ sum)
+}
+
 // isCanonical reports whether a number is spelt as CanonicalNumber spells it, as nearly all are.
 func isCanonical(number []byte) bool {
 	const sure = 18 // digits of an int64

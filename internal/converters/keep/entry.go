@@ -26,6 +26,9 @@ type Entry struct {
 	// nothing.
 	shown   stamps
 	shownBy string
+	// watch is the digest of the units that read whether there is something where the value makes
+	// or removes something.
+	watch stamps
 	// in is how many steps of the path have to be there for the value to return. The rest is made.
 	in int
 	// whole is the whole object that the entries are in, for Unedited.
@@ -78,6 +81,9 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 	if e.shownBy != "" {
 		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shownBy)
 		dst = append(e.shown.appendTo(append(dst[:len(dst)-1], ':')), '"')
+	}
+	if e.watch != (stamps{}) {
+		dst = append(e.watch.appendTo(append(dst, `,"watch":"`...)), '"')
 	}
 	if e.whole != (stamps{}) {
 		dst = append(e.whole.appendTo(append(dst, `,"whole":"`...)), '"')

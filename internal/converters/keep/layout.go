@@ -32,8 +32,10 @@ type Place struct {
 	// RuleSet has the members of a rule set that applies to the object. The paths of their units
 	// start there.
 	RuleSet *Place
-	// Keys are the fields that identify elements of a list, if the schema names none.
-	Keys []string
+	// Keys are the fields that identify elements of a list, if the schema names none. KeyNames are
+	// the names in the other version of such fields, if the list has moved.
+	Keys     []string
+	KeyNames map[string]string
 	// First says of a list that a rule picks its first element, which is the same one whatever
 	// happens to it. Element says of an object that it is such an element in the other version,
 	// where another element may become the first; Keys identify it.
@@ -46,10 +48,15 @@ type Place struct {
 	// Decided says that a condition or an expression decides whether the value is there, so it is
 	// no bridge.
 	Decided bool
+	// Conditional says that the value also depends on other places than its counterpart. So if the
+	// counterpart once gave nothing, the rules need not have grown since.
+	Conditional bool
 	// Unit has the places that belong together with this one. Their paths start at the next Scope
 	// above. Below has the places that are in this one. If this one is missing, that is their
 	// concern.
 	Unit, Below *Unit
+	// Watch has the units of other places whose expressions read whether this one is there.
+	Watch []*Unit
 	// Fallback is what a rule gives if the other version shows nothing, as JSON, or nil.
 	Fallback []byte
 	// Scope says that paths of units start here: at the root, an element or a rule set.
@@ -166,8 +173,9 @@ type cursor struct {
 	scope int
 	unit  *Unit // of the nearest place above that has one
 	// unitAt is the depth of that place, unitScope and unitPeer the scope and its counterpart
-	// there.
+	// there. UnitBelow says that the unit is what is below that place, which is missing.
 	unitAt, unitScope int
+	unitBelow         bool
 	unitPeer          *jsondoc.Node
 	// peer is the counterpart in the object of the other version, and scopePeer that of the scope.
 	// Both are nil if there is none, or if it is not tracked.
@@ -210,17 +218,14 @@ func (c cursor) member(name string, depth int) cursor {
 	return next.scoped(depth)
 }
 
-// element moves to an element of a list. Its index is -1 if the counterpart has another one.
-func (c cursor) element(depth, index int) cursor {
+// element moves to an element of a list, whose counterpart is nil if there is none or if it is not
+// tracked.
+func (c cursor) element(depth int, peer *jsondoc.Node, tracked bool) cursor {
 	next := c.into(c.place.each(), depth)
 	next.schema = c.schema.Items()
 	next.anything = c.anything || next.schema == nil
 	next.known, next.given, next.otherGiven = true, true, true
-	next.peer, next.tracked = nil, false
-	if index >= 0 {
-		next.peer, _ = c.peer.Element(index)
-		next.tracked = c.tracked
-	}
+	next.peer, next.tracked = peer, tracked
 	if !next.place.moved() { // the element that a rule picks is elsewhere
 		next.other, next.otherKnown = c.other.Items(), c.otherKnown || c.place != nil && c.place.First
 	}
@@ -237,25 +242,26 @@ func (c cursor) scoped(depth int) cursor {
 	return c
 }
 
-// paired returns the index of the counterpart of an element in a list of n, or -1 if not all have
-// one.
-func (c cursor) paired(index, n int) int {
+// paired returns the counterpart of an element in a list of n, if all have one, and whether it is
+// tracked.
+func (c cursor) paired(index, n int) (peer *jsondoc.Node, tracked bool) {
 	if index < 0 || c.peer.Kind() != jsondoc.Array || c.peer.Len() != n {
-		return -1
+		return nil, false
 	}
-	return index
+	peer, _ = c.peer.Element(index)
+	return peer, c.tracked
 }
 
 func (c cursor) into(p *Place, depth int) cursor {
 	next := cursor{
 		place: p, level: c.level + 1, root: c.root, scope: c.scope, scopePeer: c.scopePeer, opaque: c.opaque,
-		unit: c.unit, unitAt: c.unitAt, unitScope: c.unitScope, unitPeer: c.unitPeer,
+		unit: c.unit, unitAt: c.unitAt, unitScope: c.unitScope, unitPeer: c.unitPeer, unitBelow: c.unitBelow,
 	}
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}
 	if p != nil && p.Unit != nil {
-		next.unit, next.unitAt, next.unitScope, next.unitPeer = p.Unit, depth, next.scope, c.scopePeer
+		next.unit, next.unitAt, next.unitScope, next.unitPeer, next.unitBelow = p.Unit, depth, next.scope, c.scopePeer, false
 	}
 	if p.moved() {
 		next.other, next.otherKnown = p.Other, p.Other != nil
@@ -304,6 +310,8 @@ func (c cursor) unbound() bool {
 // hasUnit reports whether the place itself belongs to a unit.
 func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }
 
+func (c cursor) conditional() bool { return c.place != nil && c.place.Conditional }
+
 // required reports whether the contents go if the other version no longer has the place.
 func (c cursor) required() bool { return c.place == nil || !c.place.Bridge }
 
@@ -343,7 +351,12 @@ func (c cursor) userNamed(name string) bool {
 
 // filled reports whether either schema or a rule fills in the value.
 func (c cursor) filled(n *jsondoc.Node) bool {
-	return c.schemaFills(n) || !c.otherGiven && fills(c.other, n) || c.place != nil && c.place.Fallback != nil && isText(n, string(c.place.Fallback))
+	return c.schemaFills(n) || !c.otherGiven && fills(c.other, n) || c.fallback(n)
+}
+
+// fallback reports whether a rule gives the value if the other version shows nothing.
+func (c cursor) fallback(n *jsondoc.Node) bool {
+	return c.place != nil && c.place.Fallback != nil && isText(n, string(c.place.Fallback))
 }
 
 // schemaFills reports whether the version's own schema fills in the value.
@@ -370,7 +383,7 @@ func isText(n *jsondoc.Node, text string) bool {
 // in.
 func (c cursor) nothing(depth int) cursor {
 	if c.unit == nil && c.place != nil && c.place.Below != nil {
-		c.unit, c.unitAt, c.unitScope, c.unitPeer = c.place.Below, depth, c.scope, c.scopePeer
+		c.unit, c.unitAt, c.unitScope, c.unitPeer, c.unitBelow = c.place.Below, depth, c.scope, c.scopePeer, true
 	}
 	return c
 }

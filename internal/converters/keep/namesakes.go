@@ -80,7 +80,7 @@ func (b *branch) withExtra(items []item) []item {
 		}
 		at = append(at, last)
 	}
-	element, follow := b.cursor.element(0, -1), map[int][]item{}
+	element, follow := b.cursor.element(0, nil, false), map[int][]item{}
 	for _, e := range b.order.extra {
 		i := -1
 		if j := min(e.after, len(at)-1); j >= 0 {

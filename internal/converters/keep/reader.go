@@ -164,6 +164,8 @@ func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
 		e.base, err = r.stamps()
 	case "shown":
 		e.shownBy, e.shown, err = r.shown()
+	case "watch":
+		e.watch, err = r.stamps()
 	case "whole":
 		e.whole, err = r.stamps()
 	case "in":

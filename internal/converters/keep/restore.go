@@ -213,7 +213,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid && b.entry.kind == isList && n != nil {
 			b.matched = r.list(b.entry, n, c)
 		}
-		if b.valid && c.unit != nil && c.unitAt < len(r.path) {
+		if b.valid && c.unit != nil && !c.unitBelow && c.unitAt < len(r.path) {
 			r.done.loose = append(r.done.loose, b.entry)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)
@@ -223,6 +223,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		return
 	}
 	find := r.finder(n)
+	var peers *peers
 	for _, kid := range b.kids {
 		if slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == kid.step.Name }) {
 			continue // the element is known by it
@@ -233,16 +234,21 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if kid.step.Keys == nil {
 			next = c.member(kid.step.Name, len(r.path)+1)
 		} else {
-			next = c.element(len(r.path)+1, c.paired(at, len(find.list)))
+			if peers == nil {
+				peers = newPeers(c, len(find.list))
+			}
+			peer, tracked := peers.find(kid.step.Keys, at)
+			next = c.element(len(r.path)+1, peer, tracked)
 		}
 		has, there := r.has, r.there
-		if r.push(kid.step, m); m != nil && has == len(r.path)-1 {
+		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || kid.step.Keys != nil && next.peer != nil) {
 			r.has++
 			if !next.missing() {
 				r.there = r.has
 			}
 		}
 		if m == nil {
+			r.missing(next)
 			next = next.nothing(len(r.path))
 		}
 		r.visit(kid, m, next)
@@ -335,7 +341,7 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && c.place != nil && c.place.Element ||
 			n == nil && c.place != nil && c.place.First && c.place.Bridge
 	case isAbsent:
-		return n != nil && r.shows(e, n, c)
+		return n != nil && (!c.schemaFills(n) || r.isFragment()) && r.shows(e, n, c)
 	case isValue, isOrder:
 	}
 	if n != nil && c.unknown() {
@@ -372,10 +378,14 @@ func (r *restorer) shows(e *Entry, n *jsondoc.Node, c cursor) bool {
 	if !e.base.has(r.base(n, c, true)) && !e.base.has(r.base(n, c, false)) {
 		return false
 	}
+	absent := e.kind == isAbsent
+	if !e.watch.has(r.watch(c, absent, true)) && !e.watch.has(r.watch(c, absent, false)) {
+		return false
+	}
 	if e.shownBy != "" && e.shownBy != r.otherVersion {
 		return true
 	}
-	presence := n == nil || e.kind == isAbsent
+	presence := absent || r.lacks(n)
 	return e.shown.has(r.shown(c, presence, true)) || e.shown.has(r.shown(c, presence, false))
 }
 
@@ -410,7 +420,8 @@ func (r *restorer) stored(b *branch, n *jsondoc.Node, c cursor) {
 
 func (r *restorer) second(e *Entry, n *jsondoc.Node, c cursor) {
 	e.base.orElse(r.base(n, c, true))
-	if e.shown.orElse(r.shown(c, n == nil || e.kind == isAbsent, true)); e.shown.two {
+	e.watch.orElse(r.watch(c, e.kind == isAbsent, true))
+	if e.shown.orElse(r.shown(c, e.kind == isAbsent || r.lacks(n), true)); e.shown.two {
 		e.shownBy = r.otherVersion
 	}
 }
@@ -422,7 +433,7 @@ func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, 
 		return []*jsondoc.Node{n}, func(int) cursor { return c.alone() }
 	}
 	list = r.elements(n)
-	return list, func(i int) cursor { return c.anElement(c.paired(i, len(list))) }
+	return list, func(i int) cursor { return c.anElement(i, len(list)) }
 }
 
 // parsed parses any JSON value.

@@ -36,6 +36,7 @@ type walker struct {
 	object       *jsondoc.Node
 	path         Path
 	scopes       []*jsondoc.Node // the values on the path, from its start to its end; nil for none
+	watched      []watched       // the missing places on the path that units watch
 	err          error           // the first error, which ends the walk
 }
 
@@ -49,7 +50,7 @@ const usualLevels = 8
 // startingAt returns a walker for a value where paths start again.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
 	sub := *w
-	sub.path, sub.scopes, sub.err = nil, append(make([]*jsondoc.Node, 0, usualLevels), n), nil
+	sub.path, sub.scopes, sub.watched, sub.err = nil, append(make([]*jsondoc.Node, 0, usualLevels), n), nil, nil
 	return sub
 }
 
@@ -81,7 +82,19 @@ func (w *walker) push(s Step, part *jsondoc.Node) {
 	w.path, w.scopes = append(w.path, s), append(w.scopes, part)
 }
 
-func (w *walker) pop() { w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1] }
+func (w *walker) pop() {
+	if last := len(w.watched) - 1; last >= 0 && w.watched[last].depth == len(w.path) {
+		w.watched = w.watched[:last]
+	}
+	w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1]
+}
+
+// isFragment reports whether the API server has not stored the object, as it has no uid.
+func (w *walker) isFragment() bool {
+	metadata, _ := w.object.Member("metadata")
+	uid, _ := metadata.Member("uid")
+	return uid.Kind() != jsondoc.String || len(uid.Text()) <= len(`""`)
+}
 
 // base returns the digest of what the unit of a place shows; n is the value at the place. Unless
 // filled, values that the schemas fill in count as nothing. Places that the unit has got since then
@@ -103,6 +116,10 @@ func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) stamp {
 	return all
 }
 
+// lacks reports whether nothing is at the place, which may be seen in the other version. Of an
+// element, In says whether that has it.
+func (w *walker) lacks(n *jsondoc.Node) bool { return n == nil && lastKeys(w.path) == nil }
+
 // shown returns the digest of what the other version itself shows of a unit, which may be more than
 // g. Without a unit only presence matters. Below a place of a unit nothing counts, since it is
 // unknown which part of the counterpart belongs here.
@@ -112,7 +129,7 @@ func (w *walker) shown(c cursor, presence, filled bool) stamp {
 		if !filled && !c.otherGiven && fills(c.other, c.peer) {
 			return stamp{}
 		}
-		return stampOf(digest(c.peer))
+		return stampOf(digestUnfilled(c.peer, c.other))
 	case c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil:
 		return stamp{}
 	}
@@ -141,5 +158,52 @@ func (w *walker) addMember(all *stamp, m *Member, from *jsondoc.Node, presence, 
 		all.add(mixed(m.sum ^ mixed(sum)))
 	default:
 		all.add(mixed(m.sum ^ mixed(w.memo.digest(n))))
+	}
+}
+
+// A watched place is one of the path whose presence units read.
+type watched struct {
+	by           []*Unit
+	scope, depth int
+}
+
+// missing notes that nothing is at the place, until the walk leaves it.
+func (w *walker) missing(c cursor) {
+	if c.place != nil && c.place.Watch != nil {
+		w.watched = append(w.watched, watched{c.place.Watch, c.scope, len(w.path)})
+	}
+}
+
+// watch returns the digest of what the units show that read whether something is at a place, or
+// above it, where nothing is. A value that returned there would change that. Absent says that the
+// place is to have nothing.
+func (w *walker) watch(c cursor, absent, filled bool) stamp {
+	var all stamp
+	for _, p := range w.watched {
+		if c.unit == nil || !c.unitBelow || c.unitAt > p.depth { // else the base has it
+			w.addWatched(&all, p, c.unit, filled)
+		}
+	}
+	if absent && c.place != nil && c.place.Watch != nil {
+		w.addWatched(&all, watched{c.place.Watch, c.scope, len(w.path)}, c.unit, filled)
+	}
+	return all
+}
+
+// addWatched adds the units except own, which the base has.
+func (w *walker) addWatched(all *stamp, p watched, own *Unit, filled bool) {
+	place := w.path[p.scope:p.depth]
+	for _, unit := range p.by {
+		if unit == own {
+			continue
+		}
+		for i := range unit.own {
+			switch m := &unit.own[i]; {
+			case m.FromRoot:
+				w.addMember(all, m, w.object, m.PresenceOnly, filled)
+			case !m.Path.within(place) && !place.within(m.Path):
+				w.addMember(all, m, w.scopes[p.scope], m.PresenceOnly, filled)
+			}
+		}
 	}
 }

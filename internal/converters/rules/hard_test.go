@@ -315,6 +315,30 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "a field of one element that goes elsewhere, and the others", pair: pair{
+				beta: "{l: [{id: enum x y, key: string, a: string}, id]}", v1: "{k: string, l: [{id: enum x y, a: string}, id]}",
+				rules: "- {spoke: '.l[id=x].key', hub: .k}",
+			},
+		},
+		{
+			name: "and a condition on the elements", pair: pair{
+				beta: "{l: [{id: enum x y, key: string, a: string}, id]}", v1: "{k: string, m: [{id: enum x y, b: string}, id]}",
+				rules: "- {spoke: '.l[id=x].key', hub: .k}\n- {spoke: '.l[id].a', hub: '.m[id].b', whenToHub: 'false'}",
+			},
+		},
+		{
+			name: "a condition on a place that has a value only if it cannot be converted", pair: pair{
+				beta: "{a: string, b: string}", v1: "{n: integer, m: string}",
+				rules: "- {spoke: .a, hub: .n, toHub: int(self), toSpoke: string(self)}\n- {spoke: .b, hub: .m, whenToHub: '!has(object.a)'}",
+			},
+		},
+		{
+			name: "and on the object around it", pair: pair{
+				beta: "{o: {a: string}, b: string}", v1: "{n: integer, m: string}",
+				rules: "- {spoke: .o.a, hub: .n, toHub: int(self), toSpoke: string(self)}\n- {spoke: .b, hub: .m, whenToHub: '!has(object.o)'}",
+			},
+		},
+		{
 			name: "a place that only the name shares", pair: pair{
 				beta: "{spec: {x: string, y: {a: string}}}", v1: "{spec: {x: {a: string}, y: string}}",
 				rules: "- {spoke: .spec.y.a, hub: .spec.x.a}\n- {spoke: .spec.x, hub: .spec.y}",

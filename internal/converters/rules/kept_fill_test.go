@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,6 +90,24 @@ func showsAsItIs(version, members string) step {
 		delete(got, "metadata")
 		if diff := cmp.Diff(want, got); diff != "" && !w.blind {
 			w.t.Fatalf("step %d: at %s (-want +got):\n%s\nstored: %.2000s", w.at, version, diff, encoded(w.t, w.stored))
+		}
+	}
+}
+
+// A fragment comes back without the default of a computed field, and a stored object with it.
+func TestFragmentsComeBackWithoutDefaults(t *testing.T) {
+	t.Parallel()
+	kind := two("{spec: {source: {type: 'string = \"Git\"', url: string}}}", "{spec: {source: {git: {url: string}}}}",
+		"- {spoke: .spec.source.url, hub: .spec.source.git.url}\n- {spoke: .spec.source.type, toSpoke: '\"Git\"'}").kind(t)
+	for _, rest := range []string{`,"spec":{"source":{}}`, `,"spec":{"source":{"url":"u"}}`} {
+		fragment := head("v1beta1", rest)
+		there := convert(t, kind, fragment, "v1beta1", "v1")
+		if back := convert(t, kind, there, "v1", "v1beta1"); back != fragment {
+			t.Errorf("%s comes back as %s", fragment, back)
+		}
+		stored := strings.Replace(there, `"name":"n"`, `"name":"n","uid":"u"`, 1)
+		if back := convert(t, kind, stored, "v1", "v1beta1"); !strings.Contains(back, `"type":"Git"`) {
+			t.Errorf("once it is stored, %s comes back as %s", fragment, back)
 		}
 	}
 }

@@ -74,12 +74,17 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 		default:
 			p.Moved = true
 		}
+		p.Conditional = p.Conditional || isConditional(r)
 		if len(other) == 1 {
 			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
 		}
 		if r.Hands() {
 			p.Other = other[0].Place.Node
 			p.Element, p.Keys = firstElement(other[0])
+			p.KeyNames = map[string]string{}
+			for _, field := range slices.Concat(path.Place.Node.ListMapKeys(), p.Other.ListMapKeys()) {
+				p.KeyNames[field] = field
+			}
 		}
 		if d := r.DefaultOf(l.own, i); d != nil {
 			p.Fallback = d.JSON
@@ -88,6 +93,16 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 			p.RuleSet = l.root(r.Below)
 		}
 	}
+}
+
+// isConditional reports whether what a rule gives depends on other places than its own.
+func isConditional(r *binding.Rule) bool {
+	for s := range r.Ends {
+		if w := r.Transform[s]; r.When[s] != nil || w != nil && len(w.Reads) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // taken notes that a place has no counterpart, as a rule has something else for the place of that
@@ -152,6 +167,8 @@ func (l *layouter) units(root *keep.Place, of *binding.Binding) {
 			p, whole := placeOf(root, place.Path)
 			if whole && !place.Presence {
 				p.Unit = unit
+			} else if whole {
+				p.Watch = append(p.Watch, unit)
 			}
 			for _, p := range inside(root, place) {
 				switch units := below[p]; {
@@ -259,6 +276,15 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 		p.Keys = []string{by.Name}
 	default:
 		p.Keys = l.sources(e.Binding, other.Place.Node.ListMapKeys(), e.Binding.Base[l.own].Node)
+	}
+	p.KeyNames = map[string]string{}
+	back := layouter{own: l.other, other: l.own}
+	for _, field := range slices.Concat(p.Keys, own.Place.Node.ListMapKeys()) {
+		if entry := e.By[l.other]; !binding.IsMap(entry) {
+			p.KeyNames[field] = back.source(e.Binding, field)
+		} else if entry.Name == field {
+			p.KeyNames[field] = field
+		}
 	}
 }
 

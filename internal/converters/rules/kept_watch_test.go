@@ -1,0 +1,46 @@
+package rules_test
+
+import "testing"
+
+// A kept value does not return where it would change what a condition says of an edit.
+func TestKeptValuesLeaveConditionsAlone(t *testing.T) {
+	t.Parallel()
+	const number = "- {spoke: .spec.o.a, hub: .spec.n, toHub: int(self), toSpoke: string(self)}\n"
+	watched := two("{spec: {note: string, o: {a: string}, b: string}}", "{spec: {note: string, n: integer, m: string}}",
+		number+"- {spoke: .spec.b, hub: .spec.m, whenToHub: '!has(object.spec.o)'}")
+	rows{
+		"it returns if nothing was edited": {world: watched, steps: []step{
+			create("v1beta1", `{spec: {o: {a: x}}}`), edit("v1", `{spec: {note: y}}`), shows("v1beta1", `{spec: {note: y, o: {a: x}}}`),
+		}},
+		"it goes if the edit would be hidden": {world: watched, steps: []step{
+			create("v1beta1", `{spec: {o: {a: x}}}`), edit("v1", `{spec: {m: y}}`), shows("v1beta1", `{spec: {b: y}}`), shows("v1", `{spec: {m: y}}`),
+		}},
+		"it stays next to what was there before": {world: watched, steps: []step{
+			create("v1", `{spec: {m: y}}`), edit("v1beta1", `{spec: {o: {a: x}}}`), shows("v1", `{spec: {}}`),
+			edit("v1", `{spec: {note: z}}`), shows("v1beta1", `{spec: {note: z, o: {a: x}, b: y}}`),
+		}},
+	}.hold(t)
+}
+
+// An element of both lists is there as long as one of them has it, though a rule takes all of it
+// elsewhere.
+func TestARemovedElementStaysAway(t *testing.T) {
+	t.Parallel()
+	w := two("{spec: {note: string, l: [{id: string, key: string, a: string}, id]}}", "{spec: {note: string, k: string, m: [{id: string, b: string}, id]}}",
+		"- {spoke: '.spec.l[id=x].key', hub: .spec.k}\n- {spoke: '.spec.l[id].a', hub: '.spec.m[id].b', whenToHub: 'has(element.a)'}")
+	const both = `{spec: {k: v, m: [{id: x}, {id: y, b: w}]}}`
+	rows{
+		"it returns if nothing was edited": {world: w, steps: []step{
+			create("v1", both), edit("v1beta1", `{spec: {note: n}}`), shows("v1", `{spec: {note: n, k: v, m: [{id: x}, {id: y, b: w}]}}`),
+		}},
+		"and if its field was": {world: w, steps: []step{
+			create("v1", both), editList("v1beta1", func(list []any) []any {
+				list[0].(map[string]any)["key"] = "z" //nolint:forcetypeassert // by the schema
+				return list
+			}), shows("v1", `{spec: {k: z, m: [{id: x}, {id: y, b: w}]}}`),
+		}},
+		"but not if it was removed": {world: w, steps: []step{
+			create("v1", both), editList("v1beta1", func(list []any) []any { return list[1:] }), shows("v1", `{spec: {m: [{id: y, b: w}]}}`),
+		}},
+	}.hold(t)
+}
