@@ -136,8 +136,8 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 			if again, err := p.patch(after); again == nil || err != nil {
 				return after, err
 			}
-			return after, errors.New("the change was taken back when it was written; if a policy of webhookd crd guard restores kept values, " +
-				"apply what webhookd crd guard annotations prints now, or run as a member of its --allow-group")
+			return after, errors.New("the change was taken back when it was written; if it was a policy that restores kept values, " +
+				"apply what webhookd crd guard annotations prints now, or delete it if that is nothing")
 		case apierrors.IsNotFound(err):
 			return nil, nil
 		case cluster.IsChanged(err) && attempt < tries:
