@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,9 +161,7 @@ func (p *program) confirm(ctx context.Context, o *migrateOptions, step migrate.S
 
 // writePlan prints what there is, and the steps.
 func (p *program) writePlan(r *migrate.Report) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(p.stdout, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
-	}
+	line := statusLine(p.stdout)
 	objects := r.State.Survey.Objects
 	fmt.Fprintf(p.stdout, "%s (%s): %s\n", r.Name, r.Kind, count(objects, "object"))
 	versions := make([]string, len(r.State.Versions))
@@ -183,7 +180,7 @@ func (p *program) writePlan(r *migrate.Report) {
 	}
 	line("versions", "%s", strings.Join(versions, ", "))
 	line("stored in", "%s", strings.Join(r.State.Stored, ", "))
-	writeManagers(line, r.State.Survey)
+	writeUsers(line, usersOf(r.State.Survey))
 	for _, label := range slices.Sorted(maps.Keys(r.State.Survey.Leftovers)) {
 		line("kept values", "of %s: in %s", label, count(r.State.Survey.Leftovers[label], "object"))
 	}
@@ -197,35 +194,6 @@ func (p *program) writePlan(r *migrate.Report) {
 	if len(r.Steps) == 0 {
 		line("steps", "none: nothing is left to do")
 	}
-}
-
-// writeManagers prints which managers wrote objects at each version, and when they last did.
-func writeManagers(line func(name, format string, args ...any), y *migrate.Survey) {
-	const most = 10
-	for _, version := range slices.Sorted(maps.Keys(y.Managers)) {
-		managers := slices.SortedFunc(maps.Keys(y.Managers[version]), func(a, b migrate.Manager) int {
-			return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(verb(a), verb(b)))
-		})
-		for i, m := range managers {
-			use := y.Managers[version][m]
-			if i == most {
-				line("managers", "%s: %d more", version, len(managers)-most)
-				break
-			}
-			last := ""
-			if !use.Last.IsZero() {
-				last = ", last on " + use.Last.UTC().Format(time.DateOnly)
-			}
-			line("managers", "%s: %s %s %s%s", version, m.Name, verb(m), count(use.Objects, "object"), last)
-		}
-	}
-}
-
-func verb(m migrate.Manager) string {
-	if m.Apply {
-		return "applied"
-	}
-	return "wrote"
 }
 
 // A passProgress is the progress of one pass over objects after the other.

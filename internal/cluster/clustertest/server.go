@@ -54,6 +54,8 @@ type Server struct {
 	Before func(verb, path string) *apierrors.StatusError
 	// Admit, if set, is admission of patches: it may change the new state of an object or refuse it.
 	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
+	// Metrics is what /metrics has.
+	Metrics string
 	// Groups are API groups that are there without a CRD.
 	Groups map[string]bool
 	// Rules, if set, are all that is allowed.
@@ -203,6 +205,10 @@ func (s *Server) store(path string, object *unstructured.Unstructured) {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.forward(w, r) {
+		return
+	}
+	if r.URL.Path == "/metrics" && s.Metrics != "" {
+		_, _ = io.WriteString(w, s.Metrics)
 		return
 	}
 	s.mu.Lock()
