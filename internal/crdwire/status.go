@@ -63,7 +63,7 @@ type Version struct {
 	Stored      bool   `json:"stored"`                // objects may be stored in it
 	Convertible *bool  `json:"convertible,omitempty"` // by this build and the rules
 	Deprecated  bool   `json:"deprecated,omitempty"`
-	// DeprecationWarning is what clients of a deprecated version are told, unless it is the default.
+	// DeprecationWarning is the text of the warning, unless it is the API server's own.
 	DeprecationWarning string `json:"deprecationWarning,omitempty"`
 }
 

@@ -52,7 +52,7 @@ type crd struct {
 type crdVersion struct {
 	Version
 
-	Schema any
+	Schema any `json:"schema"`
 }
 
 func readCRD(ctx context.Context, api *cluster.Client, name string) (*crd, error) {

@@ -154,17 +154,18 @@ func (s *State) after(step Step, g *Goal) {
 	s.Versions = slices.Clone(s.Versions)
 	for i := range s.Versions {
 		v := &s.Versions[i]
-		switch step.Do {
-		case SetStorage:
+		if step.Do == StopServing {
+			v.Served = v.Served && !slices.Contains(step.Versions, v.Name)
+		}
+		if step.Do == SetStorage {
 			v.Storage = v.Name == g.To
 			if v.Storage && !slices.Contains(s.Stored, g.To) {
 				s.Stored = append(slices.Clone(s.Stored), g.To)
 			}
-		case StopServing:
-			v.Served = v.Served && !slices.Contains(step.Versions, v.Name)
 		}
 	}
 	switch step.Do {
+	case Stop, SetStorage, Wait, StopServing, Done:
 	case Migrate, Prune:
 		s.Stored = []string{g.To}
 	case Rewrite:

@@ -13,7 +13,9 @@ import (
 func states(each func(s State, g Goal)) {
 	late := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
 	surveys := []*Survey{
-		nil, {}, {Managers: map[string]map[Manager]*Use{"v1beta1": {}}}, {Managers: map[string]map[Manager]*Use{"v1alpha1": {}, "v1": {}}},
+		nil,
+		{},
+		{Managers: map[string]map[Manager]*Use{"v1beta1": {}}}, {Managers: map[string]map[Manager]*Use{"v1alpha1": {}, "v1": {}}},
 		{Leftovers: map[string]int{"v1beta1": 1, "v1": 1}}, {Leftovers: map[string]int{"v2": 1}},
 	}
 	for bits := range 1 << 9 {

@@ -33,8 +33,8 @@ type pass struct {
 	crd     *crd
 	limiter *rate.Limiter
 	dryRun  bool
-	// patch returns the patch that an object needs; nil if none. It is called again with the answer,
-	// which must need none, unless always says that every object is written.
+	// patch returns the patch that an object needs; nil if none. It is called again with the
+	// answer, which must need none, unless always says that every object is written.
 	patch  func(*object) (map[string]any, error)
 	always bool
 	// firstPage ends it after one page.

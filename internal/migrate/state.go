@@ -42,8 +42,9 @@ type State struct {
 
 // A Version is one of spec.versions.
 type Version struct {
-	Name            string
-	Served, Storage bool
+	Name    string `json:"name"`
+	Served  bool   `json:"served"`
+	Storage bool   `json:"storage"`
 }
 
 func (s *State) settled() bool { return s.SettledAt.IsZero() }

@@ -52,7 +52,7 @@ type Server struct {
 	// Before, if set, is called before each request is handled. An error that it returns is the
 	// answer.
 	Before func(verb, path string) *apierrors.StatusError
-	// Admit, if set, is admission of patches: it may change the new state of an object or refuse it.
+	// Admit, if set, is admission of patches: it may change an object's new state, or refuse it.
 	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
 	// Metrics is what /metrics has.
 	Metrics string
