@@ -15,8 +15,10 @@ func states(each func(s State, g Goal)) {
 	surveys := []*Survey{
 		nil,
 		{},
-		{Managers: map[string]map[Manager]*Use{"v1beta1": {}}}, {Managers: map[string]map[Manager]*Use{"v1alpha1": {}, "v1": {}}},
-		{Leftovers: map[string]int{"v1beta1": 1, "v1": 1}}, {Leftovers: map[string]int{"v2": 1}},
+		{Managers: map[string]map[Manager]*Use{"v1beta1": {}}},
+		{Managers: map[string]map[Manager]*Use{"v1alpha1": {}, "v1": {}}},
+		{Leftovers: map[string]int{"v1beta1": 1, "v1": 1}},
+		{Leftovers: map[string]int{"v2": 1}},
 	}
 	for bits := range 1 << 9 {
 		is := func(bit int) bool { return bits>>bit&1 == 1 }
