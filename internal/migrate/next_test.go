@@ -150,7 +150,8 @@ func TestGoalsThatAreWrong(t *testing.T) {
 		"deleted":                 {deleted, Goal{To: "v1"}, "the CRD is being deleted"},
 		"not converted, but fine": {none, Goal{To: "v1", AllowNone: true}, ""},
 		"not converted": {
-			none, Goal{To: "v1"},
+			none,
+			Goal{To: "v1"},
 			"strategy None, and versions with different schemas: writing an object would drop the fields that v1 lacks; " +
 				"point the CRD at webhookd first with webhookd crd apply, or accept that with --allow-none",
 		},

@@ -247,6 +247,7 @@ func TestAnotherAdminChangesTheStorageVersion(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			w.setStorage("v1")
 			w.hook = func(at int64, _, _ string) *apierrors.StatusError {
 				switch at {
 				case n:
