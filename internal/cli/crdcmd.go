@@ -132,11 +132,14 @@ func readBundle(flag, file string) (crdwire.Bundle, error) {
 
 const caFileUsage = "`file` with the CAs of the webhook's certificate, in PEM, such as ca.crt of its Secret"
 
-// crdNames checks the values of a flag that names CRDs.
+// crdNames checks the values of a flag that names CRDs. An argument has no flag.
 func crdNames(flag string, names []string) error {
 	for _, name := range names {
 		if !strings.Contains(name, ".") || strings.ContainsAny(name, "/ ,") {
-			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: --%s %q", flag, name)
+			if flag != "" {
+				flag = "--" + flag + " "
+			}
+			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: %s%q", flag, name)
 		}
 	}
 	return nil

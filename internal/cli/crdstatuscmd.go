@@ -25,6 +25,7 @@ type statusOptions struct {
 	names  []string
 	output string
 	all    bool
+	usage  bool
 }
 
 func newCRDStatusCommand(p *program) *cobra.Command {
@@ -48,10 +49,13 @@ it in its metric webhookd_rules_info.
 Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also reads the XRD of such a CRD, and reports a
 spec.conversion that Crossplane will replace.
 
+With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
+last did, and the requests and conversions that the API server has counted since it started.
+
 With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
-resourceNames [the CRDs]. ` + xrdRule("get"),
+resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; nonResourceURLs [/metrics], verbs [get]. ` + xrdRule("get"),
 		Example: `  kubectl get crds -o yaml | webhookd crd status -f - --service webhookd/webhookd
   webhookd crd status -f crd.yaml --rules rules.yaml --crd crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
@@ -68,6 +72,7 @@ resourceNames [the CRDs]. ` + xrdRule("get"),
 	flags.Lookup("crd").Usage = "`path` of a file or folder of CRDs for --rules, to compare with as well; may be given more than once (default the folders of the rules)"
 	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
+	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	o.cluster.add(flags)
@@ -80,6 +85,9 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	s.Service, serviceErr = o.optionalService()
 	if o.output != "text" && o.output != "json" {
 		outputErr = badOutput(o.output, "text", "json")
+	}
+	if o.usage && (len(o.names) == 0 || len(o.files) > 0) {
+		outputErr = errors.Join(outputErr, errors.New("--usage lists objects of a cluster: give the CRDs with --name, and no files"))
 	}
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
 		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
@@ -112,7 +120,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 		return err
 	}
 	s.Dial, s.Definition = s.Dial || inCluster, definition
-	report := statusReport{CRDs: []crdwire.Status{}}
+	report := statusReport{CRDs: []crdStatus{}}
 	if len(o.ruled.rules) > 0 {
 		report.RulesDigest = set.Ruled().Digest()
 	}
@@ -126,7 +134,13 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 		}
 		status := crdwire.Inspect(ctx, crd, s)
 		report.Findings += len(status.Findings)
-		report.CRDs = append(report.CRDs, status)
+		described := crdStatus{Status: status}
+		if o.usage {
+			if described.Usage, err = p.usageOf(ctx, o, crd.Name); err != nil {
+				return err
+			}
+		}
+		report.CRDs = append(report.CRDs, described)
 	}
 	if err := p.writeStatus(&report, o.output); err != nil {
 		return fmt.Errorf("cannot write the status: %w", err)
@@ -185,9 +199,9 @@ func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD,
 }
 
 type statusReport struct {
-	CRDs     []crdwire.Status `json:"crds"`
-	LeftOut  int              `json:"leftOut"` // with one version and no webhook
-	Findings int              `json:"findings"`
+	CRDs     []crdStatus `json:"crds"`
+	LeftOut  int         `json:"leftOut"` // with one version and no webhook
+	Findings int         `json:"findings"`
 	// RulesDigest identifies the given rules and CRDs, as in the server's metric. It is empty
 	// without rules.
 	RulesDigest string `json:"rulesDigest,omitempty"`
@@ -201,7 +215,8 @@ func (p *program) writeStatus(r *statusReport, output string) error {
 	}
 	var out strings.Builder
 	for i := range r.CRDs {
-		writeCRDStatus(&out, &r.CRDs[i])
+		writeCRDStatus(&out, &r.CRDs[i].Status)
+		r.CRDs[i].Usage.write(&out)
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(&out, "%s with one version and no webhook\n", count(r.LeftOut, "CRD"))
@@ -213,10 +228,15 @@ func (p *program) writeStatus(r *statusReport, output string) error {
 	return err
 }
 
-func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
-	line := func(name, format string, args ...any) {
+// statusLine writes a line about a CRD.
+func statusLine(out io.Writer) func(name, format string, args ...any) {
+	return func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
+}
+
+func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
+	line := statusLine(out)
 	fmt.Fprintf(out, "%s (%s)\n", s.Name, s.Kind)
 	if s.XRD != "" {
 		line("made of", "XRD %s, by Crossplane", s.XRD)
@@ -240,6 +260,11 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 		versions[i] = v.Name + versionNotes(&v)
 	}
 	line("versions", "%s", strings.Join(versions, ", "))
+	for _, v := range s.Versions {
+		if v.DeprecationWarning != "" {
+			line("warning", "%s: %s", v.Name, v.DeprecationWarning)
+		}
+	}
 	if s.Copy != "" {
 		line("compared", "with %s", s.Copy)
 	}
@@ -264,6 +289,9 @@ func versionNotes(v *crdwire.Version) string {
 		notes = append(notes, "storage")
 	} else if v.Stored {
 		notes = append(notes, "objects may be stored in it")
+	}
+	if v.Deprecated {
+		notes = append(notes, "deprecated")
 	}
 	if v.Convertible != nil && !*v.Convertible {
 		notes = append(notes, "no converter")

@@ -112,9 +112,9 @@ func newProgress(out io.Writer, name string) *progress {
 	return p
 }
 
-// isTerminal reports whether lines of out can be overwritten in place.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
+// isTerminal reports whether a stream is one: a user reads it, lines can be overwritten in place.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -35,6 +36,9 @@ type Client struct {
 	host   string // for messages
 }
 
+// DryRun makes a change one that the API server checks, admission included, and does not store.
+func DryRun(r *rest.Request) { r.Param("dryRun", metav1.DryRunAll) }
+
 // New returns a Client. It reads the kubeconfig and connects to nothing yet.
 func New(o Options) (*Client, error) {
 	config, err := o.loader().ClientConfig()
@@ -49,11 +53,31 @@ func New(o Options) (*Client, error) {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON
+	return newClient(config)
+}
+
+func newClient(config *rest.Config) (*Client, error) {
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, explain(err)
 	}
 	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, config: config, host: config.Host}, nil
+}
+
+// NewConnection calls a function with a client that has a connection of its own. Behind a load
+// balancer it may lead to another API server.
+func (c *Client) NewConnection(use func(*Client) error) error {
+	config := rest.CopyConfig(c.config)
+	var dialer net.Dialer
+	config.Dial = dialer.DialContext // transports are shared by all clients with the same function
+	fresh, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	if client, ok := fresh.rest.(*rest.RESTClient); ok {
+		defer client.Client.CloseIdleConnections()
+	}
+	return use(fresh)
 }
 
 // Get reads the object at a path, such as /api/v1/namespaces/NAMESPACE/secrets/NAME, into a value
@@ -67,11 +91,29 @@ func (c *Client) Create(ctx context.Context, path string, object any) error {
 	return c.do(ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), "create", path, object, nil)
 }
 
+// Text reads what is at a path, such as /metrics.
+func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
+	text, err := c.rest.Get().AbsPath(path).SetHeader("Accept", "text/plain").DoRaw(klog.NewContext(ctx, klog.Logger{}))
+	if err != nil {
+		return nil, c.failed("get", path, err)
+	}
+	return text, nil
+}
+
+// Delete removes an object.
+func (c *Client) Delete(ctx context.Context, path string) error {
+	return c.do(ctx, c.rest.Delete(), "delete", path, nil, nil)
+}
+
 // MergePatch changes an object by a JSON merge patch (RFC 7386), and reads the answer into a value
 // that may be nil. If the patch has a metadata.resourceVersion and the object has changed since,
-// the error is one of IsChanged.
-func (c *Client) MergePatch(ctx context.Context, path string, patch, into any) error {
-	return c.do(ctx, c.rest.Patch(types.MergePatchType), "patch", path, patch, into)
+// the error is one of IsChanged. An option is DryRun.
+func (c *Client) MergePatch(ctx context.Context, path string, patch, into any, options ...func(*rest.Request)) error {
+	r := c.rest.Patch(types.MergePatchType)
+	for _, option := range options {
+		option(r)
+	}
+	return c.do(ctx, r, "patch", path, patch, into)
 }
 
 // Apply changes an object by server-side apply: manager then owns exactly the fields in config, and

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,17 @@ func isTemporary(err error) (retryAfter time.Duration, again bool) {
 		return 0, false
 	}
 	return 0, isUnreachable(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// IsUnavailable reports whether the API server could not be reached, is overloaded or restarts, so
+// that the request may succeed some minutes later.
+func IsUnavailable(err error) bool {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return slices.Contains([]int32{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
+			status.ErrStatus.Code)
+	}
+	_, again := isTemporary(err)
+	return again
 }
 
 func isUnreachable(err error) bool {

@@ -25,6 +25,9 @@ type Version struct {
 	Name string
 	// Served and Storage are as the CRD says.
 	Served, Storage bool
+	// Deprecated says that clients of the version are warned, with Warning unless that is empty.
+	Deprecated bool
+	Warning    string
 	// Root is the schema of a whole object, with apiVersion, kind and metadata as every object has
 	// them.
 	Root *Node

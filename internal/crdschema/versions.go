@@ -65,7 +65,10 @@ func (p *parser) version(
 	in *apiextensionsv1.CustomResourceDefinitionVersion, n *yaml.Node, crd *CRD, path *field.Path,
 ) *Version {
 	v := &Version{
-		Name: in.Name, Served: in.Served, Storage: in.Storage, Line: lineOf(n, path.String()), group: crd.Group, kind: crd.Kind,
+		Name: in.Name, Served: in.Served, Storage: in.Storage, Deprecated: in.Deprecated, Line: lineOf(n, path.String()), group: crd.Group, kind: crd.Kind,
+	}
+	if in.DeprecationWarning != nil {
+		v.Warning = *in.DeprecationWarning
 	}
 	if v.Name == "" {
 		p.report(v.Line, "version without a name, set it: %s", path.Child("name"))

@@ -69,6 +69,9 @@ type Version struct {
 	Storage     bool   `json:"storage"`
 	Stored      bool   `json:"stored"`                // objects may be stored in it
 	Convertible *bool  `json:"convertible,omitempty"` // by this build and the rules
+	Deprecated  bool   `json:"deprecated,omitempty"`
+	// DeprecationWarning is the text of the warning, unless it is the API server's own.
+	DeprecationWarning string `json:"deprecationWarning,omitempty"`
 }
 
 // Served describes the webhook that answers.
@@ -106,6 +109,12 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	known := o.Versions(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind})
 	for _, v := range crd.Spec.Versions {
 		version := Version{Name: v.Name, Served: v.Served, Storage: v.Storage, Stored: slices.Contains(crd.Status.StoredVersions, v.Name)}
+		if v.Deprecated {
+			version.Deprecated = true
+			if v.DeprecationWarning != nil {
+				version.DeprecationWarning = *v.DeprecationWarning
+			}
+		}
 		if len(known) > 0 {
 			version.Convertible = new(slices.Contains(known, v.Name))
 		}

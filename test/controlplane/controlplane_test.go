@@ -26,6 +26,7 @@ func TestControlPlane(t *testing.T) {
 		{"Never", never},
 		{"Scenarios", scenarios},
 		{"Migration", migration},
+		{"MigrateCommand", migrateCommand},
 		{"Guard", guard},
 		{"ConversionGuard", guardConversion},
 		{"Gate", gate},

@@ -1,6 +1,7 @@
 // Package clustertest is a Kubernetes API for tests. It keeps objects in memory, reads, lists and
 // creates them, and changes them by JSON merge patch and by server-side apply with the API server's
-// own field managers. It does not validate objects.
+// own field managers. It does not validate objects, and converts none: they have the version of
+// their path. It knows in which version they would be stored.
 package clustertest
 
 import (
@@ -43,6 +44,7 @@ type Rule struct{ Verb, Path string }
 type Server struct {
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured
+	stored  map[string]string // path to version
 	version int
 	url     string
 	ca      string // file
@@ -50,6 +52,12 @@ type Server struct {
 	// Before, if set, is called before each request is handled. An error that it returns is the
 	// answer.
 	Before func(verb, path string) *apierrors.StatusError
+	// Admit, if set, is admission of patches: it may change an object's new state, or refuse it.
+	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
+	// Metrics is what /metrics has.
+	Metrics string
+	// Groups are API groups that are there without a CRD.
+	Groups map[string]bool
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
 	// PageSize is the most objects in a page of a list; 0 means as many as asked for.
@@ -63,7 +71,7 @@ type Server struct {
 // New starts a server, which ends with the test.
 func New(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{objects: map[string]*unstructured.Unstructured{}, ca: filepath.Join(tb.TempDir(), "ca.crt")}
+	s := &Server{objects: map[string]*unstructured.Unstructured{}, stored: map[string]string{}, ca: filepath.Join(tb.TempDir(), "ca.crt")}
 	h := httptest.NewTLSServer(s)
 	tb.Cleanup(h.Close)
 	s.url = h.URL
@@ -171,7 +179,7 @@ func (s *Server) Age(tb testing.TB, path string, by time.Duration) {
 func (s *Server) Delete(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.objects, path)
+	s.delete(path)
 }
 
 func fields(object *unstructured.Unstructured) *managedfields.FieldManager {
@@ -187,14 +195,20 @@ func (s *Server) live(path string, kind *unstructured.Unstructured) *unstructure
 }
 
 func (s *Server) store(path string, object *unstructured.Unstructured) {
+	s.beforeStore(path, object)
 	s.version++
 	object.SetResourceVersion(strconv.Itoa(s.version))
 	s.objects[path] = object
+	s.stored[path] = s.storageVersion(path)
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.forward(w, r) {
+		return
+	}
+	if r.URL.Path == "/metrics" && s.Metrics != "" {
+		_, _ = io.WriteString(w, s.Metrics)
 		return
 	}
 	s.mu.Lock()
@@ -203,9 +217,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPatch: "patch"}[r.Method]
-	path := r.URL.Path
-	if verb == "get" && isCollection(path) {
+	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
+	path := s.locate(r.URL.Path)
+	if verb == "get" && isCollection(path) && !isDiscovery(path) {
 		verb = "list"
 	}
 	s.requests = append(s.requests, verb+" "+path)
@@ -213,14 +227,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if failure == nil {
 		switch verb {
 		case "get":
-			answer, failure = s.get(path)
+			if isDiscovery(path) {
+				answer, failure = s.discover(path)
+			} else {
+				answer, failure = s.get(path)
+			}
+		case "delete":
+			if answer, failure = s.get(path); failure == nil {
+				s.delete(path)
+			}
 		case "list":
 			answer, failure = s.list(path, r.URL.Query())
 		case "create":
 			code = http.StatusCreated
 			answer, failure = s.create(path, text)
 		default:
-			answer, failure = s.patch(path, r, text)
+			answer, failure = s.patch(strings.TrimSuffix(path, "/status"), r, text)
 		}
 	}
 	if failure != nil {
@@ -296,7 +318,7 @@ func (s *Server) get(path string) (*unstructured.Unstructured, *apierrors.Status
 func (s *Server) list(path string, query url.Values) (any, *apierrors.StatusError) {
 	items, collection := []any{}, parse(path)
 	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
-		if collection.has(parse(name)) {
+		if collection.has(s.at(parse(name), collection.resource.Version)) {
 			items = append(items, s.objects[name].Object)
 		}
 	}
@@ -339,7 +361,7 @@ func (s *Server) patch(path string, r *http.Request, text []byte) (*unstructured
 	}
 	switch kind := r.Header.Get("Content-Type"); kind {
 	case "application/merge-patch+json":
-		failure = s.merge(path, live, text)
+		return s.merge(path, live, text, r.URL.Query().Has("dryRun"))
 	case "application/apply-patch+yaml":
 		failure = s.apply(path, r.URL.Query().Get("fieldManager"), r.URL.Query().Get("force") == "true", text)
 	default:
@@ -351,18 +373,30 @@ func (s *Server) patch(path string, r *http.Request, text []byte) (*unstructured
 	return s.objects[path], nil
 }
 
-func (s *Server) merge(path string, live *unstructured.Unstructured, text []byte) *apierrors.StatusError {
+func (s *Server) merge(path string, live *unstructured.Unstructured, text []byte, dryRun bool) (*unstructured.Unstructured, *apierrors.StatusError) {
 	var patch map[string]any
 	if err := json.Unmarshal(text, &patch); err != nil {
-		return apierrors.NewBadRequest(err.Error())
+		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	changed := live.DeepCopy()
 	mergeInto(changed.Object, patch)
-	if changed.GetResourceVersion() != live.GetResourceVersion() {
-		return changedMeanwhile(path)
+	if changed.GetResourceVersion() != live.GetResourceVersion() || changed.GetUID() != live.GetUID() {
+		return nil, changedMeanwhile(path)
 	}
-	s.store(path, changed)
-	return nil
+	if failure := s.refuseVersions(changed); failure != nil {
+		return nil, failure
+	}
+	if s.Admit != nil {
+		if failure := s.Admit(path, live, changed); failure != nil {
+			return nil, failure
+		}
+	}
+	was, _ := live.MarshalJSON()
+	is, _ := changed.MarshalJSON()
+	if !dryRun && (!bytes.Equal(was, is) || s.stored[path] != s.storageVersion(path)) {
+		s.store(path, changed)
+	}
+	return changed, nil
 }
 
 func mergeInto(object, patch map[string]any) {

@@ -147,6 +147,9 @@ func isPlain(name string) bool {
 	return name != "" && !strings.Contains(name, digestMark)
 }
 
+// Label returns what VersionOf returns for annotations of a version.
+func Label(version string) string { return label(version) }
+
 // label returns a version as annotations name it: as it is, or a digest if it is too long.
 func label(version string) string {
 	const longest = 24

@@ -58,6 +58,7 @@ func All() []Scenario {
 		{Name: "Compare", Run: Compare, Needs: Needs{Once: true}},
 		{Name: "MixedStoredVersions", Run: MixedStoredVersions},
 		{Name: "MigratedByHand", Run: MigratedByHand},
+		{Name: "MigratedByCommand", Run: MigratedByCommand},
 		{Name: "Killed", Run: Killed},
 		{Name: "Rotated", Run: Rotated},
 		{Name: "Upgraded", Run: Upgraded},

@@ -109,7 +109,11 @@ func (p *population) unchanged(t *testing.T, was map[string]*unstructured.Unstru
 	t.Helper()
 	plain := func(objects map[string]*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 		c := map[string]*unstructured.Unstructured{}
-		for name, obj := range objects {
+		for _, name := range p.names { // others may write more
+			obj := objects[name]
+			if obj == nil {
+				continue
+			}
 			c[name] = obj.DeepCopy()
 			c[name].SetResourceVersion("")
 			c[name].SetManagedFields(nil)

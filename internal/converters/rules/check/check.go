@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -107,8 +108,19 @@ func (c *checker) kind(k *binding.Kind) {
 	}
 	c.findings = append(c.findings[:first], withoutEchoes(k, c.findings[first:])...)
 	c.missingVersions(k)
+	c.deprecatedVersions(k)
 	c.neverApplied(k)
 	c.needlessAbsences(k)
+}
+
+// deprecatedVersions notes the versions whose clients are warned.
+func (c *checker) deprecatedVersions(k *binding.Kind) {
+	for _, v := range k.CRD.Versions {
+		if v.Deprecated {
+			c.note(k.Conversion.NamePos, "deprecated-version", "webhookd crd status --usage shows who still uses it, webhookd migrate removes it",
+				"the CRD says that a version is deprecated: %s", strings.TrimSuffix(v.Name+": "+v.Warning, ": "))
+		}
+	}
 }
 
 // needlessAbsences notes each mayBeAbsent of the file that excuses nothing.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/migrate"
+)
+
+// A crdStatus is what crd status says about a CRD.
+type crdStatus struct {
+	crdwire.Status
+
+	Usage *crdUsage `json:"usage,omitempty"`
+}
+
+// A crdUsage says who uses the versions of a CRD.
+type crdUsage struct {
+	Objects  int            `json:"objects"`
+	Managers []versionsUser `json:"managers"`
+	// Requests for each version and Conversions FROM -> TO, since the API server started.
+	Requests    map[string]float64 `json:"requests,omitempty"`
+	Conversions map[string]float64 `json:"conversions,omitempty"`
+}
+
+// A versionsUser is a field manager that wrote objects at a version.
+type versionsUser struct {
+	Version string    `json:"version"`
+	Manager string    `json:"manager"`
+	Applies bool      `json:"applies"` // by server-side apply
+	Objects int       `json:"objects"`
+	Last    time.Time `json:"last,omitzero"`
+}
+
+func (p *program) usageOf(ctx context.Context, o *statusOptions, name string) (*crdUsage, error) {
+	api, err := o.cluster.client(p, "")
+	if err != nil {
+		return nil, err
+	}
+	progress := newLiveProgress(p.stderr, name)
+	defer progress.clear()
+	u, err := migrate.ReadUsage(ctx, api, name, progress.show)
+	if err != nil {
+		return nil, err
+	}
+	if u.MetricsErr != nil {
+		p.note("requests and conversions are not known: %v", u.MetricsErr)
+	}
+	return &crdUsage{u.Survey.Objects, usersOf(u.Survey), u.Requests, u.Conversions}, nil
+}
+
+// usersOf returns the managers in the order of versions and names.
+func usersOf(y *migrate.Survey) []versionsUser {
+	users := []versionsUser{}
+	for version, managers := range y.Managers {
+		for m, use := range managers {
+			users = append(users, versionsUser{version, m.Name, m.Apply, use.Objects, use.Last})
+		}
+	}
+	slices.SortFunc(users, func(a, b versionsUser) int {
+		return cmp.Or(strings.Compare(a.Version, b.Version), strings.Compare(a.Manager, b.Manager), b.Objects-a.Objects)
+	})
+	return users
+}
+
+// write prints the usage, if there is one.
+func (u *crdUsage) write(out io.Writer) {
+	if u == nil {
+		return
+	}
+	line := statusLine(out)
+	line("objects", "%d", u.Objects)
+	writeUsers(line, u.Managers)
+	for _, counted := range []struct {
+		name   string
+		values map[string]float64
+	}{{"requests", u.Requests}, {"conversions", u.Conversions}} {
+		for _, of := range slices.Sorted(maps.Keys(counted.values)) {
+			line(counted.name, "%s: %.0f since the API server started", of, counted.values[of])
+		}
+	}
+}
+
+// writeUsers prints the managers, at most some of each version.
+func writeUsers(line func(name, format string, args ...any), users []versionsUser) {
+	const most = 10
+	shown := map[string]int{}
+	for _, u := range users {
+		if shown[u.Version]++; shown[u.Version] > most {
+			continue
+		}
+		how, last := "wrote", ""
+		if u.Applies {
+			how = "applied"
+		}
+		if !u.Last.IsZero() {
+			last = ", last on " + u.Last.UTC().Format(time.DateOnly)
+		}
+		line("managers", "%s: %s %s %s%s", u.Version, u.Manager, how, count(u.Objects, "object"), last)
+	}
+	for _, version := range slices.Sorted(maps.Keys(shown)) {
+		if more := shown[version] - most; more > 0 {
+			line("managers", "%s: %s", version, fmt.Sprintf("%d more", more))
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/migrate"
+)
+
+type migrateOptions struct {
+	cluster clusterFlags
+	goal    migrate.Goal
+
+	dryRun, yes bool
+	perSecond   float64
+	settle      time.Duration
+}
+
+func newMigrateCommand(p *program) *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "migrate CRD [--to VERSION] [--remove VERSION...] [--dry-run] [--yes]",
+		Short: "Store all objects in one version, and remove old versions",
+		Long: `Write every object of a CRD once, so that all are stored in the storage version, and remove the other versions from
+status.storedVersions. Where the API server has StorageVersionMigration (Kubernetes 1.37), its controller does that;
+elsewhere the command does, page by page. It also takes versions that the CRD no longer has out of managedFields and
+annotations.
+
+--to sets the storage version first. --remove goes all the way: it stops serving the version, takes it out of managedFields,
+removes it from spec.versions, and then removes the annotations in which webhookd keeps its values.
+
+The command prints the plan first. It asks before each step that clients notice or that cannot be taken back; --yes answers
+for scripts. Nothing is noted outside of the cluster: if the command ends early, run it again, and it goes on. Other clients
+may write meanwhile. A version leaves status.storedVersions only if every object was written after all API servers knew the
+storage version, and the CRD has not changed since.
+
+--dry-run prints the plan, asks the API server for each object whether it would accept the write, and changes nothing.
+
+RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
+resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:
+verbs [get, list, patch]; apiGroups [storagemigration.k8s.io], resources [storageversionmigrations], verbs [get, create,
+delete]. If a policy of crd guard protects kept values, be a member of its --allow-group, or print it again when asked to.`,
+		Example: `  webhookd migrate crontabs.example.com --dry-run
+  webhookd migrate crontabs.example.com
+  webhookd migrate crontabs.example.com --to v1 --remove v1beta1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(errors.New("give the name of one CRD, such as crontabs.example.com"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.migrate(cmd.Context(), &o, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.goal.To, "to", "", "`version` to store objects in (default the storage version)")
+	flags.StringSliceVar(&o.goal.Remove, "remove", nil, "`version` to remove; may be given more than once")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and try the writes, and change nothing")
+	flags.BoolVar(&o.yes, "yes", false, "take each step without a question")
+	flags.BoolVar(&o.goal.Rewrite, "rewrite", false, "write the objects even where there is StorageVersionMigration")
+	flags.BoolVar(&o.goal.AllowNone, "allow-none", false, "go on although strategy None drops fields that the storage version lacks")
+	flags.Float64Var(&o.perSecond, "writes-per-second", 100, "most writes of objects a second")
+	flags.DurationVar(&o.settle, "settle", migrate.DefaultSettle, "how long API servers may take to learn of a change of the CRD and to end requests that\nbegan before; more than their --request-timeout")
+	o.cluster.addConfig(flags)
+	return cmd
+}
+
+func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) error {
+	var rateErr, settleErr error
+	if o.perSecond <= 0 {
+		rateErr = fmt.Errorf("no writes, write a number above 0: --writes-per-second %g", o.perSecond)
+	}
+	if o.settle < 0 {
+		settleErr = fmt.Errorf("not a time to wait: --settle %s", o.settle)
+	}
+	if err := errors.Join(crdNames("", []string{name}), rateErr, settleErr); err != nil {
+		return usage(err, "")
+	}
+	api, err := o.cluster.client(p, "")
+	if err != nil {
+		return err
+	}
+	progress := &passProgress{out: p.stderr, name: name}
+	options := migrate.Options{
+		WritesPerSecond: o.perSecond, Settle: o.settle, Progress: progress.show,
+		Log: func(format string, args ...any) {
+			progress.clear()
+			p.note(format, args...)
+		},
+		Confirm: func(step migrate.Step, writers []string) error {
+			progress.clear()
+			return p.confirm(ctx, o, step, writers)
+		},
+	}
+	report, err := migrate.Look(ctx, api, name, o.goal, options, o.dryRun)
+	progress.clear()
+	if report != nil {
+		p.writePlan(report)
+	}
+	if err != nil || o.dryRun {
+		return err
+	}
+	if err := migrate.Run(ctx, api, name, o.goal, options); err != nil {
+		progress.clear()
+		return err
+	}
+	p.noteMigrated(name, report, &o.goal)
+	return nil
+}
+
+// noteMigrated says that all is done, and what is left to the user.
+func (p *program) noteMigrated(name string, report *migrate.Report, goal *migrate.Goal) {
+	p.note("%s: all objects are stored in one version, and nothing names a version that is gone", name)
+	if len(goal.Remove) == 0 || len(report.Steps) == 0 {
+		return
+	}
+	removed := strings.Join(goal.Remove, ", ")
+	p.note("to do by hand: remove %s from the CRD where it comes from, then from webhookd's rules and its copy of the CRD; print policies", removed)
+	p.note("of webhookd crd guard again. With one version left, the CRD needs no webhook: set spec.conversion to strategy: None")
+}
+
+// confirm asks whether to take a step.
+func (p *program) confirm(ctx context.Context, o *migrateOptions, step migrate.Step, writers []string) error {
+	p.note("next: %s", step.Why)
+	p.note("  %s", step.Warning)
+	if isSpec := step.Do == migrate.StopServing || step.Do == migrate.RemoveVersions; isSpec && len(writers) > 0 {
+		p.note("  change it where the CRD comes from, too: spec.versions was written by %s", strings.Join(writers, ", "))
+	}
+	if o.yes {
+		return nil
+	}
+	stop := hintError{errors.New("stopped before this step; nothing is lost, run it again to go on"), "--yes takes each step without a question"}
+	if !isTerminal(p.stdin) {
+		return stop
+	}
+	fmt.Fprint(p.stderr, "go on? [y/N] ")
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(p.stdin).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case text := <-answer:
+		if text == "y" || text == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(p.stderr)
+	}
+	return stop
+}
+
+// writePlan prints what there is, and the steps.
+func (p *program) writePlan(r *migrate.Report) {
+	line := statusLine(p.stdout)
+	objects := r.State.Survey.Objects
+	fmt.Fprintf(p.stdout, "%s (%s): %s\n", r.Name, r.Kind, count(objects, "object"))
+	versions := make([]string, len(r.State.Versions))
+	for i, v := range r.State.Versions {
+		notes := []string{}
+		if !v.Served {
+			notes = append(notes, "not served")
+		}
+		if v.Storage {
+			notes = append(notes, "storage")
+		}
+		versions[i] = v.Name
+		if len(notes) > 0 {
+			versions[i] += " (" + strings.Join(notes, ", ") + ")"
+		}
+	}
+	line("versions", "%s", strings.Join(versions, ", "))
+	line("stored in", "%s", strings.Join(r.State.Stored, ", "))
+	writeUsers(line, usersOf(r.State.Survey))
+	for _, label := range slices.Sorted(maps.Keys(r.State.Survey.Leftovers)) {
+		line("kept values", "of %s: in %s", label, count(r.State.Survey.Leftovers[label], "object"))
+	}
+	for i, step := range r.Steps {
+		asks := ""
+		if step.Warning != "" {
+			asks = " (asks first)"
+		}
+		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, asks)
+	}
+	if len(r.Steps) == 0 {
+		line("steps", "none: nothing is left to do")
+	}
+}
+
+// A passProgress is the progress of one pass over objects after the other.
+type passProgress struct {
+	out  io.Writer
+	name string
+	now  *liveProgress
+	done int
+}
+
+func (p *passProgress) show(done int, left int64) {
+	if p.now == nil || done <= p.done {
+		p.now = newLiveProgress(p.out, p.name)
+	}
+	p.done = done
+	p.now.show(done, left)
+}
+
+func (p *passProgress) clear() {
+	if p.now != nil {
+		p.now.clear()
+	}
+	p.now = nil
+}

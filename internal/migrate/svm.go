@@ -1,0 +1,158 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+const (
+	migrationGroup = "storagemigration.k8s.io"
+	migrationsAPI  = "/apis/" + migrationGroup + "/v1/storageversionmigrations"
+	// ofCRD is the annotation with the CRD that a migration was made for.
+	ofCRD = "webhookd.io/crd-generation"
+	// migrationStart is how long the controller may take to begin, and to end its work on the CRD.
+	migrationStart = 5 * time.Minute
+	migrationEnd   = time.Minute
+)
+
+// A migration is a StorageVersionMigration.
+type migration struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   migrationMetadata `json:"metadata"`
+	Spec       struct {
+		Resource struct {
+			Group    string `json:"group"`
+			Resource string `json:"resource"`
+		} `json:"resource"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []struct {
+			Type    string `json:"type"`
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		} `json:"conditions,omitempty"`
+	} `json:"status,omitzero"`
+}
+
+type migrationMetadata struct {
+	Name        string            `json:"name"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// condition returns the message of a condition that is true.
+func (m *migration) condition(name string) (message string, is bool) {
+	for _, c := range m.Status.Conditions {
+		if c.Type == name && c.Status == "True" {
+			return c.Message, true
+		}
+	}
+	return "", false
+}
+
+// hasMigrations reports whether the API server has StorageVersionMigration v1, which also sets
+// status.storedVersions (Kubernetes 1.37).
+func (r *run) hasMigrations(ctx context.Context) (bool, error) {
+	err := r.api.Get(ctx, "/apis/"+migrationGroup+"/v1", nil)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// migrate has the controller of StorageVersionMigration write the objects. If it cannot, the run
+// writes them by itself.
+func (r *run) migrate(ctx context.Context) error {
+	name := "webhookd-" + r.crd.Metadata.Name
+	path := migrationsAPI + "/" + name
+	of := fmt.Sprintf("%s/%d", r.crd.Metadata.UID, r.crd.Metadata.Generation)
+	begun, nudged := time.Now(), false
+	instead := func(format string, args ...any) error {
+		r.goal.Rewrite = true
+		r.Log(format+"; the objects are written without it", args...)
+		return nil
+	}
+	for first := true; ; first = false {
+		m := migration{}
+		err := r.api.Get(ctx, path, &m)
+		failure, failed := m.condition("Failed")
+		_, running := m.condition("Running")
+		_, succeeded := m.condition("Succeeded")
+		switch {
+		case apierrors.IsForbidden(err):
+			return instead("%v", err)
+		case apierrors.IsNotFound(err):
+			if err := r.createMigration(ctx, name, of); err != nil {
+				if apierrors.IsForbidden(err) {
+					return instead("%v", err)
+				}
+				return err
+			}
+			r.Log("created the StorageVersionMigration %s", name)
+		case err != nil:
+			return err
+		case m.Metadata.Annotations[ofCRD] != of || failed && first:
+			// It is of another generation, or of a run that is over.
+			if err := r.api.Delete(ctx, path); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		case failed:
+			return fmt.Errorf("StorageVersionMigration %s failed, correct that and run this again, or with --rewrite: %s", name, failure)
+		case succeeded:
+			return r.awaitPruned(ctx, instead)
+		case !running && time.Since(begun) > migrationStart:
+			if err := r.api.Delete(ctx, path); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+			return instead("the controller of StorageVersionMigration has not begun within %s", migrationStart)
+		case running && !nudged && time.Since(begun) > 2*time.Second:
+			// The controller waits until it has seen a change that is newer than the migration.
+			nudged = true
+			p := r.newPass(rewrite)
+			p.always, p.firstPage = true, true
+			if err := p.run(ctx); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+		if err := r.crd.unchanged(ctx, r.api); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *run) createMigration(ctx context.Context, name, of string) error {
+	m := migration{APIVersion: migrationGroup + "/v1", Kind: "StorageVersionMigration"}
+	m.Metadata = migrationMetadata{Name: name, Annotations: map[string]string{ofCRD: of}}
+	m.Spec.Resource.Group, m.Spec.Resource.Resource = r.crd.Spec.Group, r.crd.Spec.Names.Plural
+	err := r.api.Create(ctx, migrationsAPI, m)
+	if apierrors.IsAlreadyExists(err) {
+		return nil // of another run
+	}
+	return err
+}
+
+// awaitPruned waits until the controller has set status.storedVersions.
+func (r *run) awaitPruned(ctx context.Context, instead func(string, ...any) error) error {
+	for end := time.Now().Add(migrationEnd); time.Now().Before(end); {
+		now, err := readCRD(ctx, r.api, r.crd.Metadata.Name)
+		switch {
+		case err != nil:
+			return err
+		case !now.is(r.crd):
+			return errChanged
+		case slices.Equal(now.Status.StoredVersions, []string{r.goal.To}):
+			return nil
+		}
+		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return instead("the StorageVersionMigration succeeded, but status.storedVersions is as it was")
+}

@@ -1,0 +1,83 @@
+package controlplane_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/test/controlplane/plane"
+)
+
+// migrateCommand removes a version with webhookd migrate, as a user who has the rights that
+// docs/how-to/remove-an-old-version.md lists, and no other. The controller of
+// StorageVersionMigration rewrites the objects. A guard protects kept values until it is deleted.
+func migrateCommand(t *testing.T, p *plane.Plane) {
+	t.Helper()
+	e := byService(t, p)
+	w := backupsWebhookd(t, e)
+	m := install(t, e, w, backups(t), `{spec: {hostPort: "localhost:80", keep: Manual, timeout: 90s}}`)
+	m.store(t, e)
+	p.StartControllers(t)
+	admin := p.Kubectl(t, p.Token(plane.Admin))
+	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "remove-an-old-version.md"))
+	admin.Write(t, "role.yaml", strings.NewReplacer("crontabs.example.com", m.Name, "[crontabs]", "["+m.Plural+"]", "[example.com]", "["+m.Group+"]").
+		Replace(codeBlocks(page)["yaml"][0]))
+	admin.Run(t, "apply", "-f", "role.yaml")
+	admin.Run(t, "create", "serviceaccount", "migrator")
+	admin.Run(t, "create", "clusterrolebinding", "migrator", "--clusterrole=migrate-crontabs", "--serviceaccount=default:migrator")
+	user := p.Kubectl(t, strings.TrimSpace(admin.Run(t, "create", "token", "migrator")))
+	admin.Shell(t, "webhookd crd guard annotations --crd "+m.Name+" > guard.yaml; kubectl apply -f guard.yaml", webhookFolder(t))
+
+	command := "webhookd migrate " + m.Name + " --to v1 --remove v1beta1 --settle 2s --yes"
+	run := func(flags string, want ...string) {
+		t.Helper()
+		got := user.Shell(t, command+flags+" || true", webhookFolder(t))
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s does not say %q:\n%s", flags, text, got)
+			}
+		}
+	}
+	run(" --dry-run", "50 objects\n", "kept values  of v1beta1: in 50 objects\n", "step 1       write each object once, so that it is stored in v1, by a StorageVersionMigration\n")
+	m.MustConvert(t, w, each, func() {
+		run("", "created the StorageVersionMigration", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
+			"objects that cannot be written, correct them and run this again:\n", "only webhookd changes these annotations")
+	})
+	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {
+		t.Errorf("versions of %s in etcd after the migration (-want +got):\n%s", m.Name, diff)
+	}
+	if diff := cmp.Diff([]string{"v1"}, storedVersions(t, e, m.Resource)); diff != "" {
+		t.Errorf("status.storedVersions (-want +got):\n%s", diff)
+	}
+	admin.Run(t, "delete", "-f", "guard.yaml")
+	scenario.Eventually(t, "the guard to be gone", func() bool {
+		return strings.Contains(user.Shell(t, command+" || true", webhookFolder(t)), "nothing names a version that is gone")
+	})
+	w.Terminate(t)
+	w.Wait(t)
+	list, err := m.At("v1").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 2*each {
+		t.Fatalf("%d objects: %v", len(list.Items), err)
+	}
+	after := m.objects(t)
+	for name, before := range m.before {
+		metadata, _ := before["metadata"].(map[string]any)
+		annotations, _ := metadata["annotations"].(map[string]any)
+		for key := range annotations {
+			if strings.Contains(key, "webhookd.io/v1beta1.") {
+				delete(annotations, key)
+			}
+		}
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+		if diff := cmp.Diff(before, after[name]); diff != "" {
+			t.Errorf("%s without webhookd (-before the migration +after):\n%s", name, diff)
+		}
+	}
+}
