@@ -26,7 +26,6 @@ type Config struct {
 	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
 
 	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
-	TLSStatic       bool          `mapstructure:"tls-static"`        // TLSDir need not be a Secret mount
 	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory
 	TLSMinVersion   TLSVersion    `mapstructure:"tls-min-version"`   // lowest version offered
 	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two reads of TLSDir

@@ -59,10 +59,7 @@ func Keys() []Key {
 		}),
 		group("Certificates", Key{
 			Name: "tls-dir", Kind: File, Arg: "dir",
-			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
-		}, Key{
-			Name: "tls-static", Kind: Bool, Default: "false",
-			Usage: "accept a tls-dir that is not a Secret mount (it has no ..data link), where a half-written change can be read",
+			Usage: "folder with tls.crt and tls.key, such as a mounted Secret or a plain folder; not together with self-signed",
 		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +76,10 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	source, err := openSource(ctx, c, tlsHooks(m, logger))
 	if err != nil {
 		return nil, err
+	}
+	if inPod := slices.ContainsFunc(o.Environ, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_HOST=") }); inPod &&
+		!c.SelfSigned && source.Served().Generation == "" {
+		logger.Warn("tls-dir is not the mount of a whole Secret; a subPath mount never gets a renewed certificate", zap.String("tlsDir", c.TLSDir))
 	}
 	reviews := newReviewQueue(newReviewLog(logger, c.LogReviews), o.Log)
 	hooks := reviewHooks(m, reviews)
