@@ -44,11 +44,11 @@ With -o github findings are annotations of a pull request, with -o sarif a file 
 test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
   webhookd check conversions/ -o json
-  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
+  webhookd suggest crd.yaml | webhookd check - --crd crd.yaml
   git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -
   webhookd check rules.yaml --live --context production --fail-on warning`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.ruled.rules, o.ruled.arguments = append(o.ruled.rules, args...), true
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.ruled.arguments = true
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
 				err = o.check()
@@ -63,6 +63,7 @@ test report.`,
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
+	filesAfter(cmd, "rules")
 	flags.StringArrayVar(&o.against, "against", nil,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
@@ -149,7 +150,11 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
-	if err := set.Render(p.stdout, finding.Format(o.output)); err != nil {
+	format := finding.Format(o.output)
+	if format == finding.Text {
+		format = p.textFor(p.stdout)
+	}
+	if err := set.Render(p.stdout, format); err != nil {
 		return err
 	}
 	p.noteNoCRD(f, &set)
@@ -183,7 +188,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	case len(old.Conversions) == 0:
 		return usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
 	case old.Broken > 0:
-		if err := old.Render(p.stderr, finding.Text); err != nil {
+		if err := old.Render(p.stderr, p.textFor(p.stderr)); err != nil {
 			return err
 		}
 		return hintError{

@@ -207,7 +207,7 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			}
 		})
 	}()
-	progress := newLiveProgress(r.p.stderr, kind.Name())
+	progress := newProgress(r.p.stderr, kind.Name())
 	defer progress.clear()
 	count := 0
 	for page := range pages {
@@ -222,7 +222,11 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			return count, err
 		}
 		count += len(objects)
-		progress.show(count, page.Left)
+		done, total := uint64(count), uint64(0) //nolint:gosec // a count
+		if page.Left >= 0 {
+			total = done + uint64(page.Left)
+		}
+		progress.show(done, total, "object", progress.rate(done))
 	}
 	if apierrors.IsForbidden(err) && r.cluster.Namespace == "" {
 		err = fmt.Errorf("%w, or name a namespace that you may list with --namespace", err)

@@ -147,6 +147,10 @@ func Keys() []Key {
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
 			Usage:   "reviews that are logged one by one: failures and those that take a second or more, all, or none; unless it is none, each kind also has a summary line a minute",
 		}, Key{
+			Name: "log-format", Kind: Choice, Arg: "format", Default: string(LogAuto),
+			Choices: []string{string(LogAuto), string(LogJSON), string(LogConsole)},
+			Usage:   "format of the log; auto is console on a terminal, and otherwise json",
+		}, Key{
 			Name: "pprof", Kind: Bool, Default: "false",
 			Usage: "serve /debug/pprof at admin-listen, to loopback peers only",
 		}),

@@ -51,6 +51,7 @@ func samples() map[string]sample {
 		"shutdown-timeout":    {file: "1s", env: "10m", flag: "30s"},
 		"log-level":           {file: "debug", env: "warn", flag: "info"},
 		"log-reviews":         {file: "none", env: "all", flag: "failures"},
+		"log-format":          {file: "json", env: "console", flag: "auto"},
 		"pprof":               {file: "true", env: "true", flag: "false"},
 	}
 }
