@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -30,9 +31,7 @@ func TestAction(t *testing.T) {
 	}
 	env := map[string]string{}
 	for _, step := range action.Runs.Steps {
-		for name, value := range step.Env {
-			env[name] = value
-		}
+		maps.Copy(env, step.Env)
 		if step.Uses != "" && !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(step.Uses) {
 			t.Errorf("not pinned to a commit: %s", step.Uses)
 		}

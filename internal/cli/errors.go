@@ -116,8 +116,8 @@ func filesAfter(cmd *cobra.Command, flag string) {
 	}
 }
 
-// rulesAfter makes the arguments of a verb rules, or CRDs if a flag is given with which rules are of
-// no use.
+// rulesAfter makes the arguments of a verb rules, or CRDs if a flag is given with which rules are
+// of no use.
 func rulesAfter(cmd *cobra.Command, without string) {
 	filesAfter(cmd, "rules")
 	rules := cmd.Args

@@ -222,7 +222,7 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			return count, err
 		}
 		count += len(objects)
-		done, total := uint64(count), uint64(0) //nolint:gosec // a count
+		done, total := uint64(count), uint64(0)
 		if page.Left >= 0 {
 			total = done + uint64(page.Left)
 		}

@@ -107,13 +107,13 @@ func (p *program) paintDiff(diff []byte) []byte {
 // isTerminal reports whether out is a terminal, whose lines can be overwritten in place.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) //nolint:gosec // a descriptor
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // widthOf returns the number of columns of a terminal.
 func widthOf(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 { //nolint:gosec // a descriptor
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}
 	}

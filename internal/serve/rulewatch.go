@@ -35,7 +35,7 @@ type ruleWatch struct {
 	load        ruleset.Loader
 	logger      *zap.Logger
 	counted     ruleCounts
-	print       findingsPrinter // or nil
+	printer     findingsPrinter // or nil
 	current     atomic.Pointer[servedRules]
 	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
@@ -65,9 +65,9 @@ type ruleCounts interface {
 
 // openRules returns a watch with the registry for the files. It fails if they cannot be read, or if
 // ctx ends.
-func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, print findingsPrinter) (*ruleWatch, error) {
+func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
-		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, print: print,
+		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
 		reader: ruleset.ReaderForServe(), now: make(chan chan<- string),
 	}
 	if w.rules == "" {
@@ -365,8 +365,8 @@ func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
 	w.failed(lastGoodKept, nil, findings, fields...)
 }
 
-// failed counts and logs findings in a set, unless they are the same as last time. It reports whether
-// it did. Findings quote rules and names of files, never an object.
+// failed counts and logs findings in a set, unless they are the same as last time. It reports
+// whether it did. Findings quote rules and names of files, never an object.
 func (w *ruleWatch) failed(message string, set *ruleset.Set, findings []finding.Finding, fields ...zap.Field) bool {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
@@ -380,12 +380,12 @@ func (w *ruleWatch) failed(message string, set *ruleset.Set, findings []finding.
 
 // say returns the field of a log line for findings, or prints them for people.
 func (w *ruleWatch) say(set *ruleset.Set, findings []finding.Finding) zap.Field {
-	if w.print == nil || set == nil {
+	if w.printer == nil || set == nil {
 		return zap.Strings("findings", textsOf(findings))
 	}
 	said := *set
 	said.Findings = findings
-	w.print(&said)
+	w.printer(&said)
 	return zap.Int("findings", len(findings))
 }
 

@@ -17,8 +17,8 @@ import (
 // quantity is written as a string or as a number (k8s.io/apimachinery/pkg/api/resource).
 const quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
-// schemas writes a JSON Schema for each kind of the documents in testdata/openapi, and returns their
-// folders by the minor.
+// schemas writes a JSON Schema for each kind of the documents in testdata/openapi, and returns
+// their folders by the minor.
 func schemas(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/openapi/*.json.gz")

@@ -162,7 +162,7 @@ func (a *Atom) rules() string {
 
 // write writes a part of a rule without positions, numbers and the rule set, whose name counts.
 func write(b *strings.Builder, v reflect.Value) {
-	switch v.Kind() { //nolint:exhaustive // other kinds are plain values
+	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			write(b, v.Elem())
