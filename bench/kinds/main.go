@@ -105,7 +105,7 @@ func newBench(ctx context.Context, dir, bin string, kinds []kind) (*bench, error
 	for i, s := range []measure.Server{
 		{
 			Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Admin: true,
-			Args: []string{"serve", "--tls-static", "--rules=" + config, "--crds=" + config},
+			Args: []string{"serve", "--rules=" + config, "--crds=" + config},
 		},
 		{Name: "controller-runtime", Path: filepath.Join(bin, "clusterapi")},
 	} {

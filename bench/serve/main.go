@@ -121,7 +121,7 @@ var crontab embed.FS
 // contenders are the servers under test. rules is the folder of crontab.
 func contenders(bin, rules string, layers bool, only string) []measure.Server {
 	files := []string{"--rules=" + filepath.Join(rules, "rules.yaml"), "--crds=" + filepath.Join(rules, "crd.yaml")}
-	serve := []string{"serve", "--tls-static", "--pprof"}
+	serve := []string{"serve", "--pprof"}
 	echo := measure.Server{Name: "echo", Path: filepath.Join(bin, "echo")}
 	webhookd := measure.Server{Name: "webhookd", Path: filepath.Join(bin, "webhookd"), Args: slices.Concat(serve, files), Admin: true}
 	if layers {

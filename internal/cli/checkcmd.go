@@ -28,8 +28,9 @@ in the folders.
 
 With --against it also reports, for each pair of versions, what happens to values that the rules of OLD have kept in
 annotations: which return to a field that the other version now has, which count as edited because their unit has changed,
-and which are dropped. These findings are notes. Values that return as before are not mentioned. The CRDs of OLD are those
-of --against-crd, or those in its folder, or else those of the rules.
+and which are dropped. These findings are notes. Values that return as before are not mentioned. A table says which fields
+are converted differently, and what that means for users: with -o markdown for a pull request. The CRDs of OLD are those of
+--against-crd, or those in its folder, or else those of the rules.
 
 With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as
 rules and API server would, and adds what it finds: objects that cannot be converted or whose kept values do not fit
@@ -44,11 +45,12 @@ With -o github findings are annotations of a pull request, with -o sarif a file 
 test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
   webhookd check conversions/ -o json
-  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml
+  webhookd suggest crd.yaml | webhookd check - --crd crd.yaml
   git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -
+  webhookd check rules.yaml --crd crd.yaml --against old.yaml -o markdown
   webhookd check rules.yaml --live --context production --fail-on warning`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.ruled.rules, o.ruled.arguments = append(o.ruled.rules, args...), true
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.ruled.arguments = true
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
 				err = o.check()
@@ -63,6 +65,7 @@ test report.`,
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
+	filesAfter(cmd, "rules")
 	flags.StringArrayVar(&o.against, "against", nil,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
@@ -139,8 +142,9 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 	if len(set.Files) == 0 {
 		return noConversion(f.rules)
 	}
+	var changes []check.Change
 	if len(o.against) > 0 {
-		if err := p.compare(ctx, o, &set); err != nil {
+		if changes, err = p.compare(ctx, o, &set); err != nil {
 			return err
 		}
 	}
@@ -149,8 +153,22 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
-	if err := set.Render(p.stdout, finding.Format(o.output)); err != nil {
+	format := finding.Format(o.output)
+	if format == finding.Text {
+		format = p.textFor(p.stdout)
+	}
+	if format == finding.Markdown && len(o.against) > 0 {
+		if err := writeChanges(p.stdout, format, changes); err != nil {
+			return err
+		}
+	}
+	if err := set.Render(p.stdout, format); err != nil {
 		return err
+	}
+	if format != finding.Markdown {
+		if err := writeChanges(p.stdout, format, changes); err != nil {
+			return err
+		}
 	}
 	p.noteNoCRD(f, &set)
 	if set.Foreign > 0 {
@@ -164,13 +182,14 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 	return p.conclude(o, &set)
 }
 
-// compare adds notes on values that the old rules have kept.
-func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set) error {
+// compare adds notes on values that the old rules have kept, and returns what they converted
+// differently.
+func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set) ([]check.Change, error) {
 	from := ruleset.Origin{What: "old rules", Remedy: "give their file or folder with --against"}
 	ruleFiles, err := p.read(ctx, from, o.against)
 	crdFiles, crdErr := p.read(ctx, ruleset.Origin{What: "CRDs of old rules", Remedy: "give their file or folder with --against-crd"}, o.againstCRDs)
 	if err := errors.Join(err, crdErr); err != nil {
-		return usage(err, "")
+		return nil, usage(err, "")
 	}
 	if len(o.againstCRDs) == 0 { // those in the folders of the old rules win
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
@@ -179,21 +198,21 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	old, err := p.compiled.Load(ctx, ruleFiles, crdFiles)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case len(old.Conversions) == 0:
-		return usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
+		return nil, usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
 	case old.Broken > 0:
-		if err := old.Render(p.stderr, finding.Text); err != nil {
-			return err
+		if err := old.Render(p.stderr, p.textFor(p.stderr)); err != nil {
+			return nil, err
 		}
-		return hintError{
+		return nil, hintError{
 			fmt.Errorf("old rules cannot be used: %s above", countBySeverity(old.Findings)),
 			"--against-crd names the CRDs that they were made for",
 		}
 	}
 	set.Findings = finding.Sort(append(set.Findings, check.Against(old.Bound, set.Bound)...))
 	set.Before = old.Files
-	return nil
+	return check.Changes(old.Bound, set.Bound), nil
 }
 
 // conclude prints the number of findings, and fails if one is as serious as --fail-on.

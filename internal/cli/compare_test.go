@@ -175,3 +175,53 @@ func TestCompareUsage(t *testing.T) {
 		}
 	}
 }
+
+// An object is posted in a review of its own, and what the webhook changes is a diff.
+func TestReviewOfAnObject(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "webhook")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, tlstest.Leaf{Hosts: []string{"127.0.0.1"}}).TLS(t)}, MinVersion: tls.VersionTLS12}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that refuses the certificate
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "ca.crt"), string(ca.PEM))
+	const object = "apiVersion: example.com/v1\nkind: Engine\nmetadata:\n  name: a\nspec:\n  watts: %d\n  owner: b\n"
+	writeFile(t, filepath.Join(dir, "engine.yaml"), fmt.Sprintf(object, 7))
+	writeFile(t, filepath.Join(dir, "large.yaml"), fmt.Sprintf(object, 1234))
+	trust := "--ca-file=" + filepath.Join(dir, "ca.crt")
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		code   int
+		stdout []string
+		stderr string
+	}{
+		{"a diff", []string{"-f", "engine.yaml", "--to", "v1beta1", trust}, 0, []string{"-apiVersion: example.com/v1\n", "+apiVersion: example.com/v1beta1\n", "-  watts: 7\n", "-  owner: b\n", "+  power: 7\n", "engine.yaml (v1beta1)\n"}, ""},
+		{"colors", []string{"engine.yaml", "--to=v1beta1", "--color=always", trust}, 0, []string{"\x1b[31m-apiVersion: example.com/v1\x1b[0m\n", "\x1b[32m+  power: 7\x1b[0m\n"}, ""},
+		{"a refusal", []string{"large.yaml", "--to", "v1beta1", trust}, 1, nil, "large.yaml: review failed: too much"},
+		{"another group", []string{"engine.yaml", "--to", "other.io/v1beta1", trust}, 1, nil, "not of the group of --to: Engine.example.com"},
+		{"an unknown CA", []string{"engine.yaml", "--to", "v1beta1"}, 1, nil, "hint: give the CA of the webhook's certificate with --ca-file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"review", "--server", server.URL + "/convert"}
+			for _, arg := range tt.args {
+				if strings.HasSuffix(arg, ".yaml") {
+					arg = filepath.Join(dir, arg)
+				}
+				args = append(args, arg)
+			}
+			got := runWith(t, nil, strings.NewReader(""), args...)
+			if got.Code != tt.code || !strings.Contains(got.Stderr, tt.stderr) || tt.code != 0 && got.Stdout != "" {
+				t.Errorf("%+v", got)
+			}
+			for _, want := range tt.stdout {
+				if !strings.Contains(got.Stdout, want) {
+					t.Errorf("not printed: %q\n%s", want, got.Stdout)
+				}
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ type compareOptions struct {
 func newCompareCommand(p *program) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare {--rules PATH | --with URL} [--crd PATH] [--server URL] [--live] [-n COUNT] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "compare {RULES... | --with URL} [--crd PATH] [--server URL] [--live] [-n COUNT] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Compare rules or another webhook with the webhook in place",
 		Long: `Convert the same objects by the webhook in place (theirs) and by rules or another webhook (ours), to each version and back,
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
@@ -51,10 +51,9 @@ difference, 1 if there is one or something failed, and 2 if the command line is 
 
 RBAC: get of the CRD; list of the objects with --live; for a Service get of it, list of pods, and create of pods/portforward
 in its namespace.`,
-		Example: `  webhookd compare --rules rules.yaml --crd crd.yaml --server https://localhost:9443/convert --ca-file ca.crt
-  webhookd compare --rules rules.yaml --live --context staging
+		Example: `  webhookd compare rules.yaml --crd crd.yaml --server https://localhost:9443/convert --ca-file ca.crt
+  webhookd compare rules.yaml --live --context staging
   webhookd compare --with https://localhost:9443/crdconvert --crd crd.yaml --live --show-values`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // choices that can be repeated
@@ -68,6 +67,8 @@ in its namespace.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
+	flags.Lookup("rules").Usage += "; same as an argument"
+	rulesAfter(cmd, "with")
 	flags.StringVar(&o.with, "with", "", "compare with the webhook at this `URL` instead of rules")
 	flags.StringVar(&o.withCAFile, "with-ca-file", "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
 	o.theirs.add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
@@ -266,7 +267,7 @@ func (p *program) compareObjects(
 				return err
 			}
 		}
-		progress.say(fmt.Sprintf("%d of %d random objects of each version", index+1, o.count))
+		progress.show(index+1, o.count, "random object", "of each version")
 	}
 	if !made && o.count > 0 && !o.live.on {
 		return errors.New("no valid object could be made from the schemas")

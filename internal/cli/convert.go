@@ -16,7 +16,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE|DIR|- | --in-place DIR | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Use:   "convert FILE|DIR|-... | --in-place DIR | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files, or those of a cluster",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
@@ -43,15 +43,14 @@ and --check write nothing; with --check the exit code is 1 if there is something
 
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,
-		Example: `  webhookd convert -f crontab.yaml --to v1
-  webhookd convert -f manifests/ --to example.com/v1 --diff
-  kubectl get crontabs -o yaml | webhookd convert -f - --to v1 -o json
-  kubectl get crontabs -o yaml | webhookd convert -f - --strip > crontabs.yaml
+		Example: `  webhookd convert crontab.yaml --to v1
+  webhookd convert manifests/ --to example.com/v1 --diff
+  kubectl get crontabs -o yaml | webhookd convert - --to v1 -o json
+  kubectl get crontabs -o yaml | webhookd convert - --strip > crontabs.yaml
   webhookd convert --live -A --to v1 --rules rules.yaml
   webhookd convert --live -n shop --to v1 --rules rules.yaml --diff --show-values
   webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crd crds/
   webhookd convert --in-place . --to v1 --rules rules/ --check`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
@@ -70,7 +69,7 @@ them, and which values rules drop, with their reasons.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder to convert, - for stdin; may be given more than once")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder to convert, - for stdin; may be given more than once; same as an argument")
 	flags.StringVar(&o.to, "to", "", "`version` to convert to: v1, or example.com/v1 for objects of that group only")
 	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if mixed)")
 	offer(cmd, "output", manifest.FormatYAML, manifest.FormatJSON)
@@ -83,6 +82,7 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.inPlace.keep, "keep", false, "with --in-place: write values that the version cannot express into annotations")
 	flags.BoolVar(&o.inPlace.discard, "discard", false, "with --in-place: leave out values that the version cannot express")
 	o.live.add(flags, "convert all objects of a cluster instead of files")
+	filesAfter(cmd, "filename")
 	return cmd
 }
 
@@ -103,7 +103,7 @@ type convertOptions struct {
 func (o *convertOptions) check() error {
 	var problems []error
 	if len(o.files) == 0 && !o.live.on && len(o.inPlace.paths) == 0 {
-		problems = append(problems, errors.New("nothing to convert: give a file, a folder or - with --filename"))
+		problems = append(problems, errors.New("nothing to convert: name files or folders of objects, or - for stdin"))
 	}
 	problems = append(problems, o.live.check(), o.checkLive())
 	problems = append(problems, o.inPlace.problems(o)...)
@@ -140,7 +140,7 @@ func (o *convertOptions) checkLive() error {
 		problems = append(problems, errors.New("both objects of a cluster and of files: give --live or --filename"))
 	}
 	if o.to == "" {
-		problems = append(problems, errors.New("of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert -f - --strip"))
+		problems = append(problems, errors.New("of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip"))
 	}
 	if !o.live.showValues && (o.diff || o.strip || o.verbose || o.output != "") {
 		problems = append(problems, errors.New("with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose"))
@@ -177,6 +177,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 	var out []byte
 	if o.diff {
 		out, err = diffs(inputs, results, o)
+		out = p.paintDiff(out)
 	} else {
 		out, err = render(results, o.format(inputs))
 	}

@@ -77,15 +77,14 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	for _, line := range found.skipped {
 		p.note("%s", line)
 	}
-	progress := newLiveProgress(p.stderr, "convert")
-	progress.unit = "files"
+	progress := newProgress(p.stderr, "convert")
 	for i, target := range found.targets {
 		if ctx.Err() != nil {
 			progress.clear()
 			return fmt.Errorf("interrupted: every file is either converted or as it was, run it again for the rest: %s", c.summary(i, len(found.targets)))
 		}
 		c.bar = progress
-		progress.show(i, int64(len(found.targets)-i))
+		progress.show(uint64(i), uint64(len(found.targets)), "file") //nolint:gosec // counts
 		c.file(ctx, target)
 	}
 	progress.clear()
@@ -106,7 +105,7 @@ type inPlaceConversion struct {
 	p     *program
 	o     *convertOptions
 	drops *dropReporter
-	bar   *liveProgress
+	bar   *progress
 
 	groups   [][]byte       // of the kinds that have the version
 	mentions *regexp.Regexp // an apiVersion of these groups

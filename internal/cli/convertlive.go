@@ -115,6 +115,7 @@ func (c *liveConversion) write(ctx context.Context, before, after []manifest.Fil
 	var text []byte
 	if c.o.diff {
 		text, err = diffs(before, after, c.o)
+		text = c.p.paintDiff(text)
 	} else {
 		text, err = render(after, format)
 		if c.written && len(text) > 0 && format == manifest.FormatYAML {

@@ -39,7 +39,7 @@ type guardOptions struct {
 func newCRDGuardAnnotationsCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
-		Use:   "annotations [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
+		Use:   "annotations [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect values kept in annotations",
 		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps values of other
 versions: those whose keys begin with conversion.webhookd.io/VERSION. or with status.conversion.webhookd.io/VERSION. for a
@@ -56,7 +56,6 @@ annotations of a version that the CRD no longer has.
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -
   webhookd crd guard annotations -f crds/ --mode restore --allow-group system:serviceaccounts:velero
   kubectl get crds -o yaml | webhookd crd guard annotations -f - --service webhookd/webhookd`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardAnnotations(cmd.Context(), &o) },
 	}
 	o.add(cmd)
@@ -71,7 +70,7 @@ annotations of a version that the CRD no longer has.
 func newCRDGuardConvertibleCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
-		Use:   "convertible [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME]",
+		Use:   "convertible [FILE...] [--crd NAME...] [--service NAMESPACE/NAME]",
 		Short: "Print the policies that refuse objects that cannot be converted",
 		Long: `Print the policies that refuse to write an object that cannot be converted from the storage version to every other served
 version. Without them, one such object makes every list of its kind at that version fail, in all namespaces. The policies'
@@ -88,7 +87,6 @@ of the CRD change.
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
   webhookd crd guard convertible --crd crontabs.example.com --context staging | kubectl --context staging apply -f -`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardConvertible(cmd.Context(), &o) },
 	}
 	o.add(cmd)
@@ -135,7 +133,8 @@ resourceNames [the CRDs]; verbs [list] without --crd.`
 func (o *guardOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default those of the API server)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
+	filesAfter(cmd, "filename")
 	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	o.addService(flags, "only CRDs that point at this Service")
 }
@@ -145,7 +144,7 @@ func (o *guardOptions) check() (crdwire.Target, error) {
 	var whichErr, modeErr error
 	service, serviceErr := o.optionalService()
 	if len(o.files) == 0 && len(o.names) == 0 && o.service == "" {
-		whichErr = errors.New("no CRDs: give files with --filename, or select CRDs of a cluster with --crd or --service")
+		whichErr = errors.New("no CRDs: name files, or select CRDs of a cluster with --crd or --service")
 	}
 	if mode := crdguard.Mode(o.mode); mode != "" && mode != crdguard.Validate && mode != crdguard.Restore {
 		modeErr = fmt.Errorf("not a mode, write validate or restore: --mode %q", o.mode)

@@ -31,7 +31,7 @@ type statusOptions struct {
 func newCRDStatusCommand(p *program) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status [-f FILE] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crd PATH]",
+		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crd PATH]",
 		Short: "Show what CRDs point at, and what is wrong",
 		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
 converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
@@ -56,16 +56,16 @@ With --service, CRDs that point elsewhere are shown but not judged. The exit cod
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
 resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; nonResourceURLs [/metrics], verbs [get]. ` + xrdRule("get"),
-		Example: `  kubectl get crds -o yaml | webhookd crd status -f - --service webhookd/webhookd
-  webhookd crd status -f crd.yaml --rules rules.yaml --crd crd.yaml
+		Example: `  kubectl get crds -o yaml | webhookd crd status - --service webhookd/webhookd
+  webhookd crd status crd.yaml --rules rules.yaml --crd crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
   webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdStatus(cmd.Context(), &o) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once\n(default those of the API server)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
+	filesAfter(cmd, "filename")
 	o.addService(flags, "judge only CRDs that point at this Service")
 	o.addAddress(flags)
 	o.ruled.add(flags)

@@ -44,9 +44,9 @@ func (p *program) usageOf(ctx context.Context, o *statusOptions, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	progress := newLiveProgress(p.stderr, name)
+	progress := newProgress(p.stderr, name)
 	defer progress.clear()
-	u, err := migrate.ReadUsage(ctx, api, name, progress.show)
+	u, err := migrate.ReadUsage(ctx, api, name, progress.listed)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type wireOptions struct {
 func newCRDWireCommand(p *program) *cobra.Command {
 	var o wireOptions
 	cmd := &cobra.Command{
-		Use:   "wire -f FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
+		Use:   "wire FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
 		Short: "Set spec.conversion in the file of a CRD or XRD",
 		Long: `Print the CRDs and XRDs of a file with spec.conversion set, so that the API server sends their conversions to webhookd. No other
 byte changes: comments, the order of keys and other documents stay as they are. In an existing spec.conversion, only what
@@ -39,10 +39,10 @@ Crossplane writes spec.conversion of an XRD (CompositeResourceDefinition) to the
 made is refused, since Crossplane would revert the change.
 
 If a CRD points at another webhook, nothing is printed and the exit code is 1, unless --force is given.`,
-		Example: `  webhookd crd wire -f crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml
-  kubectl get crd crontabs.example.com -o yaml | webhookd crd wire -f - --service webhookd/webhookd | kubectl apply -f -
-  webhookd crd wire -f crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
-		Args: noArguments,
+		Example: `  webhookd crd wire crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml
+  kubectl get crd crontabs.example.com -o yaml | webhookd crd wire - --service webhookd/webhookd | kubectl apply -f -
+  webhookd crd wire crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w, err := o.wire(cmd.Flags())
 			if err != nil {
@@ -53,7 +53,7 @@ If a CRD points at another webhook, nothing is printed and the exit code is 1, u
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&o.file, "filename", "f", "", "`file` with CRDs, - for stdin")
+	flags.StringVarP(&o.file, "filename", "f", "", "`file` with CRDs, - for stdin; same as an argument")
 	o.addService(flags, "Service of webhookd")
 	o.addPort(flags)
 	flags.StringVar(&o.url, "url", "", "`URL` of a webhookd outside the cluster, instead of --service")
@@ -71,7 +71,7 @@ func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 	w := crdwire.WireOptions{ReviewVersions: o.reviewVersions, Names: o.names, Force: o.force}
 	var fileErr, targetErr, bundleErr error
 	if o.file == "" {
-		fileErr = errors.New("nothing to wire: give the file of a CRD, or -, with --filename")
+		fileErr = errors.New("nothing to wire: name the file of a CRD, or - for stdin")
 	}
 	switch {
 	case o.url != "" && o.service != "":

@@ -43,12 +43,12 @@ func usage(err error, hint string) error {
 }
 
 // report prints err unless it is nil or was printed before, and returns the exit code.
-func report(stderr io.Writer, err error) int {
+func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
 	if !errors.Is(err, errReported) {
-		say(stderr, err)
+		say(p.stderr, err, p.colored(p.stderr))
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
@@ -57,12 +57,16 @@ func report(stderr io.Writer, err error) int {
 }
 
 // say prints err, one line for each joined problem, and its hint.
-func say(stderr io.Writer, err error) {
+func say(stderr io.Writer, err error, colored bool) {
+	name, hint := "webhookd:", "hint:"
+	if colored {
+		name, hint = paint(red, name), paint(cyan, hint)
+	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(stderr, "webhookd: %s\n", strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(stderr, "%s %s\n", name, strings.TrimSuffix(line, "\n"))
 	}
 	if hinted, ok := errors.AsType[hintError](err); ok {
-		fmt.Fprintf(stderr, "hint: %s\n", hinted.hint)
+		fmt.Fprintf(stderr, "%s %s\n", hint, hinted.hint)
 	}
 }
 
@@ -100,15 +104,49 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", verb, args[0]), flagInstead(cmd))
 }
 
+// filesAfter makes the arguments of a verb values of a flag that names files.
+func filesAfter(cmd *cobra.Command, flag string) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		for _, file := range args {
+			if err := cmd.Flags().Set(flag, file); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// rulesAfter makes the arguments of a verb rules, or CRDs if a flag is given with which rules are
+// of no use.
+func rulesAfter(cmd *cobra.Command, without string) {
+	filesAfter(cmd, "rules")
+	rules := cmd.Args
+	filesAfter(cmd, "crd")
+	crds := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(without) {
+			return crds(cmd, args)
+		}
+		return rules(cmd, args)
+	}
+}
+
+// oneFile makes the argument of a verb the value of --filename.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && cmd.Flags().Changed("filename") {
+		return usage(fmt.Errorf("several files, name one: %q", args[len(args)-1]), "")
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return cmd.Flags().Set("filename", args[0])
+}
+
 // flagInstead returns a hint that names the flag for an unexpected argument, which is usually a
 // file.
 func flagInstead(cmd *cobra.Command) string {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	switch {
-	case has("probe"): // review takes files only for a running server
-		return cmd.CommandPath() + " reads stdin"
-	case has("filename"):
-		return "name files with --filename"
 	case has("rules") && has("crd"):
 		return "name files with --rules and --crd"
 	case has("crd") && !has("service"):
@@ -146,6 +184,8 @@ func wanted(flagType string) (string, bool) {
 		return "not a boolean, write true or false", true
 	case "duration":
 		return "not a duration, write a number with a unit, such as 30s or 2m", true
+	case "when":
+		return "not a choice, write auto, always or never", true
 	case "int", "uint64":
 		return "not a whole number, write digits only", true
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -23,7 +25,7 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain --rules PATH --crd PATH [--version VERSION] [-o table|json] | explain OBJECT",
+		Use:   "explain {RULES... | OBJECT} [--crd PATH] [--version VERSION] [-o table|json]",
 		Short: "Print what rules do with every field, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
@@ -35,14 +37,14 @@ the value.
 
 Rules need not be complete: a field that no rule covers is unmapped.
 
-With OBJECT it explains the kept values of objects instead: of which version, at which places, how many of the 262144 bytes
+With OBJECT instead of files of Conversions it explains the kept values of objects instead: of which version, at which places, how many of the 262144 bytes
 that all annotations of an object may have, and whether clients can still read the version. OBJECT is a file, a folder, -
 for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that do
 not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
-		Example: `  webhookd explain --rules rules.yaml --crd crd.yaml
+		Example: `  webhookd explain rules.yaml --crd crd.yaml
   kubectl get crontabs -A -o yaml | webhookd explain -
   webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml
-  webhookd explain --rules conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
+  webhookd explain conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
 				return err
@@ -76,6 +78,9 @@ type explainOptions struct {
 
 func (o *explainOptions) check(args []string) error {
 	var problems []error
+	if len(args) > 0 && !slices.ContainsFunc(args, func(name string) bool { return !hasConversions(name) }) {
+		o.ruled.rules, args = append(o.ruled.rules, args...), nil
+	}
 	switch {
 	case len(args) > 1:
 		problems = append(problems, fmt.Errorf("several objects, give one, or a file or folder with all: %q", args[1]))
@@ -83,7 +88,7 @@ func (o *explainOptions) check(args []string) error {
 		o.object = args[0]
 		problems = append(problems, o.ruled.checkStdin(o.object))
 	case len(o.ruled.rules) == 0:
-		problems = append(problems, errors.New("nothing to explain: give a file or a folder of Conversions with --rules, or an object"))
+		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions, or an object"))
 	default:
 		if o.showValues || o.cluster.Kubeconfig != "" || o.cluster.Context != "" || o.cluster.Namespace != "" {
 			problems = append(problems, errors.New("of no use without an object: --show-values, --kubeconfig, --context, --namespace"))
@@ -97,6 +102,15 @@ func (o *explainOptions) check(args []string) error {
 		return usage(err, "")
 	}
 	return nil
+}
+
+// hasConversions reports whether a file, or one in a folder, has a Conversion.
+func hasConversions(name string) bool {
+	files, err := filesOf(name)
+	return err == nil && slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file) //nolint:gosec // the user's own files
+		return err == nil && regexp.MustCompile(`(?m)^["{ \t]*kind"?:\s*"?Conversion"?\s*,?\s*$`).Match(text)
+	})
 }
 
 // explained is what happens to the fields of one version in the conversion to another.

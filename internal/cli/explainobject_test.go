@@ -133,7 +133,7 @@ items:
 		"a/b/c":             `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "a/b/c"` + "\n",
 		"motors/x":          "webhookd: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME: motors\n",
 		"engines/x -n a":    `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
-		rules:               "webhookd: not an object with kept values: Conversion of " + rules + "\nhint: these are rules, not an object: give rules with --rules\n",
+		rules:               "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",
 		crd:                 "\nhint: this is a CRD, not an object of its kind: give CRDs with --crd\n",
 		"a b":               "webhookd: several objects, give one, or a file or folder with all: \"b\"\n",
 		"--rules x --crd x": "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",

@@ -26,7 +26,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [--rules PATH | --server URL] --crd PATH [--live] [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [RULES... | --server URL] --crd PATH [--live] [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
@@ -54,12 +54,11 @@ With --server it tests a running webhook instead, of any author and in any langu
 made by itself: what kube-apiserver requires of an answer, and the laws that do not depend on how a webhook keeps values.
 The result is a table of the checks, and for each that fails the smallest object that was found. The exit code is 1 if any
 check fails. A check for which there is nothing to test does not fail; --skip leaves one out.`,
-		Example: `  webhookd fuzz --rules rules.yaml --crd crd.yaml
-  webhookd fuzz --rules conversions/ --for 30s --kind CronTab.stable.example.com
+		Example: `  webhookd fuzz rules.yaml --crd crd.yaml
+  webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crd crds/ -n 20000 --seed 7
-  webhookd fuzz --rules rules.yaml --live --for 5m
+  webhookd fuzz rules.yaml --live --for 5m
   webhookd fuzz --server https://localhost:9443/convert --ca-file ca.crt --crd crds/`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
 			if o.webhook.server != "" {
@@ -81,6 +80,8 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
+	flags.Lookup("rules").Usage += "; same as an argument"
+	rulesAfter(cmd, "server")
 	o.webhook.add(flags, "test the webhook at this `URL` instead, such as https://localhost:9443/convert")
 	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that --server leaves out; may be given more than once")
 	addDrops(flags, &o.drops, "the webhook of --server loses on purpose")
@@ -205,7 +206,11 @@ func (p *program) fuzzKind(
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
-		Hints: cause.hints, Drops: cause.drops, MayBeAbsent: cause.mayBeAbsent, Progress: progress.show,
+		Hints: cause.hints, Drops: cause.drops, MayBeAbsent: cause.mayBeAbsent,
+		Progress: func(s roundtrip.Stats) {
+			progress.show(s.Objects, o.count*uint64(len(kind.Versions)), "object",
+				count(s.Fragments, "fragment"), count(s.Edits, "edit"), count(s.Walks, "walk"))
+		},
 	}
 	limited := ctx
 	if limit > 0 {

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
@@ -90,59 +87,4 @@ func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
 		words = append(words, "-n", fmt.Sprint(objects))
 	}
 	return strings.Join(words, " ")
-}
-
-// progressPause is the minimum time between two updates of the line.
-const progressPause = 100 * time.Millisecond
-
-// A progress is a status line that is overwritten in place. It appears only on a terminal.
-type progress struct {
-	out   io.Writer // nil if not a terminal
-	name  string
-	begin time.Time
-	last  time.Time
-	shown bool
-}
-
-func newProgress(out io.Writer, name string) *progress {
-	p := &progress{name: name, begin: time.Now()}
-	if isTerminal(out) {
-		p.out = out
-	}
-	return p
-}
-
-// isTerminal reports whether a stream is one: a user reads it, lines can be overwritten in place.
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-func (p *progress) show(s roundtrip.Stats) {
-	now := time.Now()
-	if p.out == nil || now.Sub(p.last) < progressPause {
-		return
-	}
-	p.last, p.shown = now, true
-	fmt.Fprintf(p.out, "\r%s: %s, %s, %s, %s, %s\x1b[K", p.name, count(s.Objects, "object"), count(s.Fragments, "fragment"),
-		count(s.Edits, "edit"), count(s.Walks, "walk"), now.Sub(p.begin).Round(time.Second))
-}
-
-// say shows what is done now.
-func (p *progress) say(what string) {
-	if p.out != nil {
-		p.shown = true
-		fmt.Fprintf(p.out, "\r%s: %s, %s\x1b[K", p.name, what, time.Since(p.begin).Round(time.Second))
-	}
-}
-
-// clear removes the line, so that the result replaces it.
-func (p *progress) clear() {
-	if p.shown {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
 }

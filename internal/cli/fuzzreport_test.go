@@ -3,46 +3,14 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
-
-func TestProgressNeedsATerminal(t *testing.T) {
-	t.Parallel()
-	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	for _, out := range []interface{ Write([]byte) (int, error) }{file, &bytes.Buffer{}} {
-		p := newProgress(out, "Widget.example.com")
-		p.show(roundtrip.Stats{Objects: 1})
-		if p.clear(); p.shown {
-			t.Errorf("%T: a line was written", out)
-		}
-	}
-}
-
-func TestProgressIsOneLine(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	p := &progress{out: &out, name: "Widget.example.com", begin: time.Now()}
-	p.show(roundtrip.Stats{Objects: 1, Fragments: 2, Edits: 3, Walks: 4})
-	p.show(roundtrip.Stats{Objects: 2}) // too early
-	p.clear()
-	want := "\rWidget.example.com: 1 object, 2 fragments, 3 edits, 4 walks, 0s\x1b[K\r\x1b[K"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
 
 // TestViolation checks the report of a violated law. It makes one up, since rules are lossless.
 func TestViolation(t *testing.T) {

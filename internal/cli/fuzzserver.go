@@ -67,7 +67,8 @@ func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
 		name := crd.GroupKind().String()
 		progress := newProgress(p.stderr, name)
 		results, err := conformance.Suite{
-			Post: endpoint.post, CRD: crd, Seed: o.seed, Objects: o.count, Drops: drops, Progress: progress.say,
+			Post: endpoint.post, CRD: crd, Seed: o.seed, Objects: o.count, Drops: drops,
+			Progress: func(check string, done, total int) { progress.step(done, total, "check", check) },
 		}.Run(ctx, o.skip...)
 		progress.clear()
 		switch {

@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"errors"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // newGroup returns a command that only holds subcommands.
 func newGroup(name, short, long string) *cobra.Command {
@@ -13,12 +9,11 @@ func newGroup(name, short, long string) *cobra.Command {
 	return cmd
 }
 
-// makeGroup makes every argument of cmd that is not a subcommand a usageError.
+// makeGroup makes cmd alone print its help, and every argument that is not a subcommand a
+// usageError.
 func makeGroup(cmd *cobra.Command) {
 	cmd.Args = unknownCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return usage(errors.New("no command given"), cmd.CommandPath()+" --help lists the commands")
-	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // addCompletion adds cobra's completion command, and makes an unknown shell an error.

@@ -1,6 +1,17 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpWidth is the width of help, in columns.
+const helpWidth = 80
 
 // newHelpCommand is cobra's help command, except that an unknown command is a usageError.
 func newHelpCommand() *cobra.Command {
@@ -19,4 +30,109 @@ func newHelpCommand() *cobra.Command {
 			return found.Help()
 		},
 	}
+}
+
+// printHelp is the help function of all commands. Sections are those of cobra's template.
+func printHelp(cmd *cobra.Command, _ []string) {
+	var b strings.Builder
+	text := strings.TrimSpace(cmd.Long)
+	if text == "" {
+		text = cmd.Short + "."
+	}
+	b.WriteString(reflow(text) + "\n\nUsage:\n")
+	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
+		b.WriteString(fold("  ", "      ", words(cmd.UseLine()), ""))
+	} else {
+		b.WriteString("  " + cmd.CommandPath() + " COMMAND\n")
+	}
+	if cmd.Example != "" {
+		b.WriteString("\nExamples:\n")
+		for line := range strings.Lines(cmd.Example) {
+			b.WriteString(fold("  ", "      ", words(line), " \\"))
+		}
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				first := fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name())
+				b.WriteString(fold(first, strings.Repeat(" ", len(first)), strings.Fields(sub.Short), ""))
+			}
+		}
+	}
+	writeFlags(&b, "Flags", cmd.LocalFlags())
+	writeFlags(&b, "Global flags", cmd.InheritedFlags())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n\"%s COMMAND --help\" says more about a command.\n", cmd.CommandPath())
+	}
+	cmd.Print(b.String())
+}
+
+func writeFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	flags.VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "\n", " ") })
+	b.WriteString("\n" + title + ":\n")
+	for line := range strings.Lines(flags.FlagUsagesWrapped(helpWidth)) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+// reflow wraps paragraphs and list items. Lines with an indent, such as commands, stay as they are.
+func reflow(text string) string {
+	var b strings.Builder
+	var first string
+	var open []string
+	closeParagraph := func() {
+		if len(open) > 0 {
+			b.WriteString(fold(first, strings.Repeat(" ", len(first)), open, ""))
+		}
+		first, open = "", nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		item, isItem := strings.CutPrefix(line, "- ")
+		inItem := first != "" && strings.HasPrefix(line, "  ")
+		switch {
+		case line == "" || !inItem && strings.TrimLeft(line, " \t") != line:
+			closeParagraph()
+			b.WriteString(line + "\n")
+		case isItem:
+			closeParagraph()
+			first, open = "- ", strings.Fields(item)
+		default:
+			open = append(open, strings.Fields(line)...)
+		}
+	}
+	closeParagraph()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// words splits a command line at spaces outside of quotes and brackets.
+func words(line string) []string {
+	return regexp.MustCompile(`(?:'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^\s'"\[{]+)+`).FindAllString(line, -1)
+}
+
+// fold writes words in lines of helpWidth columns at most, with the text more at the end of every
+// line but the last.
+func fold(first, indent string, words []string, more string) string {
+	var b strings.Builder
+	line := first
+	empty := true
+	for i, word := range words {
+		room := helpWidth
+		if i < len(words)-1 {
+			room -= len(more)
+		}
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+			b.WriteString(line + more + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	return b.String() + line + "\n"
 }

@@ -206,9 +206,7 @@ func TestInClusterUsage(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"crd", []string{"no command given"}},
 		{"crd aply", []string{`unknown command "aply" of webhookd crd`, "did you mean webhookd crd apply?"}},
-		{"certs", []string{"no command given"}},
 		{"crd wire", []string{"nothing to wire", "no Service: give that of webhookd with --service NAMESPACE/NAME"}},
 		{"crd wire -f - --service a/", []string{`--service: not a Service, write NAMESPACE/NAME: "a/"`}},
 		{"crd wire -f - --service a/b --port 0 --path x", []string{"--port 0", `--path "x"`}},
@@ -234,7 +232,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
 		{"crd status --name a.b --kubeconfig nowhere", []string{"cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig: nowhere"}},
 		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: write NAMESPACE/NAME, or give the namespace with -n: kubeconfig: stat nowhere"}},
-		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, give its file with --filename: nowhere"}},
+		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it: nowhere"}},
 		{"review --rules nowhere --crd neither", []string{
 			"cannot read rules: no such file or directory, give their file or folder with --rules: nowhere",
 			"cannot read CRDs: no such file or directory, give their file or folder with --crd: neither",

@@ -207,7 +207,7 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			}
 		})
 	}()
-	progress := newLiveProgress(r.p.stderr, kind.Name())
+	progress := newProgress(r.p.stderr, kind.Name())
 	defer progress.clear()
 	count := 0
 	for page := range pages {
@@ -222,7 +222,7 @@ func (r *liveReader) each(ctx context.Context, kind *liveKind, handle func(page 
 			return count, err
 		}
 		count += len(objects)
-		progress.show(count, page.Left)
+		progress.listed(count, page.Left)
 	}
 	if apierrors.IsForbidden(err) && r.cluster.Namespace == "" {
 		err = fmt.Errorf("%w, or name a namespace that you may list with --namespace", err)

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -282,7 +280,7 @@ func TestLiveErrors(t *testing.T) {
 		"files and a cluster": {
 			c, "convert --live -f - --strip --rules RULES", 2,
 			"webhookd: both objects of a cluster and of files: give --live or --filename\n" +
-				"webhookd: of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert -f - --strip\n" +
+				"webhookd: of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip\n" +
 				"webhookd: with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose\n",
 		},
 		"test has no live objects": {
@@ -298,43 +296,6 @@ func TestLiveErrors(t *testing.T) {
 			if got.Code != tt.code || !strings.Contains(got.Stderr+got.Stdout, tt.want) {
 				t.Errorf("%+v, want %d, %s", got, tt.code, tt.want)
 			}
-		})
-	}
-}
-
-// A bar on a terminal, a line now and then elsewhere, and nothing if it is quick.
-func TestLiveProgress(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		terminal bool
-		left     int64
-		want     string
-	}{
-		"elsewhere":           {false, 7500, "webhookd: Engine.example.com: 5000 of 10000 objects, 500/s\n"},
-		"an unknown total":    {false, -1, "webhookd: Engine.example.com: 5000 objects, 500/s\n"},
-		"a terminal":          {true, 7500, "\rEngine.example.com: [#######                       ] 2500 of 10000 objects, 500/s\x1b[K\rEngine.example.com: [###############               ] 5000 of 10000 objects, 500/s\x1b[K\r\x1b[K"},
-		"a terminal, unknown": {true, -1, "\rEngine.example.com: 2500 objects, 500/s\x1b[K\rEngine.example.com: 5000 objects, 500/s\x1b[K\r\x1b[K"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var out strings.Builder
-				p := newLiveProgress(&out, "Engine.example.com")
-				p.terminal = tt.terminal
-				p.show(10, tt.left) // too early
-				for done := 2500; done <= 5000; done += 2500 {
-					<-time.After(5 * time.Second)
-					left := tt.left
-					if left > 0 {
-						left = 10000 - int64(done)
-					}
-					p.show(done, left)
-				}
-				p.clear()
-				if diff := cmp.Diff(tt.want, out.String()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
-			})
 		})
 	}
 }

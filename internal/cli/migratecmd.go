@@ -200,16 +200,16 @@ func (p *program) writePlan(r *migrate.Report) {
 type passProgress struct {
 	out  io.Writer
 	name string
-	now  *liveProgress
+	now  *progress
 	done int
 }
 
 func (p *passProgress) show(done int, left int64) {
 	if p.now == nil || done <= p.done {
-		p.now = newLiveProgress(p.out, p.name)
+		p.now = newProgress(p.out, p.name)
 	}
 	p.done = done
-	p.now.show(done, left)
+	p.now.listed(done, left)
 }
 
 func (p *passProgress) clear() {

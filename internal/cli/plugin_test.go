@@ -15,10 +15,10 @@ func TestPluginOfKubectl(t *testing.T) {
 		code int
 		want string // part of what is printed
 	}{
-		{"/usr/local/bin/kubectl-webhookd crd status --help", 0, "Usage:\n  kubectl webhookd crd status [-f FILE]"},
-		{"kubectl-webhookd.exe", 2, "hint: kubectl webhookd --help lists the commands\n"},
+		{"/usr/local/bin/kubectl-webhookd crd status --help", 0, "Usage:\n  kubectl webhookd crd status [FILE...]"},
+		{"kubectl-webhookd.exe", 0, "\"kubectl webhookd COMMAND --help\" says more"},
 		{"kubectl-webhookd crd aply", 2, "hint: did you mean kubectl webhookd crd apply?\n"},
-		{"webhookd crd status --help", 0, "Usage:\n  webhookd crd status [-f FILE]"},
+		{"webhookd crd status --help", 0, "Usage:\n  webhookd crd status [FILE...]"},
 		{"kubectl_complete-webhookd crd st", 0, "status\tShow what CRDs point at"},
 	} {
 		var out bytes.Buffer

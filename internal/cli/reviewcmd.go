@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,49 +18,80 @@ func newReviewCommand(p *program) *cobra.Command {
 	var ruled ruleFlags
 	var remote remoteFlags
 	cmd := &cobra.Command{
-		Use:   "review [--rules PATH --crd PATH] [--server URL | --service NAMESPACE/NAME] < review.json",
-		Short: "Answer one ConversionReview from stdin",
-		Long: `Answer the ConversionReview on stdin, such as a captured request body, byte for byte as serve would. The exit code is 1
-if the answer is Failed, or if stdin is not a ConversionReview.
+		Use:   "review [FILE...] [--rules PATH --crd PATH] [--server URL | --service NAMESPACE/NAME] [--to VERSION]",
+		Short: "Answer a ConversionReview, or post one to a running webhook",
+		Long: `Answer the ConversionReview in a file or on stdin, such as a captured request body, byte for byte as serve would. The
+exit code is 1 if the answer is Failed, or if it is not a ConversionReview.
 
 With --server or --service the review is posted to a running webhookd, as the API server does it: over HTTP/1.1, with the
 server's name verified. The answer must have the uid of the review, and the same number of objects at the requested
-version. --filename posts files, and --probe posts test reviews, instead of stdin.`,
-		Example: `  webhookd review --rules rules.yaml --crd crd.yaml < review.json
+version. --probe posts test reviews instead of files.
+
+With --to the files hold objects, in YAML or JSON. Each is posted in a review of its own, and what the webhook changes is
+printed as a diff. It works with webhooks of any author.`,
+		Example: `  webhookd review review.json --rules rules.yaml --crd crd.yaml
+  webhookd review crontab.yaml --to v1 --server https://localhost:9443/convert --ca-file ca.crt
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			body := stdinName
-			if len(remote.files)+len(remote.probes) > 0 {
-				body = ""
+			if len(remote.files)+len(remote.probes) == 0 {
+				remote.files = []string{stdinName}
 			}
-			if err := errors.Join(ruled.check(body), remote.check(cmd.Flags())); err != nil {
+			if err := errors.Join(ruled.check(remote.files...), remote.check(cmd.Flags())); err != nil {
 				return usage(err, "")
 			}
 			if remote.given() {
 				return p.reviewRemotely(cmd.Context(), &remote)
 			}
-			return p.review(cmd.Context(), &ruled)
+			return p.review(cmd.Context(), &ruled, remote.files)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	ruled.add(cmd.Flags())
 	remote.add(cmd.Flags())
+	filesAfter(cmd, "filename")
 	return cmd
 }
 
-func (p *program) review(ctx context.Context, ruled *ruleFlags) error {
+// review answers the ConversionReviews in files.
+func (p *program) review(ctx context.Context, ruled *ruleFlags, files []string) error {
 	registry, err := p.registry(ctx, ruled)
 	if err != nil {
 		return err
 	}
-	body, err := p.readStdin(ruleset.Origin{What: "the review", Remedy: "pipe a ConversionReview into it"})
-	if err != nil {
-		return err
+	for _, name := range files {
+		body, err := p.readReview(name)
+		if err != nil {
+			return err
+		}
+		if err := p.answer(ctx, registry, body); err != nil {
+			if len(files) > 1 {
+				err = fmt.Errorf("%w: %s", err, name)
+			}
+			return err
+		}
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+	return nil
+}
+
+// readReview reads a ConversionReview from a file or stdin.
+func (p *program) readReview(name string) ([]byte, error) {
+	from := ruleset.Origin{What: "the review", Remedy: "name the file of a ConversionReview, or pipe one into it"}
+	if name != stdinName {
+		body, err := os.ReadFile(name) //nolint:gosec // the user's own file
+		if err != nil {
+			return nil, usage(from.Unread(name, err), "")
+		}
+		return body, nil
 	}
+	body, err := p.readStdin(from)
+	if err == nil && len(bytes.TrimSpace(body)) == 0 {
+		err = errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+	}
+	return body, err
+}
+
+// answer writes the answer to one review.
+func (p *program) answer(ctx context.Context, registry *converters.Registry, body []byte) error {
 	var result review.Result
 	reviewer := review.NewReviewer(
 		func() *converters.Registry { return registry },

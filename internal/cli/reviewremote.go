@@ -2,24 +2,23 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
-	"os"
 
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
 // remoteFlags make review post to a running webhookd.
 type remoteFlags struct {
 	targetFlags
 
-	server        string
+	server, to    string
 	files, probes []string
 }
 
@@ -29,7 +28,8 @@ func (f *remoteFlags) add(flags *pflag.FlagSet) {
 	f.addPort(flags)
 	f.addAddress(flags)
 	flags.StringVar(&f.caFile, "ca-file", "", caFileUsage+" (default those of the system)")
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "post this `file` instead of stdin; may be given more than once")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`file` with a review, or with objects if there is --to, - for stdin, the default;\nmay be given more than once; same as an argument")
+	flags.StringVar(&f.to, "to", "", "the files have objects: post them for conversion to this `version`, and print what changes")
 	flags.StringArrayVar(&f.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
 	f.cluster.add(flags)
 }
@@ -39,7 +39,11 @@ func (f *remoteFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case !f.given():
 		return noUse(flags, "without a running webhookd, give --server or --service",
-			"port", "path", "address", "ca-file", "filename", "probe")
+			"port", "path", "address", "ca-file", "to", "probe")
+	case f.to != "" && len(f.probes) > 0:
+		return errors.New("both objects and test reviews: give --to or --probe")
+	case len(f.files) > 0 && len(f.probes) > 0:
+		return errors.New("both files and test reviews: give files or --probe")
 	case f.service == "":
 		return noUse(flags, "with --server, whose URL has it", "port", "path")
 	}
@@ -83,20 +87,19 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	if len(probes)+len(f.files) == 0 {
-		body, err := io.ReadAll(p.stdin)
-		if err != nil {
-			return fmt.Errorf("cannot read the review: %w: stdin", err)
-		}
-		return p.postReview(ctx, endpoint, body)
+	if f.to != "" {
+		return p.reviewObjects(ctx, &serverEndpoint{endpoint, endpoint.Client(true)}, f)
 	}
 	for _, name := range f.files {
-		body, err := os.ReadFile(name) //nolint:gosec // the user's own file
+		body, err := p.readReview(name)
 		if err != nil {
-			return usage(ruleset.Origin{What: "the review", Remedy: "give its file with --filename"}.Unread(name, err), "")
+			return err
 		}
 		if err := p.postReview(ctx, endpoint, body); err != nil {
-			return fmt.Errorf("%w: %s", err, name)
+			if name != stdinName {
+				err = fmt.Errorf("%w: %s", err, name)
+			}
+			return err
 		}
 	}
 	for i := range probes {
@@ -106,6 +109,76 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 		p.note("answered by %s: %s", endpoint.Target, &probes[i])
 	}
 	return nil
+}
+
+// reviewObjects posts a review with each object, and prints what the webhook changes. It prints
+// nothing unless all objects are converted.
+func (p *program) reviewObjects(ctx context.Context, endpoint *serverEndpoint, f *remoteFlags) error {
+	inputs, err := p.readInputs(f.files)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	results := make([]manifest.File, len(inputs))
+	o := &convertOptions{to: f.to}
+	for i := range inputs {
+		in := &inputs[i]
+		results[i] = manifest.File{Name: in.Name, Format: in.Format, Documents: make([][]byte, len(in.Documents))}
+		for j, document := range in.Documents {
+			if results[i].Documents[j], err = postObject(ctx, endpoint, document, o); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", in.Describe(j), err))
+			}
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("%w: %s", err, endpoint.Target)
+	}
+	out, err := diffs(inputs, results, o)
+	if err != nil {
+		return err
+	}
+	if len(out) == 0 {
+		p.note("the webhook changes nothing: %s", endpoint.Target)
+	}
+	_, err = p.stdout.Write(p.paintDiff(out))
+	return err
+}
+
+// postObject returns an object as the webhook converts it.
+func postObject(ctx context.Context, endpoint *serverEndpoint, object []byte, o *convertOptions) ([]byte, error) {
+	_, gvk, err := manifest.ParseObject(object)
+	if err != nil {
+		return nil, err
+	}
+	group, version := o.target()
+	if group != "" && group != gvk.Group {
+		return nil, fmt.Errorf("not of the group of --to: %s", gvk.GroupKind())
+	}
+	uid := "webhookd-review-" + rand.Text()
+	review, err := json.Marshal(map[string]any{
+		"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
+		"request": map[string]any{
+			"uid": uid, "desiredAPIVersion": gvk.Group + "/" + version, "objects": []json.RawMessage{object},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := endpoint.post(ctx, review)
+	if err != nil {
+		return nil, err
+	}
+	converted, err := crdwire.CheckAnswer(answer, uid)
+	if err == nil && len(converted) != 1 {
+		err = fmt.Errorf("answer has %d objects, not 1", len(converted))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, is, err := manifest.ParseObject(converted[0]); err != nil || is != gvk.GroupKind().WithVersion(version) {
+		return nil, errors.Join(errors.New("answer with an object of another kind or version than requested"), err)
+	}
+	return converted[0], nil
 }
 
 // postReview writes the answer to stdout, and checks it as the API server does.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
@@ -30,14 +31,27 @@ func (f *ruleFlags) add(flags *pflag.FlagSet) {
 	f.addCRDs(flags, " (default the folders of the rules)")
 }
 
-// addCRDs adds --crd and its alias --crds, the name that serve uses.
-func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
-		if given == "crds" {
-			given = "crd"
+// aliasCRDs makes --crd and --crds the same flag of every command that has one of them.
+func aliasCRDs(cmd *cobra.Command) {
+	for alias, name := range map[string]string{"crds": "crd", "crd": "crds"} {
+		if cmd.Flags().Lookup(name) == nil {
+			continue
 		}
-		return pflag.NormalizedName(given)
-	})
+		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
+			if given == alias {
+				given = name
+			}
+			return pflag.NormalizedName(given)
+		})
+		break
+	}
+	for _, sub := range cmd.Commands() {
+		aliasCRDs(sub)
+	}
+}
+
+// addCRDs adds --crd.
+func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
 	flags.StringArrayVar(&f.crds, "crd", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
 }
 
@@ -173,7 +187,7 @@ func (p *program) looseRuleSet(ctx context.Context, f *ruleFlags) (*ruleset.Set,
 	case err != nil:
 		return nil, err
 	case set.Broken > 0:
-		if err := set.Render(p.stderr, finding.Text); err != nil {
+		if err := set.Render(p.stderr, p.textFor(p.stderr)); err != nil {
 			return nil, err
 		}
 		p.noteNoCRD(f, &set)

@@ -25,6 +25,7 @@ type program struct {
 	stdout, stderr io.Writer
 	build          build
 	compiled       ruleset.Compiled
+	color          colorFlag
 }
 
 // Run is the whole program. It runs args, of which the first is the program's name as in os.Args,
@@ -47,7 +48,7 @@ func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, e
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return report(stderr, root.ExecuteContext(ctx))
+	return p.report(root.ExecuteContext(ctx))
 }
 
 func newRootCommand(p *program) *cobra.Command {
@@ -67,6 +68,10 @@ command line or the configuration is wrong.`,
 	makeGroup(root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
+	root.SetHelpFunc(printHelp)
+	p.color = colorAuto
+	root.PersistentFlags().Var(&p.color, "color", "`when` to color the output: auto (on a terminal, unless NO_COLOR is set), always or never")
+	offer(root, "color", colorAuto, colorAlways, colorNever)
 	root.AddCommand(
 		newServeCommand(p),
 		newConvertCommand(p),
@@ -84,5 +89,7 @@ command line or the configuration is wrong.`,
 		newVersionCommand(p),
 	)
 	addCompletion(root)
+	aliasCRDs(root)
+	p.completeNames(root)
 	return root
 }

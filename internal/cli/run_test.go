@@ -36,16 +36,19 @@ func TestErrorsAreReported(t *testing.T) {
 		stdin   string
 		want    result
 	}{
-		{"no command", nil, nil, "", result{2, "", "webhookd: no command given\nhint: webhookd --help lists the commands\n"}},
 		{"misspelt command", []string{"sevre"}, nil, "", result{2, "", "webhookd: unknown command \"sevre\"\nhint: did you mean webhookd serve?\n"}},
 		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: unknown command \"conv\"\nhint: did you mean webhookd convert?\n"}},
 		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: unknown command \"fly\"\nhint: webhookd --help lists the commands\n"}},
 		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
 		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
-		{"argument", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: review takes no arguments, only flags: \"x.json\"\nhint: webhookd review reads stdin\n"}},
-		{"argument that is a file of rules", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: fuzz takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
-		{"argument that is a file of CRDs", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: suggest takes no arguments, only flags: \"x.yaml\"\nhint: name files with --crd\n"}},
+		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: serve takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crd\n"}},
+		{"review that is not there", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it: x.json\n"}},
+		{"rules that are not there", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder with --rules: x.yaml\n"}},
+		{"CRDs that are not there", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read CRDs: no such file or directory, give their file or folder with --crd: x.yaml\n"}},
+		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: several files, name one: \"b.yaml\"\n"}},
+		{"objects without a webhook", []string{"review", "x.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: of no use without a running webhookd, give --server or --service: --to\n"}},
+		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
 		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
 		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
@@ -60,7 +63,7 @@ func TestErrorsAreReported(t *testing.T) {
 			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
 		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: unknown output format \"xml\": write text or json\n"}},
 		{"nothing to convert", []string{"convert"}, nil, "", result{2, "", "" +
-			"webhookd: nothing to convert: give a file, a folder or - with --filename\n" +
+			"webhookd: nothing to convert: name files or folders of objects, or - for stdin\n" +
 			"webhookd: no version to convert to: give one with --to, such as v1\n"}},
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
@@ -137,7 +140,7 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 		{"convert", "convert -f - --to v1", "cannot read objects: is a directory, give their file or folder with --filename: stdin"},
 		{"check", "check - --crd testdata/fuzz", "cannot read rules: is a directory, give their file or folder: stdin"},
 		{"suggest", "suggest --crd -", "cannot read CRDs: is a directory, give their file or folder with --crd: stdin"},
-		{"review", "review", "cannot read the review: is a directory, pipe a ConversionReview into it: stdin"},
+		{"review", "review", "cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it: stdin"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

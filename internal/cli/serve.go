@@ -39,6 +39,11 @@ drain-delay is then 0 unless it is set.`,
 	return cmd
 }
 
+// console reports whether the log is for people.
+func (p *program) console(format config.LogFormat) bool {
+	return format == config.LogConsole || format == config.LogAuto && isTerminal(p.stderr)
+}
+
 // serve loads the configuration and serves until a signal comes or ctx ends.
 func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	loaded, text, err := p.load(cmd)
@@ -60,12 +65,13 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	defer out.Close()
 	err = serve.Run(ctx, serve.Options{
 		Loaded: loaded, Text: text, Environ: p.environ, Compiled: p.compiled, Log: out, Again: again,
-		Build: metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion},
+		Console: serve.Console{On: p.console(loaded.Config.LogFormat), Colors: p.colored(p.stderr)},
+		Build:   metrics.Build{Version: p.build.Version, Revision: p.build.Revision, GoVersion: p.build.GoVersion},
 	})
 	if err == nil || errors.Is(err, errReported) {
 		return err
 	}
 	// Writing to stderr itself could block for ever if it is a full pipe.
-	say(out, err)
+	say(out, err, p.colored(p.stderr))
 	return errors.Join(errReported, err)
 }

@@ -20,7 +20,7 @@ import (
 func newSuggestCommand(p *program) *cobra.Command {
 	var o suggestOptions
 	cmd := &cobra.Command{
-		Use:   "suggest --crd PATH [--hub VERSION] [--name PLURAL.GROUP]",
+		Use:   "suggest CRD... [--hub VERSION] [--name PLURAL.GROUP]",
 		Short: "Write a first draft of a Conversion file",
 		Long: `Compare the schemas of a CRD's versions, and write a first draft of a Conversion file. Fields that are the same in both
 versions need no rule and are left out. A field that has moved, or changed its name or type, gets a rule with the reason for
@@ -28,21 +28,21 @@ it. Sure guesses are rules; read them. The others are rules in comments: remove 
 what is still open: the fields that webhookd check reports.
 
 From several CRDs it writes a document for each one with more than one version, or only for the one of --name.`,
-		Example: `  webhookd suggest --crd crd.yaml > rules.yaml
-  webhookd suggest --crd crds/ --name crontabs.example.com --hub v1
-  kubectl get crd crontabs.example.com -o yaml | webhookd suggest --crd -
-  webhookd suggest --crd crd.yaml | webhookd check - --crd crd.yaml`,
-		Args: noArguments,
+		Example: `  webhookd suggest crd.yaml > rules.yaml
+  webhookd suggest crds/ --name crontabs.example.com --hub v1
+  kubectl get crd crontabs.example.com -o yaml | webhookd suggest -
+  webhookd suggest crd.yaml | webhookd check - --crd crd.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.ruled.crds) == 0 {
-				return usage(errors.New("no schemas to compare: give the file or folder of the CRD with --crd"), "")
+				return usage(errors.New("no schemas to compare: name the file or folder of the CRD"), "")
 			}
 			return p.suggest(cmd.Context(), &o)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	o.ruled.addCRDs(flags, "")
+	o.ruled.addCRDs(flags, "; same as an argument")
+	filesAfter(cmd, "crd")
 	flags.StringVar(&o.hub, "hub", "", "the `version` that rules relate all others to (default the storage version)")
 	flags.StringVar(&o.name, "name", "", "only this CRD, as `PLURAL.GROUP` (default all with more than one version)")
 	return cmd
@@ -61,7 +61,7 @@ func (p *program) suggest(ctx context.Context, o *suggestOptions) error {
 	}
 	set := ruleset.Set{CRDFiles: crdFiles}
 	if set.CRDs, set.Findings = ruleset.ParseCRDs(ctx, crdFiles); len(set.Findings) > 0 {
-		if err := set.Render(p.stderr, "text"); err != nil {
+		if err := set.Render(p.stderr, p.textFor(p.stderr)); err != nil {
 			return err
 		}
 		return fmt.Errorf("CRDs cannot be used: %s above", count(len(set.Findings), "finding"))

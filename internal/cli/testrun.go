@@ -15,7 +15,6 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/manifest"
 )
 
@@ -34,7 +33,7 @@ func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 	}
 	s.converter = newOffline(p, registry)
 	if len(set.Errors()) > 0 {
-		if err := set.Render(p.stdout, finding.Text); err != nil {
+		if err := set.Render(p.stdout, p.textFor(p.stdout)); err != nil {
 			return err
 		}
 		s.ruleProblem = set.Broken > 0
@@ -57,9 +56,9 @@ func (s *testSuite) run(ctx context.Context, p *program, o *testOptions) error {
 
 // sum prints the last line of a suite.
 func (s *testSuite) sum(update bool) error {
-	result := "ok  "
+	result := s.okay()
 	if s.tally.failures > 0 {
-		result = "FAIL"
+		result = s.failed()
 	}
 	text := fmt.Sprintf("%s %s: %s, %s", result, s.dir, count(s.tally.cases, "case"), count(s.tally.conversions, "conversion"))
 	if s.tally.failures > 0 {
@@ -72,15 +71,19 @@ func (s *testSuite) sum(update bool) error {
 	return err
 }
 
+// okay and failed begin the lines of results.
+func (s *testSuite) okay() string   { return s.out.painted(green, "ok  ") }
+func (s *testSuite) failed() string { return s.out.painted(red, "FAIL") }
+
 // fail counts and prints one failure.
 func (s *testSuite) fail(format string, args ...any) {
 	s.tally.failures++
-	fmt.Fprintf(s.out.stdout, "FAIL %s: %s\n", s.dir, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+	fmt.Fprintf(s.out.stdout, "%s %s: %s\n", s.failed(), s.dir, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }
 
 func (s *testSuite) pass(format string, args ...any) {
 	if s.verbose {
-		fmt.Fprintf(s.out.stdout, "ok   %s: %s\n", s.dir, fmt.Sprintf(format, args...))
+		fmt.Fprintf(s.out.stdout, "%s %s: %s\n", s.okay(), s.dir, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -226,7 +229,7 @@ func (s *testSuite) same(name string, expected *caseFile, result []byte, visible
 	if bytes.Equal(was, is) {
 		return true
 	}
-	text := diff.Diff(expected.name, was, name, is)
+	text := s.out.paintDiff(diff.Diff(expected.name, was, name, is))
 	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff A B": A and B follow
 	s.fail("%s is not %s\n%s", name, s.short(expected.name), text)
 	return false

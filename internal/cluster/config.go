@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -34,6 +36,15 @@ func (o *Options) loader() clientcmd.ClientConfig {
 func (o *Options) DefaultNamespace() (string, error) {
 	namespace, _, err := o.loader().Namespace()
 	return namespace, explain(err)
+}
+
+// Contexts returns the names of the contexts of the kubeconfig.
+func (o *Options) Contexts() []string {
+	raw, err := o.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
 func explain(err error) error {

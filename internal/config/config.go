@@ -26,7 +26,6 @@ type Config struct {
 	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
 
 	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
-	TLSStatic       bool          `mapstructure:"tls-static"`        // TLSDir need not be a Secret mount
 	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory
 	TLSMinVersion   TLSVersion    `mapstructure:"tls-min-version"`   // lowest version offered
 	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two reads of TLSDir
@@ -56,7 +55,8 @@ type Config struct {
 
 	LogLevel   LogLevel   `mapstructure:"log-level"`   // may change while running
 	LogReviews LogReviews `mapstructure:"log-reviews"` // may change while running
-	PProf      bool       `mapstructure:"pprof"`       // serve /debug/pprof to loopback peers
+	LogFormat  LogFormat  `mapstructure:"log-format"`
+	PProf      bool       `mapstructure:"pprof"` // serve /debug/pprof to loopback peers
 }
 
 // LogLevel is the lowest level that is logged, spelled as zap and slog spell it in lower case.
@@ -68,6 +68,16 @@ const (
 	LogInfo  LogLevel = "info"
 	LogWarn  LogLevel = "warn"
 	LogError LogLevel = "error"
+)
+
+// LogFormat says how log lines are written.
+type LogFormat string
+
+// The choices that the key log-format takes.
+const (
+	LogAuto    LogFormat = "auto" // console on a terminal, else JSON
+	LogJSON    LogFormat = "json"
+	LogConsole LogFormat = "console" // for people
 )
 
 // LogReviews says which reviews are logged one by one.

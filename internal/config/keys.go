@@ -59,10 +59,7 @@ func Keys() []Key {
 		}),
 		group("Certificates", Key{
 			Name: "tls-dir", Kind: File, Arg: "dir",
-			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
-		}, Key{
-			Name: "tls-static", Kind: Bool, Default: "false",
-			Usage: "accept a tls-dir that is not a Secret mount (it has no ..data link), where a half-written change can be read",
+			Usage: "folder with tls.crt and tls.key, such as a mounted Secret or a plain folder; not together with self-signed",
 		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
@@ -149,6 +146,10 @@ func Keys() []Key {
 			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
 			Usage:   "reviews that are logged one by one: failures and those that take a second or more, all, or none; unless it is none, each kind also has a summary line a minute",
+		}, Key{
+			Name: "log-format", Kind: Choice, Arg: "format", Default: string(LogAuto),
+			Choices: []string{string(LogAuto), string(LogJSON), string(LogConsole)},
+			Usage:   "format of the log; auto is console on a terminal, and otherwise json",
 		}, Key{
 			Name: "pprof", Kind: Bool, Default: "false",
 			Usage: "serve /debug/pprof at admin-listen, to loopback peers only",

@@ -22,7 +22,7 @@ func TestDefault(t *testing.T) {
 		BodyTimeout: 30 * time.Second, MinBodyRate: 1 << 10, WriteGrace: 10 * time.Second,
 		IdleTimeout: 120 * time.Second, ConnectionAge: 10 * time.Minute,
 		DrainDelay: 15 * time.Second, ShutdownTimeout: 30 * time.Second,
-		LogLevel: config.LogInfo, LogReviews: config.LogFailedReviews,
+		LogLevel: config.LogInfo, LogReviews: config.LogFailedReviews, LogFormat: config.LogAuto,
 	}
 	if diff := cmp.Diff(want, config.Default()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

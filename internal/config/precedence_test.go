@@ -26,7 +26,6 @@ func samples() map[string]sample {
 		"rules":               {file: "/rules/a", env: "/rules/b", flag: "/rules/c", needs: []string{"--crds=/crds"}},
 		"crds":                {file: "/crds/a", env: "/crds/b", flag: "/crds/c"},
 		"tls-dir":             {file: "/tls/a", env: "/tls/b", flag: "/tls/c"},
-		"tls-static":          {file: "true", env: "true", flag: "false", needs: []string{"--tls-dir=/tls"}},
 		"self-signed":         {file: "true", env: "true", flag: "false"},
 		"tls-min-version":     {file: "1.2", env: "1.2", flag: "1.3"},
 		"tls-poll-interval":   {file: "1s", env: "1m", flag: "5s"},
@@ -52,6 +51,7 @@ func samples() map[string]sample {
 		"shutdown-timeout":    {file: "1s", env: "10m", flag: "30s"},
 		"log-level":           {file: "debug", env: "warn", flag: "info"},
 		"log-reviews":         {file: "none", env: "all", flag: "failures"},
+		"log-format":          {file: "json", env: "console", flag: "auto"},
 		"pprof":               {file: "true", env: "true", flag: "false"},
 	}
 }

@@ -181,11 +181,10 @@ func TestProblems(t *testing.T) {
 			[]string{`self-signed (flag --self-signed): not possible together with tls-dir (env WEBHOOKD_TLS_DIR): set only one of the two`},
 		},
 		"settings without what they need": {
-			in{file: "tls-static: true\nclient-names: [a]\nrules: /rules\n"},
+			in{file: "client-names: [a]\nrules: /rules\n"},
 			[]string{
-				`tls-static (file webhookd.yaml:1): of no use without tls-dir (default): set tls-dir, or leave tls-static out`,
-				`rules (file webhookd.yaml:3): of no use without crds (default): set crds to the CRDs that the rules are about`,
-				`client-names (file webhookd.yaml:2): of no use without client-ca-file (default): set client-ca-file, or leave client-names out`,
+				`rules (file webhookd.yaml:2): of no use without crds (default): set crds to the CRDs that the rules are about`,
+				`client-names (file webhookd.yaml:1): of no use without client-ca-file (default): set client-ca-file, or leave client-names out`,
 			},
 		},
 		"sizes that contradict each other": {
@@ -211,8 +210,8 @@ func TestProblems(t *testing.T) {
 			[]string{`path (file webhookd.yaml:1): not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert`},
 		},
 		"no rule is applied to a bad value": {
-			in{file: "tls-dir: [a]\ntls-static: true\n"},
-			[]string{`tls-dir (file webhookd.yaml:1): not a single value: write one path of a file or folder`},
+			in{file: "client-ca-file: [a]\nclient-names: [a]\n"},
+			[]string{`client-ca-file (file webhookd.yaml:1): not a single value: write one path of a file or folder`},
 		},
 	}
 	for name, tt := range tests {

@@ -22,8 +22,9 @@ type Suite struct {
 	Seed, Objects uint64
 	// Drops are the places that the webhook loses on purpose.
 	Drops []roundtrip.Drop
-	// Progress, if set, is called before each check.
-	Progress func(check string)
+	// Progress, if set, is called before each check, with the number of checks that are done and of
+	// all that are made.
+	Progress func(check string, done, total int)
 }
 
 // A Result is that of one check.
@@ -53,12 +54,10 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 		return nil, err
 	}
 	var results []Result
-	for _, check := range Checks() {
-		if slices.Contains(except, check.Name) {
-			continue
-		}
+	checks := slices.DeleteFunc(Checks(), func(c Check) bool { return slices.Contains(except, c.Name) })
+	for _, check := range checks {
 		if s.Progress != nil {
-			s.Progress(check.Name)
+			s.Progress(check.Name, len(results), len(checks))
 		}
 		result := Result{Check: &check}
 		if silent := len(results) > 0 && results[0].Name == reviewCheck && results[0].Failed == results[0].Objects; silent {

@@ -24,7 +24,6 @@ func openSource(ctx context.Context, c config.Config, hooks tlsreload.Hooks) (*c
 	if !c.SelfSigned {
 		source, err := tlsreload.Open(ctx, tlsreload.Options{
 			Dir:          c.TLSDir,
-			Static:       c.TLSStatic,
 			ClientCAFile: c.ClientCAFile,
 			ClientNames:  c.ClientNames,
 			PollInterval: c.TLSPollInterval,

@@ -125,7 +125,7 @@ func newWitness(tb testing.TB) *witness {
 	}
 	w := &witness{log: &bytes.Buffer{}}
 	m := metrics.New(metrics.Build{})
-	w.logger = newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel)
+	w.logger = newLogger(zapcore.AddSync(w.log), zapcore.DebugLevel, Console{})
 	hooks := reviewHooks(m, newReviewLog(w.logger, config.LogAllReviews))
 	w.handler, w.metrics = review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, hooks)), m.Handler()
 	return w

@@ -28,7 +28,7 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(rulesettest.CRD("Widget"))})
 	var tally ruleTally
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally)
+		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func exampleResult() review.Result {
 func logged(t *testing.T, level zapcore.Level, act func(*zap.Logger)) []map[string]any {
 	t.Helper()
 	var out strings.Builder
-	act(newLogger(zapcore.AddSync(&out), level))
+	act(newLogger(zapcore.AddSync(&out), level, Console{}))
 	var lines []map[string]any
 	for line := range strings.Lines(out.String()) {
 		var fields map[string]any
@@ -187,7 +187,7 @@ func BenchmarkHooks(b *testing.B) {
 		b.Run("log-reviews="+string(wanted), func(b *testing.B) {
 			out := NewLogWriter(io.Discard)
 			defer out.Close()
-			log := newReviewLog(newLogger(out, zapcore.InfoLevel), wanted)
+			log := newReviewLog(newLogger(out, zapcore.InfoLevel, Console{}), wanted)
 			hooks := reviewHooks(metrics.New(metrics.Build{}), newReviewQueue(log, out))
 			r, durations := exampleResult(), []time.Duration{20 * time.Microsecond}
 			ctx := context.WithoutCancel(b.Context())
@@ -207,7 +207,7 @@ func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 		out := newPipe()
 		w := NewLogWriter(out)
 		defer w.Close()
-		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel), config.LogAllReviews), w)
+		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel, Console{}), config.LogAllReviews), w)
 		r := exampleResult()
 		r.At = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 		queue.reviewDone(t.Context(), r)
@@ -222,7 +222,7 @@ func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
 func TestReviewsBeyondTheQueueAreDropped(t *testing.T) {
 	t.Parallel()
 	stuck := &LogWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // without its goroutine
-	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel), config.LogAllReviews), stuck)
+	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel, Console{}), config.LogAllReviews), stuck)
 	for range queueBound + 2 {
 		queue.reviewDone(t.Context(), exampleResult())
 	}

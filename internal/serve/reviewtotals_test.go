@@ -74,7 +74,7 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 		out := newPipe()
 		w := NewLogWriter(out)
 		defer w.Close()
-		log := newReviewLog(newLogger(w, zapcore.InfoLevel), config.LogFailedReviews)
+		log := newReviewLog(newLogger(w, zapcore.InfoLevel, Console{}), config.LogFailedReviews)
 		queue := newReviewQueue(log, w)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

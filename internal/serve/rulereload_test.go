@@ -143,7 +143,7 @@ func contents(files map[string]string) map[string][]byte {
 
 func opened(t *testing.T, c config.Config) *ruleWatch {
 	t.Helper()
-	w, err := openRules(t.Context(), c, exampleKinds(), zap.NewNop(), &ruleTally{})
+	w, err := openRules(t.Context(), c, exampleKinds(), zap.NewNop(), &ruleTally{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ type ruleWatch struct {
 	load        ruleset.Loader
 	logger      *zap.Logger
 	counted     ruleCounts
+	printer     findingsPrinter // or nil
 	current     atomic.Pointer[servedRules]
 	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
@@ -73,9 +74,9 @@ type ruleCounts interface {
 
 // openRules returns a watch with the registry for the files. It fails if they cannot be read, or if
 // ctx ends.
-func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts) (*ruleWatch, error) {
+func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
-		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted,
+		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
 		reader: ruleset.ReaderForServe(), now: make(chan chan<- string), opened: time.Now(),
 	}
 	if w.rules == "" {
@@ -274,7 +275,7 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 	if len(changed) > 0 {
 		w.logger.Info("schemas loaded", zap.Strings("kinds", changed), zap.String("rulesDigest", w.digest()))
 	}
-	if w.failed(message, problems, StackOf(set.Panicked)...) && len(left) > 0 {
+	if w.failed(message, set, problems, StackOf(set.Panicked)...) && len(left) > 0 {
 		w.logger.Warn("kinds keep the schemas that they had, the CRDs on disk have none for them", zap.Strings("kinds", left))
 	}
 	return nil
@@ -290,7 +291,7 @@ func (w *ruleWatch) serve(set *ruleset.Set) error {
 	w.logSkipped(set)
 	w.logWarnings(set)
 	if len(problems) > 0 {
-		w.failed(servedWithFindings, problems, StackOf(set.Panicked)...)
+		w.failed(servedWithFindings, set, problems, StackOf(set.Panicked)...)
 		return nil
 	}
 	w.failure = ""
@@ -343,7 +344,7 @@ func (w *ruleWatch) logWarnings(set *ruleset.Set) {
 		return
 	}
 	if w.warnings = said; len(warnings) > 0 {
-		w.logger.Warn("the API server may refuse what rules with warnings make", zap.Strings("findings", textsOf(warnings)))
+		w.logger.Warn("the API server may refuse what rules with warnings make", w.say(set, warnings))
 	}
 }
 
@@ -376,20 +377,31 @@ const (
 )
 
 func (w *ruleWatch) fail(findings []finding.Finding, fields ...zap.Field) {
-	w.failed(lastGoodKept, findings, fields...)
+	w.failed(lastGoodKept, nil, findings, fields...)
 }
 
-// failed counts and logs findings, unless they are the same as last time. It reports whether it
-// did. Findings quote rules and names of files, never an object.
-func (w *ruleWatch) failed(message string, findings []finding.Finding, fields ...zap.Field) bool {
+// failed counts and logs findings in a set, unless they are the same as last time. It reports
+// whether it did. Findings quote rules and names of files, never an object.
+func (w *ruleWatch) failed(message string, set *ruleset.Set, findings []finding.Finding, fields ...zap.Field) bool {
 	failure := fmt.Sprint(message, findings)
 	if failure == w.failure {
 		return false
 	}
 	w.failure = failure
 	w.counted.RulesRead(len(findings))
-	w.logger.Error(message, append(fields, zap.Strings("findings", textsOf(findings)))...)
+	w.logger.Error(message, append(fields, w.say(set, findings))...)
 	return true
+}
+
+// say returns the field of a log line for findings, or prints them for people.
+func (w *ruleWatch) say(set *ruleset.Set, findings []finding.Finding) zap.Field {
+	if w.printer == nil || set == nil {
+		return zap.Strings("findings", textsOf(findings))
+	}
+	said := *set
+	said.Findings = findings
+	w.printer(&said)
+	return zap.Int("findings", len(findings))
 }
 
 // textsOf returns the texts of findings for one log line, each with its remedy.

@@ -134,7 +134,7 @@ func TestRuleWatch(t *testing.T) {
 				lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
 					if w == nil {
 						var err error
-						if w, err = openRules(t.Context(), c, exampleKinds(), logger, &tally); err != nil {
+						if w, err = openRules(t.Context(), c, exampleKinds(), logger, &tally, nil); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -37,7 +37,7 @@ func TestNonRegularFilesAreSkipped(t *testing.T) {
 	}
 	var tally ruleTally
 	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally)
+		w, err := openRules(t.Context(), c, exampleKinds(), logger, &tally, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

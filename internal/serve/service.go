@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +26,7 @@ type Options struct {
 	Build    metrics.Build
 	Compiled ruleset.Compiled
 	Log      *LogWriter
+	Console  Console
 	Again    <-chan os.Signal // each value makes the server read its files at once
 }
 
@@ -33,7 +36,7 @@ func Run(ctx context.Context, o Options) error {
 	s, err := newService(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // nothing to drain yet
-		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel))).Info("stopped")
+		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel)), o.Console).Info("stopped")
 		return nil
 	case err != nil:
 		return err
@@ -58,7 +61,7 @@ type service struct {
 func newService(ctx context.Context, o Options) (*service, error) {
 	c := o.Loaded.Config
 	level := zap.NewAtomicLevelAt(zapLevel(c.LogLevel))
-	logger := newLogger(o.Log, level)
+	logger := newLogger(o.Log, level, o.Console)
 	for _, w := range o.Loaded.Warnings {
 		logger.Warn("configuration: " + w)
 	}
@@ -67,13 +70,17 @@ func newService(ctx context.Context, o Options) (*service, error) {
 
 	m := metrics.New(o.Build)
 	m.WatchLog(o.Log.Dropped)
-	rules, err := openRules(ctx, c, o.Compiled, logger, m)
+	rules, err := openRules(ctx, c, o.Compiled, logger, m, o.Console.printer(o.Log))
 	if err != nil {
 		return nil, err
 	}
 	source, err := openSource(ctx, c, tlsHooks(m, logger))
 	if err != nil {
 		return nil, err
+	}
+	if inPod := slices.ContainsFunc(o.Environ, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_HOST=") }); inPod &&
+		!c.SelfSigned && source.Served().Generation == "" {
+		logger.Warn("tls-dir is not the mount of a whole Secret; a subPath mount never gets a renewed certificate", zap.String("tlsDir", c.TLSDir))
 	}
 	reviews := newReviewQueue(newReviewLog(logger, c.LogReviews), o.Log)
 	hooks := reviewHooks(m, reviews)

@@ -41,7 +41,7 @@ func TestLinesAreShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			entry := newLogger(zapcore.AddSync(&out), zapcore.InfoLevel).Check(zapcore.InfoLevel, tt.message)
+			entry := newLogger(zapcore.AddSync(&out), zapcore.InfoLevel, Console{}).Check(zapcore.InfoLevel, tt.message)
 			entry.Time = time.Unix(0, 0)
 			entry.Write(tt.fields...)
 			line := out.String()

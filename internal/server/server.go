@@ -227,13 +227,13 @@ func (s *Server) bind(ctx context.Context) error {
 	var adminErr error
 	webhook, err := s.listen(ctx, "tcp", s.opts.Listen)
 	if err != nil {
-		err = fmt.Errorf("cannot bind the webhook listener: %w: listen", err)
+		err = fmt.Errorf("cannot bind the webhook listener, choose another address with --listen: %w", err)
 	}
 	var admin net.Listener
 	if s.opts.AdminListen != "" {
 		admin, adminErr = s.listen(ctx, "tcp", s.opts.AdminListen)
 		if adminErr != nil {
-			adminErr = fmt.Errorf("cannot bind the admin listener: %w: admin-listen", adminErr)
+			adminErr = fmt.Errorf("cannot bind the admin listener, choose another address with --admin-listen: %w", adminErr)
 		}
 	}
 	if err = errors.Join(err, adminErr); err == nil {

@@ -257,7 +257,7 @@ func badDirectories() []damage {
 			link := filepath.Join(dir, "..data")
 			noError(t, os.Remove(link), os.Mkdir(link, 0o755))
 		}},
-		{name: "link gone", want: "no ..data link", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "link gone", want: "no such file or directory", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.Remove(filepath.Join(dir, "..data")))
 		}},
 		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: ", dir: func(t *testing.T, _ kit, dir string) {

@@ -1,8 +1,8 @@
 // Package tlsreload serves a TLS key pair, and optionally a client CA, from a directory that
-// changes while the process runs: a Secret volume, as the kubelet writes it.
+// changes while the process runs: a Secret volume, as the kubelet writes it, or a plain folder.
 //
 // A [Source] reads all files from one generation of the volume (package volume), so certificate and
-// key always belong together.
+// key always belong together. In a plain folder they must match, and stay the same for a moment.
 //
 // A watch on the directory finds changes. Because a watch can be missing, lost or overrun, the
 // directory is also read every few seconds. Whatever goes wrong on disk, the last good pair stays

@@ -34,7 +34,7 @@ func FuzzReload(f *testing.F) {
 	}
 	write(f, good.Cert, good.Key)
 	var refused int
-	s, err := Open(f.Context(), Options{Dir: dir, Static: true, Hooks: Hooks{
+	s, err := Open(f.Context(), Options{Dir: dir, Hooks: Hooks{
 		Failed: func(error) { refused++ }, Waiting: func(Event) { refused++ },
 	}})
 	if err != nil {

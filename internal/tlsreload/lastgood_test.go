@@ -143,8 +143,8 @@ func TestExpectedTriggersAReload(t *testing.T) {
 	}
 }
 
-// C11: a subPath mount, or a plain folder.
-func TestDirectoryWithoutDataLink(t *testing.T) {
+// C11: a plain folder.
+func TestPlainFolder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
@@ -152,20 +152,12 @@ func TestDirectoryWithoutDataLink(t *testing.T) {
 		dir := t.TempDir()
 		writePlain(t, dir, pair)
 
-		_, err := Open(t.Context(), Options{Dir: dir})
-		want := "tls directory has no ..data link, so a renewed certificate would never be seen: " +
-			"mount the whole Secret as a directory (a subPath mount never updates), " +
-			"or set tls-static for a folder of plain files: " + dir
-		if !errors.Is(err, ErrNoDataLink) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-
 		var calls log
-		s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 		run(t, s)
 		next := ca.Issue(t, tlstest.Leaf{})
 		writePlain(t, dir, next)
-		pass(DefaultPollInterval)
+		pass(DefaultPollInterval + settleGap)
 		expectServed(t, s, next)
 		calls.expect(t, "reloaded", "reloaded")
 		if got := s.Served(); got.Generation != "" || got.GeneratedAt.IsZero() {
@@ -184,16 +176,30 @@ func TestPlainFilesMayBeLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expectServed(t, open(t, Options{Dir: dir, Static: true}), pair)
+	expectServed(t, open(t, Options{Dir: dir}), pair)
 }
 
-// In static mode a volume is still read as a volume.
-func TestStaticModeUsesDataLinkWhenThereIsOne(t *testing.T) {
+// A chain that is cut between two certificates matches the key, and is not used.
+func TestHalfWrittenChainIsNotUsed(t *testing.T) {
 	t.Parallel()
-	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})), Static: true})
-	if s.Served().Generation == "" {
-		t.Error("the ..data link was not used")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		pair, dir := ca.Issue(t, tlstest.Leaf{}), t.TempDir()
+		writePlain(t, dir, pair)
+		s := open(t, Options{Dir: dir, NoWatch: true})
+		run(t, s)
+		synctest.Wait()
+		next := ca.Issue(t, tlstest.Leaf{})
+		writePlain(t, dir, next)
+		pass(DefaultPollInterval + settleGap/2) // the leaf has been read once
+		expectServed(t, s, pair)
+		writeFile(t, filepath.Join(dir, CertFile), append(next.Files()[CertFile], ca.PEM...))
+		pass(2 * settleGap)
+		expectServed(t, s, next)
+		if got := len(s.Certificate().Certificate); got != 2 {
+			t.Errorf("%d certificates are served, want 2", got)
+		}
+	})
 }
 
 func TestServedDescribesThePair(t *testing.T) {

@@ -19,13 +19,9 @@ const DefaultPollInterval = 5 * time.Second
 
 // Options say where the files are and how to follow them. Only Dir is required.
 type Options struct {
-	// Dir holds tls.crt and tls.key, as a Secret volume mounts them.
+	// Dir holds tls.crt and tls.key: a Secret volume, or a plain folder whose files are replaced in
+	// place. A subPath mount looks like the latter, and never changes.
 	Dir string
-
-	// Static allows a Dir without the ..data link of a volume: a plain folder, for local use. It is
-	// polled and watched as well, so files replaced in place are found. It must be set explicitly
-	// because a subPath mount looks the same, and never changes.
-	Static bool
 
 	// ClientCAFile, if set, requires every client to present a certificate of one of the CAs in
 	// that PEM file, which is followed like the key pair. It is for deployments behind a proxy that

@@ -12,10 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/volume"
 )
 
-// ErrNoDataLink is wrapped by the error about a directory that is not a volume, unless
-// [Options.Static] is set.
-var ErrNoDataLink = errors.New("no ..data link")
-
 const maxFile = 1 << 20 // bytes; a Secret holds no more (corev1.MaxSecretSize)
 
 // files is the result of one reading: the bytes of one generation.
@@ -83,11 +79,6 @@ func (o *Options) open() (string, *volume.Files, error) {
 		return fail(": %w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
 	case err != nil:
 		return fail(": %w", cause(err))
-	case current.Name == "" && !o.Static:
-		open.Close()
-		return fail(" has %w, so a renewed certificate would never be seen: "+
-			"mount the whole Secret as a directory (a subPath mount never updates), "+
-			"or set tls-static for a folder of plain files", ErrNoDataLink)
 	}
 	return current.Name, open, nil
 }

@@ -12,6 +12,9 @@ import (
 const (
 	retries  = 5
 	retryGap = 20 * time.Millisecond
+	// settleGap is the time for which a new pair of a plain folder must stay the same. A chain that
+	// is cut between two certificates is a good pair as well.
+	settleGap = 100 * time.Millisecond
 )
 
 // contents is one reading after all checks that need no clock.
@@ -62,21 +65,39 @@ func parsed[T any](f *files, parse func(*files) (*T, error), path string) (made 
 	return parse(f)
 }
 
-// inspectPatiently reads until the files are good or the retries are used up. Its only error is
-// ctx's.
+// inspectPatiently reads until the files are good and settled, or the retries are used up. Its only
+// error is ctx's.
 func (s *Source) inspectPatiently(ctx context.Context) (contents, error) {
-	for try := 0; ; try++ {
-		c := s.opts.inspect(s.state.Load())
-		err := c.err()
-		if err == nil || try == retries || errors.Is(err, ErrNoDataLink) {
+	known := s.state.Load()
+	var last *pair
+	for bad, unsettled := 0, 0; ; {
+		c := s.opts.inspect(known)
+		gap := retryGap
+		switch settled := c.settled(known, last); {
+		case !settled && unsettled == retries:
+			c.pair, c.pairErr = nil, fmt.Errorf("key pair keeps changing while it is read: %s", s.opts.Dir)
 			return c, nil
+		case !settled:
+			gap, unsettled = settleGap, unsettled+1
+		case c.err() == nil, bad == retries:
+			return c, nil
+		default:
+			bad++
 		}
+		last = c.pair
 		select {
 		case <-ctx.Done():
 			return contents{}, context.Cause(ctx)
-		case <-time.After(retryGap):
+		case <-time.After(gap):
 		}
 	}
+}
+
+// settled reports whether the pair can be used: it is that of a volume, which changes in one step,
+// the one in use, or the last that was read.
+func (c *contents) settled(known *state, last *pair) bool {
+	return c.pair == nil || c.pair.event.Generation != "" || known != nil && c.pair == known.pair ||
+		last.holds(&files{cert: c.pair.certPEM, key: c.pair.keyPEM})
 }
 
 func (s *Source) reload(ctx context.Context) Reloaded {

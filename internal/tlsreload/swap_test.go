@@ -73,7 +73,7 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	first := ca.Issue(t, tlstest.Leaf{})
 	dir := t.TempDir()
 	writePlain(t, dir, first)
-	s, updated := openUpdated(t, Options{Dir: dir, Static: true, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
 	stop := hammer(t, listen(t, s.TLSConfig(0)), ca.Pool(), 2)
 
@@ -108,7 +108,7 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				dir := t.TempDir()
 				writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
 				var calls log
-				s := open(t, Options{Dir: dir, Static: true, NoWatch: true, Hooks: calls.hooks()})
+				s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
 				next := ca.Issue(t, tlstest.Leaf{})
 				writeFile(t, filepath.Join(dir, KeyFile), next.Key)
 				run(t, s) // it reads at once

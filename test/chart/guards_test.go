@@ -44,6 +44,22 @@ func TestImpossibleCombinations(t *testing.T) {
 			"- rules have 1000007 bytes, but a ConfigMap holds 1 MiB at most: put the files into ConfigMaps of your own, and name those in rulesFrom.",
 		},
 		{
+			"a request above the default limit", "resources: {requests: {memory: 1Gi}}",
+			"- resources.requests.memory is 1Gi, above resources.limits.memory, 256Mi: the API server refuses such a pod. Set both.",
+		},
+		{
+			"a limit below the default request", "resources: {limits: {memory: 20Mi}}",
+			"- resources.requests.memory is 256Mi, above resources.limits.memory, 20Mi: the API server refuses such a pod. Set both.",
+		},
+		{
+			"a limit of CPU below the request", "resources: {limits: {cpu: 0.05}}",
+			"- resources.requests.cpu is 100m, above resources.limits.cpu, 0.05: the API server refuses such a pod. Set both.",
+		},
+		{
+			"a limit of the Jobs below the request", "jobs: {resources: {limits: {memory: 32M}}}",
+			"- jobs.resources.requests.memory is 64Mi, above jobs.resources.limits.memory, 32M: the API server refuses such a pod. Set both.",
+		},
+		{
 			"no Secret", "tls: {mode: existingSecret}",
 			"- tls.mode is existingSecret, but tls.existingSecret does not name the Secret.",
 		},

@@ -29,11 +29,16 @@ type Rendering map[string]string
 // Render validates the values with the schema and renders the chart, as helm install does. With a
 // nil cluster it works as helm template.
 func Render(values map[string]any, cluster *Cluster) (Rendering, error) {
+	return RenderIn(Namespace, values, cluster)
+}
+
+// RenderIn is Render for a release in another namespace.
+func RenderIn(namespace string, values map[string]any, cluster *Cluster) (Rendering, error) {
 	chart, err := loader.LoadDir(Dir)
 	if err != nil {
 		return nil, err
 	}
-	options := common.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
+	options := common.ReleaseOptions{Name: ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
 	top, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
 	if err != nil {
 		return nil, err

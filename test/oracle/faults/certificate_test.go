@@ -141,7 +141,7 @@ func TestC6FilesReplacedInPlace(t *testing.T) {
 	pair := issue(t, ca)
 	writePair(t, dir, pair, 0)
 	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Secret: dir, Flags: []string{"--tls-static"}, Tolerated: []string{unusable},
+		Binary: binary(t, "webhookd"), CA: ca, Secret: dir, Tolerated: []string{unusable},
 	})
 	h := shakeHands(t, p, ca, 4, 400)
 	for range rounds {

@@ -105,7 +105,7 @@ here, and CRDs in crdWiring.crds may have a converter in Go.
 {{- $needed := list -}}
 {{- if not .Values.rulesFrom -}}
   {{- $conversions := (include "webhookd.files" . | fromJson).conversions -}}
-  {{- $before := lookup "v1" "ConfigMap" .Release.Namespace (printf "%s-rules" (include "webhookd.fullname" .)) -}}
+  {{- $before := lookup "v1" "ConfigMap" (include "webhookd.namespace" .) (printf "%s-rules" (include "webhookd.fullname" .)) -}}
   {{- range $text := dig "data" dict $before -}}
     {{- range $document := regexSplit "(?m)^---(?:[ \\t].*)?$" $text -1 -}}
       {{- $object := $document | fromYaml -}}

@@ -27,8 +27,8 @@ template:
     automountServiceAccountToken: false
     {{- end }}
     enableServiceLinks: false
-    {{- with .root.Values.imagePullSecrets }}
-    imagePullSecrets: {{- toYaml . | nindent 6 }}
+    {{- with include "webhookd.imagePullSecrets" .root }}
+    {{- . | nindent 4 }}
     {{- end }}
     {{- with .root.Values.podSecurityContext }}
     securityContext: {{- toYaml . | nindent 6 }}

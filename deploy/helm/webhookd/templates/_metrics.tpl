@@ -5,7 +5,7 @@
 
 {{- /* The selector of the series of this release. */ -}}
 {{- define "webhookd.metricsSelector" -}}
-{{- default (printf "namespace=%q, job=%q" .Release.Namespace (include "webhookd.fullname" .)) .Values.metrics.prometheusRule.selector -}}
+{{- default (printf "namespace=%q, job=%q" (include "webhookd.namespace" .) (include "webhookd.fullname" .)) .Values.metrics.prometheusRule.selector -}}
 {{- end -}}
 
 {{- /* The selector of the CRDs of this release in the metrics of kube-apiserver, to follow other matchers. */ -}}

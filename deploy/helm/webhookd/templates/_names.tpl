@@ -16,14 +16,18 @@ Names are cut so that the longest suffix still fits into the 52 characters of a 
 {{- end -}}
 {{- end -}}
 
+{{- define "webhookd.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
 {{- /* The Service as clientConfig and the command line name it. */ -}}
 {{- define "webhookd.service" -}}
-{{- printf "%s/%s" .Release.Namespace (include "webhookd.fullname" .) -}}
+{{- printf "%s/%s" (include "webhookd.namespace" .) (include "webhookd.fullname" .) -}}
 {{- end -}}
 
 {{- /* The host that kube-apiserver calls; the certificate must be valid for it. */ -}}
 {{- define "webhookd.host" -}}
-{{- printf "%s.%s.svc" (include "webhookd.fullname" .) .Release.Namespace -}}
+{{- printf "%s.%s.svc" (include "webhookd.fullname" .) (include "webhookd.namespace" .) -}}
 {{- end -}}
 
 {{- define "webhookd.serviceAccountName" -}}
@@ -37,11 +41,17 @@ Names are cut so that the longest suffix still fits into the 52 characters of a 
 {{- define "webhookd.image" -}}
 {{- with .Values.image -}}
 {{- $name := .repository -}}
-{{- if .registry -}}{{- $name = printf "%s/%s" .registry .repository -}}{{- end -}}
+{{- with default .registry ($.Values.global).imageRegistry -}}{{- $name = printf "%s/%s" . $.Values.image.repository -}}{{- end -}}
 {{- if .digest -}}
 {{- printf "%s@%s" $name .digest -}}
 {{- else -}}
 {{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "webhookd.imagePullSecrets" -}}
+{{- with concat (($.Values.global).imagePullSecrets | default list) (.Values.imagePullSecrets | default list) | uniq -}}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- end -}}

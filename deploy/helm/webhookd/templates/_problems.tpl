@@ -15,7 +15,7 @@ Values that cannot work together, a line each. values.schema.json checks each va
 
 {{- define "webhookd.problems.names" -}}
 {{- $name := include "webhookd.fullname" . -}}
-{{- range dig "items" list (lookup "v1" "Service" .Release.Namespace "") }}
+{{- range dig "items" list (lookup "v1" "Service" (include "webhookd.namespace" .) "") }}
 {{- $of := dig "metadata" "annotations" "meta.helm.sh/release-name" "" . -}}
 {{- $selects := dig "spec" "selector" "app.kubernetes.io/component" "" . -}}
 {{- $is := dig "metadata" "labels" "app.kubernetes.io/component" "" . -}}
@@ -138,6 +138,16 @@ Values that cannot work together, a line each. values.schema.json checks each va
 {{- end -}}
 
 {{- define "webhookd.problems.pods" -}}
+{{- range $name, $resources := dict "resources" .Values.resources "jobs.resources" .Values.jobs.resources }}
+{{- range $resource, $limit := dig "limits" dict ($resources | default dict) }}
+{{- $request := dig "requests" $resource "" $resources }}
+{{- $asked := include "webhookd.quantity" $request -}}
+{{- $allowed := include "webhookd.quantity" $limit -}}
+{{- if and $asked $allowed (gt (float64 $asked) (float64 $allowed)) }}
+- {{ $name }}.requests.{{ $resource }} is {{ $request }}, above {{ $name }}.limits.{{ $resource }}, {{ $limit }}: the API server refuses such a pod. Set both.
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if eq (int .Values.ports.webhook) (int .Values.ports.admin) }}
 - ports.webhook and ports.admin are the same: {{ .Values.ports.admin }}.
 {{- end }}

@@ -6,7 +6,7 @@ webhook:
   conversionReviewVersions: [v1]
   clientConfig:
     service:
-      namespace: {{ .Release.Namespace }}
+      namespace: {{ include "webhookd.namespace" . }}
       name: {{ include "webhookd.fullname" . }}
       port: {{ .Values.service.port }}
       path: {{ .Values.path }}
@@ -20,6 +20,6 @@ webhook:
 {{- if eq .Values.tls.mode "certManager" -}}
 cert-manager.io/inject-ca-from: {{ include "webhookd.service" . }}
 {{- else -}}
-cert-manager.io/inject-ca-from-secret: {{ .Release.Namespace }}/{{ .Values.tls.existingSecret }}
+cert-manager.io/inject-ca-from-secret: {{ include "webhookd.namespace" . }}/{{ .Values.tls.existingSecret }}
 {{- end -}}
 {{- end -}}

@@ -28,8 +28,8 @@ offline. caEnd is 0 if it is unknown.
 {{- define "webhookd.tls.generate" -}}
 {{- if not (hasKey .Values.tls "generated") -}}
 {{- $host := include "webhookd.host" . -}}
-{{- $kept := lookup "v1" "Secret" .Release.Namespace (include "webhookd.tls.secretName" .) -}}
-{{- $authority := lookup "v1" "Secret" .Release.Namespace (include "webhookd.tls.authorityName" .) -}}
+{{- $kept := lookup "v1" "Secret" (include "webhookd.namespace" .) (include "webhookd.tls.secretName" .) -}}
+{{- $authority := lookup "v1" "Secret" (include "webhookd.namespace" .) (include "webhookd.tls.authorityName" .) -}}
 {{- $caCert := dig "data" "tls.crt" "" $authority -}}
 {{- $caKey := dig "data" "tls.key" "" $authority -}}
 {{- $caEnd := get (dig "metadata" "annotations" dict $authority) "webhookd.io/not-after" | default "0" | int64 -}}
@@ -49,7 +49,7 @@ offline. caEnd is 0 if it is unknown.
   {{- $_ := set $generated "key" (get $kept.data "tls.key" | b64dec) -}}
 {{- else -}}
   {{- /* An API server answers with a list, even if it is empty. Helm itself must be able to list Secrets. */ -}}
-  {{- $_ := set $generated "offline" (empty (lookup "v1" "Secret" .Release.Namespace "")) -}}
+  {{- $_ := set $generated "offline" (empty (lookup "v1" "Secret" (include "webhookd.namespace" .) "")) -}}
   {{- $life := .Values.tls.helm.leafValidityDays | int64 -}}
   {{- $ca := dict -}}
   {{- if and $caCert $caKey -}}
@@ -82,7 +82,7 @@ offline. caEnd is 0 if it is unknown.
 {{- include "webhookd.tls.generate" . -}}
 {{- .Values.tls.generated.ca -}}
 {{- else if include "webhookd.tls.secretName" . -}}
-{{- $secret := lookup "v1" "Secret" .Release.Namespace (include "webhookd.tls.secretName" .) -}}
+{{- $secret := lookup "v1" "Secret" (include "webhookd.namespace" .) (include "webhookd.tls.secretName" .) -}}
 {{- dig "data" "ca.crt" "" $secret | b64dec -}}
 {{- end -}}
 {{- end -}}

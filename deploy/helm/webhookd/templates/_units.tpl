@@ -12,6 +12,17 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* A quantity such as 100m or 256Mi as a number; empty for other notations. */ -}}
+{{- define "webhookd.quantity" -}}
+{{- $quantity := kindIs "float64" . | ternary (printf "%v" .) (toString .) -}}
+{{- $number := regexFind "^[0-9]+([.][0-9]+)?" $quantity -}}
+{{- $units := dict "" 1 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 -}}
+{{- $unit := trimPrefix $number $quantity -}}
+{{- if and $number (hasKey $units $unit) -}}
+{{- mulf (float64 $number) (float64 (get $units $unit)) | printf "%f" -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* Milliseconds of a duration such as 1h30m. */ -}}
 {{- define "webhookd.milliseconds" -}}
 {{- $units := dict "h" 3600000 "m" 60000 "s" 1000 "ms" 1 -}}

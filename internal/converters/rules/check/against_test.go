@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,9 @@ func TestAgainst(t *testing.T) {
 	codes := map[string]bool{}
 	for _, e := range entries {
 		folder := filepath.Join(againstFolder, e.Name())
-		notes := check.Against(bound(t, folder, "old.yaml", oldCRD(folder)), bound(t, folder, "new.yaml", "crd.yaml"))
+		old, now := bound(t, folder, "old.yaml", oldCRD(folder)), bound(t, folder, "new.yaml", "crd.yaml")
+		notes := check.Against(old, now)
+		compareChanges(t, folder, check.Changes(old, now))
 		var got bytes.Buffer
 		sources := map[string][]byte{"old.yaml": read(t, folder, "old.yaml"), "new.yaml": read(t, folder, "new.yaml")}
 		if err := finding.Render(&got, finding.Text, notes, sources); err != nil {
@@ -83,6 +86,24 @@ func TestAgainst(t *testing.T) {
 	const least = 10
 	if len(codes) < least {
 		t.Errorf("%d different notes, want %d at least", len(codes), least)
+	}
+}
+
+// compareChanges compares changes with changes.txt of a folder.
+func compareChanges(t *testing.T, folder string, changes []check.Change) {
+	t.Helper()
+	var got strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&got, "%s -> %s %s: %q, %q: %s\n", c.From, c.To, c.Path, c.Before, c.Now, c.Effect)
+	}
+	name := filepath.Join(folder, "changes.txt")
+	if *update {
+		if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(read(t, folder, "changes.txt")), got.String()); diff != "" {
+		t.Errorf("%s: changes (-want +got):\n%s", folder, diff)
 	}
 }
 

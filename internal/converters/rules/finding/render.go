@@ -19,16 +19,19 @@ const (
 	GitHub Format = "github" // workflow commands: annotations in a pull request
 	SARIF  Format = "sarif"  // SARIF 2.1.0, for code scanning
 	JUnit  Format = "junit"  // a test case for each finding, failed if it is an error, and for each file without one
+	// Markdown is a table for a comment on a pull request.
+	Markdown Format = "markdown"
+	Color    Format = "color" // Text for a terminal that has colors; not one of Formats
 )
 
 // Formats returns all formats in the order of the documentation.
-func Formats() []Format { return []Format{Text, JSON, GitHub, SARIF, JUnit} }
+func Formats() []Format { return []Format{Text, JSON, GitHub, SARIF, JUnit, Markdown} }
 
 // Render writes the findings in order, each once. The sources are the texts of the files; without
 // one, only the source lines are missing. It fails if w fails, or if the format does not exist.
 func Render(w io.Writer, format Format, findings []Finding, sources map[string][]byte) error {
 	renderers := map[Format]func(io.Writer, []Finding, map[string][]byte) error{
-		Text: renderText, JSON: renderJSON, GitHub: renderGitHub, SARIF: renderSARIF, JUnit: renderJUnit,
+		Text: renderText, Color: renderColor, JSON: renderJSON, GitHub: renderGitHub, SARIF: renderSARIF, JUnit: renderJUnit, Markdown: renderMarkdown,
 	}
 	render, ok := renderers[format]
 	if !ok {

@@ -113,7 +113,7 @@ func TestMachineFormatsAreWellFormed(t *testing.T) {
 func TestUnknownFormatIsAnError(t *testing.T) {
 	t.Parallel()
 	err := finding.Render(io.Discard, "xml", nil, nil)
-	const want = "no such output format, use one of text, json, github, sarif, junit: xml"
+	const want = "no such output format, use one of text, json, github, sarif, junit, markdown: xml"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

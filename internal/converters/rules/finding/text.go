@@ -14,6 +14,39 @@ import (
 const maxShown = 160
 
 func renderText(w io.Writer, findings []Finding, sources map[string][]byte) error {
+	return writeText(w, findings, sources, func(_, text string) string { return text })
+}
+
+// The colors of text, as SGR parameters of ECMA-48.
+const (
+	red    = "31"
+	yellow = "33"
+	cyan   = "36"
+	bold   = "1"
+)
+
+func renderColor(w io.Writer, findings []Finding, sources map[string][]byte) error {
+	return writeText(w, findings, sources, func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" })
+}
+
+// headline returns the finding in one line, as String does. Every position and severity is painted.
+func (f Finding) headline(paint func(color, text string) string) string {
+	color := map[Severity]string{Error: red, Warning: yellow, Note: cyan}[f.severity()]
+	text := printable(f.Text())
+	if !f.IsError() {
+		text = paint(color, string(f.Severity)+":") + " " + text
+	}
+	at := printable(f.Pos.String())
+	switch {
+	case at == "":
+		return text
+	case f.IsError():
+		return paint(bold+";"+color, at+":") + " " + text
+	}
+	return paint(bold, at+":") + " " + text
+}
+
+func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
 	lines := map[string][]string{}
 	var last Position
 	var runes []rune // of the line of last: a long line may have many findings
@@ -21,15 +54,15 @@ func renderText(w io.Writer, findings []Finding, sources map[string][]byte) erro
 		if _, ok := lines[f.Pos.File]; !ok {
 			lines[f.Pos.File] = SplitLines(string(sources[f.Pos.File]))
 		}
-		text := f.String() + "\n"
+		text := f.headline(paint) + "\n"
 		if n := f.Pos.Line; n > 0 && n <= len(lines[f.Pos.File]) && len(sources[f.Pos.File]) > 0 {
 			if last.File != f.Pos.File || last.Line != n {
 				last, runes = f.Pos, []rune(lines[f.Pos.File][n-1])
 			}
-			text += excerpt(runes, n, f.Pos.Column)
+			text += excerpt(runes, n, f.Pos.Column, paint)
 		}
 		if f.Hint != "" {
-			text += "  hint: " + printable(f.Hint) + "\n"
+			text += "  " + paint(cyan, "hint:") + " " + printable(f.Hint) + "\n"
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
@@ -39,7 +72,7 @@ func renderText(w io.Writer, findings []Finding, sources map[string][]byte) erro
 }
 
 // excerpt returns a source line with a caret below its column.
-func excerpt(line []rune, number, column int) string {
+func excerpt(line []rune, number, column int, paint func(color, text string) string) string {
 	start, end := 0, len(line)
 	if end > maxShown {
 		start = max(0, min(column-maxShown/2, end-maxShown))
@@ -62,7 +95,7 @@ func excerpt(line []rune, number, column int) string {
 	gutter := strconv.Itoa(number)
 	text := fmt.Sprintf("  %s | %s\n", gutter, shown)
 	if column > 0 && column <= len(line)+1 {
-		text += fmt.Sprintf("  %s | %s^\n", strings.Repeat(" ", len(gutter)), below)
+		text += fmt.Sprintf("  %s | %s%s\n", strings.Repeat(" ", len(gutter)), below, paint(red, "^"))
 	}
 	return text
 }
