@@ -72,6 +72,11 @@ func textRows() rows {
 			create("v1beta1", `{spec: {window: "Mon,Tue,Wed 02:00"}}`), edit("v1", `{spec: {window: {start: "03:00"}}}`),
 			shows("v1beta1", `{spec: {window: "Mon-Wed 03:00"}}`),
 		}},
+		"crossplane: a schedule that v1alpha1 lacks stays": {world: exampleOf("crossplane"), steps: []step{
+			create("v1", `{spec: {class: Small, storage: {sizeGB: 10}, backup: {enabled: true, schedule: "0 3 * * *"}}}`),
+			edit("v1alpha1", `{spec: {size: large}}`),
+			shows("v1", `{spec: {class: Large, storage: {sizeGB: 10}, backup: {enabled: true, schedule: "0 3 * * *"}}}`),
+		}},
 		"units: texts stay as they were written": {world: exampleOf("units"), steps: []step{
 			create("v1alpha1", `{spec: {ttl: 90s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}}}`), edit("v1", `{spec: {enabled: true}}`),
 			shows("v1alpha1", `{spec: {ttl: 90s, memory: 1024Ki, cpu: a lot, replicas: {min: 2}, disabled: false}}`),
