@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/crdconvert/webhookd/internal/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated files")
@@ -35,70 +33,54 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference returns docs/reference/cli.md: every command in Markdown.
+// reference returns docs/reference/cli.md: every verb with one line. What a verb does and its flags
+// are in its --help.
 func reference() string {
-	root := newRootCommand(&program{})
 	var b strings.Builder
 	b.WriteString(preamble)
-	describe(&b, root)
+	var list func(cmd *cobra.Command)
+	list = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			switch {
+			case !sub.IsAvailableCommand():
+			case sub.HasAvailableSubCommands() && sub.Name() != "completion":
+				list(sub)
+			default:
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimPrefix(sub.CommandPath(), "webhookd "), sub.Short)
+			}
+		}
+	}
+	list(newRootCommand(&program{}))
 	return b.String()
-}
-
-func describe(b *strings.Builder, cmd *cobra.Command) {
-	fmt.Fprintf(b, "\n## %s\n\n", cmd.CommandPath())
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	usage := cmd.UseLine()
-	if cmd.HasAvailableSubCommands() {
-		usage = cmd.CommandPath() + " COMMAND"
-	}
-	fmt.Fprintf(b, "%s\n\n```\n%s\n```\n", strings.TrimSpace(text), strings.TrimSuffix(usage, " [flags]"))
-	if cmd.Example != "" {
-		fmt.Fprintf(b, "\nExamples:\n\n```\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
-	}
-	describeFlags(b, cmd)
-	for _, sub := range cmd.Commands() {
-		// Cobra's text for each shell is long, and in its --help.
-		if sub.IsAvailableCommand() && cmd.Name() != "completion" {
-			describe(b, sub)
-		}
-	}
-}
-
-// describeFlags writes the flags. It lists the configuration keys only for the command where they
-// take effect.
-func describeFlags(b *strings.Builder, cmd *cobra.Command) {
-	keys, own := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-	config.Flags(keys)
-	own.SortFlags = false
-	more := ""
-	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if cmd.Name() == "config" && keys.Lookup(f.Name) != nil {
-			more = " those of [serve](#webhookd-serve), and"
-			return
-		}
-		own.AddFlag(f)
-	})
-	if own.HasFlags() {
-		fmt.Fprintf(b, "\nFlags:%s\n\n```\n%s```\n", more, own.FlagUsages())
-	}
 }
 
 const preamble = `# Command line
 
 <!-- Generated from internal/cli; after a change there run: go test ./internal/cli -run TestReference -update -->
 
-What webhookd says to a person goes to stderr: every line begins with ` + "`webhookd: `" + `, and a guess at the remedy
-follows on one that begins with ` + "`hint: `" + `. The log of ` + "`serve`" + `, on stderr too, is described in [logs.md](logs.md), the
-keys behind its flags in [configuration.md](configuration.md).
+` + "`webhookd VERB --help`" + ` says what a verb does, with examples and all flags. ` + "`webhookd completion SHELL`" + ` completes verbs,
+flags and names in a shell. As [a plugin](../how-to/use-with-kubectl.md) the same verbs are ` + "`kubectl webhookd VERB`" + `.
+
+Results go to stdout. What webhookd says to a person goes to stderr: a line begins with ` + "`webhookd: `" + `, or with
+` + "`hint: `" + ` if it guesses the remedy. ` + "`serve`" + ` writes [its log](logs.md) there.
 
 | exit code | meaning |
 |---|---|
 | 0 | success; for ` + "`serve`" + `: a signal ended it, in order |
 | 1 | something failed: an object could not be converted, rules have findings, a file that ` + "`serve`" + ` follows not be read, an address not be bound |
 | 2 | the command line or the configuration is wrong, or names a file that is not there; nothing was done |
+
+| environment | meaning |
+|---|---|
+| ` + "`WEBHOOKD_KEY`" + ` | a key of the [configuration](configuration.md) of ` + "`serve`" + `, in capitals: ` + "`WEBHOOKD_TLS_DIR`" + ` is ` + "`--tls-dir`" + ` |
+| ` + "`KUBECONFIG`" + ` | the cluster of verbs that ask one, if ` + "`--kubeconfig`" + ` does not name a file |
+
+` + "`-h`, `--help`" + ` work with every verb; ` + "`webhookd -v`, `--version`" + ` print the version.
+
+## Verbs
+
+| verb | what it does |
+|---|---|
 `
 
 // The name of a flag's value in --help says what to write.

@@ -76,7 +76,7 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 	return n.properties[string(name)]
 }
 
-// PropertyFrom is PropertyNamed for the names of an object one after the other, which the API server
+// PropertyFrom is PropertyNamed for the names of an object in turn, which the API server
 // sorts. It looks at a few properties from a position on first, 0 for the first name, and returns
 // the position for the next name.
 func (n *Node) PropertyFrom(at int, name []byte) (p *Node, next int) {

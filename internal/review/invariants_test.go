@@ -17,8 +17,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 )
 
-// The tests named after an invariant check it for all kinds of requests; docs/invariants.md lists
-// them.
+// The tests named after an invariant check it for all kinds of requests;
+// docs/contributing/invariants.md lists them.
 
 // assorted returns a mixed list of objects in an order that seed determines, each with its number
 // in spec.i, and their conversions.
@@ -275,7 +275,7 @@ func TestInvariantI13TheLastOfRepeatedNamesCounts(t *testing.T) {
 
 func TestInvariantsAreListed(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/invariants.md")
+	text, err := os.ReadFile("../../docs/contributing/invariants.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 const (
 	root = "../.."
-	page = root + "/docs/reference/fault-classes.md"
+	page = root + "/docs/contributing/fault-classes.md"
 )
 
 // ids are those of the page, in order.

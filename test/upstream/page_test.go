@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	page       = "../../docs/explanation/upstream.md"
+	page       = "../../docs/contributing/upstream.md"
 	tableStart = "<!-- table: made by test/upstream -->\n"
 	tableEnd   = "<!-- end of table -->\n"
 )
