@@ -341,7 +341,7 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && c.place != nil && c.place.Element ||
 			n == nil && c.place != nil && c.place.First && c.place.Bridge
 	case isAbsent:
-		return n != nil && (!c.schemaFills(n) || r.isFragment()) && r.shows(e, n, c)
+		return n != nil && r.shows(e, n, c)
 	case isValue, isOrder:
 	}
 	if n != nil && c.unknown() {
