@@ -234,7 +234,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if kid.step.Keys == nil {
 			next = c.member(kid.step.Name, len(r.path)+1)
 		} else {
-			if peers == nil {
+			if peers == nil && n != nil { // Diff has none in a list that is missing
 				peers = newPeers(c, len(find.list))
 			}
 			peer, tracked := peers.find(kid.step.Keys, at)
