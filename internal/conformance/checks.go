@@ -70,7 +70,7 @@ func Checks() []Check {
 			"an object is stored with the fields of another one, or fails now and then", checkConcurrency,
 		},
 		{
-			"fragments", "an object without any of its parts converts, and comes back with nothing more",
+			"fragments", "an object without any of its parts converts, and comes back with nothing more than defaults of its schema",
 			"server-side apply fails, or gives its manager fields that no user has set", law(roundtrip.LawFragments, ""),
 		},
 		{

@@ -171,7 +171,7 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	}
 	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
 	text = strings.TrimSuffix(text, "}") +
-		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
+		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"watch":"1p5rssy"`, `,"watch":"0/x"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
 	path, inJSON := keptPath(other, p.path)
 	name, simple := keep.AnnotationName(version, path)
 	if !simple || r.IntN(16) == 0 {

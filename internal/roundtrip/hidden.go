@@ -77,13 +77,12 @@ func hidden(p nodes, s views, path string) gap {
 		if isList(s.now) || gone && isList(s.was) && len(shown) > 0 {
 			return hiddenElement(p, s, path)
 		}
-	case absent:
-		if isMap(s.now) && isMap(s.was) { // no edit has made the object
-			return hiddenMember(p, s, path)
-		}
 	}
 	if equal(s.now, s.shown) || isAbsent(s.was) && p.isDefault(s.now) {
 		return gap{}
+	}
+	if isAbsent(s.shown) && isEmptyMap(s.now) && isMap(s.was) {
+		return gap{} // what was in it is gone, and no edit has made the object
 	}
 	if gone && p.other == nil && p.isDefault(s.was) && equal(s.shown, s.source) && !equal(s.source, s.was) {
 		return gap{}

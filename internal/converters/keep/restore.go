@@ -234,7 +234,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if kid.step.Keys == nil {
 			next = c.member(kid.step.Name, len(r.path)+1)
 		} else {
-			if peers == nil {
+			if peers == nil && n != nil { // Diff has none in a list that is missing
 				peers = newPeers(c, len(find.list))
 			}
 			peer, tracked := peers.find(kid.step.Keys, at)
@@ -341,7 +341,7 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && c.place != nil && c.place.Element ||
 			n == nil && c.place != nil && c.place.First && c.place.Bridge
 	case isAbsent:
-		return n != nil && (!c.schemaFills(n) || r.isFragment()) && r.shows(e, n, c)
+		return n != nil && r.shows(e, n, c)
 	case isValue, isOrder:
 	}
 	if n != nil && c.unknown() {

@@ -89,13 +89,6 @@ func (w *walker) pop() {
 	w.path, w.scopes = w.path[:len(w.path)-1], w.scopes[:len(w.scopes)-1]
 }
 
-// isFragment reports whether the API server has not stored the object, as it has no uid.
-func (w *walker) isFragment() bool {
-	metadata, _ := w.object.Member("metadata")
-	uid, _ := metadata.Member("uid")
-	return uid.Kind() != jsondoc.String || len(uid.Text()) <= len(`""`)
-}
-
 // base returns the digest of what the unit of a place shows; n is the value at the place. Unless
 // filled, values that the schemas fill in count as nothing. Places that the unit has got since then
 // count only if they show something, so that rules may grow.

@@ -327,6 +327,12 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "a list of elements that does not come back", pair: pair{
+				beta: "{l: [{id: enum x y, a: string}, id]}", v1: "{m: [{id: enum x y, a: string}, id]}",
+				rules: "- {spoke: .l, hub: .m, whenToSpoke: 'false'}",
+			},
+		},
+		{
 			name: "a condition on a place that has a value only if it cannot be converted", pair: pair{
 				beta: "{a: string, b: string}", v1: "{n: integer, m: string}",
 				rules: "- {spoke: .a, hub: .n, toHub: int(self), toSpoke: string(self)}\n- {spoke: .b, hub: .m, whenToHub: '!has(object.a)'}",

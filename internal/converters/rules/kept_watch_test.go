@@ -1,6 +1,9 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A kept value does not return where it would change what a condition says of an edit.
 func TestKeptValuesLeaveConditionsAlone(t *testing.T) {
@@ -20,6 +23,27 @@ func TestKeptValuesLeaveConditionsAlone(t *testing.T) {
 			edit("v1", `{spec: {note: z}}`), shows("v1beta1", `{spec: {note: z, o: {a: x}, b: y}}`),
 		}},
 	}.hold(t)
+}
+
+// A kept value that says what was watched is the same every time, so an object that is applied again
+// as it is does not change.
+func TestWatchedValuesAreKeptTheSameAgain(t *testing.T) {
+	t.Parallel()
+	kind := two("{spec: {o: {a: string}, b: string}}", "{spec: {n: integer, m: string}}",
+		"- {spoke: .spec.o.a, hub: .spec.n, toHub: int(self), toSpoke: string(self)}\n- {spoke: .spec.b, hub: .spec.m, whenToHub: '!has(object.spec.o)'}").kind(t)
+	kept := head("v1beta1", `,"spec":{"o":{"a":"x"}}`)
+	for name, object := range map[string]string{
+		"nothing is shown of what is watched": kept,
+		"something is, which is kept as well": strings.Replace(kept, `"o":`, `"b":"y","o":`, 1),
+		"something is, and a value for it is kept, too": `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"n","annotations":{` +
+			`"conversion.webhookd.io/v1.spec.m":"{\"value\":\"z\"}"}},"spec":{"o":{"a":"x"}}}`,
+	} {
+		there := convert(t, kind, object, "v1beta1", "v1")
+		back := convert(t, kind, there, "v1", "v1beta1")
+		if again := convert(t, kind, back, "v1beta1", "v1"); again != there {
+			t.Errorf("%s: %s, and again %s", name, there, again)
+		}
+	}
 }
 
 // An element of both lists is there as long as one of them has it, though a rule takes all of it
