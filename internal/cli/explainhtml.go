@@ -35,7 +35,8 @@ func classMeaning(c check.Class) string {
 	}[c]
 }
 
-// An htmlPage writes HTML. Package html/template would keep every method of the program in the binary.
+// An htmlPage writes HTML. Package html/template would keep every method of the program in the
+// binary.
 type htmlPage struct{ strings.Builder }
 
 // escape makes text safe in elements and in quoted attributes.
@@ -213,7 +214,7 @@ func (v *picture) column(p *htmlPage, side int) {
 
 // title says what becomes of a place, a line for each atom.
 func (v *picture) title(side int, r *row) string {
-	lines := []string{r.path}
+	lines := append(make([]string, 0, 1+len(r.atoms)), r.path)
 	for _, a := range r.atoms {
 		lines = append(lines, v.says(side, a))
 	}

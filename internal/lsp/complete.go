@@ -166,7 +166,7 @@ func (a *analysis) hover(text []string, line, at int, e encoding) *hover {
 	if node == nil {
 		return nil
 	}
-	says := []string{fmt.Sprintf("`%s` is %s in %s", c.path, node.Kind(), own)}
+	says := []string{fmt.Sprintf("%#q is %s in %s", c.path, node.Kind(), own)}
 	path := canonical(c.path)
 	for _, d := range a.directions[crd.Name] {
 		for _, atom := range d.Atoms {
@@ -174,7 +174,7 @@ func (a *analysis) hover(text []string, line, at int, e encoding) *hover {
 			case d.From == own && d.To == other && canonical(atom.Path) == path:
 				says = append(says, fmt.Sprintf("- %s → %s: %s", own, other, becomes(atom)))
 			case d.From == other && d.To == own && comesTo(atom, path):
-				says = append(says, fmt.Sprintf("- %s → %s: from `%s`, %s", other, own, atom.Path, becomes(atom)))
+				says = append(says, fmt.Sprintf("- %s → %s: from %#q, %s", other, own, atom.Path, becomes(atom)))
 			}
 		}
 	}

@@ -28,9 +28,7 @@ func gather(ctx context.Context, file, text string, paths []string, open map[str
 	folder := filepath.Dir(file)
 	var all []ruleset.File
 	if len(paths) > 0 {
-		if all, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{What: "CRDs", Remedy: "correct the path"}, paths...); ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
+		all, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{What: "CRDs", Remedy: "correct the path"}, paths...)
 	} else {
 		all = near(ctx, folder)
 	}

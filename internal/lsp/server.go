@@ -111,7 +111,7 @@ func (s *server) loop(messages <-chan incoming) error {
 		case <-s.ctx.Done():
 			return nil
 		case m := <-messages:
-			if m.err == io.EOF && s.shutdown {
+			if errors.Is(m.err, io.EOF) && s.shutdown {
 				return nil
 			}
 			if m.err != nil {
@@ -185,8 +185,10 @@ func (s *server) request(m message) {
 		s.shutdown = true
 	case "textDocument/completion", "textDocument/hover":
 		var p struct {
-			TextDocument struct{ URI string }
-			Position     position
+			TextDocument struct {
+				URI string `json:"uri"`
+			} `json:"textDocument"`
+			Position position `json:"position"`
 		}
 		if err := json.Unmarshal(m.Params, &p); err != nil {
 			s.fail(m.ID, codeInvalidParams, "parameters cannot be read")
@@ -226,9 +228,13 @@ func (s *server) at(method string, d *document, p position) any {
 func (s *server) initialize(params json.RawMessage) any {
 	var p struct {
 		Capabilities struct {
-			General struct{ PositionEncodings []encoding }
-		}
-		InitializationOptions struct{ CRDs []string }
+			General struct {
+				PositionEncodings []encoding `json:"positionEncodings"`
+			} `json:"general"`
+		} `json:"capabilities"`
+		InitializationOptions struct {
+			CRDs []string `json:"crds"`
+		} `json:"initializationOptions"`
 	}
 	_ = json.Unmarshal(params, &p) // what is not as expected is not used
 	s.initialized = true
@@ -252,10 +258,13 @@ func (s *server) initialize(params json.RawMessage) any {
 func (s *server) notified(m message) {
 	var p struct {
 		TextDocument struct {
-			URI, Text string
-			Version   int
-		}
-		ContentChanges []struct{ Text string }
+			URI     string `json:"uri"`
+			Text    string `json:"text"`
+			Version int    `json:"version"`
+		} `json:"textDocument"`
+		ContentChanges []struct {
+			Text string `json:"text"`
+		} `json:"contentChanges"`
 	}
 	if json.Unmarshal(m.Params, &p) != nil {
 		return
@@ -329,9 +338,6 @@ func (s *server) analyze(file, text string, paths []string, open map[string]stri
 		return &analysis{file: file}, nil
 	}
 	files, crds, unread := gather(s.ctx, file, text, paths, open)
-	if len(files) == 0 {
-		return nil, unread
-	}
 	a, err := analyze(s.ctx, s.opts.Load, files, crds)
 	return a, errors.Join(err, unread)
 }

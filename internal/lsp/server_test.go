@@ -170,7 +170,7 @@ func project(t *testing.T) (file, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, text = filepath.Join(root, to), string(content)
+		file = filepath.Join(root, to)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -284,6 +284,24 @@ func TestHalfWrittenDocuments(t *testing.T) {
 				}), `"result"`)
 			}
 		}
+	}
+	c.exit()
+}
+
+// TestCRDsOfTheClient names CRDs in the initialization options, one of which cannot be read.
+func TestCRDsOfTheClient(t *testing.T) {
+	t.Parallel()
+	file, text := project(t)
+	moved := filepath.Join(t.TempDir(), "crd.yaml")
+	if err := os.Rename(filepath.Join(filepath.Dir(filepath.Dir(file)), "crds", "crd.yaml"), moved); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t)
+	c.request("initialize", map[string]any{"initializationOptions": map[string]any{"crds": []string{moved, "/none.yaml"}}})
+	got := c.open(file, text)
+	want(t, got, "cannot read CRDs", "/none.yaml")
+	if strings.Contains(got, "no-such-crd") {
+		t.Errorf("the CRD is not read: %s", got)
 	}
 	c.exit()
 }
