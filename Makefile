@@ -114,6 +114,14 @@ build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
 run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line.
 	@exec bin/webhookd serve --self-signed --rules examples/widget --crds examples/widget $(RUNFLAGS)
 
+.PHONY: playground
+playground: ## Build the page of `webhookd playground` as static files with the engine as WASM: dist/playground.
+	@mkdir -p dist/playground
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o dist/playground/engine.wasm ./internal/playground/wasm
+	@cp internal/playground/web/*.html internal/playground/web/*.css internal/playground/web/*.js dist/playground/
+	@cp internal/playground/wasm/page/*.js dist/playground/
+	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" dist/playground/ && chmod u+w dist/playground/wasm_exec.js
+
 .PHONY: image
 image: ## Build the container image (IMAGE=webhookd:dev). Needs a docker engine.
 	@if docker info >/dev/null 2>&1; then \
