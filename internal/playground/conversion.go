@@ -202,10 +202,36 @@ func (c *converting) back(ctx context.Context, result *Conversion, there []byte)
 		return
 	}
 	result.Back = string(text)
+	stored := differences(c.stored(c.text, c.source), c.stored(back, is))
 	for _, d := range differences(c.source, is) {
+		if !slices.ContainsFunc(stored, func(s Difference) bool { return s.Path == d.Path }) {
+			continue // the API server gives both the same default
+		}
 		d.Dropped = slices.ContainsFunc(result.Fields, func(f Field) bool { return f.From == d.Path && f.Class == dropped })
 		result.Differences = append(result.Differences, d)
 	}
+}
+
+// stored returns the places of an object as the API server has it, with the defaults of the schema.
+func (c *converting) stored(text []byte, otherwise *places) *places {
+	crd := c.set.CRD(c.gvk.GroupKind())
+	var object map[string]any
+	if crd == nil || utiljson.Unmarshal(text, &object) != nil {
+		return otherwise
+	}
+	version := crd.Version(c.gvk.Version)
+	if version == nil || version.Strategy == nil {
+		return otherwise
+	}
+	version.Default(object)
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return otherwise
+	}
+	if read, err := readPlaces(encoded); err == nil {
+		return read
+	}
+	return otherwise
 }
 
 func keptBytes(object []byte) (size int) {

@@ -205,13 +205,15 @@ func (v *evaluation) findings() {
 			Severity: string(cmp.Or(f.Severity, finding.Error)), Code: f.Code, Message: f.Text(), Hint: f.Hint,
 		})
 	}
-	missing := len(v.set.Findings) == 0
-	switch {
-	case len(v.set.CRDs) == 0 && missing:
+	has := func(in string) bool {
+		return slices.ContainsFunc(v.out.Findings, func(f Finding) bool { return f.In == in })
+	}
+	if len(v.set.CRDs) == 0 && !has("crd") {
 		v.out.Findings = append(v.out.Findings, problem("crd", "no-crd", "no "+manifest.KindCRD+" in the text",
 			"paste one: kubectl get crd NAME -o yaml, or choose an example"))
-	case len(v.set.Conversions) == 0 && missing:
-		f := problem("rules", "no-rules", "no Conversion in the text", "Suggest writes a first draft")
+	}
+	if len(v.set.Conversions) == 0 && !has("rules") {
+		f := problem("rules", "no-rules", "no Conversion in the text", "Suggest rules writes a first draft")
 		f.Severity = string(finding.Note)
 		v.out.Findings = append(v.out.Findings, f)
 	}

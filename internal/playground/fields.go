@@ -201,6 +201,9 @@ func (t *tracer) follow(p *place) {
 		l.rule, l.reason = a.Rule, strings.Join(strings.Fields(a.Reason), " ")
 		l.to = t.find(p, a, stands)
 	}
+	if l.to == nil && p.isEmpty() {
+		l.to = t.target.filled(p)
+	}
 	in := annotationOf(t.kept, p)
 	switch {
 	case l.to != nil && l.to.value != p.value: // also of another type
@@ -262,7 +265,7 @@ func (t *tracer) followKept(p *place, name string) {
 // find returns the place of the result that has the value, or what a rule makes of it.
 func (t *tracer) find(p *place, a *atom, stands []bound) *place {
 	if a.Class == check.Copied && len(a.to) == 0 {
-		return t.carried(p)
+		return t.carried(p, a)
 	}
 	if found := counterpart(t.target, a, p, stands, true); found != nil {
 		return found
@@ -272,7 +275,7 @@ func (t *tracer) find(p *place, a *atom, stands []bound) *place {
 
 // carried returns the place of a value that is copied without a rule of its own, perhaps in
 // something that a rule moves.
-func (t *tracer) carried(p *place) *place {
+func (t *tracer) carried(p *place, own *atom) *place {
 	if same := t.target.byPath[p.path]; same != nil {
 		return same
 	}
@@ -284,11 +287,47 @@ func (t *tracer) carried(p *place) *place {
 		if !ok || len(a.path) <= longest || len(a.to) == 0 {
 			continue
 		}
-		if found := counterpart(t.target, a, p, stands, true); found != nil {
+		found := counterpart(t.target, a, p, stands, true)
+		if found == nil {
+			found = t.inElements(p, own, a)
+		}
+		if found != nil {
 			best, longest = found, len(a.path)
 		}
 	}
 	return best
+}
+
+// inElements returns the place in a list with keys of what is in a map, or the other way round.
+func (t *tracer) inElements(p *place, own, outer *atom) *place {
+	n := len(outer.path)
+	for _, d := range outer.to {
+		for _, to := range t.target.all {
+			if _, ok := to.match(d.path); !ok || len(to.steps)-len(d.path) != len(p.steps)-n {
+				continue
+			}
+			same := true
+			for i := n; i < len(p.steps) && same; i++ {
+				j, key := len(d.path)+i-n, ""
+				if i < len(own.path) {
+					key = own.path[i].Name
+				}
+				same = p.steps[i] == to.steps[j] || identity(p, i, key) == identity(to, j, key)
+			}
+			if same {
+				return to
+			}
+		}
+	}
+	return nil
+}
+
+// identity returns the key of a member, or that of an element.
+func identity(p *place, i int, key string) string {
+	if p.steps[i].index < 0 {
+		return p.steps[i].name
+	}
+	return memberText(p.above[i+1], key)
 }
 
 // counterpart returns the first place of the other object to which the rules relate a place. If

@@ -1,12 +1,14 @@
 package playground
 
 import (
+	"cmp"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/examples"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
 // An Example is one to start with.
@@ -82,7 +84,11 @@ func readExample(name string) (e Example, err error) {
 		}
 		e.Objects = append(e.Objects, NamedObject{strings.TrimSuffix(path.Base(c), ".yaml"), string(text)})
 	}
-	// The longest shows most.
-	slices.SortStableFunc(e.Objects, func(a, b NamedObject) int { return len(b.Text) - len(a.Text) })
+	// A long one shows most, and one that keeps nothing yet is the easier to read.
+	slices.SortStableFunc(e.Objects, func(a, b NamedObject) int {
+		return cmp.Or(boolean(keeps(a))-boolean(keeps(b)), len(b.Text)-len(a.Text))
+	})
 	return e, nil
 }
+
+func keeps(o NamedObject) bool { return strings.Contains(o.Text, keep.Prefix) }

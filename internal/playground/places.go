@@ -126,6 +126,23 @@ func (p *place) key(n int) *place {
 	return at
 }
 
+// isEmpty reports whether the place is an empty mapping or list.
+func (p *place) isEmpty() bool { return p.value == "{}" || p.value == "[]" }
+
+// filled returns the mapping or list at the path of an empty one, with the same value: that it is
+// there is the same.
+func (p *places) filled(empty *place) *place {
+	n := len(empty.steps)
+	for _, in := range p.all {
+		if n > 0 && len(in.steps) > n && slices.Equal(in.steps[:n], empty.steps) {
+			at := in.key(n)
+			at.path, at.value = empty.path, empty.value
+			return at
+		}
+	}
+	return nil
+}
+
 // isType reports whether the place is the apiVersion or the kind.
 func (p *place) isType() bool {
 	return len(p.steps) == 1 && (p.steps[0].name == "apiVersion" || p.steps[0].name == "kind")

@@ -25,7 +25,7 @@ import (
 )
 
 // patience is the time limit of one thing that a page does on a busy machine.
-const patience = 90 * time.Second
+const patience = 20 * time.Second
 
 // build builds webhookd, and returns its path.
 func build(t *testing.T) string {
@@ -131,6 +131,9 @@ func open(t *testing.T, browser context.Context, address string, width, height i
 		p.checkRequests(address)
 	})
 	chromedp.ListenTarget(tab, p.listen)
+	if err := chromedp.Run(tab); err != nil { // with a time limit, its end would close the tab
+		t.Fatal(err)
+	}
 	p.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(width, height), chromedp.Navigate(address))
 	p.settled("true")
 	return p
@@ -232,6 +235,12 @@ func (p *page) click(selector string) {
 	p.after(func() { p.run(chromedp.Evaluate(`document.querySelector(`+quoted(selector)+`).click()`, nil)) })
 }
 
+// press clicks an element that starts no evaluation.
+func (p *page) press(selector string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(`document.querySelector(`+quoted(selector)+`).click()`, nil))
+}
+
 // write replaces the text of an editor, as a person who pastes does, and waits for the evaluation.
 func (p *page) write(id, text string) {
 	p.t.Helper()
@@ -256,7 +265,7 @@ func (p *page) choose(id, option string) {
 	p.t.Helper()
 	p.after(func() {
 		p.run(chromedp.Evaluate(`{ const e = document.getElementById(`+quoted(id)+`); `+
-			`e.selectedIndex = [...e.options].findIndex((o) => o.text.startsWith(`+quoted(option)+`)); e.dispatchEvent(new Event("change")); }`, nil))
+			`e.selectedIndex = [...e.options].findIndex((o) => o.text === `+quoted(option)+` || o.text.startsWith(`+quoted(option+":")+`)); e.dispatchEvent(new Event("change")); }`, nil))
 	})
 }
 

@@ -15,7 +15,7 @@ export class Editor {
     this.gutter = element("div", "gutter");
     this.gutter.ariaHidden = "true";
     this.numbers = element("div", "numbers");
-    this.badges = element("div");
+    this.badges = element("div", "badges");
     this.gutter.append(this.numbers, this.badges);
     this.body = element("div", "body");
     this.marks = element("div", "marks");

@@ -202,8 +202,8 @@ function choose(side, version) {
 
 function note(c) {
   const source = state.origin, derived = other(source);
-  $(source + "-note").textContent = out.version ? "edited here" : "";
-  $(derived + "-note").textContent = c?.keptBytes ? `${c.keptBytes} bytes kept in annotations` : c ? "edit it to see the way back" : "";
+  $(source + "-note").textContent = "";
+  $(derived + "-note").textContent = c?.keptBytes ? `${c.keptBytes} bytes kept` : c ? "edit it, too" : "";
 }
 
 function showFindings(name, editor) {
