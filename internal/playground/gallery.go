@@ -86,7 +86,7 @@ func readExample(name string) (e Example, err error) {
 	}
 	// A long one shows most, and one that keeps nothing yet is the easier to read.
 	slices.SortStableFunc(e.Objects, func(a, b NamedObject) int {
-		return cmp.Or(boolean(keeps(a))-boolean(keeps(b)), len(b.Text)-len(a.Text))
+		return cmp.Or(boolean(keeps(a))-boolean(keeps(b)), strings.Count(b.Text, "\n")-strings.Count(a.Text, "\n"))
 	})
 	return e, nil
 }

@@ -30,6 +30,8 @@ func shoot(t *testing.T, browser context.Context, address string) {
 	} {
 		p := open(t, browser, address, shot.width, shot.height)
 		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: shot.scheme}}))
+		p.choose("object", "git.v1")
+		p.press("#right-tabs button")
 		p.settled(`document.querySelectorAll("#fields tbody tr").length > 3`)
 		if wide := get[int](p, `document.documentElement.scrollWidth`); wide > int(shot.width) {
 			t.Errorf("%s: the page is %d wide and scrolls sideways", shot.name, wide)

@@ -72,7 +72,7 @@ export class Editor {
       m.element = e;
       return e;
     }));
-    this.badges.replaceChildren(...list.filter((m) => m.sign).slice(0, 2000).map((m) => {
+    this.badges.replaceChildren(...[...new Map(list.filter((m) => m.sign).reverse().map((m) => [m.line, m])).values()].slice(0, 2000).map((m) => {
       const e = element("span", "badge " + m.kind, m.sign);
       e.style.top = top + (m.line - 1) * row + "px";
       e.style.color = "var(--c)";
