@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"

@@ -100,8 +100,9 @@ func TestEveryValueHasADisposition(t *testing.T) {
 		t.Run(test.example+" "+test.object+" to "+test.to, func(t *testing.T) {
 			t.Parallel()
 			out := evaluate(t, example(t, test.example, test.object))
-			var got []string
-			for _, f := range out.at(t, test.to).Fields {
+			fields := out.at(t, test.to).Fields
+			got := make([]string, 0, len(fields))
+			for _, f := range fields {
 				got = append(got, strings.Join([]string{f.Class, at(f.From, f.FromLine), "->", at(f.To, f.ToLine), f.Rule}, " "))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -171,7 +172,7 @@ func TestBadInputIsAFinding(t *testing.T) {
 		{"two objects", func(in *Input) { in.Object += "---\n" + in.Object }, "object:0 object: 2 objects"},
 		{"another kind", func(in *Input) { in.Object = "apiVersion: v1\nkind: Pod\n" }, "object:0 object: no rules for Pod"},
 		{"another version", func(in *Input) { in.Object = strings.Replace(in.Object, "/v1", "/v7", 1) }, "object:0 object: no such version"},
-		{"no versions", func(in *Input) { in.CRD = in.CRD[:strings.Index(in.CRD, "  versions:")] }, "crd:"},
+		{"no versions", func(in *Input) { in.CRD, _, _ = strings.Cut(in.CRD, "  versions:") }, "crd:"},
 		{"no rules", func(in *Input) { in.Rules = "" }, "rules:0 no-rules"},
 		{"a text that is too large", func(in *Input) { in.Object = strings.Repeat("#", MaxObject+1) }, "object:0 too-large"},
 		{"an object that the schema refuses", func(in *Input) { in.Object = strings.Replace(in.Object, "size: 3", "size: many", 1) }, "object:0 invalid: the API server would refuse it"},
@@ -181,7 +182,7 @@ func TestBadInputIsAFinding(t *testing.T) {
 			in := good
 			test.change(&in)
 			out := evaluate(t, in)
-			var all []string
+			all := make([]string, 0, len(out.Findings))
 			for _, f := range out.Findings {
 				all = append(all, at(f.In, f.Line)+" "+f.Code+": "+f.Message)
 			}

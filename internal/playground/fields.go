@@ -56,7 +56,7 @@ func (c *converting) fields(version string, target *places, hub []byte) []Field 
 		if err != nil {
 			return []Field{}
 		}
-		links = joined(c.links(c.gvk.Version, c.kind.Hub, c.source, middle), c.links(c.kind.Hub, version, middle, target), target)
+		links = joined(c.links(c.gvk.Version, c.kind.Hub, c.source, middle), c.links(c.kind.Hub, version, middle, target))
 	}
 	fields := make([]Field, 0, len(links))
 	for _, l := range links {
@@ -405,7 +405,7 @@ func within(path, above string) bool {
 }
 
 // joined joins the links to the hub with those from there.
-func joined(first, second []link, target *places) []link {
+func joined(first, second []link) []link {
 	after := map[string][]link{}
 	for _, l := range second {
 		if l.from != nil {

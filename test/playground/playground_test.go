@@ -45,6 +45,7 @@ func TestPage(t *testing.T) {
 		p.has("#status", "No findings for ")
 		p.has("#back", "the same object")
 	})
+	t.Run("the server answers the page only", func(t *testing.T) { guards(t, served) })
 	t.Run("the engine is small enough", engineSize)
 }
 
@@ -210,6 +211,9 @@ func accessible(t *testing.T, browser context.Context, address string) {
 	if got := get[string](p, `getComputedStyle(document.documentElement).colorScheme`); got != "dark" {
 		t.Errorf("the theme is %s", got)
 	}
+	for range 2 { // light, and back to automatic: the page remembers it
+		p.run(chromedp.Evaluate(`document.getElementById("theme").click()`, nil))
+	}
 	// Text is readable in both themes: a contrast of 4.5 at least (WCAG 2, 1.4.3).
 	for _, theme := range []string{"dark", "light"} {
 		low := get[[]string](p, `{
@@ -251,10 +255,8 @@ func engineSize(t *testing.T) {
 	}
 }
 
-// TestServerAnswersThePageOnly checks what keeps other sites in the same browser away.
-func TestServerAnswersThePageOnly(t *testing.T) {
-	t.Parallel()
-	address := serve(t, build(t))
+// guards checks what keeps other sites in the same browser away.
+func guards(t *testing.T, address string) {
 	for _, test := range []struct {
 		name   string
 		change func(*http.Request)

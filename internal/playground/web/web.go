@@ -127,4 +127,3 @@ func Serve(ctx context.Context, listener net.Listener, o Options) error {
 	}
 	return nil
 }
-
