@@ -33,8 +33,9 @@ ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
 MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 # The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream and
-# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too.
-RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi,$(MODULES))
+# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too. Nor test/playground:
+# its code is that of a browser.
+RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi ./test/playground,$(MODULES))
 
 # All packages of a module, except those whose tests only start processes, and those that convert for minutes on one goroutine.
 race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults|internal/jsondoc|rules/(laws|suggest))$$')
@@ -113,6 +114,14 @@ build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
 .PHONY: run
 run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line.
 	@exec bin/webhookd serve --self-signed --rules examples/widget --crds examples/widget $(RUNFLAGS)
+
+.PHONY: playground
+playground: ## Build the page of `webhookd playground` as static files with the engine as WASM: dist/playground.
+	@mkdir -p dist/playground
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o dist/playground/engine.wasm ./internal/playground/wasm
+	@cp internal/playground/web/*.html internal/playground/web/*.css internal/playground/web/*.js dist/playground/
+	@cp internal/playground/wasm/page/*.js dist/playground/
+	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" dist/playground/ && chmod u+w dist/playground/wasm_exec.js
 
 .PHONY: image
 image: ## Build the container image (IMAGE=webhookd:dev). Needs a docker engine.

@@ -177,14 +177,7 @@ func (c *offline) convert(ctx context.Context, text []byte, gvk schema.GroupVers
 	case !kind.Has(c.version):
 		return nil, fmt.Errorf("no converter to version %s, use one of %s: %s", c.version, strings.Join(kind.Versions, ", "), kind.Name())
 	}
-	body := []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"convert","desiredAPIVersion":`)
-	body = append(body, jsondoc.StringValue(group+"/"+c.version).Text()...)
-	body = append(append(append(body, `,"objects":[`...), text...), `]}}`...)
-	answer, err := c.reviewer.Review(ctx, nil, body)
-	if err != nil {
-		return nil, err
-	}
-	return converted(answer)
+	return c.reviewer.Convert(ctx, text, group+"/"+c.version)
 }
 
 // hintKind returns a remedy for an object of a kind without a converter.
@@ -196,25 +189,6 @@ func hintKind(gvk schema.GroupVersionKind) string {
 		return "these are rules, not an object: give rules with --rules"
 	}
 	return "give rules for other kinds with --rules and --crd"
-}
-
-// converted returns the object of an answer that has exactly one.
-func converted(answer []byte) ([]byte, error) {
-	var decoded struct {
-		Response struct {
-			ConvertedObjects []json.RawMessage `json:"convertedObjects"`
-			Result           struct {
-				Message string `json:"message"`
-			} `json:"result"`
-		} `json:"response"`
-	}
-	if err := json.Unmarshal(answer, &decoded); err != nil {
-		return nil, fmt.Errorf("cannot read webhookd's own answer: %w", err)
-	}
-	if len(decoded.Response.ConvertedObjects) != 1 {
-		return nil, errors.New(strings.TrimPrefix(decoded.Response.Result.Message, "objects[0] "))
-	}
-	return decoded.Response.ConvertedObjects[0], nil
 }
 
 // noConverter says that a kind cannot be converted, and which can: its namesakes in other groups,

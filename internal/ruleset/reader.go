@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -48,7 +47,7 @@ func readRegular(path, name string) ([]byte, error) {
 		return nil, skippedError{why: why}
 	}
 	// If it has become a pipe by now, opening it must not wait for a writer.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the user's own files
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0) //nolint:gosec // the user's own files
 	if err != nil {
 		return nil, Renamed(err, name)
 	}

@@ -1,0 +1,9 @@
+// Package examples has the files of the examples with rules.
+package examples
+
+import "embed"
+
+// Rules has the CRD, the rules and the cases of each example with rules.
+//
+//go:embed */README.md */crd.yaml */rules.yaml */cases/*.yaml
+var Rules embed.FS

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/playground"
+	"github.com/crdconvert/webhookd/internal/playground/web"
+	"github.com/crdconvert/webhookd/internal/ruleset"
+)
+
+func newPlaygroundCommand(p *program) *cobra.Command {
+	var o playgroundOptions
+	cmd := &cobra.Command{
+		Use:   "playground [--crd FILE] [--rules FILE] [-f FILE] [--listen 127.0.0.1:PORT] [--open]",
+		Short: "Try rules on a page in a browser",
+		Long: `Serve a page on which to write rules and to see at once what they do: the findings of check next to the text, an object
+at any version and what it becomes at each other one, what was copied, moved, computed, kept or dropped and why, the way
+back, a draft of rules, and the laws of conversion on random objects. It begins with the files that are given, or with an
+example.
+
+The page is served on this machine only: --listen takes loopback addresses. Its URL has a token; without it nothing is
+answered. What is typed goes to this process and nowhere else, and is not stored. A link to share holds everything in its
+fragment, which browsers do not send.
+
+It prints the URL, and ends when interrupted.`,
+		Example: `  webhookd playground
+  webhookd playground --crd crd.yaml --rules rules.yaml -f object.yaml --open
+  webhookd playground --listen 127.0.0.1:8080`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.playground(cmd.Context(), &o) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.crd, "crd", "", "`path` of the file with the CRD to begin with, - for stdin")
+	flags.StringVar(&o.rules, "rules", "", "`path` of the file with the rules to begin with, - for stdin")
+	flags.StringVarP(&o.object, "filename", "f", "", "`path` of the file with the object to begin with, - for stdin")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback `address` to listen on; port 0 is a free one")
+	flags.BoolVar(&o.open, "open", false, "also open the page in a browser")
+	return cmd
+}
+
+// playgroundOptions are the flags of playground.
+type playgroundOptions struct {
+	crd, rules, object, listen string
+	open                       bool
+}
+
+// checkLoopback fails unless an address is one of this machine only.
+func checkLoopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("not an address: write HOST:PORT: --listen %q", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("not a loopback address, the page is for this machine only: use 127.0.0.1 or [::1]: --listen %q", address)
+	}
+	return nil
+}
+
+func (p *program) playground(ctx context.Context, o *playgroundOptions) error {
+	start, err := p.playgroundStart(ctx, o)
+	if err := errors.Join(err, checkLoopback(o.listen)); err != nil {
+		return usage(err, "")
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	defer listener.Close() //nolint:errcheck // Serve closes it
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	token := rand.Text()
+	url := "http://" + listener.Addr().String() + "/" + token + "/"
+	if _, err := fmt.Fprintln(p.stdout, url); err != nil {
+		return err
+	}
+	p.note("serving the page on this machine only, until interrupted")
+	if o.open {
+		p.openBrowser(ctx, url)
+	}
+	return web.Serve(ctx, listener, web.Options{
+		Token: token, Hosts: []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port}, Start: start,
+		Evaluator: playground.NewEvaluator(p.compiled),
+	})
+}
+
+// playgroundStart reads the files to begin with. It returns nil if there are none.
+func (p *program) playgroundStart(ctx context.Context, o *playgroundOptions) (*playground.Input, error) {
+	in := &playground.Input{}
+	flags := ruleFlags{}
+	var problems []error
+	var paths []string
+	for _, file := range []struct {
+		path, what, flag string
+		text             *string
+	}{{o.crd, "CRD", "--crd", &in.CRD}, {o.rules, "rules", "--rules", &in.Rules}, {o.object, "object", "--filename", &in.Object}} {
+		if file.path == "" {
+			continue
+		}
+		if paths = append(paths, file.path); file.path == stdinName && flags.checkStdin(paths...) != nil {
+			continue
+		}
+		found, err := p.read(ctx, ruleset.Origin{What: file.what, Remedy: "give the file with " + file.flag}, []string{file.path})
+		problems = append(problems, err)
+		texts := make([]string, 0, len(found))
+		for _, f := range found {
+			texts = append(texts, string(f.Text))
+		}
+		*file.text = strings.Join(texts, "\n---\n")
+	}
+	problems = append(problems, flags.checkStdin(paths...))
+	if len(paths) == 0 {
+		in = nil
+	}
+	return in, errors.Join(problems...)
+}
+
+// openBrowser opens a URL, or says that it cannot.
+func (p *program) openBrowser(ctx context.Context, url string) {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...) //nolint:gosec // a fixed program and our own URL
+	if err := cmd.Start(); err != nil {
+		p.note("no browser could be opened, open the URL in one: %v", err)
+		return
+	}
+	go func() { _ = cmd.Wait() }()
+}

@@ -1,0 +1,88 @@
+package playground
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// badInput pastes what people paste, and reads what the page says.
+func badInput(t *testing.T, browser context.Context, address string) {
+	p := open(t, browser, address, 1440, 900)
+	crd, rules := p.value("crd-text"), p.value("rules-text")
+	again := func() {
+		p.choose("gallery", "widget")
+		p.has("#back", "the same object")
+	}
+	p.write("left-text", "apiVersion: shop.example.com/v1\nkind: [\n")
+	p.has("#object-findings", "error, line", "YAML")
+	again()
+	p.write("left-text", "a: &a [x, x, x, x, x, x, x, x]\n"+aliases("abcdefgh"))
+	p.has("#object-findings", "error")
+	again()
+	p.write("rules-text", strings.Replace(rules, "hub: v1", "hub: {v1", 1))
+	p.has("#rules-findings", "error, line", "YAML")
+	p.has("#right", "not converted: see the findings")
+	again()
+	before, _, _ := strings.Cut(crd, "  versions:")
+	p.write("crd-text", before)
+	p.has("#crd-findings", "error", "spec.versions")
+	again()
+	p.write("crd-text", "hello")
+	p.has("#crd-findings", "error")
+	again()
+	p.write("crd-text", "")
+	p.has("#crd-findings", "no CustomResourceDefinition in the text", "kubectl get crd")
+	again()
+	// An expression that multiplies ten elements with each other ten times.
+	bomb := "size(self)"
+	for i := range 10 {
+		bomb = fmt.Sprintf("[0,1,2,3,4,5,6,7,8,9].map(x%d, %s)[0]", i, bomb)
+	}
+	p.write("rules-text", strings.Replace(rules, "- {spoke: .spec.colour, hub: .spec.color}",
+		"- {spoke: .spec.colour, hub: .spec.color, toHub: 'string("+bomb+")', toSpoke: self}", 1))
+	p.write("left-text", "apiVersion: shop.example.com/v1alpha1\nkind: Widget\nmetadata: {name: a}\nspec: {size: 1, colour: red}\n")
+	said := p.text("#objects") + p.text("#rules-findings") + p.text("#alert")
+	if !strings.Contains(said, "cost") && !strings.Contains(said, "stopped after") && !strings.Contains(said, "not done after") {
+		t.Errorf("what does the page say about an expression that costs too much? %s", said)
+	}
+	again()
+	p.write("crd-text", large(t))
+	p.write("rules-text", "")
+	p.has("#status", "for Widget.shop.example.com.")
+	p.has("#rules-findings", "no Conversion")
+	t.Logf("a CRD of 1.5 MB: %s", p.text("#status"))
+}
+
+// aliases makes a small text that is a huge object.
+func aliases(names string) string {
+	var b strings.Builder
+	for i := 1; i < len(names); i++ {
+		fmt.Fprintf(&b, "%c: &%c [%s]\n", names[i], names[i], strings.TrimSuffix(strings.Repeat("*"+names[i-1:i]+", ", 9), ", "))
+	}
+	return b.String()
+}
+
+// large returns a CRD of 1.5 MB.
+func large(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "widget", "crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = "              size:"
+	crd := string(text)
+	i := strings.Index(crd, at)
+	if i < 0 {
+		t.Fatalf("no %q in the CRD", at)
+	}
+	var more strings.Builder
+	for n := 0; more.Len() < 1_500_000-len(crd); n++ {
+		fmt.Fprintf(&more, "              field%d: {type: object, description: %q, properties: {a: {type: string}, b: {type: integer}}}\n", n,
+			strings.Repeat("A text as CRDs have it. ", 10))
+	}
+	return crd[:i] + more.String() + crd[i:]
+}
