@@ -22,9 +22,19 @@ func TestTutorialsAreTrue(t *testing.T) {
 	}
 	for name, least := range map[string]int{"first-conversion.md": 7, "crossplane.md": 3} {
 		t.Chdir(t.TempDir())
-		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
+		if commands := follow(t, filepath.Join(folder, name), page{program: "webhookd", slow: true, write: true}); commands < least {
 			t.Errorf("%d commands, %s is not read as it is written", commands, name)
 		}
+	}
+}
+
+// The README shows what its commands print, fuzz among them.
+//
+//nolint:paralleltest // it works in the repository's folder
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	t.Chdir("../..")
+	if commands := follow(t, "README.md", page{program: "bin/webhookd", slow: true}); commands < 3 {
+		t.Errorf("%d commands, the page is not read as it is written", commands)
 	}
 }
 
@@ -40,24 +50,23 @@ func TestExamplesShowWhatIsPrinted(t *testing.T) {
 	}
 	commands := 0
 	for _, file := range files {
-		commands += followFile(t, file, "bin/webhookd")
+		commands += follow(t, file, page{program: "bin/webhookd"})
 	}
 	if commands < 40 {
 		t.Errorf("%d commands, the pages are not read as they are written", commands)
 	}
 }
 
-// followFile returns how many commands the page has.
-func followFile(t *testing.T, file, program string) int {
+// follow returns how many commands the page has.
+func follow(t *testing.T, file string, p page) int {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page{program: program, run: program == "webhookd"}
 	// On a slow machine a command says now and then how far it is.
 	progress := regexp.MustCompile(`(?m)^webhookd: \S+: \d+ of \d+ \w+, .*s\n`)
-	got := progress.ReplaceAllString(p.follow(t, string(text)), "")
+	got := progress.ReplaceAllString(p.runBlocks(t, string(text)), "")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -71,12 +80,13 @@ func followFile(t *testing.T, file, program string) int {
 // A page is Markdown with files and commands.
 type page struct {
 	program  string // name of webhookd on the page
-	run      bool   // also run slow commands and write files
+	slow     bool   // also run fuzz
+	write    bool   // write the files of the page
 	commands int
 }
 
-// follow returns the text with the output of its commands.
-func (p *page) follow(t *testing.T, text string) string {
+// runBlocks returns the text with the output of its commands.
+func (p *page) runBlocks(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
 	for {
@@ -93,7 +103,7 @@ func (p *page) follow(t *testing.T, text string) string {
 		switch name, isFile := strings.CutPrefix(content, "# "); {
 		case kind == "console":
 			content = p.runAll(t, content)
-		case kind == "yaml" && isFile && p.run:
+		case kind == "yaml" && isFile && p.write:
 			name, _, _ = strings.Cut(name, "\n")
 			writeExample(t, name, content+"\n")
 		}
@@ -128,7 +138,7 @@ func (p *page) runAll(t *testing.T, block string) string {
 		}
 		out.WriteString(line)
 		args, isOurs := strings.CutPrefix(command, p.program+" ")
-		if keep = !isOurs || strings.Contains(args, "|") || !p.run && strings.HasPrefix(args, "fuzz "); keep {
+		if keep = !isOurs || strings.Contains(args, "|") || !p.slow && strings.HasPrefix(args, "fuzz "); keep {
 			continue
 		}
 		p.commands++

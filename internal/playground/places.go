@@ -150,7 +150,7 @@ func (p *place) isType() bool {
 
 func isKept(name string) bool { return keep.IsOwn(name) }
 
-// A bound is what an iterating segment of a rule's path stands for at a place: a key, or an element.
+// A bound is what an iterating segment of a rule's path is at a place: a key, or an element.
 type bound struct {
 	step step
 	node *yaml.Node // the member's value or the element

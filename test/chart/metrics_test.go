@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/model/labels"  //nolint:depguard // the language of queries, no metrics
 	"github.com/prometheus/prometheus/promql/parser" //nolint:depguard // the language of queries, no metrics
 
@@ -167,16 +168,29 @@ func TestAlertsCanBeDisabled(t *testing.T) {
 	}
 }
 
-// The runbook that the alerts link to exists.
-func TestRunbookExists(t *testing.T) {
+// The page that the alerts link to has a heading for each of them and no other, with its severity.
+func TestEachAlertHasItsRunbook(t *testing.T) {
 	t.Parallel()
-	defaults, err := chart.Defaults()
+	headings := regexp.MustCompile(`(?m)^## (\w+)\n\n(\w+)\.`)
+	var page string
+	got, want := map[string]string{}, map[string]string{}
+	for _, a := range alerts(t, render(t, values(t, allAlerts+crdAndRules), nil)) {
+		url, anchor, _ := strings.Cut(a.Annotations["runbook_url"], "#")
+		if anchor != strings.ToLower(a.Alert) {
+			t.Errorf("%s links to %s", a.Alert, a.Annotations["runbook_url"])
+		}
+		_, page, _ = strings.Cut(url, "/blob/main/")
+		want[a.Alert] = a.Labels["severity"]
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, page, _ := strings.Cut(at(t, defaults, "metrics", "prometheusRule", "runbookURL"), "/blob/main/")
-	if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(page))); err != nil {
-		t.Error(err)
+	for _, m := range headings.FindAllStringSubmatch(string(text), -1) {
+		got[m[1]] = strings.ToLower(m[2])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-alerts +headings):\n%s", page, diff)
 	}
 }
 

@@ -32,6 +32,7 @@ func TestControlPlane(t *testing.T) {
 		{"Gate", gate},
 		{"Away", away},
 		{"Helm", helm},
+		{"Tutorial", tutorial},
 		{"Charts", charts},
 	} {
 		t.Run(part.name, func(t *testing.T) {

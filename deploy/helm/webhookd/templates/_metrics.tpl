@@ -23,7 +23,7 @@
 {{- $alerts := list -}}
 {{- range $text | fromYamlArray -}}
 {{- if not (has .alert $.Values.metrics.prometheusRule.disabled) -}}
-{{- $_ := set .annotations "runbook_url" $.Values.metrics.prometheusRule.runbookURL -}}
+{{- $_ := set .annotations "runbook_url" (printf "%s#%s" $.Values.metrics.prometheusRule.runbookURL (lower .alert)) -}}
 {{- $alerts = append $alerts . -}}
 {{- end -}}
 {{- end -}}

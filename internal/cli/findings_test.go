@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The page about findings has a line for each code that check can print, and no other. In the
+// packages that make findings, all texts in kebab-case are codes.
+func TestReferenceOfFindings(t *testing.T) {
+	t.Parallel()
+	code := regexp.MustCompile(`"([a-z]+(?:-[a-z]+)+)"|(?:Code: |\.say\([^,"]+, )"([a-z]+)"`)
+	codes := map[string]bool{}
+	for _, file := range append(goFiles(t, "../converters/rules", "../ruleset"), "livecheck.go") {
+		for _, m := range code.FindAllStringSubmatch(read(t, file), -1) {
+			codes[m[1]+m[2]] = true
+		}
+	}
+	if len(codes) < 140 {
+		t.Errorf("%d codes, they are not found as they are written", len(codes))
+	}
+	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\|$")
+	rows := map[string]bool{}
+	for _, m := range row.FindAllStringSubmatch(read(t, "../../docs/reference/findings.md"), -1) {
+		if !codes[m[1]] || rows[m[1]] {
+			t.Errorf("the page has %s twice, or no finding has it", m[1])
+		}
+		rows[m[1]] = true
+	}
+	for code := range codes {
+		if !rows[code] {
+			t.Errorf("docs/reference/findings.md has no line for %s", code)
+		}
+	}
+}
+
+// goFiles returns the files of the program below folders, without tests.
+func goFiles(t *testing.T, folders ...string) []string {
+	t.Helper()
+	var files []string
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
