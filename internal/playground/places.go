@@ -157,7 +157,7 @@ type bound struct {
 }
 
 // match reports whether a path of rules is that of the place, or above it, and returns what its
-// iterating segments stand for.
+// iterating segments are.
 func (p *place) match(path []syntax.Segment) (all []bound, ok bool) {
 	if len(path) > len(p.steps) {
 		return nil, false
