@@ -17,13 +17,14 @@ type Restored struct {
 	gained map[*jsondoc.Node]bool
 	// survived are fields that no schema knows and that conversion has kept anyway.
 	survived map[string]bool
-	// loose are entries that returned below a place of a unit.
+	// loose are entries that returned below a place of a unit that is there.
 	loose []*Entry
 }
 
-// Loose returns the entries that returned below a place of a unit, such as a field of an object
-// that an expression makes. An edit of another field does not invalidate them. So the object may
-// convert back to something else with them than without them, and no user has written that.
+// Loose returns the entries that returned below a place of a unit that is there, such as a field of
+// an object that an expression makes. An edit of another field does not invalidate them. So the
+// object may convert back to something else with them than without them, and no user has written
+// that.
 func (r *Restored) Loose() []*Entry { return r.loose }
 
 func (r *Restored) gains(n *jsondoc.Node) {
@@ -213,7 +214,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid && b.entry.kind == isList && n != nil {
 			b.matched = r.list(b.entry, n, c)
 		}
-		if b.valid && c.unit != nil && !c.unitBelow && c.unitAt < len(r.path) {
+		if b.valid && c.unit != nil && !c.unitBelow && c.unitAt < len(r.path) && r.scopes[c.unitAt] != nil {
 			r.done.loose = append(r.done.loose, b.entry)
 		}
 		b.inOrder = b.order != nil && r.orderCounts(b.order, n)

@@ -333,6 +333,12 @@ func hardCases() []engineCase {
 			},
 		},
 		{
+			name: "a list that goes there on a condition, and a condition on the list", pair: pair{
+				beta: "{l: [{id: enum x y, a: string}, id], b: string, c: string}", v1: "{k: [{id: enum x y, a: string}, id], m: string, d: string}",
+				rules: "- {spoke: .l, hub: .k, whenToHub: 'has(object.c)'}\n- {spoke: .b, hub: .m, whenToHub: '!has(object.l)'}\n- {spoke: .c, hub: .d}",
+			},
+		},
+		{
 			name: "a condition on a place that has a value only if it cannot be converted", pair: pair{
 				beta: "{a: string, b: string}", v1: "{n: integer, m: string}",
 				rules: "- {spoke: .a, hub: .n, toHub: int(self), toSpoke: string(self)}\n- {spoke: .b, hub: .m, whenToHub: '!has(object.a)'}",

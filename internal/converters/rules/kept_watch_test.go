@@ -22,6 +22,13 @@ func TestKeptValuesLeaveConditionsAlone(t *testing.T) {
 			create("v1", `{spec: {m: y}}`), edit("v1beta1", `{spec: {o: {a: x}}}`), shows("v1", `{spec: {}}`),
 			edit("v1", `{spec: {note: z}}`), shows("v1beta1", `{spec: {note: z, o: {a: x}, b: y}}`),
 		}},
+		"a list that only one version shows is edited": {
+			world: two("{spec: {l: [{id: string}, id], b: string, c: string}}", "{spec: {k: [{id: string}, id], m: string, d: string}}",
+				"- {spoke: .spec.l, hub: .spec.k, whenToHub: 'has(object.spec.c)'}\n- {spoke: .spec.b, hub: .spec.m, whenToHub: '!has(object.spec.l)'}\n- {spoke: .spec.c, hub: .spec.d}"),
+			steps: []step{
+				create("v1", `{spec: {m: y, k: [{id: a}]}}`), edit("v1beta1", `{spec: {l: [{id: b}]}}`), shows("v1beta1", `{spec: {b: y, l: [{id: b}]}}`),
+			},
+		},
 	}.hold(t)
 }
 
