@@ -32,8 +32,8 @@ func TestKeptValuesLeaveConditionsAlone(t *testing.T) {
 	}.hold(t)
 }
 
-// A kept value that says what was watched is the same every time, so an object that is applied again
-// as it is does not change.
+// A kept value that says what was watched is the same every time, so an object that is applied
+// again as it is does not change.
 func TestWatchedValuesAreKeptTheSameAgain(t *testing.T) {
 	t.Parallel()
 	kind := two("{spec: {o: {a: string}, b: string}}", "{spec: {n: integer, m: string}}",
