@@ -175,8 +175,8 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 }
 
 // absent keeps that x has nothing where g has a value. All of g is its base, so an edit of a part
-// is an edit of the whole. What the schema fills in is not kept: a manifest that leaves it to the
-// API server, in Git for example, converts without annotations.
+// is an edit of the whole. What the schema fills in is not kept: a manifest in Git that leaves it
+// to the API server converts without annotations.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	if !c.schemaFills(g) && !d.allGained(g, c) {
 		d.keep(Entry{kind: isAbsent}, g, c)
