@@ -84,7 +84,7 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 			return fmt.Errorf("interrupted: every file is either converted or as it was, run it again for the rest: %s", c.summary(i, len(found.targets)))
 		}
 		c.bar = progress
-		progress.show(uint64(i), uint64(len(found.targets)), "file") //nolint:gosec // counts
+		progress.show(uint64(i), uint64(len(found.targets)), "file")
 		c.file(ctx, target)
 	}
 	progress.clear()

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func TestTutorialsAreTrue(t *testing.T) {
 	}
 	for name, least := range map[string]int{"first-conversion.md": 7, "crossplane.md": 3} {
 		t.Chdir(t.TempDir())
-		if commands := follow(t, filepath.Join(folder, name), page{program: "webhookd", slow: true, write: true}); commands < least {
+		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
 			t.Errorf("%d commands, %s is not read as it is written", commands, name)
 		}
 	}
@@ -33,13 +35,12 @@ func TestTutorialsAreTrue(t *testing.T) {
 //nolint:paralleltest // it works in the repository's folder
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	t.Chdir("../..")
-	if commands := follow(t, "README.md", page{program: "bin/webhookd", slow: true}); commands < 3 {
+	if commands := followFile(t, "README.md", "bin/webhookd"); commands < 3 {
 		t.Errorf("%d commands, the page is not read as it is written", commands)
 	}
 }
 
-// The READMEs of the examples show the output of their commands, which -update rewrites. Pipes are
-// not run, nor is fuzz, which takes long; the tests of the rules check the laws on the examples.
+// The READMEs of the examples show the output of their commands, which -update rewrites.
 //
 //nolint:paralleltest // it works in the repository's folder
 func TestExamplesShowWhatIsPrinted(t *testing.T) {
@@ -50,23 +51,24 @@ func TestExamplesShowWhatIsPrinted(t *testing.T) {
 	}
 	commands := 0
 	for _, file := range files {
-		commands += follow(t, file, page{program: "bin/webhookd"})
+		commands += followFile(t, file, "bin/webhookd")
 	}
 	if commands < 40 {
 		t.Errorf("%d commands, the pages are not read as they are written", commands)
 	}
 }
 
-// follow returns how many commands the page has.
-func follow(t *testing.T, file string, p page) int {
+// followFile returns how many commands the page has.
+func followFile(t *testing.T, file, program string) int {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := page{program: program, write: program == "webhookd"}
 	// On a slow machine a command says now and then how far it is.
 	progress := regexp.MustCompile(`(?m)^webhookd: \S+: \d+ of \d+ \w+, .*s\n`)
-	got := progress.ReplaceAllString(p.runBlocks(t, string(text)), "")
+	got := progress.ReplaceAllString(p.follow(t, string(text)), "")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -80,13 +82,12 @@ func follow(t *testing.T, file string, p page) int {
 // A page is Markdown with files and commands.
 type page struct {
 	program  string // name of webhookd on the page
-	slow     bool   // also run fuzz
-	write    bool   // write the files of the page
+	write    bool   // write the files that the page shows
 	commands int
 }
 
-// runBlocks returns the text with the output of its commands.
-func (p *page) runBlocks(t *testing.T, text string) string {
+// follow returns the text with the output of its commands.
+func (p *page) follow(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
 	for {
@@ -122,8 +123,8 @@ func writeExample(t *testing.T, name, content string) {
 	}
 }
 
-// runAll runs the lines that begin with a dollar sign. It keeps the old output of commands that it
-// skips.
+// runAll runs the lines that begin with a dollar sign and name the program. It keeps the old output
+// of other commands.
 func (p *page) runAll(t *testing.T, block string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -137,12 +138,70 @@ func (p *page) runAll(t *testing.T, block string) string {
 			continue
 		}
 		out.WriteString(line)
-		args, isOurs := strings.CutPrefix(command, p.program+" ")
-		if keep = !isOurs || strings.Contains(args, "|") || !p.slow && strings.HasPrefix(args, "fuzz "); keep {
-			continue
+		if keep = !strings.Contains(command, p.program+" "); !keep {
+			p.commands++
+			p.runPipe(t, strings.TrimSpace(command), &out)
 		}
-		p.commands++
-		Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+args), nil, strings.NewReader(""), &out, &out)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// runPipe runs a command line: webhookd in this process, what it is piped from or into in a shell.
+func (p *page) runPipe(t *testing.T, command string, out *bytes.Buffer) {
+	t.Helper()
+	var in []byte
+	stages := strings.Split(command, " | ")
+	for i, stage := range stages {
+		var stdout bytes.Buffer
+		if args, isOurs := strings.CutPrefix(stage, p.program+" "); isOurs {
+			errs := out
+			if i == len(stages)-1 {
+				errs = &stdout // in the order of a terminal
+			}
+			Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+args), nil, bytes.NewReader(in), &stdout, errs)
+		} else {
+			shell := exec.CommandContext(t.Context(), "sh", "-c", stage) //nolint:gosec // a command of our pages
+			shell.Stdin, shell.Stdout, shell.Stderr = bytes.NewReader(in), &stdout, out
+			_ = shell.Run() // grep and diff fail on purpose
+		}
+		in = stdout.Bytes()
+	}
+	out.Write(in)
+}
+
+// Every page with a console is run, or compared with what was seen, by a test.
+func TestConsolesAreRun(t *testing.T) {
+	t.Parallel()
+	run := map[string]string{ // the test of each page
+		"docs/tutorials/first-conversion.md":        "internal/cli/pages_test.go TestTutorialsAreTrue",
+		"docs/tutorials/crossplane.md":              "internal/cli/pages_test.go TestTutorialsAreTrue",
+		"docs/tutorials/in-a-cluster.md":            "test/controlplane/tutorial_test.go tutorial",
+		"examples/*/README.md":                      "internal/cli/pages_test.go TestExamplesShowWhatIsPrinted",
+		"docs/how-to/check-live-objects.md":         "internal/cli/live_test.go TestTheHowToOfLiveObjectsIsTrue",
+		"docs/how-to/debug-a-failing-conversion.md": "test/controlplane/howto_test.go TestHowTo",
+		"docs/how-to/export-manifests.md":           "test/controlplane/guardordinary_test.go exportPage",
+	}
+	owed := []string{"docs/how-to/convert-manifests-in-git.md"} // not to grow
+	used := map[string]bool{}
+	for _, root := range []string{"docs", "examples"} {
+		for _, file := range pagesOf(t, "../../"+root) {
+			if !strings.Contains(read(t, file), "```console\n") {
+				continue
+			}
+			name := filepath.ToSlash(strings.TrimPrefix(filepath.ToSlash(file), "../../"))
+			by := name
+			if isExample, _ := filepath.Match("examples/*/README.md", name); isExample {
+				by = "examples/*/README.md"
+			}
+			if used[by] = true; run[by] == "" && !slices.Contains(owed, name) {
+				t.Errorf("no test runs the consoles of %s: run them as the others are, or show no console", name)
+			}
+		}
+	}
+	for page, by := range run {
+		file, test, _ := strings.Cut(by, " ")
+		if !strings.Contains(read(t, "../../"+file), " "+test+"(t *testing.T") || !used[page] {
+			t.Errorf("%s has no console, or %s does not exist", page, by)
+		}
+	}
 }

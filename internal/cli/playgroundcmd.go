@@ -79,7 +79,7 @@ func (p *program) playground(ctx context.Context, o *playgroundOptions) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
-	defer listener.Close() //nolint:errcheck // Serve closes it
+	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func Reference() string {
 	for _, k := range Keys() {
 		if k.Group != group {
 			group = k.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| key | flag | environment | default | meaning |\n|---|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n## %s\n\n| key | default | meaning |\n|---|---|---|\n", group)
 		}
 		value := "none"
 		if k.Default != "" {
@@ -26,7 +26,7 @@ func Reference() string {
 		if k.Local != "" {
 			value += "; with self-signed `" + k.Local + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | `--%s` | `%s` | %s | %s |\n", k.Name, k.Name, k.Env(), value, k.meaning())
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, value, k.meaning())
 	}
 	return b.String()
 }

@@ -103,10 +103,11 @@ func visited(s *jsondoc.Scanner, seen *[]string) error {
 		return s.EveryMember(func(name []byte) error { *seen = append(*seen, string(name)); return visited(s, seen) })
 	case jsondoc.Array:
 		return s.Elements(func() error { *seen = append(*seen, "element"); return visited(s, seen) })
+	default:
+		at, err := s.Skip()
+		*seen = append(*seen, string(s.Text(at)))
+		return err
 	}
-	at, err := s.Skip()
-	*seen = append(*seen, string(s.Text(at)))
-	return err
 }
 
 func stepped(s *jsondoc.Scanner, seen *[]string) error {

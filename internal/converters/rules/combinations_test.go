@@ -149,13 +149,14 @@ func (c *combination) defaults() {
 
 // conditional is a pair that conditions allow.
 func (c *combination) conditional() {
-	toHub, toSpoke := c.condition(0, "object"), c.condition(1, "object")
+	toHub, toSpoke := c.condition(0), c.condition(1)
 	when := c.pick("whenToHub: "+toHub, "whenToSpoke: "+toSpoke, "whenToHub: "+toHub+", whenToSpoke: "+toSpoke)
 	c.say("spoke: %s, hub: %s, %s", c.field(0, "string"), c.field(1, "string"), when)
 }
 
 // condition reads a place of a side.
-func (c *combination) condition(side int, of string) string {
+func (c *combination) condition(side int) string {
+	const of = "object"
 	if len(c.texts[side]) == 0 || c.chance(8) {
 		return "'false'"
 	}
@@ -178,10 +179,10 @@ func (c *combination) condition(side int, of string) string {
 // computes is a field that the other version has not, and that is computed for this one.
 func (c *combination) computes() {
 	if c.chance(2) {
-		c.say("spoke: %s, toSpoke: %s", c.fieldIn(0, "", c.pick("boolean", "boolean = false")), c.condition(1, "object"))
+		c.say("spoke: %s, toSpoke: %s", c.fieldIn(0, "", c.pick("boolean", "boolean = false")), c.condition(1))
 		return
 	}
-	c.say("hub: %s, toHub: %s", c.fieldIn(1, "", c.pick("boolean", "boolean = false")), c.condition(0, "object"))
+	c.say("hub: %s, toHub: %s", c.fieldIn(1, "", c.pick("boolean", "boolean = false")), c.condition(0))
 }
 
 // picks is a field of one element, and what else the elements have.

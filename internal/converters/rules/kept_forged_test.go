@@ -13,8 +13,10 @@ import (
 func TestForgedValuesThatDoNotFitAreNotRestored(t *testing.T) {
 	t.Parallel()
 	for at, texts := range map[string][]string{
-		"v1.spec.owner": {`{"value":5}`, `{"value":{"a":"b"}}`, `{"value":["a"]}`, `{"value":null}`, `{"value":true}`,
-			`{"value":"x","watch":5}`, `{"value":"x","watch":"a b"}`, `{"value":"x","watch":["1p5rssy"]}`},
+		"v1.spec.owner": {
+			`{"value":5}`, `{"value":{"a":"b"}}`, `{"value":["a"]}`, `{"value":null}`, `{"value":true}`,
+			`{"value":"x","watch":5}`, `{"value":"x","watch":"a b"}`, `{"value":"x","watch":["1p5rssy"]}`,
+		},
 		"v1.spec.size":        {`{"value":"5"}`, `{"value":1.5}`, `{"value":1e999}`, `{"value":99999999999999999999}`, `{"value":{}}`},
 		"v1.spec.on":          {`{"value":"true"}`, `{"value":1}`},
 		"v1.spec.tls":         {`{"value":"x"}`, `{"value":[]}`, `{"value":{"mode":5}}`, `{"value":{"mode":{"a":1}}}`},
