@@ -15,12 +15,13 @@ import (
 )
 
 // MigratedByCommand goes from one version to the next with webhookd migrate. While the objects are
-// rewritten, users read and write at both versions, and the command is killed. Nothing is lost, and
-// status.storedVersions names the old version as long as an object is stored in it.
+// rewritten, users read and write at both versions, rules change, and the command is killed. Nothing
+// is lost, and status.storedVersions names the old version as long as an object is stored in it.
 func MigratedByCommand(t *testing.T, e *Env) {
 	t.Helper()
+	e = e.ByRules(t)
 	w := e.Webhookd(t)
-	crd := CRD(t, "crontabs.example.com")
+	crd := e.CRD(t, "crontabs.example.com")
 	SetStorage(t, crd, "v1beta1")
 	r := e.Install(t, crd, w)
 	p := populate(t, r, 60)
@@ -32,7 +33,7 @@ func MigratedByCommand(t *testing.T, e *Env) {
 	p.storedAt(t, "v1beta1", p.names...)
 
 	l := startLoad(t, r, p)
-	slow := exec.CommandContext(t.Context(), c.program, append(migrate, "--writes-per-second", "10", "--kubeconfig", c.kubeconfig)...) //nolint:gosec // webhookd
+	slow := exec.CommandContext(t.Context(), c.program, append(migrate, "--writes-per-second", "5", "--kubeconfig", c.kubeconfig)...) //nolint:gosec // webhookd
 	var said bytes.Buffer
 	slow.Stderr = &said
 	if err := slow.Start(); err != nil {
@@ -47,6 +48,9 @@ func MigratedByCommand(t *testing.T, e *Env) {
 		return n
 	}
 	Eventually(t, "the first objects to be rewritten", func() bool { return inV1() > 5 })
+	e.rules.change(t, crontabRules, lastRule, newerRule, "success")
+	rewritten := inV1()
+	Eventually(t, "more objects to be rewritten by the new rules", func() bool { return inV1() > rewritten+5 })
 	_ = slow.Process.Kill()
 	_ = slow.Wait()
 	if n := inV1(); n == len(p.names) {
