@@ -1,6 +1,7 @@
 package chart_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -27,18 +28,17 @@ func schemas(t *testing.T) map[string]string {
 	}
 	folders := map[string]string{}
 	for _, name := range files {
-		file, err := os.Open(name)
+		file, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
-		text, err := gzip.NewReader(file)
+		text, err := gzip.NewReader(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var cut struct {
-			Kinds       map[string]string
-			Definitions map[string]any
+			Kinds       map[string]string `json:"kinds"`
+			Definitions map[string]any    `json:"definitions"`
 		}
 		if err := json.NewDecoder(text).Decode(&cut); err != nil {
 			t.Fatal(err)

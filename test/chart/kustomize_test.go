@@ -72,7 +72,7 @@ func TestKustomizeExampleBuilds(t *testing.T) {
 	}
 	example := filepath.Join(root.String(), "example")
 	for _, name := range []string{"rules.yaml", "crd.yaml"} {
-		text, err := os.ReadFile(filepath.Join("../../examples/widget", name))
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "widget", name))
 		if err != nil {
 			t.Fatal(err)
 		}

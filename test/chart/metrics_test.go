@@ -176,7 +176,7 @@ func TestEachAlertHasItsRunbook(t *testing.T) {
 	got, want := map[string]string{}, map[string]string{}
 	for _, a := range alerts(t, render(t, values(t, allAlerts+crdAndRules), nil)) {
 		url, anchor, _ := strings.Cut(a.Annotations["runbook_url"], "#")
-		if anchor != strings.ToLower(a.Alert) {
+		if want := strings.ToLower(a.Alert); anchor != want {
 			t.Errorf("%s links to %s", a.Alert, a.Annotations["runbook_url"])
 		}
 		_, page, _ = strings.Cut(url, "/blob/main/")

@@ -8,6 +8,7 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -33,7 +34,7 @@ func main() {
 		os.Exit(2)
 	}
 	for _, version := range os.Args[2:] {
-		if err := write(os.Args[1], version); err != nil {
+		if err := write(context.Background(), os.Args[1], version); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -46,12 +47,14 @@ type cut struct {
 	Definitions map[string]map[string]any `json:"definitions"`
 }
 
-func write(dir, version string) error {
-	text, err := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes@"+version).Output()
+func write(ctx context.Context, dir, version string) error {
+	text, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", "k8s.io/kubernetes@"+version).Output() //nolint:gosec // the version is the user's own argument
 	if err != nil {
 		return fmt.Errorf("cannot download Kubernetes %s: %w", version, err)
 	}
-	var module struct{ Dir string }
+	var module struct {
+		Dir string `json:"Dir"` //nolint:tagliatelle // of cmd/go
+	}
 	if err := json.Unmarshal(text, &module); err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func write(dir, version string) error {
 			}
 		}
 	}
-	file, err := os.Create(filepath.Join(dir, version+".json.gz"))
+	file, err := os.Create(filepath.Join(dir, version+".json.gz")) //nolint:gosec // the folder is the user's own argument
 	if err != nil {
 		return err
 	}
