@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -129,6 +130,7 @@ func (g *guardedConversion) update(t *testing.T, change func(spec, clientConfig 
 
 // test holds which updates are refused or repaired, and which pass as they are.
 func (g *guardedConversion) test(t *testing.T) {
+	t.Helper()
 	drop := func(spec, _ map[string]any) { delete(spec, "conversion") }
 	scenario.Succeeds(t, "the policy to be in force", func() error {
 		conversion, err := g.update(t, drop)
@@ -175,7 +177,7 @@ func (g *guardedConversion) test(t *testing.T) {
 			before, _ = json.Marshal(spec["conversion"])
 		})
 		after, _ := json.Marshal(conversion)
-		if err := errors.Join(err, err2); err != nil || string(after) != string(before) {
+		if err := errors.Join(err, err2); err != nil || !bytes.Equal(after, before) {
 			t.Errorf("%s: %v\n%s, want\n%s", name, err, after, before)
 		}
 	}
