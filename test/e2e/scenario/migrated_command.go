@@ -77,7 +77,7 @@ func MigratedByCommand(t *testing.T, e *Env) {
 		t.Errorf("an object that is stored in v1 was stored again: %v (-before +after):\n%s", err, diff)
 	}
 
-	stop := append(migrate, "--remove", "v1beta1", "--kubeconfig", c.kubeconfig)
+	stop := slices.Concat(migrate, []string{"--remove", "v1beta1", "--kubeconfig", c.kubeconfig})
 	if out, err := exec.CommandContext(t.Context(), c.program, stop...).CombinedOutput(); //nolint:gosec // webhookd
 	err == nil || !strings.Contains(string(out), "stopped before this step") {
 		t.Errorf("without an answer: %v\n%s", err, out)

@@ -105,23 +105,30 @@ func parseSample(line string) (sample, error) {
 // scrape reads /metrics of an admin listener.
 func scrape(t *testing.T, addr string) Metrics {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/metrics", http.NoBody)
+	code, text := get(t, "http://"+addr+"/metrics")
+	m, err := ParseMetrics([]byte(text))
+	if err != nil || code != http.StatusOK {
+		t.Fatalf("read webhookd's metrics: HTTP %d, %v", code, err)
+	}
+	return m
+}
+
+// get returns the status and the text of an answer of webhookd.
+func get(t *testing.T, url string) (code int, text string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
-		t.Fatalf("read webhookd's metrics: %v", err)
+		t.Fatalf("ask webhookd: %v", err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("read webhookd's metrics: HTTP %d, %v", resp.StatusCode, err)
-	}
-	m, err := ParseMetrics(text)
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatalf("read webhookd's metrics: %v", err)
+		t.Fatalf("ask webhookd: %v", err)
 	}
-	return m
+	return resp.StatusCode, string(body)
 }

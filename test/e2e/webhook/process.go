@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -221,18 +219,5 @@ func (p *Process) tail() string {
 // Ready returns the status and the text of /readyz.
 func (p *Process) Ready(t *testing.T) (code int, text string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.admin+"/readyz", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatalf("readiness of webhookd: %v", err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(body)
+	return get(t, "http://"+p.admin+"/readyz")
 }
