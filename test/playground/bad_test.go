@@ -1,7 +1,6 @@
 package playground
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,8 @@ import (
 )
 
 // badInput pastes what people paste, and reads what the page says.
-func badInput(t *testing.T, browser context.Context, address string) {
+func badInput(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	crd, rules := p.value("crd-text"), p.value("rules-text")
 	again := func() {

@@ -81,8 +81,13 @@ func serveStatic(t *testing.T) string {
 	return server.URL + "/"
 }
 
-// newBrowser starts Chromium, and returns the context of its tabs.
-func newBrowser(t *testing.T) context.Context {
+// A chromium is a browser.
+type chromium struct {
+	ctx context.Context //nolint:containedctx // of its tabs
+}
+
+// newBrowser starts Chromium.
+func newBrowser(t *testing.T) *chromium {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -103,7 +108,7 @@ func newBrowser(t *testing.T) context.Context {
 	if err := chromedp.Run(browser); err != nil {
 		t.Fatal(err)
 	}
-	return browser
+	return &chromium{browser}
 }
 
 // A page is a tab with the playground.
@@ -117,9 +122,9 @@ type page struct {
 }
 
 // open opens a URL, and waits for the first result.
-func open(t *testing.T, browser context.Context, address string, width, height int64) *page {
+func open(t *testing.T, browser *chromium, address string, width, height int64) *page {
 	t.Helper()
-	tab, end := chromedp.NewContext(browser)
+	tab, end := chromedp.NewContext(browser.ctx)
 	p := &page{t: t, ctx: tab}
 	t.Cleanup(func() {
 		end()

@@ -3,7 +3,6 @@ package playground
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -49,7 +48,8 @@ func TestPage(t *testing.T) {
 	t.Run("the engine is small enough", engineSize)
 }
 
-func converts(t *testing.T, browser context.Context, address, says string) {
+func converts(t *testing.T, browser *chromium, address, says string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.has("footer", says, "which browsers do not send")
 	p.choose("object", "archive.v1")
@@ -83,7 +83,8 @@ func converts(t *testing.T, browser context.Context, address, says string) {
 	}
 }
 
-func edits(t *testing.T, browser context.Context, address string) {
+func edits(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.choose("object", "git.v1")
 	p.press("#right-tabs button")
@@ -121,7 +122,8 @@ func edits(t *testing.T, browser context.Context, address string) {
 	p.has("#fields", "✕ dropped", "the server is gone")
 }
 
-func finds(t *testing.T, browser context.Context, address string) {
+func finds(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.replace("rules-text", "hub: .spec.color}", "hub: .spec.colr}")
 	p.has("#rules-findings", "error, line 12", "no-such-field", "did you mean")
@@ -134,7 +136,8 @@ func finds(t *testing.T, browser context.Context, address string) {
 	p.has("#rules-count", "no findings")
 }
 
-func buttons(t *testing.T, browser context.Context, address string) {
+func buttons(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.write("rules-text", "")
 	p.has("#rules-findings", "no Conversion in the text", "writes a first draft")
@@ -163,7 +166,8 @@ func buttons(t *testing.T, browser context.Context, address string) {
 	cut.has("#alert", "The link cannot be read")
 }
 
-func everyExample(t *testing.T, browser context.Context, address string) {
+func everyExample(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	names := get[[]string](p, `[...document.getElementById("gallery").options].map((o) => o.text)`)
 	if len(names) < 10 {
@@ -181,7 +185,8 @@ func everyExample(t *testing.T, browser context.Context, address string) {
 	}
 }
 
-func accessible(t *testing.T, browser context.Context, address string) {
+func accessible(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	unnamed := get[[]string](p, `[...document.querySelectorAll("button, select, textarea, nav, section, table")].filter((e) =>
 		!(e.ariaLabel || e.innerText?.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML.slice(0, 80))`)
@@ -257,6 +262,7 @@ func engineSize(t *testing.T) {
 
 // guards checks what keeps other sites in the same browser away.
 func guards(t *testing.T, address string) {
+	t.Helper()
 	for _, test := range []struct {
 		name   string
 		change func(*http.Request)
