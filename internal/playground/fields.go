@@ -177,7 +177,7 @@ func (t *tracer) add(l link) {
 
 // nearest returns what the rules say about a place, or about the nearest one above it. The value of
 // a place comes before its presence.
-func nearest(atoms []atom, p *place) (best *atom, stands []bound) {
+func nearest(atoms []atom, p *place) (best *atom, matched []bound) {
 	for i := range atoms {
 		a := &atoms[i]
 		all, ok := p.match(a.path)
@@ -185,21 +185,21 @@ func nearest(atoms []atom, p *place) (best *atom, stands []bound) {
 			continue
 		}
 		if best == nil || len(a.path) > len(best.path) || len(a.path) == len(best.path) && best.Kind == check.Presence {
-			best, stands = a, all
+			best, matched = a, all
 		}
 	}
-	return best, stands
+	return best, matched
 }
 
 // follow finds what becomes of a value.
 func (t *tracer) follow(p *place) {
-	a, stands := nearest(t.there, p)
+	a, matched := nearest(t.there, p)
 	l := link{class: copied, from: p}
 	if a == nil {
 		l.to = t.target.byPath[p.path]
 	} else {
 		l.rule, l.reason = a.Rule, strings.Join(strings.Fields(a.Reason), " ")
-		l.to = t.find(p, a, stands)
+		l.to = t.find(p, a, matched)
 	}
 	if l.to == nil && p.isEmpty() {
 		l.to = t.target.filled(p)
@@ -263,14 +263,14 @@ func (t *tracer) followKept(p *place, name string) {
 }
 
 // find returns the place of the result that has the value, or what a rule makes of it.
-func (t *tracer) find(p *place, a *atom, stands []bound) *place {
+func (t *tracer) find(p *place, a *atom, matched []bound) *place {
 	if a.Class == check.Copied && len(a.to) == 0 {
 		return t.carried(p, a)
 	}
-	if found := counterpart(t.target, a, p, stands, true); found != nil {
+	if found := counterpart(t.target, a, p, matched, true); found != nil {
 		return found
 	}
-	return counterpart(t.target, a, p, stands, false)
+	return counterpart(t.target, a, p, matched, false)
 }
 
 // carried returns the place of a value that is copied without a rule of its own, perhaps in
@@ -283,11 +283,11 @@ func (t *tracer) carried(p *place, own *atom) *place {
 	longest := -1
 	for i := range t.there {
 		a := &t.there[i]
-		stands, ok := p.match(a.path)
+		matched, ok := p.match(a.path)
 		if !ok || len(a.path) <= longest || len(a.to) == 0 {
 			continue
 		}
-		found := counterpart(t.target, a, p, stands, true)
+		found := counterpart(t.target, a, p, matched, true)
 		if found == nil {
 			found = t.inElements(p, own, a)
 		}
@@ -332,12 +332,12 @@ func identity(p *place, i int, key string) string {
 
 // counterpart returns the first place of the other object to which the rules relate a place. If
 // exact, what is below must have the same path.
-func counterpart(other *places, a *atom, p *place, stands []bound, exact bool) *place {
+func counterpart(other *places, a *atom, p *place, matched []bound, exact bool) *place {
 	for _, d := range a.to {
 		for _, to := range other.all {
 			all, ok := to.match(d.path)
 			switch {
-			case !ok || !corresponds(stands, all, a.path, d.path):
+			case !ok || !corresponds(matched, all, a.path, d.path):
 			case d.isKey:
 				return to.key(len(d.path))
 			case !exact || slices.Equal(to.steps[len(d.path):], p.steps[len(a.path):]):
@@ -357,9 +357,9 @@ func (t *tracer) origin(p *place) {
 	l := link{class: added, to: p, reason: "a default of the schema"}
 	if in := annotationOf(t.restores, p); in != nil {
 		l = link{class: restored, from: in, to: p, reason: "kept from " + t.to}
-	} else if a, stands := nearest(t.back, p); a != nil && a.Rule != "" {
+	} else if a, matched := nearest(t.back, p); a != nil && a.Rule != "" {
 		l.rule, l.reason = a.Rule, ""
-		if from := counterpart(t.source, a, p, stands, false); from != nil {
+		if from := counterpart(t.source, a, p, matched, false); from != nil {
 			l.class, l.from = computed, from
 			if from.value == p.value {
 				l.class = moved

@@ -150,14 +150,14 @@ func (p *place) isType() bool {
 
 func isKept(name string) bool { return keep.IsOwn(name) }
 
-// A bound is what an iterating segment of a rule's path stands for at a place: a key, or an element.
+// A bound is what an iterating segment of a rule's path means at a place: a key, or an element.
 type bound struct {
 	step step
 	node *yaml.Node // the member's value or the element
 }
 
 // match reports whether a path of rules is that of the place, or above it, and returns what its
-// iterating segments stand for.
+// iterating segments mean there.
 func (p *place) match(path []syntax.Segment) (all []bound, ok bool) {
 	if len(path) > len(p.steps) {
 		return nil, false
