@@ -1,7 +1,6 @@
 package playground
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,8 @@ import (
 )
 
 // badInput pastes what people paste, and reads what the page says.
-func badInput(t *testing.T, browser context.Context, address string) {
+func badInput(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	crd, rules := p.value("crd-text"), p.value("rules-text")
 	again := func() {
@@ -20,7 +20,7 @@ func badInput(t *testing.T, browser context.Context, address string) {
 	p.write("left-text", "apiVersion: shop.example.com/v1\nkind: [\n")
 	p.has("#object-findings", "error, line", "YAML")
 	again()
-	p.write("left-text", "a: &a [x, x, x, x, x, x, x, x]\n"+aliases("abcdefgh"))
+	p.write("left-text", "a: &a ["+strings.Repeat("x, ", 7)+"x]\n"+aliases("abcdefgh"))
 	p.has("#object-findings", "error")
 	again()
 	p.write("rules-text", strings.Replace(rules, "hub: v1", "hub: {v1", 1))

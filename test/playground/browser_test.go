@@ -38,7 +38,7 @@ func build(t *testing.T) string {
 // run runs a program in the root of the repository.
 func run(t *testing.T, name string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(t.Context(), name, args...) //nolint:gosec // named by the tests
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -49,7 +49,7 @@ func run(t *testing.T, name string, args ...string) {
 // serve starts `webhookd playground`, and returns the URL that it prints.
 func serve(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"playground"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"playground"}, args...)...) //nolint:gosec // just built
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	out, err := cmd.StdoutPipe()
@@ -81,8 +81,13 @@ func serveStatic(t *testing.T) string {
 	return server.URL + "/"
 }
 
-// newBrowser starts Chromium, and returns the context of its tabs.
-func newBrowser(t *testing.T) context.Context {
+// A chromium is a browser.
+type chromium struct {
+	ctx context.Context //nolint:containedctx // of its tabs
+}
+
+// newBrowser starts Chromium.
+func newBrowser(t *testing.T) *chromium {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -103,7 +108,7 @@ func newBrowser(t *testing.T) context.Context {
 	if err := chromedp.Run(browser); err != nil {
 		t.Fatal(err)
 	}
-	return browser
+	return &chromium{browser}
 }
 
 // A page is a tab with the playground.
@@ -117,9 +122,9 @@ type page struct {
 }
 
 // open opens a URL, and waits for the first result.
-func open(t *testing.T, browser context.Context, address string, width, height int64) *page {
+func open(t *testing.T, browser *chromium, address string, width, height int64) *page {
 	t.Helper()
-	tab, end := chromedp.NewContext(browser)
+	tab, end := chromedp.NewContext(browser.ctx)
 	p := &page{t: t, ctx: tab}
 	t.Cleanup(func() {
 		end()

@@ -3,7 +3,6 @@ package playground
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -19,6 +18,8 @@ import (
 const maxEngine = 10 << 20
 
 // TestPage holds both builds of the page to the same: they have one engine.
+//
+//nolint:tparallel // one browser, whose tabs would wait for each other
 func TestPage(t *testing.T) {
 	t.Parallel()
 	browser := newBrowser(t)
@@ -49,7 +50,8 @@ func TestPage(t *testing.T) {
 	t.Run("the engine is small enough", engineSize)
 }
 
-func converts(t *testing.T, browser context.Context, address, says string) {
+func converts(t *testing.T, browser *chromium, address, says string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.has("footer", says, "which browsers do not send")
 	p.choose("object", "archive.v1")
@@ -83,7 +85,8 @@ func converts(t *testing.T, browser context.Context, address, says string) {
 	}
 }
 
-func edits(t *testing.T, browser context.Context, address string) {
+func edits(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.choose("object", "git.v1")
 	p.press("#right-tabs button")
@@ -121,7 +124,8 @@ func edits(t *testing.T, browser context.Context, address string) {
 	p.has("#fields", "✕ dropped", "the server is gone")
 }
 
-func finds(t *testing.T, browser context.Context, address string) {
+func finds(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.replace("rules-text", "hub: .spec.color}", "hub: .spec.colr}")
 	p.has("#rules-findings", "error, line 12", "no-such-field", "did you mean")
@@ -134,7 +138,8 @@ func finds(t *testing.T, browser context.Context, address string) {
 	p.has("#rules-count", "no findings")
 }
 
-func buttons(t *testing.T, browser context.Context, address string) {
+func buttons(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.write("rules-text", "")
 	p.has("#rules-findings", "no Conversion in the text", "writes a first draft")
@@ -163,7 +168,8 @@ func buttons(t *testing.T, browser context.Context, address string) {
 	cut.has("#alert", "The link cannot be read")
 }
 
-func everyExample(t *testing.T, browser context.Context, address string) {
+func everyExample(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	names := get[[]string](p, `[...document.getElementById("gallery").options].map((o) => o.text)`)
 	if len(names) < 10 {
@@ -181,7 +187,8 @@ func everyExample(t *testing.T, browser context.Context, address string) {
 	}
 }
 
-func accessible(t *testing.T, browser context.Context, address string) {
+func accessible(t *testing.T, browser *chromium, address string) {
+	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	unnamed := get[[]string](p, `[...document.querySelectorAll("button, select, textarea, nav, section, table")].filter((e) =>
 		!(e.ariaLabel || e.innerText?.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML.slice(0, 80))`)
@@ -257,6 +264,7 @@ func engineSize(t *testing.T) {
 
 // guards checks what keeps other sites in the same browser away.
 func guards(t *testing.T, address string) {
+	t.Helper()
 	for _, test := range []struct {
 		name   string
 		change func(*http.Request)

@@ -2,7 +2,6 @@ package playground
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"image/png"
 	"os"
@@ -17,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the images of the documentation
 
 // shoot checks the look of the page at several sizes, and with -update writes the images of the
 // documentation.
-func shoot(t *testing.T, browser context.Context, address string) {
+func shoot(t *testing.T, browser *chromium, address string) {
 	t.Helper()
 	for _, shot := range []struct {
 		name          string
