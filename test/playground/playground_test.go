@@ -128,7 +128,7 @@ func finds(t *testing.T, browser *chromium, address string) {
 	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	p.replace("rules-text", "hub: .spec.color}", "hub: .spec.colr}")
-	p.has("#rules-findings", "error, line 12", "no-such-field", "did you mean")
+	p.has("#rules-findings", "error, line 13", "no-such-field", "did you mean")
 	p.has("#rules-count", "finding")
 	p.until(`document.querySelector("#rules .mark.error") && document.querySelector("#rules .badge.error")`)
 	p.has("#status", "error")

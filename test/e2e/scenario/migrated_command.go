@@ -15,8 +15,8 @@ import (
 )
 
 // MigratedByCommand goes from one version to the next with webhookd migrate. While the objects are
-// rewritten, users read and write at both versions, rules change, and the command is killed. Nothing
-// is lost, and status.storedVersions names the old version as long as an object is stored in it.
+// rewritten, users read and write at both versions, rules change, and the command is killed. No
+// object is lost, and status.storedVersions names the old version as long as one is stored in it.
 func MigratedByCommand(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
