@@ -170,10 +170,10 @@ func TestListenErrorsNameTheirKey(t *testing.T) {
 		listen, admin string
 		want          []string
 	}{
-		"webhook":   {busy, "127.0.0.1:0", []string{"webhook listener", "address already in use: listen"}},
-		"admin":     {"127.0.0.1:0", busy, []string{"admin listener", "address already in use: admin-listen"}},
-		"both":      {busy, busy, []string{"address already in use: listen", "address already in use: admin-listen"}},
-		"no number": {"127.0.0.1:tea", "127.0.0.1:0", []string{": listen"}},
+		"webhook":   {busy, "127.0.0.1:0", []string{"webhook listener", "choose another address with --listen: "}},
+		"admin":     {"127.0.0.1:0", busy, []string{"admin listener", "choose another address with --admin-listen: "}},
+		"both":      {busy, busy, []string{"address with --listen: ", "address with --admin-listen: "}},
+		"no number": {"127.0.0.1:tea", "127.0.0.1:0", []string{"choose another address with --listen: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func plugin(t *testing.T, p *plane.Plane) {
 	if got := run(admin, "kubectl webhookd crd status"+target+" --address "+w.Addr()+" || true"); !strings.Contains(got, "verified; test reviews succeed") {
 		t.Errorf("status:\n%s", got)
 	}
-	if got := run(admin, "kubectl webhookd crd status --help"); !strings.Contains(got, "  kubectl webhookd crd status [-f FILE]") {
+	if got := run(admin, "kubectl webhookd crd status --help"); !strings.Contains(got, "  kubectl webhookd crd status [FILE...]") {
 		t.Errorf("help:\n%s", got)
 	}
 	if got := run(admin, "kubectl __complete webhookd crd st"); !strings.Contains(got, "status\tShow what CRDs point at") {
