@@ -35,8 +35,14 @@ type world struct {
 	*clustertest.Server
 
 	requests atomic.Int64
-	hook     func(n int64, verb, path string) *apierrors.StatusError
+	hook     atomic.Pointer[hook]
 }
+
+// A hook is called before the request with this number.
+type hook func(n int64, verb, path string) *apierrors.StatusError
+
+// on sets the hook, while requests of a killed run may be on their way.
+func (w *world) on(h hook) { w.hook.Store(&h) }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -49,8 +55,9 @@ func newWorld(t *testing.T) *world {
 	}
 	w.Before = func(verb, path string) *apierrors.StatusError {
 		w.check(t)
-		if n := w.requests.Add(1); w.hook != nil {
-			return w.hook(n, verb, path)
+		n := w.requests.Add(1)
+		if h := w.hook.Load(); h != nil && *h != nil {
+			return (*h)(n, verb, path)
 		}
 		return nil
 	}
@@ -163,16 +170,15 @@ func TestKilledAtEachRequest(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			ctx, kill := context.WithCancel(t.Context())
-			w.hook = func(at int64, _, _ string) *apierrors.StatusError {
+			w.on(func(at int64, _, _ string) *apierrors.StatusError {
 				if at == n+1 {
 					kill() // the request may succeed, its answer is lost
 				}
 				return nil
-			}
+			})
 			if err := w.run(t, ctx, goal); err == nil && n+1 < w.requests.Load() {
 				t.Fatal("it was not killed")
 			}
-			w.hook = nil
 			if err := w.run(t, t.Context(), goal); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +206,7 @@ func TestSeveralAtOnce(t *testing.T) {
 func TestWritersNextToIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hook = func(n int64, verb, at string) *apierrors.StatusError {
+	w.on(func(n int64, verb, at string) *apierrors.StatusError {
 		if verb == "patch" && n%3 == 0 && strings.Contains(at, "/crontabs/") {
 			w.Alter(at, func(o *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(o.Object, n, "spec", "written")
@@ -210,14 +216,14 @@ func TestWritersNextToIt(t *testing.T) {
 			w.Remove(path(1))
 		}
 		return nil
-	}
+	})
 	if err := w.run(t, t.Context(), goal); err != nil {
 		t.Fatal(err)
 	}
 	if w.requests.Load() < 90 {
 		t.Fatal("too few requests")
 	}
-	w.hook = nil
+	w.on(nil)
 	w.Put(t, path(1), "editor", `{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"namespace":"a","name":"c1",
 		"annotations":{"team":"b","conversion.webhookd.io/v2.spec.y":"{\"value\":1}"}}}`)
 	w.done(t)
@@ -248,7 +254,7 @@ func TestAnotherAdminChangesTheStorageVersion(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.setStorage("v1")
-			w.hook = func(at int64, _, _ string) *apierrors.StatusError {
+			w.on(func(at int64, _, _ string) *apierrors.StatusError {
 				switch at {
 				case n:
 					w.setStorage("v1beta1")
@@ -257,12 +263,12 @@ func TestAnotherAdminChangesTheStorageVersion(t *testing.T) {
 					w.setStorage("v1")
 				}
 				return nil
-			}
+			})
 			err := w.run(t, t.Context(), migrate.Goal{})
 			if err != nil && !strings.Contains(err.Error(), "try again later") {
 				t.Fatal(err)
 			}
-			w.hook = nil
+			w.on(nil)
 			if err := w.run(t, t.Context(), migrate.Goal{To: "v1"}); err != nil {
 				t.Fatal(err)
 			}
@@ -352,12 +358,12 @@ func TestNoAnswer(t *testing.T) {
 func TestTheCRDIsSetBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hook = func(_ int64, verb, at string) *apierrors.StatusError {
+	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
 		if verb == "get" && at == crdPath {
 			w.setStorage("v1beta1")
 		}
 		return nil
-	}
+	})
 	err := w.run(t, t.Context(), goal)
 	if err == nil || !strings.Contains(err.Error(), "another client has taken back a change of spec.versions") {
 		t.Errorf("%v", err)
@@ -367,12 +373,12 @@ func TestTheCRDIsSetBack(t *testing.T) {
 func TestTheCRDIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hook = func(n int64, _, _ string) *apierrors.StatusError {
+	w.on(func(n int64, _, _ string) *apierrors.StatusError {
 		if n == 20 {
 			w.Alter(crdPath, func(crd *unstructured.Unstructured) { crd.SetUID("another") })
 		}
 		return nil
-	}
+	})
 	if err := w.run(t, t.Context(), goal); err == nil || !strings.Contains(err.Error(), "the CRD was deleted and created again") {
 		t.Errorf("%v", err)
 	}

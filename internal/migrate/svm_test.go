@@ -19,7 +19,7 @@ const svmPath = "/apis/storagemigration.k8s.io/v1/storageversionmigrations/webho
 func (w *world) controller(condition string) {
 	w.Groups = map[string]bool{"storagemigration.k8s.io": true}
 	done := false
-	w.hook = func(int64, string, string) *apierrors.StatusError {
+	w.on(func(int64, string, string) *apierrors.StatusError {
 		w.View(svmPath, func(svm *unstructured.Unstructured) {
 			if done || svm.GetAnnotations()["webhookd.io/crd-generation"] == "another/1" {
 				return
@@ -40,7 +40,7 @@ func (w *world) controller(condition string) {
 			})
 		})
 		return nil
-	}
+	})
 }
 
 func TestTheControllerMigrates(t *testing.T) {
@@ -82,16 +82,16 @@ func TestWithoutTheRightToMigrate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Groups = map[string]bool{"storagemigration.k8s.io": true}
-	w.hook = func(_ int64, _, at string) *apierrors.StatusError {
+	w.on(func(_ int64, _, at string) *apierrors.StatusError {
 		if strings.HasPrefix(at, "/apis/storagemigration.k8s.io/v1/") {
 			return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
 		}
 		return nil
-	}
+	})
 	if err := w.run(t, t.Context(), goal); err != nil {
 		t.Fatal(err)
 	}
-	w.hook = nil
+	w.on(nil)
 	w.done(t)
 }
 
@@ -101,7 +101,7 @@ func TestAnAPIServerLags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	lagging, wrote := 3, false
-	w.hook = func(_ int64, verb, at string) *apierrors.StatusError {
+	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
 		switch {
 		case at == "/apis/example.com/v1" && lagging > 0:
 			lagging--
@@ -113,13 +113,13 @@ func TestAnAPIServerLags(t *testing.T) {
 			}
 		}
 		return nil
-	}
+	})
 	if err := w.run(t, t.Context(), goal); err != nil {
 		t.Fatal(err)
 	}
 	if lagging > 0 || !wrote {
 		t.Error("it has not waited")
 	}
-	w.hook = nil
+	w.on(nil)
 	w.done(t)
 }
