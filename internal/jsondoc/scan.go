@@ -340,30 +340,18 @@ func (set *nameSet) has(s *Scanner, names []Span, name []byte) bool {
 	return is(names[i]) || slices.ContainsFunc(names, is) // the second only if two names have one hash
 }
 
-// AllMembers reports whether text, which is valid JSON, is an object and fits is true of all
-// members. The last member of a name counts. Name and value are valid until fits returns. It may be
-// called more than once for a member.
-func AllMembers(text []byte, fits func(name, value []byte) bool) bool { return allOf(text, '{', fits) }
-
 // AllElements reports whether text, which is valid JSON, is an array and fits is true of all
-// elements.
+// elements. A value is valid until fits returns.
 func AllElements(text []byte, fits func(value []byte) bool) bool {
-	return allOf(text, '[', func(_, value []byte) bool { return fits(value) })
-}
-
-func allOf(text []byte, opening byte, fits func(name, value []byte) bool) bool {
 	s, err := NewScanner(text, MaxDepth)
 	if err != nil {
 		return false
 	}
 	all := true
-	err = s.each(opening, true, func(name []byte) error {
+	err = s.Elements(func() error {
 		at, err := s.Skip()
-		all = all && err == nil && fits(name, s.Text(at))
+		all = all && err == nil && fits(s.Text(at))
 		return err
 	})
-	if IsRepeated(err) {
-		return allOf(LastOfEach(text), opening, fits)
-	}
 	return all && err == nil
 }
