@@ -28,7 +28,24 @@ func defaultRows() rows {
 	port := two("{spec: {host: string, port: integer}}", "{spec: {host: string, port: string}}",
 		`- {spoke: .spec.port, hub: .spec.port, codec: String, defaultInHub: "80"}`)
 	sizes := two("{spec: {note: string, l: [{name: string}, name]}}", "{spec: {note: string, size: integer = 1, box: {a: integer = 1, b: string}, l: [{name: string, a: integer = 1}, name]}}", "")
+	apart := func(beta, v1 string) world {
+		return two("{spec: {note: string, mode: "+beta+"}}", "{spec: {note: string, mode: "+v1+"}}", "- {spoke: .spec.mode}\n- {hub: .spec.mode}")
+	}
+	modes := apart("'string = \"a\"'", "'string = \"b\"'")
 	return rows{
+		"a value of one version is kept, though another field of that name has it as default": {world: modes, steps: []step{
+			create("v1", `{spec: {mode: a}}`), shows("v1beta1", `{spec: {mode: a}}`), edit("v1beta1", `{spec: {mode: c}}`),
+			shows("v1", `{spec: {mode: a}}`), shows("v1beta1", `{spec: {mode: c}}`),
+		}},
+		"and one of the spoke": {world: modes, steps: []step{
+			create("v1beta1", `{spec: {mode: b}}`), shows("v1", `{spec: {mode: b}}`), edit("v1", `{spec: {note: x, mode: a}}`),
+			shows("v1beta1", `{spec: {note: x, mode: b}}`), shows("v1", `{spec: {note: x, mode: a}}`),
+		}},
+		"and one of an object, where the other version has a text": {world: apart("{size: integer = 1, unit: string}", "string"), steps: []step{
+			create("v1beta1", `{spec: {mode: {size: 2, unit: m}}}`), edit("v1", `{spec: {mode: x}}`), edit("v1beta1", `{spec: {mode: {unit: null}}}`),
+			shows("v1", `{spec: {mode: x}}`), shows("v1beta1", `{spec: {mode: {size: 2}}}`),
+		}},
+
 		"a default that fills in an object stays one until an edit": {world: within("defaultInSpoke"), steps: []step{
 			create("v1", `{spec: {}}`), shows("v1beta1", whole), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {note: x}}`),
 		}},

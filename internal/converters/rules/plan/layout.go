@@ -33,7 +33,7 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 	p := &keep.Place{Scope: true}
 	l.made[of] = p
 	for _, r := range of.Rules {
-		l.rule(p, r)
+		l.rule(p, of, r)
 	}
 	for _, e := range of.Elements {
 		if e.Paired() {
@@ -58,7 +58,7 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 }
 
 // rule notes what a rule does with its places.
-func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
+func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) {
 	other := r.Ends[l.other]
 	for i, path := range r.Ends[l.own] {
 		p, whole := placeOf(root, path.Segments)
@@ -69,8 +69,8 @@ func (l *layouter) rule(root *keep.Place, r *binding.Rule) {
 		case r.How == binding.Drops:
 			p.Dropped = true
 		case len(other) == 0:
-			p.Moved = r.Transform[l.own] != nil
-			p.OneSided = !p.Moved
+			p.OneSided = r.Transform[l.own] == nil
+			p.Moved = !p.OneSided || of.Base[l.other].Walk(path.Segments).Known // which is another place
 		default:
 			p.Moved = true
 		}
