@@ -199,7 +199,7 @@ func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
 // gained reports whether the other version has got this place, or its unit, from a kept value
 // although it showed nothing: the rules have grown.
 func (d *differ) gained(c cursor) bool {
-	if len(d.restored.gained) == 0 || c.conditional() {
+	if len(d.restored.gained) == 0 || c.conditional {
 		return false
 	}
 	if c.tracked && c.peer != nil {

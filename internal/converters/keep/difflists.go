@@ -163,8 +163,9 @@ func (d *differ) onlyElements(list []*jsondoc.Node, c cursor) bool {
 	if len(list) == 0 || !ok {
 		return false
 	}
+	peers := newPeers(c, len(list))
 	for i, e := range x.elements {
-		d.element(e, nil, x.keys[i], c, nil, -1)
+		d.element(e, nil, x.keys[i], c, peers, -1)
 	}
 	if len(list) > 1 {
 		d.add(Entry{kind: isOrder, order: x.keys, extra: x.extra}, c)

@@ -181,6 +181,9 @@ type cursor struct {
 	// Both are nil if there is none, or if it is not tracked.
 	peer, scopePeer *jsondoc.Node
 	tracked         bool
+	// conditional says that the value depends on other places than its counterpart, or that what it
+	// is in does.
+	conditional bool
 }
 
 // missing reports whether the other version has a place for the value and nothing in it. What g has
@@ -257,6 +260,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 		place: p, level: c.level + 1, root: c.root, scope: c.scope, scopePeer: c.scopePeer, opaque: c.opaque,
 		unit: c.unit, unitAt: c.unitAt, unitScope: c.unitScope, unitPeer: c.unitPeer, unitBelow: c.unitBelow,
 	}
+	next.conditional = c.conditional || p != nil && p.Conditional
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}
@@ -309,8 +313,6 @@ func (c cursor) unbound() bool {
 
 // hasUnit reports whether the place itself belongs to a unit.
 func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }
-
-func (c cursor) conditional() bool { return c.place != nil && c.place.Conditional }
 
 // required reports whether the contents go if the other version no longer has the place.
 func (c cursor) required() bool { return c.place == nil || !c.place.Bridge }

@@ -235,14 +235,14 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if kid.step.Keys == nil {
 			next = c.member(kid.step.Name, len(r.path)+1)
 		} else {
-			if peers == nil && n != nil { // Diff has none in a list that is missing
+			if peers == nil {
 				peers = newPeers(c, len(find.list))
 			}
 			peer, tracked := peers.find(kid.step.Keys, at)
 			next = c.element(len(r.path)+1, peer, tracked)
 		}
 		has, there := r.has, r.there
-		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || kid.step.Keys != nil && next.peer != nil) {
+		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || next.peer != nil && (kid.step.Keys != nil || next.conditional)) {
 			r.has++
 			if !next.missing() {
 				r.there = r.has

@@ -125,7 +125,7 @@ func nameSet(names []string) func(name []byte) bool {
 // gains reports whether a value returns where nothing was shown, though the other version may have
 // a place for it.
 func (b *branch) gains() bool {
-	return b.valid && b.entry.kind == isValue && b.entry.base == (stamps{}) && !b.cursor.oneSided() && !b.cursor.conditional()
+	return b.valid && b.entry.kind == isValue && b.entry.base == (stamps{}) && !b.cursor.oneSided() && !b.cursor.conditional
 }
 
 // gainBelow notes the gains of a branch that was made in n.

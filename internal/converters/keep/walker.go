@@ -114,19 +114,17 @@ func (w *walker) base(n *jsondoc.Node, c cursor, filled bool) stamp {
 func (w *walker) lacks(n *jsondoc.Node) bool { return n == nil && lastKeys(w.path) == nil }
 
 // shown returns the digest of what the other version itself shows of a unit, which may be more than
-// g. Without a unit only presence matters. Below a place of a unit nothing counts, since it is
+// g. Outside units only presence matters. Below a place of a unit nothing counts, since it is
 // unknown which part of the counterpart belongs here.
 func (w *walker) shown(c cursor, presence, filled bool) stamp {
-	switch {
-	case c.unit == nil && presence && c.peer != nil && c.known && !c.oneSided():
-		if !filled && !c.otherGiven && fills(c.other, c.peer) {
-			return stamp{}
-		}
-		return stampOf(digestUnfilled(c.peer, c.other))
-	case c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil:
-		return stamp{}
-	}
 	var all stamp
+	if (c.unit == nil || c.unitBelow) && presence && c.peer != nil && c.known && !c.oneSided() &&
+		(filled || c.otherGiven || !fills(c.other, c.peer)) {
+		all = stampOf(digestUnfilled(c.peer, c.other))
+	}
+	if c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil {
+		return all
+	}
 	for i := range c.unit.other {
 		m := &c.unit.other[i]
 		from := c.unitPeer

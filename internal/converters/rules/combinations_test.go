@@ -87,7 +87,7 @@ func (c *combination) fieldIn(side int, in, of string) string {
 
 func (c *combination) pair() pair {
 	c.fields = [2]map[string][]string{{}, {}}
-	features := []func(){c.fails, c.oneSided, c.values, c.plain, c.defaults, c.computes, c.picks, c.conditional}
+	features := []func(){c.fails, c.oneSided, c.apart, c.values, c.plain, c.defaults, c.computes, c.picks, c.conditional, c.whole}
 	c.r.Shuffle(len(features), func(i, j int) { features[i], features[j] = features[j], features[i] })
 	for _, f := range features[:2+c.r.IntN(3)] {
 		f()
@@ -132,6 +132,50 @@ func (c *combination) oneSided() {
 	c.say("%s: %s", [...]string{"spoke", "hub"}[side], path)
 }
 
+// apart is a field of the same path in both versions that is not the same. One with a default is
+// not in an object, as for oneSided.
+func (c *combination) apart() {
+	c.names++
+	in, name := c.pick("", "o"), fmt.Sprintf("f%d", c.names)
+	path := strings.ReplaceAll("."+in+"."+name, "..", ".")
+	types := [2]string{"string", c.pick("string", "integer")}
+	if in == "" {
+		types = [2]string{c.pick("string", `string = "a"`), c.pick("string", "integer", `string = "b"`)}
+	}
+	for side, of := range types {
+		c.fields[side][in] = append(c.fields[side][in], name+": '"+of+"'")
+		c.say("%s: %s", [...]string{"spoke", "hub"}[side], path)
+	}
+}
+
+// whole is an object or a list that conditions allow, and perhaps a pair in it.
+func (c *combination) whole() {
+	c.names++
+	name := fmt.Sprintf("w%d", c.names)
+	shapes := []struct{ of, step string }{
+		{"{a: string, %s: %s}", "."}, {"[{id: enum x y z, a: string, %s: %s}, id]", "[]."}, {"[{a: string, %s: %s}]", "[]."}, {"[string]", ""},
+	}
+	shape, ends := shapes[c.r.IntN(len(shapes))], [2]string{"." + name, "." + name}
+	if c.chance(3) {
+		ends[1] = ".v" + name
+	}
+	types := [][2]string{{"string", "string"}, {"string", "integer"}, {"enum A B", "enum X Y"}}
+	n := c.r.IntN(len(types))
+	for side, part := range []string{"b", "c"} {
+		of := shape.of
+		if shape.step != "" {
+			of = fmt.Sprintf(of, part, types[n][side])
+		}
+		c.fields[side][""] = append(c.fields[side][""], ends[side][1:]+": "+of)
+		c.places[side] = append(c.places[side], ends[side])
+	}
+	if shape.step != "" {
+		how := []string{"", ", toHub: int(self), toSpoke: string(self)", ", values: {A: X, B: X}, hubValues: {Y: A}"}[n]
+		c.say("spoke: '%s%sb', hub: '%s%sc'%s", ends[0], shape.step, ends[1], shape.step, how)
+	}
+	c.say("spoke: %s, hub: %s, %s", ends[0], ends[1], c.when())
+}
+
 func (c *combination) values() {
 	c.say("spoke: %s, hub: %s, values: %s", c.field(0, "enum A B C"), c.field(1, "enum X Y Z"),
 		c.pick("{A: X, B: X, C: Y}, hubValues: {Z: C}", "{A: X, B: null, C: Y}, hubValues: {Z: null}", "{A: X, B: Y, C: null}, hubValues: {Z: A}"))
@@ -149,9 +193,14 @@ func (c *combination) defaults() {
 
 // conditional is a pair that conditions allow.
 func (c *combination) conditional() {
-	toHub, toSpoke := c.condition(0), c.condition(1)
-	when := c.pick("whenToHub: "+toHub, "whenToSpoke: "+toSpoke, "whenToHub: "+toHub+", whenToSpoke: "+toSpoke)
+	when := c.when() // reads other fields
 	c.say("spoke: %s, hub: %s, %s", c.field(0, "string"), c.field(1, "string"), when)
+}
+
+// when is a condition of a rule, of one direction or both.
+func (c *combination) when() string {
+	toHub, toSpoke := "whenToHub: "+c.condition(0), "whenToSpoke: "+c.condition(1)
+	return c.pick(toHub, toSpoke, toHub+", "+toSpoke)
 }
 
 // condition reads a place of a side.
