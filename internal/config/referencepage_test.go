@@ -38,7 +38,7 @@ func (k Key) meaning() string {
 		s += " One of `" + strings.Join(k.Choices, "`, `") + "`."
 	}
 	if k.Max != "" {
-		s += " From " + k.Min + " to " + k.Max + k.reason() + "."
+		s += " From " + k.Min + " to " + k.Max + "."
 	}
 	if k.Zero != "" {
 		s += " 0: " + k.Zero + "."
