@@ -81,7 +81,7 @@ func Keys() []Key {
 			Usage: "largest request body; a larger one is answered 413",
 		}, Key{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes of connections and request bodies at once; a body that does not fit waits for queue-wait, then is answered 429",
+			Usage: "bytes of connections and request bodies at once; bodies that do not fit wait for queue-wait, then are answered 429",
 		}, Key{
 			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
 			Usage: "largest body that may use the small-body-share",
@@ -106,7 +106,7 @@ func Keys() []Key {
 		}),
 		group("Requests and connections", Key{
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: patience,
-			Usage: "upper bound of the timeout that a request asks for; the answer comes a second earlier",
+			Usage: "longest timeout of a request; the answer comes a second earlier",
 		}, Key{
 			Name: "header-timeout", Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
 			Usage: "time for the header of a request to arrive",
@@ -133,7 +133,7 @@ func Keys() []Key {
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.
 			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Min: "0s", Max: "5m",
-			Usage: "how long requests are still accepted after SIGTERM, until API servers have seen the endpoint go",
+			Usage: "how long requests are accepted after SIGTERM, until API servers have seen the endpoint go",
 		}, Key{
 			Name: "shutdown-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "10m",
 			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
@@ -145,7 +145,7 @@ func Keys() []Key {
 		}, Key{
 			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
-			Usage:   "reviews with a log line each: failures and those that take a second or more, all, or none; unless it is none, each kind has a summary line a minute",
+			Usage:   "reviews with a log line each: failures and those of a second or more, all, or none; unless it is none, each kind has a summary a minute",
 		}, Key{
 			Name: "log-format", Kind: Choice, Arg: "format", Default: string(LogAuto),
 			Choices: []string{string(LogAuto), string(LogJSON), string(LogConsole)},

@@ -288,7 +288,11 @@ func reference(t *testing.T) string {
 	b.WriteString(preamble)
 	for _, row := range rows {
 		name, kind, _ := strings.Cut(row, " ")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, kind, strings.Join(labels[name], " "), help[name])
+		by := ""
+		if len(labels[name]) > 0 {
+			by = " by " + strings.Join(labels[name], ", ")
+		}
+		fmt.Fprintf(&b, "- `%s` (%s%s): %s\n", name, kind, by, help[name])
 	}
 	return b.String()
 }
@@ -309,6 +313,6 @@ The number of series does not depend on what clients send:
 Durations are classic histograms and, for a server that scrapes them, native ones as well. Gauges that are 1 while something is so are
 else 0. Metrics of objects leave out objects that are already at the desired version.
 
-| name | type | labels | meaning |
-|---|---|---|---|
+Each is here with its type and labels:
+
 `
