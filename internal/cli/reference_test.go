@@ -46,7 +46,7 @@ func reference() string {
 			case sub.HasAvailableSubCommands() && sub.Name() != "completion":
 				list(sub)
 			default:
-				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimPrefix(sub.CommandPath(), "webhookd "), sub.Short)
+				fmt.Fprintf(&b, "- `%s`: %s\n", strings.TrimPrefix(sub.CommandPath(), "webhookd "), sub.Short)
 			}
 		}
 	}
@@ -59,28 +59,18 @@ const preamble = `# Command line
 <!-- Generated from internal/cli; after a change there run: go test ./internal/cli -run TestReference -update -->
 
 ` + "`webhookd VERB --help`" + ` says what a verb does, with examples and all flags. ` + "`webhookd completion SHELL`" + ` completes verbs,
-flags and names in a shell. As [a plugin](../how-to/use-with-kubectl.md) the same verbs are ` + "`kubectl webhookd VERB`" + `.
+flags and names. As [a plugin](../how-to/use-with-kubectl.md) the same verbs are ` + "`kubectl webhookd VERB`" + `.
 
-Results go to stdout. What webhookd says to a person goes to stderr: a line begins with ` + "`webhookd: `" + `, or with
-` + "`hint: `" + ` if it guesses the remedy. ` + "`serve`" + ` writes [its log](logs.md) there.
+Results go to stdout, messages (` + "`webhookd: ...`" + `, ` + "`hint: ...`" + `) and [the log](logs.md) of ` + "`serve`" + ` to stderr. The exit code is
 
-| exit code | meaning |
-|---|---|
-| 0 | success; for ` + "`serve`" + `: a signal ended it, in order |
-| 1 | something failed: an object could not be converted, rules have findings, a file that ` + "`serve`" + ` follows not be read, an address not be bound |
-| 2 | the command line or the configuration is wrong, or names a file that is not there; nothing was done |
+- 0 for success, also if a signal ended ` + "`serve`" + ` in order;
+- 1 if something failed: an object, rules with findings, a file that ` + "`serve`" + ` follows, an address;
+- 2 if the command line or the configuration is wrong, or names a file that is not there: nothing was done.
 
-| environment | meaning |
-|---|---|
-| ` + "`WEBHOOKD_KEY`" + ` | a key of the [configuration](configuration.md) of ` + "`serve`" + `, in capitals: ` + "`WEBHOOKD_TLS_DIR`" + ` is ` + "`--tls-dir`" + ` |
-| ` + "`KUBECONFIG`" + ` | the cluster of verbs that ask one, if ` + "`--kubeconfig`" + ` does not name a file |
-
-` + "`-h`, `--help`" + ` work with every verb; ` + "`webhookd -v`, `--version`" + ` print the version.
+Verbs that ask a cluster use ` + "`--kubeconfig`" + ` or ` + "`KUBECONFIG`" + `. ` + "`serve`" + ` has the keys of its [configuration](configuration.md).
 
 ## Verbs
 
-| verb | what it does |
-|---|---|
 `
 
 // The name of a flag's value in --help says what to write.

@@ -42,24 +42,24 @@ func Keys() []Key {
 	return slices.Concat(
 		group("Addresses", Key{
 			Name: "listen", Kind: Address, Default: ":9443",
-			Usage: "address that serves the webhook over HTTPS",
+			Usage: "address of the webhook, over HTTPS",
 		}, Key{
 			Name: "admin-listen", Kind: Address, Default: ":8080",
-			Usage: "address that serves /livez, /readyz and /metrics over plain HTTP",
+			Usage: "address of /livez, /readyz and /metrics, over plain HTTP",
 		}, Key{
 			Name: "path", Kind: URLPath, Arg: "url-path", Default: "/crdconvert",
-			Usage: "URL path of the webhook, as in the CRD's clientConfig; a trailing slash makes no difference",
+			Usage: "URL path of the webhook, as in the CRD's clientConfig",
 		}),
 		group("Rules", Key{
 			Name: "rules", Kind: File, Arg: "path",
-			Usage: "file or folder of Conversion files, such as a mounted ConfigMap; folders are read to the bottom; needs crds; changes take effect while running",
+			Usage: "file or folder of Conversion files, with folders in it; needs crds; changes apply while running",
 		}, Key{
 			Name: "crds", Kind: File, Arg: "path",
-			Usage: "file or folder of the CustomResourceDefinitions that the rules are about; changes take effect while running",
+			Usage: "file or folder of the CRDs of the rules; changes apply while running",
 		}),
 		group("Certificates", Key{
 			Name: "tls-dir", Kind: File, Arg: "dir",
-			Usage: "folder with tls.crt and tls.key, such as a mounted Secret or a plain folder; not together with self-signed",
+			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
 		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
@@ -68,20 +68,20 @@ func Keys() []Key {
 			Usage: "lowest TLS version; kube-apiserver uses 1.3",
 		}, Key{
 			Name: "tls-poll-interval", Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
-			Usage: "how often tls-dir is read, in addition to being watched",
+			Usage: "how often tls-dir is read, although it is watched",
 		}, Key{
 			Name: "client-ca-file", Kind: File,
-			Usage: "PEM file of the CA that must have issued client certificates; only behind a proxy: kube-apiserver presents none and would be refused",
+			Usage: "PEM file of the CA of client certificates; only behind a proxy, as kube-apiserver presents none and would be refused",
 		}, Key{
 			Name: "client-names", Kind: Names,
-			Usage: "names, separated by commas; a client certificate must carry one of them; needs client-ca-file",
+			Usage: "names, separated by commas, of which a client certificate must have one; needs client-ca-file",
 		}),
 		group("Memory and load", Key{
 			Name: "max-body", Kind: Size, Default: "128Mi", Min: "64Ki", Max: "1Gi",
 			Usage: "largest request body; a larger one is answered 413",
 		}, Key{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes that connections and request bodies may take at once; a body that does not fit waits for queue-wait, then is answered 429",
+			Usage: "bytes of connections and request bodies at once; bodies that do not fit wait for queue-wait, then are answered 429",
 		}, Key{
 			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
 			Usage: "largest body that may use the small-body-share",
@@ -94,19 +94,19 @@ func Keys() []Key {
 			Usage: "requests at once; more are answered 429",
 		}, Key{
 			Name: "max-connections", Kind: Count, Default: "0", Min: "64", Max: "1000000", Zero: "as many as a third of max-in-flight-bytes has room for, at 48Ki each",
-			Usage: "connections at once; one more closes another: one that never had a review answered, else the one that has been idle the longest",
+			Usage: "connections at once; one more closes one that never had a review answered, else the one that is idle the longest",
 		}, Key{
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
 			// within its 30s, 11 x 2s + 10 x 1s is not.
 			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver gives up before its last retry, and reports a timeout instead of the overload",
+			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver reports a timeout instead of the overload",
 		}, Key{
 			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less a reserve of 38Mi, but at least 10 and at most 25 % of that limit",
 			Usage: "memory that the Go runtime aims to stay below",
 		}),
 		group("Requests and connections", Key{
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: patience,
-			Usage: "upper bound of the timeout that a request asks for; the answer comes a second earlier",
+			Usage: "longest timeout of a request; the answer comes a second earlier",
 		}, Key{
 			Name: "header-timeout", Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
 			Usage: "time for the header of a request to arrive",
@@ -118,7 +118,7 @@ func Keys() []Key {
 			Usage: "time for the body of a request to arrive",
 		}, Key{
 			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough to arrive within half of body-timeout",
+			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough for half of body-timeout",
 		}, Key{
 			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
 			Usage: "time after request-timeout for a slow client to read the answer",
@@ -128,12 +128,12 @@ func Keys() []Key {
 			Usage: "how long an idle connection is kept",
 		}, Key{
 			Name: "connection-age", Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
-			Usage: "age, give or take a fifth, at which a connection is closed with Connection: close, so that load spreads over new replicas",
+			Usage: "age, give or take a fifth, at which a connection is closed, so that load spreads over new replicas",
 		}),
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.
 			Name: "drain-delay", Kind: Duration, Default: "15s", Local: "0s", Min: "0s", Max: "5m",
-			Usage: "how long requests are still accepted after SIGTERM, until every API server has seen the endpoint go",
+			Usage: "how long requests are accepted after SIGTERM, until API servers have seen the endpoint go",
 		}, Key{
 			Name: "shutdown-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "10m",
 			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
@@ -145,11 +145,11 @@ func Keys() []Key {
 		}, Key{
 			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
-			Usage:   "reviews that are logged one by one: failures and those that take a second or more, all, or none; unless it is none, each kind also has a summary line a minute",
+			Usage:   "reviews with a log line each: failures and those of a second or more, all, or none; unless it is none, each kind has a summary a minute",
 		}, Key{
 			Name: "log-format", Kind: Choice, Arg: "format", Default: string(LogAuto),
 			Choices: []string{string(LogAuto), string(LogJSON), string(LogConsole)},
-			Usage:   "format of the log; auto is console on a terminal, and otherwise json",
+			Usage:   "format of the log; auto is console on a terminal, else json",
 		}, Key{
 			Name: "pprof", Kind: Bool, Default: "false",
 			Usage: "serve /debug/pprof at admin-listen, to loopback peers only",

@@ -17,28 +17,32 @@ func Reference() string {
 	for _, k := range Keys() {
 		if k.Group != group {
 			group = k.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| key | default | meaning |\n|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n## %s\n\n", group)
 		}
-		value := "none"
-		if k.Default != "" {
-			value = "`" + k.Default + "`"
-		}
-		if k.Local != "" {
-			value += "; with self-signed `" + k.Local + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, value, k.meaning())
+		fmt.Fprintf(&b, "- `%s`%s: %s\n", k.Name, k.defaults(), k.meaning())
 	}
 	return b.String()
 }
 
-// meaning is the last column: a sentence, then what may be written.
+// defaults is the text in parentheses, or nothing without a default.
+func (k Key) defaults() string {
+	switch {
+	case k.Local != "":
+		return " (`" + k.Default + "`; with self-signed `" + k.Local + "`)"
+	case k.Default != "":
+		return " (`" + k.Default + "`)"
+	}
+	return ""
+}
+
+// meaning is a sentence, then what may be written.
 func (k Key) meaning() string {
 	s := strings.ToUpper(k.Usage[:1]) + k.Usage[1:] + "."
 	if k.Kind == Choice {
 		s += " One of `" + strings.Join(k.Choices, "`, `") + "`."
 	}
 	if k.Max != "" {
-		s += " From " + k.Min + " to " + k.Max + k.reason() + "."
+		s += " From " + k.Min + " to " + k.Max + "."
 	}
 	if k.Zero != "" {
 		s += " 0: " + k.Zero + "."
@@ -46,5 +50,5 @@ func (k Key) meaning() string {
 	if k.Live {
 		s += " Can change while running."
 	}
-	return strings.ReplaceAll(s, "|", `\|`)
+	return s
 }

@@ -20,13 +20,13 @@ func newKeptMetrics() keptMetrics {
 	return keptMetrics{
 		bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "kept_bytes", Buckets: keptBuckets(),
-			Help: "Size of the annotations that hold the kept values of a converted object: those its version has no field for.",
+			Help: "Size of the annotations with kept values of a converted object.",
 		}, []string{"kind"}),
 		largest: &largestAnnotations{kinds: map[string]*recentMaximum{}},
 		tooLarge: counters("kept_too_large_total",
-			"Objects that could not be converted because their kept values did not fit into their annotations.", "kind", "from", "to"),
+			"Objects that failed because their kept values did not fit into annotations.", "kind", "from", "to"),
 		costLimits: counters("cost_limits_reached_total",
-			"Objects whose conversion reached the cost limit of an expression in the rules.", "kind", "from", "to"),
+			"Objects that reached the cost limit of an expression.", "kind", "from", "to"),
 	}
 }
 
@@ -95,8 +95,7 @@ func (l *largestAnnotations) of(kind string) *recentMaximum {
 
 func (l *largestAnnotations) collector() prometheus.Collector {
 	desc := describe("largest_annotations_bytes",
-		"Size of all annotations of the largest object with kept values converted in the last hour. The API server "+
-			"accepts at most 262144 bytes.", "kind")
+		"Size of all annotations of the largest object with kept values in the last hour. At most 262144 bytes are allowed.", "kind")
 	return &collector{descs: []*prometheus.Desc{desc}, collect: func(send sendGauge) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -146,7 +145,7 @@ func (m *recentMaximum) turn() {
 // calls outdated, which returns an entry for each served kind.
 func (m *Metrics) WatchCRDs(outdated func() map[string]bool) {
 	desc := describe("crd_outdated",
-		"1 since an object had fields that no version in webhookd's copy of the CRD has, else 0; new schemas of the kind reset it.",
+		"1 since an object had fields that webhookd's copy of the CRD lacks, until the kind gets new schemas.",
 		"kind")
 	m.registry.MustRegister(&collector{descs: []*prometheus.Desc{desc}, collect: func(send sendGauge) {
 		for kind, is := range outdated() {

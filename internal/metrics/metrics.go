@@ -66,19 +66,19 @@ func NewEmbedded() *Metrics {
 		reviews:  newReviewVectors(),
 		kept:     newKeptMetrics(),
 		guard: counters("guard_rejections_total",
-			"Objects whose converter changed a field that it must not change, by the path of the field.", "kind", "path"),
+			"Objects whose converter changed a field that it must not change, by its path.", "kind", "path"),
 		panics: counters("converter_panics_total",
-			"Panics of converters. Each failed its object; the log has the stack.", "kind", "from", "to"),
+			"Panics of converters. Each failed its object.", "kind", "from", "to"),
 		stuck: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace,
 			Name:      "stuck_conversions",
-			Help:      "Conversions that are still running after their deadline; their reviews were answered Failed.",
+			Help:      "Conversions still running after their deadline. Their reviews have failed.",
 		}, []string{"kind"}),
 		server: newServerMetrics(),
 		tls:    newTLSMetrics(),
 		rules:  newRulesMetrics(),
 		config: reloads("config_reloads_total",
-			"Changes of the configuration file noticed while running, by result: success or failure."),
+			"Reads of the changed configuration file, by result: success or failure."),
 	}
 	m.pairs.Store(&map[review.Pair]*pairMetrics{})
 	m.rejected = m.reviews.reviews.WithLabelValues(None, None, None, reviewRejected)
@@ -112,7 +112,7 @@ func (m *Metrics) WatchLog(dropped func() uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: namespace,
 		Name:      "log_lines_dropped_total",
-		Help:      "Log lines dropped because the log was not read fast enough, or because writing failed.",
+		Help:      "Log lines dropped: the log was not read fast enough, or writing failed.",
 	}, func() float64 { return float64(dropped()) }))
 }
 

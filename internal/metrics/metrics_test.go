@@ -288,7 +288,11 @@ func reference(t *testing.T) string {
 	b.WriteString(preamble)
 	for _, row := range rows {
 		name, kind, _ := strings.Cut(row, " ")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, kind, strings.Join(labels[name], " "), help[name])
+		by := ""
+		if len(labels[name]) > 0 {
+			by = " by " + strings.Join(labels[name], ", ")
+		}
+		fmt.Fprintf(&b, "- `%s` (%s%s): %s\n", name, kind, by, help[name])
 	}
 	return b.String()
 }
@@ -297,18 +301,18 @@ const preamble = `# Metrics
 
 <!-- Generated from internal/metrics; after a change there run: go test ./internal/metrics -update -->
 
-` + "`/metrics`" + ` at ` + "`admin-listen`" + ` answers in the Prometheus text format, or in OpenMetrics if the client asks for it. Next
-to the metrics below there are the usual ones of the process (` + "`process_*`" + `) and of the Go runtime (` + "`go_*`" + `).
+` + "`/metrics`" + ` at ` + "`admin-listen`" + ` answers in the Prometheus text format, or in OpenMetrics if the client asks for it. It also has the
+usual metrics of the process (` + "`process_*`" + `) and of the Go runtime (` + "`go_*`" + `).
 
-Labels have only values that are known in advance, so the number of series does not depend on what clients send:
+The number of series does not depend on what clients send:
 
-- ` + "`kind`" + ` is KIND.GROUP; ` + "`kind`, `from` and `to`" + ` are those of the registered converters, or ` + "`unknown`" + ` for any other.
-  They are ` + "`none`" + ` for a review in which no object needed a conversion, and for a body that was not a review. A
-  review counts for the first conversion in it; each object counts for its own.
-- ` + "`path`" + ` is a field of Kubernetes' own metadata, or ` + "`other`" + `.
-- Durations are classic histograms and, for a server that scrapes them, native ones as well.
-- Objects already at the desired version are not counted in the metrics of objects.
+- ` + "`kind`" + ` (KIND.GROUP), ` + "`from`" + ` and ` + "`to`" + ` are those of the registered converters, or ` + "`unknown`" + `. They are ` + "`none`" + ` for a review in which no
+  object needed a conversion, and for a body that was not a review. A review counts for its first conversion, an object for its own.
+- ` + "`path`" + ` is a field of Kubernetes' own metadata, or ` + "`other`" + `. The ` + "`reason`" + ` of a handshake is as in [the log](logs.md#the-server).
 
-| name | type | labels | meaning |
-|---|---|---|---|
+Durations are classic histograms and, for a server that scrapes them, native ones as well. Gauges that are 1 while something is so are
+else 0. Metrics of objects leave out objects that are already at the desired version.
+
+Each is here with its type and labels:
+
 `

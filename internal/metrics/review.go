@@ -58,15 +58,14 @@ func newReviewVectors() reviewVectors {
 	}
 	return reviewVectors{
 		reviews: counters("reviews_total",
-			"Answered request bodies, by the first conversion in them and by result: success, failed, or rejected if "+
-				"the body was not a review.", "kind", "from", "to", "result"),
+			"Answered request bodies, by result: success, failed, or rejected if the body was not a review.", "kind", "from", "to", "result"),
 		objects: counters("objects_total",
 			"Objects that needed a conversion, by result: converted or failed.", "kind", "from", "to", "result"),
 		withKept: counters("objects_with_kept_values_total",
-			"Objects that got kept values in their annotations, because the reverse conversion would lose these values.",
+			"Objects that got kept values in their annotations.",
 			"kind", "from", "to"),
 		reviewDuration: durations("review_duration_seconds",
-			"Time from the complete request body to the complete answer, by the first conversion in the review.", "kind", "from", "to"),
+			"Time from the complete request body to the complete answer.", "kind", "from", "to"),
 		objectSeconds: durations("object_duration_seconds",
 			"Time to convert and check one object.", "kind", "from", "to"),
 		bytesIn:  sizes("request_size_bytes", "Size of the request bodies that were read."),

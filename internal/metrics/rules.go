@@ -36,16 +36,15 @@ func (s *servedDigest) set(digest string) {
 func newRulesMetrics() rulesMetrics {
 	return rulesMetrics{
 		reloads: reloads("rules_reloads_total",
-			"Changes of the rules or CRDs that were noticed, including the first read, by result: success, or failure if "+
-				"the last good rules are kept."),
+			"Reads of changed rules or CRDs, by result: success, or failure if the last good rules are kept."),
 		failing: gauge("rules_reload_failing",
-			"1 while some or all rules on disk cannot be used and the last good ones are served, else 0."),
-		findings: gauge("rules_findings", "Errors that webhookd check finds in the rules on disk; the log has them."),
+			"1 while some or all rules on disk cannot be used, and the last good ones are served."),
+		findings: gauge("rules_findings", "Errors that webhookd check finds in the rules on disk."),
 		kinds:    gauge("rules_kinds", "Kinds converted by rules."),
 		served: &servedDigest{GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace,
 			Name:      "rules_info",
-			Help:      "Always 1; the label identifies the served rules and CRDs. Replicas that serve the same ones have the same label.",
+			Help:      "Always 1; the label identifies the served rules and CRDs.",
 		}, []string{"digest"})},
 	}
 }

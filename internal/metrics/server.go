@@ -19,20 +19,19 @@ type serverMetrics struct {
 func newServerMetrics() serverMetrics {
 	m := serverMetrics{
 		shed: counters("shed_total",
-			"Requests answered 429, by reason: too many bytes or requests in flight, or slow if the body came too slowly while others waited.", "reason"),
+			"Requests answered 429, by reason: bytes or requests in flight, or slow, a body that came too slowly while others waited.", "reason"),
 		rejected: counters("rejected_total",
-			"Requests answered with an HTTP error other than 429 instead of a review, by code.", "code"),
+			"Requests answered with an HTTP error other than 429, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
-			"Connections closed to make room for others, by what the client had done: silent, greeting (its handshake was not complete), fresh (it never had a review answered), idle (it had, and was between two requests) or reading (it had, and was sending the next).", "standing"),
+			"Connections closed to make room for others: silent, greeting (in the handshake), fresh (no review answered yet), idle (between requests) or reading (sending the next).", "standing"),
 		handshakes: counters("tls_handshake_errors_total",
-			"TLS handshakes that failed, by reason: certificate_refused if the client does not trust the served certificate; "+
-				"closed, reset and timeout are clients that went away.", "reason"),
+			"TLS handshakes that failed, by reason.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace,
 			Name:      "handler_panics_total",
-			Help:      "Panics outside converters. Each is a defect of webhookd; the log has the stack.",
+			Help:      "Panics outside converters: defects of webhookd.",
 		}),
-		draining: gauge("draining", "1 while the server shuts down and asks its clients to go elsewhere, else 0."),
+		draining: gauge("draining", "1 while the server shuts down."),
 	}
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
 		m.shed.WithLabelValues(reason)
@@ -88,12 +87,12 @@ func (m *Metrics) WatchServer(stats func() server.Stats) {
 
 // WatchRequests shows what is in progress. Each scrape calls stats once.
 func (m *Metrics) WatchRequests(stats func() server.Stats) {
-	requests := describe("requests_in_flight", "Reviews in progress, including those that wait for their share of memory.")
-	waiting := describe("requests_waiting", "Reviews in progress that wait for their share of memory.")
+	requests := describe("requests_in_flight", "Reviews in progress, including waiting ones.")
+	waiting := describe("requests_waiting", "Reviews that wait for their share of memory.")
 	bytes := describe("request_bytes_in_flight",
-		"Bytes received for the bodies of reviews in progress, plus the extra memory of bodies with very many arrays and objects.")
+		"Bytes of the bodies of reviews in progress, plus extra memory for very many arrays and objects.")
 	bytesLimit := describe("request_bytes_in_flight_limit",
-		"Bytes that the bodies of reviews in progress and the open connections may take together.")
+		"Bytes that bodies of reviews and connections may take together.")
 	m.registry.MustRegister(&collector{
 		descs: []*prometheus.Desc{requests, waiting, bytes, bytesLimit},
 		collect: func(send sendGauge) {

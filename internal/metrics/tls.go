@@ -20,14 +20,13 @@ func newTLSMetrics() tlsMetrics {
 		notBefore: gauge("certificate_not_before_timestamp_seconds", "When the served certificate becomes valid, in Unix time."),
 		notAfter:  gauge("certificate_not_after_timestamp_seconds", "When the served certificate expires, in Unix time."),
 		loaded: gauge("certificate_loaded_timestamp_seconds",
-			"When the served certificate was read from disk, in Unix time. If that is before the last rotation, the rotation was missed."),
+			"When the served certificate was read from disk, in Unix time."),
 		reloads: reloads("certificate_reloads_total",
-			"Changes of the certificate's files, including the first read, by result: success, or failure if the last "+
-				"good certificate is kept."),
+			"Reads of changed certificate files, by result: success or failure."),
 		failing: gauge("certificate_reload_failing",
-			"1 while the files on disk cannot be used and the last good certificate is served, else 0."),
+			"1 while the files on disk cannot be used, and the last good certificate is served."),
 		unwatched: gauge("certificate_watch_failing",
-			"1 while the certificate's folder cannot be watched and only polling finds changes, else 0."),
+			"1 while the certificate's folder cannot be watched, and only polling finds changes."),
 	}
 }
 

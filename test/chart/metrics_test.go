@@ -39,9 +39,9 @@ func knownMetrics(t *testing.T) map[string]metric {
 		"go_goroutines":                                     {kind: "gauge"},
 		"go_gc_duration_seconds":                            {kind: "histogram"}, // a summary; the chart uses its sum
 	}
-	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|")
-	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
-		all[match[1]] = metric{match[2], strings.Fields(strings.ReplaceAll(match[3], "`", ""))}
+	line := regexp.MustCompile("(?m)^- `(\\w+)` \\((\\w+)(?: by (.*?))?\\): ")
+	for _, match := range line.FindAllStringSubmatch(string(text), -1) {
+		all[match[1]] = metric{match[2], strings.Fields(strings.NewReplacer("`", "", ",", "").Replace(match[3]))}
 	}
 	return all
 }
