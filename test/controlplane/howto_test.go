@@ -55,7 +55,7 @@ func TestHowTo(t *testing.T) {
 			t.Errorf("the page lacks the rule %s", rule)
 		}
 	}
-	if len(blocks["console"]) < 3 {
+	if len(blocks["console"]) < 2 {
 		t.Errorf("the page has %d consoles", len(blocks["console"]))
 	}
 }
