@@ -77,7 +77,10 @@ func recipeRows(t *testing.T) rows {
 			shows("v1", `{spec: {schedule: s, policy: {}, image: i}}`),
 			edit("v1beta1", `{spec: {paused: true, cronSpec: t}}`), shows("v1", `{spec: {schedule: t, policy: {paused: true}, image: i}}`),
 		}},
-		rename + ": an object goes with all that is in it": {world: recipe(t, rename, 1), steps: []step{
+		rename + ": an object goes with all that is in it": {world: two("{spec: {storage: {class: string, sizeGB: integer}}}",
+			"{spec: {volume: {class: string, sizeGiB: integer}}}", `
+- {spoke: .spec.storage, hub: .spec.volume}
+- {spoke: .spec.storage.sizeGB, hub: .spec.volume.sizeGiB}`), steps: []step{
 			create("v1", `{spec: {volume: {class: fast, sizeGiB: 20}}}`), edit("v1beta1", `{spec: {storage: {sizeGB: 30}}}`),
 			shows("v1", `{spec: {volume: {class: fast, sizeGiB: 30}}}`),
 			edit("v1beta1", `{spec: {storage: null}}`), shows("v1", `{spec: {}}`),
@@ -96,10 +99,10 @@ func recipeRows(t *testing.T) rows {
 			edit("v1", `{spec: {image: {tag: null}}}`), shows("v1beta1", `{spec: {image: a, note: x}}`),
 		}},
 		enum + ": a value moves": {world: recipe(t, enum, 0), steps: []step{
-			create("v1beta1", `{spec: {restart: on-failure}}`), edit("v1", `{spec: {restartPolicy: Never}}`),
-			shows("v1beta1", `{spec: {restart: never}}`),
+			create("v1beta1", `{spec: {strategy: Recreate}}`), edit("v1", `{spec: {strategy: RollingUpdate}}`),
+			shows("v1beta1", `{spec: {strategy: Rolling}}`),
 		}},
-		enum + ": a value that only the hub has stays, and gives way": {world: recipe(t, enum, 1), steps: []step{
+		enum + ": a value that only the hub has stays, and gives way": {world: recipe(t, enum, 0), steps: []step{
 			create("v1", `{spec: {strategy: Canary}}`), edit("v1beta1", `{spec: {note: x}}`), shows("v1", `{spec: {strategy: Canary, note: x}}`),
 			edit("v1beta1", `{spec: {strategy: Recreate}}`), shows("v1", `{spec: {strategy: Recreate, note: x}}`),
 			edit("v1beta1", `{spec: {strategy: Rolling}}`), shows("v1", `{spec: {strategy: RollingUpdate, note: x}}`),
