@@ -40,8 +40,8 @@ func TestHowToShowsThisCode(t *testing.T) {
 		code += string(text)
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]
-	if len(blocks) < 4 {
-		t.Errorf("%d blocks of Go, want at least 4", len(blocks))
+	if len(blocks) < 3 {
+		t.Errorf("%d blocks of Go, want at least 3", len(blocks))
 	}
 	for i, block := range blocks {
 		block, _, _ = strings.Cut(block, "```")
