@@ -21,7 +21,7 @@ func TestTutorialsAreTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, least := range map[string]int{"first-conversion.md": 7, "crossplane.md": 3} {
+	for name, least := range map[string]int{"first-conversion.md": 6, "crossplane.md": 3} {
 		t.Chdir(t.TempDir())
 		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
 			t.Errorf("%d commands, %s is not read as it is written", commands, name)
