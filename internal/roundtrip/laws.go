@@ -179,7 +179,7 @@ func (t *subject) like(to string, there []byte) *ViolationError {
 	if t.Like == nil || t.class != whole || t.keeps {
 		return nil
 	}
-	theirs, err := t.convertBy(t.ctx, t.Like, t.object, t.version, to)
+	theirs, err := t.withUID(t.object, func(object []byte) ([]byte, error) { return t.convertBy(t.ctx, t.Like, object, t.version, to) })
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
 	}

@@ -1,6 +1,8 @@
 package keep
 
 import (
+	"slices"
+
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -11,6 +13,7 @@ type Defaults struct {
 	has     bool
 	null    bool // null is a valid value
 	matters bool // a rule reads the place, or it is in a list, whose elements are known by all that they show
+	decides bool // an expression reads the place, or whether it has something
 	members []namedDefaults
 	each    *Defaults // in the elements of a list, or the values of a map
 	in      jsondoc.Kind
@@ -58,6 +61,7 @@ func (c cursor) defaults(depth int, counts func(cursor) bool, read bool) *Defaul
 	d := &Defaults{null: c.schema.Nullable(), matters: read || c.moves() || c.place != nil && len(c.place.Members) > 0}
 	if counts(c) {
 		d.text, d.has = c.schema.Default()
+		d.decides = d.has && (c.unit != nil || c.place != nil && c.place.Watch != nil)
 	}
 	switch read = read || c.moves(); c.schema.Kind() {
 	case crdschema.Array: // elements are known by all that they show
@@ -90,6 +94,11 @@ func (d *Defaults) orNil() *Defaults {
 		return d
 	}
 	return nil
+}
+
+// Decide reports whether an expression reads the place of a default, or whether it has something.
+func (d *Defaults) Decide() bool {
+	return d != nil && (d.decides || d.each.Decide() || slices.ContainsFunc(d.members, func(m namedDefaults) bool { return m.Decide() }))
 }
 
 // FillIn adds the defaults to an object that the API server has stored. It leaves fragments alone:

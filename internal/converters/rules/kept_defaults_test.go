@@ -24,6 +24,8 @@ func defaultRows() rows {
 		return two(schema, schema, "- {spoke: .spec.strategy, hub: .spec.strategy, "+key+": {type: RollingUpdate, surge: 1}}\n"+
 			"- {spoke: .spec.strategy.type, hub: .spec.strategy.type, defaultInHub: RollingUpdate}")
 	}
+	decides := two("{spec: {note: string, mode: 'string = \"a\"', b: string}}", "{spec: {note: string, m: string}}",
+		"- {spoke: .spec.mode}\n- {spoke: .spec.b, hub: .spec.m, whenToHub: 'object.?spec.?mode.orValue(\"\") != \"a\"'}")
 	const whole, part = `{spec: {strategy: {type: RollingUpdate, surge: 1}}}`, `{spec: {strategy: {type: RollingUpdate}}}`
 	port := two("{spec: {host: string, port: integer}}", "{spec: {host: string, port: string}}",
 		`- {spoke: .spec.port, hub: .spec.port, codec: String, defaultInHub: "80"}`)
@@ -44,6 +46,15 @@ func defaultRows() rows {
 		"and one of an object, where the other version has a text": {world: apart("{size: integer = 1, unit: string}", "string"), steps: []step{
 			create("v1beta1", `{spec: {mode: {size: 2, unit: m}}}`), edit("v1", `{spec: {mode: x}}`), edit("v1beta1", `{spec: {mode: {unit: null}}}`),
 			shows("v1", `{spec: {mode: x}}`), shows("v1beta1", `{spec: {mode: {size: 2}}}`),
+		}},
+
+		"a condition reads a default of its version only": {world: decides, steps: []step{
+			create("v1", `{metadata: {uid: u}, spec: {m: x}}`), shows("v1", `{metadata: {uid: u}, spec: {m: x}}`), edit("v1beta1", `{spec: {note: y}}`),
+			shows("v1", `{metadata: {uid: u}, spec: {note: y, m: x}}`), edit("v1beta1", `{spec: {mode: c}}`), shows("v1", `{metadata: {uid: u}, spec: {note: y, m: x}}`),
+		}},
+		"and what a user writes there is not hidden": {world: decides, steps: []step{
+			create("v1beta1", `{metadata: {uid: u}, spec: {mode: c, b: x}}`), shows("v1", `{metadata: {uid: u}, spec: {m: x}}`), edit("v1beta1", `{spec: {mode: a}}`),
+			shows("v1", `{metadata: {uid: u}, spec: {}}`), shows("v1beta1", `{metadata: {uid: u}, spec: {mode: a, b: x}}`),
 		}},
 
 		"a default that fills in an object stays one until an edit": {world: within("defaultInSpoke"), steps: []step{

@@ -40,6 +40,7 @@ type direction struct {
 	// place.
 	schema            *crdschema.Version
 	defaults, missing *keep.Defaults
+	missingDecide     bool // expressions read what is filled in
 }
 
 // NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says
@@ -54,6 +55,8 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, call
 			there: there, back: back, source: source, target: target,
 			schema: crd.Version(to), defaults: target.Defaults(), missing: target.Missing(),
 		}
+		d := c.directions[[2]string{from, to}]
+		d.missingDecide = d.missing.Decide()
 	}
 	for name, s := range spokes {
 		add(name, hub, s.ToHub, s.ToSpoke, s.Layout, s.Hub)
@@ -233,6 +236,19 @@ func (v *conversion) asStored() (*jsondoc.Object, error) {
 		return nil, err
 	}
 	return y, nil
+}
+
+// completed returns the object with the defaults that Complete or the API server will fill in, if
+// what the way back gives depends on them.
+func (v *conversion) completed() (*jsondoc.Object, error) {
+	if !v.missingDecide {
+		return v.obj, nil
+	}
+	y, err := v.copyOf(v.obj)
+	if err == nil {
+		_, err = v.missing.Fill(y)
+	}
+	return y, err
 }
 
 // copyOf returns a copy of an object.

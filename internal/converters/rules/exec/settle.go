@@ -18,11 +18,7 @@ const maxTrials = 64
 // not.
 func (v *conversion) settle(x *jsondoc.Object, is shown, kept []*keep.Entry, unknown bool) ([]*keep.Entry, error) {
 	if len(kept) == 0 {
-		g, err := v.wayBack(v.obj)
-		if err != nil {
-			return nil, err
-		}
-		return keep.Diff(v.ctx, &v.scratch.kept, x, g, v.obj, v.source, unknown, nil)
+		return v.lost(x, unknown, nil)
 	}
 	s := &settling{v, x, is, unknown}
 	restored, entries, err := s.with(kept)
@@ -64,12 +60,21 @@ func (s *settling) with(kept []*keep.Entry) (*keep.Restored, []*keep.Entry, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := s.wayBack(s.obj)
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, err := keep.Diff(s.ctx, &s.scratch.kept, s.x, g, s.obj, s.source, s.unknown, restored)
+	entries, err := s.lost(s.x, s.unknown, restored)
 	return restored, entries, err
+}
+
+// lost returns entries for what the way back does not give of x.
+func (v *conversion) lost(x *jsondoc.Object, unknown bool, restored *keep.Restored) ([]*keep.Entry, error) {
+	y, err := v.completed()
+	if err != nil {
+		return nil, err
+	}
+	g, err := v.wayBack(y)
+	if err != nil {
+		return nil, err
+	}
+	return keep.Diff(v.ctx, &v.scratch.kept, x, g, v.obj, v.source, unknown, restored)
 }
 
 // again converts x once more, and restores kept values.
