@@ -3,11 +3,9 @@ package dashboard_test
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // failures are conversions that go wrong, each in another way.

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-var placeholder = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`) //nolint:gochecknoglobals // constant
+var placeholder = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
 // Legend returns the name of a series: a format such as "{{kind}} {{from}}" with the values of its
 // labels. It returns an error if the series lacks a label of the format.

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 // A traffic calls webhookd with kube-apiserver's own conversion client, as the Service would spread
@@ -152,7 +151,7 @@ func (c *traffic) post(contentType string, body io.Reader, length int) int {
 	return response.StatusCode
 }
 
-// refused sends what is no review.
+// refused sends two requests that are not reviews.
 func (c *traffic) refused() {
 	for body, want := range map[string]int{"{}": http.StatusBadRequest, "text": http.StatusUnsupportedMediaType} {
 		contentType := "application/json"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
+	"slices"
 	"time"
 )
 
@@ -71,10 +72,10 @@ func (v *View) show(p *PanelView) shown {
 // newNumber returns the last value of the first series.
 func newNumber(p *PanelView) *reading {
 	for _, s := range p.series() {
-		for i := len(s.Points) - 1; i >= 0; i-- {
-			if value := s.Points[i].F; drawn(value) {
+		for _, point := range slices.Backward(s.Points) {
+			if drawn(point.F) {
 				defaults := p.FieldConfig.Defaults
-				return &reading{Format(value, defaults.Unit, defaults.Decimals), defaults.Thresholds.color(value)}
+				return &reading{Format(point.F, defaults.Unit, defaults.Decimals), defaults.Thresholds.color(point.F)}
 			}
 		}
 	}

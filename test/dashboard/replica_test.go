@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
-
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -21,8 +22,8 @@ type Source struct {
 	From, To time.Time
 	Step     time.Duration // between two values
 	Scrape   time.Duration // between two scrapes
-	// Absent are the metrics and labels that the database does not have, and why. A query with one that
-	// is neither there nor here, or both, is an error.
+	// Absent are the metrics and labels that the database does not have, and why. A query with one
+	// that is neither there nor here, or both, is an error.
 	Absent map[string]string
 }
 
@@ -35,7 +36,7 @@ type View struct {
 	Step      time.Duration
 }
 
-// A Choice is a variable with the values that it stands for.
+// A Choice is a variable with its values.
 type Choice struct {
 	Label  string
 	Values []string
@@ -68,8 +69,8 @@ func (r *Result) Shows() bool {
 	})
 }
 
-// View evaluates all queries of a dashboard. It returns an error for each query that does not parse, or
-// that has an unknown variable, metric or label.
+// View evaluates all queries of a dashboard. It returns an error for each query that does not
+// parse, or that has an unknown variable, metric or label.
 func (s *Source) View(ctx context.Context, d *Dashboard) (*View, error) {
 	v := &View{Dashboard: d, From: s.From, To: s.To, Step: s.Step}
 	variables, err := s.choose(ctx, d, v)
@@ -131,7 +132,7 @@ func (s *Source) valuesOf(ctx context.Context, definition string, variables Vari
 	if err != nil {
 		return nil, err
 	}
-	defer querier.Close()
+	defer func() { _ = querier.Close() }() // nothing was written
 	values, _, err := querier.LabelValues(ctx, label, nil, matchers...)
 	if err == nil && len(values) == 0 {
 		err = fmt.Errorf("no values: %s", definition)
@@ -199,13 +200,13 @@ func (s *Source) check(ctx context.Context, expression string) error {
 	if err != nil {
 		return err
 	}
-	defer querier.Close()
-	var known []string // labels of all metrics in the expression
-	absent := false    // any of the metrics
+	defer func() { _ = querier.Close() }() // nothing was written
+	var known []string                     // labels of all metrics in the expression
+	absent := false                        // any of the metrics
 	for _, selector := range parser.ExtractSelectors(parsed) {
 		var metric *labels.Matcher
 		for _, m := range selector {
-			if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+			if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 				metric = m
 			}
 		}

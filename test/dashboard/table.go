@@ -15,8 +15,8 @@ type grid struct {
 	Rows [][]string
 }
 
-// newGrid returns the columns of an instant query in Grafana's order, which are the time, the labels
-// and the value, unless the panel organizes them.
+// newGrid returns the columns of an instant query in Grafana's order (the time, the labels and the
+// value), unless the panel organizes them.
 func newGrid(p *PanelView) *grid {
 	series := p.series()
 	if len(series) == 0 {

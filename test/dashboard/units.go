@@ -12,8 +12,8 @@ type magnitude struct {
 	suffix string
 }
 
-// magnitudes returns those of a Grafana unit in ascending order, or nil for an unknown unit. Units
-// of Grafana: https://grafana.com/docs/grafana/latest/panels-visualizations/configure-standard-options/#unit
+// magnitudes returns those of a unit of Grafana (its documentation, "Configure standard options")
+// in ascending order, or nil for an unknown unit.
 func magnitudes(unit string) []magnitude {
 	switch unit {
 	case "short":
@@ -72,8 +72,8 @@ func number(value float64, decimals *int) string {
 	return text
 }
 
-// Ticks returns equally spaced round values of a unit, four to six of them: from 0 to the first that
-// is not below the largest value.
+// Ticks returns equally spaced round values of a unit, about five: from 0 to the first that is not
+// below the largest value.
 func Ticks(largest float64, unit string) []float64 {
 	if largest <= 0 {
 		largest = magnitudeOf(0, unit).factor

@@ -30,7 +30,7 @@ type Variables map[string]string
 
 // variable matches $name, ${name} and ${name:format}. A dollar sign at the end of a regular
 // expression is no variable.
-var variable = regexp.MustCompile(`\$(\w+)|\$\{(\w+)(?::\w+)?\}`) //nolint:gochecknoglobals // constant
+var variable = regexp.MustCompile(`\$(\w+)|\$\{(\w+)(?::\w+)?\}`)
 
 // Expand replaces the variables in a query. It returns an error for each that has no value.
 func (v Variables) Expand(text string) (string, error) {
@@ -50,11 +50,11 @@ func (v Variables) Expand(text string) (string, error) {
 	return expanded, nil
 }
 
-// RateInterval returns $__rate_interval: https://grafana.com/docs/grafana/latest/datasources/prometheus/template-variables/
-// says that it is the larger of step + scrape interval and four scrape intervals.
+// RateInterval returns Grafana's $__rate_interval: the larger of step + scrape interval and four
+// scrape intervals (Grafana's documentation of the data source Prometheus, "Template variables").
 func RateInterval(step, scrape time.Duration) time.Duration { return max(step+scrape, 4*scrape) }
 
-// anyOf returns what stands for a variable with the choice "All" in a regular expression.
+// anyOf returns a regular expression for the choice "All".
 func anyOf(values []string) string {
 	quoted := make([]string, len(values))
 	for i, value := range values {
