@@ -108,7 +108,8 @@ func (s *scale) paths(points []promql.FPoint) (path, area string) {
 	return lines.String(), areas.String()
 }
 
-// timeTicks returns those at every fifth or tenth second, and so on, about four of them.
+// timeTicks returns those at every fifth or tenth second, and so on, about four of them. At the
+// ends there is no room for a label.
 func timeTicks(from, to time.Time) []tick {
 	step := time.Second
 	for _, round := range []time.Duration{2, 5, 10, 30, 60, 300, 900, 3600, 6 * 3600} {
@@ -118,7 +119,10 @@ func timeTicks(from, to time.Time) []tick {
 	}
 	var ticks []tick
 	for at := from.Truncate(step).Add(step); at.Before(to); at = at.Add(step) {
-		ticks = append(ticks, tick{100 * float64(at.Sub(from)) / float64(to.Sub(from)), at.UTC().Format(time.TimeOnly)})
+		const room = 5 // percent
+		if place := 100 * float64(at.Sub(from)) / float64(to.Sub(from)); place >= room && place <= 100-room {
+			ticks = append(ticks, tick{place, at.UTC().Format(time.TimeOnly)})
+		}
 	}
 	return ticks
 }

@@ -104,8 +104,10 @@ func underLoad(t *testing.T) *dashboard.Source {
 	f.rotate(a, 1500*time.Millisecond)
 	f.rotate(b, 0)
 	a.configure(t, "warn")
-	at(13 * time.Second)
-	c.crowd(3 * time.Second)
+	at(12500 * time.Millisecond)
+	c.crowd(a, 3*time.Second)
+	at(15 * time.Second)
+	c.crowd(b, 3*time.Second)
 	at(18 * time.Second)
 	c.use(b)
 	a.Terminate() // and it drains for longer than the rest

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
+	"github.com/crdconvert/webhookd/test/oracle/wait"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -131,8 +132,8 @@ func (c *traffic) report(format string, args ...any) {
 }
 
 // post sends a body without kube-apiserver's client, and returns the code of the answer.
-func (c *traffic) post(contentType string, body io.Reader, length int) int {
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "https://"+c.endpoint()+"/crdconvert", body)
+func (c *traffic) post(address, contentType string, body io.Reader, length int) int {
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "https://"+address+"/crdconvert", body)
 	if err != nil {
 		c.report("%v", err)
 		return 0
@@ -158,14 +159,15 @@ func (c *traffic) refused() {
 		if body == "text" {
 			contentType = "text/plain"
 		}
-		if code := c.post(contentType, strings.NewReader(body), len(body)); code != want {
+		if code := c.post(c.endpoint(), contentType, strings.NewReader(body), len(body)); code != want {
 			c.report("HTTP %d, want %d", code, want)
 		}
 	}
 }
 
-// crowd sends a large body that takes its time, and others that do not fit next to it.
-func (c *traffic) crowd(lasts time.Duration) {
+// crowd sends two large bodies that take most of the memory and stall, and others that have to
+// wait: either these are refused, or the slow ones.
+func (c *traffic) crowd(to *replica, stall time.Duration) {
 	c.t.Helper()
 	const length = 9 << 20
 	object, err := objectOf(c.t, "widget", "plain.v1").MarshalJSON()
@@ -174,22 +176,20 @@ func (c *traffic) crowd(lasts time.Duration) {
 	}
 	body := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"705ab4f5-6393-11e8-b7cc-42010a800002",` +
 		`"desiredAPIVersion":"shop.example.com/v1beta1","objects":[` + strings.Repeat(" ", length) + string(object) + `]}}`
-	slow, more := io.Pipe()
-	c.pending.Go(func() {
-		const pieces = 20
-		ticker := time.NewTicker(lasts / pieces)
-		defer ticker.Stop()
-		for i := range pieces {
-			<-ticker.C
-			if _, err := io.WriteString(more, body[i*len(body)/pieces:(i+1)*len(body)/pieces]); err != nil {
-				return
+	for range 2 {
+		slow, more := io.Pipe()
+		c.pending.Go(func() {
+			defer func() { _ = more.Close() }() // a pipe has no error
+			if _, err := io.WriteString(more, body[:length]); err == nil {
+				wait.For(c.t, stall)
+				_, _ = io.WriteString(more, body[length:]) // refused meanwhile, or not
 			}
-		}
-		_ = more.Close() // a pipe has no error
-	})
-	c.pending.Go(func() { c.post("application/json", slow, len(body)) })
-	for range 8 {
-		c.pending.Go(func() { c.post("application/json", strings.NewReader(body), len(body)) })
+		})
+		c.pending.Go(func() { c.post(to.Addr, "application/json", slow, len(body)) })
+	}
+	wait.For(c.t, stall/4)
+	for range 4 {
+		c.pending.Go(func() { c.post(to.Addr, "application/json", strings.NewReader(body), len(body)) })
 	}
 }
 
