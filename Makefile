@@ -33,9 +33,9 @@ ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
 MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
 # The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream and
-# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too. Nor test/playground:
-# its code is that of a browser.
-RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi ./test/playground,$(MODULES))
+# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too. Nor test/playground,
+# whose code is that of a browser, and test/dashboard, whose code is Prometheus' own.
+RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi ./test/playground ./test/dashboard,$(MODULES))
 
 # All packages of a module, except those whose tests only start processes, and those that convert for minutes on one goroutine.
 race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults|internal/jsondoc|rules/(laws|suggest))$$')

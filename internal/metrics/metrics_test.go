@@ -294,8 +294,16 @@ func reference(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "- `%s` (%s%s): %s\n", name, kind, by, help[name])
 	}
+	b.WriteString(dashboard)
 	return b.String()
 }
+
+// test/dashboard draws the image.
+const dashboard = `
+The chart has a dashboard for Grafana. A test drew this picture of it, without Grafana, from 20 seconds in which much goes wrong:
+
+![Panels for traffic, latency, failures, kept values, rules, certificate, resources and old versions](../images/dashboard.png)
+`
 
 const preamble = `# Metrics
 
