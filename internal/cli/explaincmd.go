@@ -106,10 +106,7 @@ func (o *explainOptions) check(args []string) error {
 	if !slices.Contains(formats, o.output) {
 		problems = append(problems, badOutput(o.output, formats...))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 // hasConversions reports whether a file, or one in a folder, has a Conversion.

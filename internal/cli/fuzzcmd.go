@@ -127,7 +127,7 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
 		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
 	}
-	problems = append(problems, o.ruled.check(), o.live.check())
+	problems = append(problems, o.ruled.check(), o.live.check(flags))
 	if o.webhook.server == "" {
 		problems = append(problems, noUse(flags, "without --server", "ca-file", "skip", "drop"))
 	} else {
@@ -136,10 +136,7 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 	if o.time < 0 {
 		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 // fuzz tests all kinds, and ends early when interrupted.
