@@ -168,6 +168,14 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions, reader *liveReader) 
 	return nil
 }
 
+// withLimit returns a context that ends after a time, or if that is 0, with ctx.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return context.WithCancel(ctx)
+}
+
 // fuzzedKinds returns the kinds with a converter and a CRD.
 func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 	registry, err := set.Registry()
@@ -209,12 +217,8 @@ func (p *program) fuzzKind(
 				count(s.Fragments, "fragment"), count(s.Edits, "edit"), count(s.Walks, "walk"))
 		},
 	}
-	limited := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	limited, cancel := withLimit(ctx, limit)
+	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.clear()
 	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {
