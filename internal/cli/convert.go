@@ -191,13 +191,9 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 // convertInputs converts all objects. It joins its errors to unread, the error for files that could
 // not be read.
 func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unread error, o *convertOptions) ([]manifest.File, error) {
-	set, err := p.ruleSet(ctx, &o.ruled)
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return nil, errors.Join(unread, err)
-	}
-	registry, err := set.Registry()
-	if err != nil {
-		return nil, err
 	}
 	converter := newOffline(p, registry)
 	converter.group, converter.version = o.target()

@@ -54,11 +54,7 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 
 // convertInPlace converts the objects in files, and changes nothing else there.
 func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}

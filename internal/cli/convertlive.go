@@ -16,11 +16,7 @@ import (
 
 // convertLive converts the objects of a cluster to a version.
 func (p *program) convertLive(ctx context.Context, o *convertOptions, reader *liveReader) error {
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,11 +99,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -209,9 +204,7 @@ type statusReport struct {
 
 func (p *program) writeStatus(r *statusReport, output string) error {
 	if output == "json" {
-		e := json.NewEncoder(p.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return p.printJSON(r)
 	}
 	var out strings.Builder
 	for i := range r.CRDs {

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -135,10 +134,7 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 	}
 	units := explainUnits(set, o.version)
 	if o.output == manifest.FormatJSON {
-		e := json.NewEncoder(p.stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"directions": directions, "units": units})
+		return p.printJSON(map[string]any{"directions": directions, "units": units})
 	}
 	if err := writeTables(p.stdout, directions); err != nil {
 		return err
