@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// JSONSchema returns the JSON Schema of the documents of a file of rules, for editors, which accepts
+// JSONSchema returns the JSON Schema of the documents of a file of rules, for editors. It accepts
 // whatever Parse accepts.
 func JSONSchema() []byte {
 	path := schema{
