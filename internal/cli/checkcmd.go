@@ -128,8 +128,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 }
 
 func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader) error {
-	f := &o.ruled
-	ruleFiles, crdFiles, err := p.texts(ctx, f)
+	ruleFiles, crdFiles, err := p.texts(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -138,7 +137,7 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 		return err
 	}
 	if len(set.Files) == 0 {
-		return noConversion(f.rules)
+		return noConversion(o.ruled.rules)
 	}
 	var changes []check.Change
 	if len(o.against) > 0 {
@@ -151,6 +150,11 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
+	return p.writeCheck(o, &set, changes)
+}
+
+// writeCheck prints the findings, and what the old rules converted differently.
+func (p *program) writeCheck(o *checkOptions, set *ruleset.Set, changes []check.Change) error {
 	format := finding.Format(o.output)
 	if format == finding.Text {
 		format = p.textFor(p.stdout)
@@ -168,16 +172,16 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
-	p.noteNoCRD(f, &set)
+	p.noteNoCRD(&o.ruled, set)
 	if set.Foreign > 0 {
 		p.note("%s skipped: no Kubernetes objects", count(set.Foreign, "file"))
 	}
 	if o.verbose {
-		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
+		if err := writeUnits(p.stderr, explainUnits(set, ""), false); err != nil {
 			return err
 		}
 	}
-	return p.conclude(o, &set)
+	return p.conclude(o, set)
 }
 
 // compare adds notes on values that the old rules have kept, and returns what they converted
