@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -203,15 +202,9 @@ func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string,
 
 // guardedCRDs returns the CRDs that the flags select, from files or from the API server.
 func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdwire.Target) ([]*crdwire.CRD, error) {
-	crds, missing, err := p.namedCRDs(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
-	}
-	if o.service == "" {
-		return crds, nil
+	crds, _, err := p.readCRDs(ctx, &o.cluster, o.files, o.names, nil)
+	if err != nil || o.service == "" {
+		return crds, err
 	}
 	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool {
 		target, is := crdwire.TargetOf(crd)
@@ -221,26 +214,4 @@ func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdw
 		return nil, fmt.Errorf("no CRD here points at this Service: %s", o.service)
 	}
 	return crds, nil
-}
-
-// namedCRDs returns the CRDs of --crd, or all if there are none, and the names that are missing.
-func (p *program) namedCRDs(ctx context.Context, o *guardOptions) (crds []*crdwire.CRD, missing []string, err error) {
-	if len(o.files) == 0 {
-		api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
-		if err != nil {
-			return nil, nil, err
-		}
-		return crdwire.ReadAll(ctx, api, o.names)
-	}
-	crds, err = p.fileCRDs(ctx, o.files)
-	if err != nil || len(o.names) == 0 {
-		return crds, nil, err
-	}
-	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool { return !slices.Contains(o.names, crd.Name) })
-	for _, name := range o.names {
-		if !slices.ContainsFunc(crds, func(crd *crdwire.CRD) bool { return crd.Name == name }) {
-			missing = append(missing, name)
-		}
-	}
-	return crds, missing, nil
 }
