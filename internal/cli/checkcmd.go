@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -53,7 +54,7 @@ test report.`,
 			o.ruled.arguments = true
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
-				err = o.check()
+				err = o.check(cmd.Flags())
 			}
 			if err != nil {
 				return err
@@ -105,14 +106,14 @@ func findingFormats() []string {
 }
 
 // check reports everything that is wrong with the command line.
-func (o *checkOptions) check() error {
+func (o *checkOptions) check(flags *pflag.FlagSet) error {
 	var problems []error
 	if len(o.ruled.rules) == 0 {
 		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
 	} else if len(o.ruled.crdPaths()) == 0 && !o.live.on {
 		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
 	}
-	problems = append(problems, o.live.check())
+	problems = append(problems, o.live.check(flags))
 	if len(o.againstCRDs) > 0 && len(o.against) == 0 {
 		problems = append(problems, errors.New("CRDs of old rules, and no old rules: give their file or folder with --against"))
 	}
@@ -123,15 +124,11 @@ func (o *checkOptions) check() error {
 	if !slices.Contains(severities(), o.failOn) {
 		problems = append(problems, fmt.Errorf("unknown severity %q: write error, warning or note", o.failOn))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader) error {
-	f := &o.ruled
-	ruleFiles, crdFiles, err := p.texts(ctx, f)
+	ruleFiles, crdFiles, err := p.texts(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -140,7 +137,7 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 		return err
 	}
 	if len(set.Files) == 0 {
-		return noConversion(f.rules)
+		return noConversion(o.ruled.rules)
 	}
 	var changes []check.Change
 	if len(o.against) > 0 {
@@ -153,6 +150,11 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
+	return p.writeCheck(o, &set, changes)
+}
+
+// writeCheck prints the findings, and what the old rules converted differently.
+func (p *program) writeCheck(o *checkOptions, set *ruleset.Set, changes []check.Change) error {
 	format := finding.Format(o.output)
 	if format == finding.Text {
 		format = p.textFor(p.stdout)
@@ -170,16 +172,16 @@ func (p *program) check(ctx context.Context, o *checkOptions, reader *liveReader
 			return err
 		}
 	}
-	p.noteNoCRD(f, &set)
+	p.noteNoCRD(&o.ruled, set)
 	if set.Foreign > 0 {
 		p.note("%s skipped: no Kubernetes objects", count(set.Foreign, "file"))
 	}
 	if o.verbose {
-		if err := writeUnits(p.stderr, explainUnits(&set, ""), false); err != nil {
+		if err := writeUnits(p.stderr, explainUnits(set, ""), false); err != nil {
 			return err
 		}
 	}
-	return p.conclude(o, &set)
+	return p.conclude(o, set)
 }
 
 // compare adds notes on values that the old rules have kept, and returns what they converted

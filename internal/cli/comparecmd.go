@@ -115,7 +115,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 			problems = append(problems, errors.New("nothing to compare: write 1 object at least, or give --live: --objects 0"))
 		}
 	} else {
-		problems = append(problems, o.live.check())
+		problems = append(problems, o.live.check(flags))
 	}
 	return errors.Join(problems...)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -20,14 +19,8 @@ func (e *serverEndpoint) remote(group string) roundtrip.Remote {
 // try posts a review without objects, so that a webhook that cannot be called is one error and not
 // one for each object. Any answer will do.
 func (e *serverEndpoint) try(ctx context.Context, kind *converters.Kind) error {
-	review, err := json.Marshal(map[string]any{
-		"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
-		"request": map[string]any{"uid": "webhookd-compare", "desiredAPIVersion": kind.Group + "/" + kind.Versions[0], "objects": []any{}},
-	})
-	if err != nil {
-		return err
-	}
-	_, err = e.post(ctx, review)
+	probe := crdwire.Probe{Kind: kind.GroupKind, To: kind.Versions[0]}
+	_, err := e.post(ctx, probe.Review("v1"))
 	if _, answered := errors.AsType[*reviewclient.StatusError](err); answered {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 // printComparison prints the table of what differs, by field, and with --show-values an object for
@@ -61,12 +60,5 @@ func writeDisagreement(out *bytes.Buffer, d *roundtrip.Disagreement) {
 		}
 		fmt.Fprintf(out, "  theirs: %s\n  ours:   %s\n", cmp.Or(d.Theirs, "absent"), cmp.Or(d.Ours, "absent"))
 	}
-	text, err := yamljson.FromJSON(d.Object)
-	if err != nil {
-		text = append(bytes.Clone(d.Object), '\n')
-	}
-	out.WriteString("object:\n")
-	for line := range bytes.Lines(text) {
-		out.WriteString("  " + string(line))
-	}
+	writeYAML(out, d.Object)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/crdconvert/webhookd/internal/manifest"
@@ -54,7 +55,7 @@ them, and which values rules drop, with their reasons.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
-				err = o.check()
+				err = o.check(cmd.Flags())
 			}
 			switch {
 			case err != nil:
@@ -100,12 +101,12 @@ type convertOptions struct {
 }
 
 // check reports everything that is wrong with the flags.
-func (o *convertOptions) check() error {
+func (o *convertOptions) check(flags *pflag.FlagSet) error {
 	var problems []error
 	if len(o.files) == 0 && !o.live.on && len(o.inPlace.paths) == 0 {
 		problems = append(problems, errors.New("nothing to convert: name files or folders of objects, or - for stdin"))
 	}
-	problems = append(problems, o.live.check(), o.checkLive())
+	problems = append(problems, o.live.check(flags), o.checkLive())
 	problems = append(problems, o.inPlace.problems(o)...)
 	_, version := o.target()
 	switch {
@@ -124,10 +125,7 @@ func (o *convertOptions) check() error {
 	if err := o.ruled.check(o.files...); err != nil {
 		problems = append(problems, err)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 // checkLive reports what is wrong with the flags together with --live.
@@ -193,13 +191,9 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 // convertInputs converts all objects. It joins its errors to unread, the error for files that could
 // not be read.
 func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unread error, o *convertOptions) ([]manifest.File, error) {
-	set, err := p.ruleSet(ctx, &o.ruled)
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return nil, errors.Join(unread, err)
-	}
-	registry, err := set.Registry()
-	if err != nil {
-		return nil, err
 	}
 	converter := newOffline(p, registry)
 	converter.group, converter.version = o.target()

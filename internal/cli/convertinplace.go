@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,11 +54,7 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 
 // convertInPlace converts the objects in files, and changes nothing else there.
 func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -283,25 +278,17 @@ func (c *inPlaceConversion) converted(ctx context.Context, before, after []byte,
 	kept := keptPaths(before, after)
 	c.kept = append(c.kept, kept...)
 	if len(kept) > 0 && c.o.inPlace.discard {
-		return stripDocument(after, func(string, string) {})
+		return withoutKept(after)
 	}
 	return after, nil
 }
 
 // keptPaths returns the paths of values that a conversion has kept in annotations.
 func keptPaths(before, after []byte) []string {
-	type object struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-	}
-	var was, is object
-	if err := errors.Join(json.Unmarshal(before, &was), json.Unmarshal(after, &is)); err != nil {
-		return nil // annotations of another type: nothing that webhookd has written
-	}
+	was := annotationsOf(before)
 	var paths []string
-	for name, text := range is.Metadata.Annotations {
-		if old, passed := was.Metadata.Annotations[name]; !keep.IsOwn(name) || passed && old == text {
+	for name, text := range annotationsOf(after) {
+		if old, passed := was[name]; !keep.IsOwn(name) || passed && old == text {
 			continue
 		}
 		kept := keep.Describe(name, text)

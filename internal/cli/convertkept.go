@@ -76,3 +76,17 @@ func keptLines(before, after map[string]string) []string {
 	slices.Sort(all)
 	return all
 }
+
+// annotationsOf returns the annotations of an object. It has none if they cannot be read: webhookd
+// has not written those.
+func annotationsOf(object []byte) map[string]string {
+	var of struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(object, &of) != nil {
+		return nil
+	}
+	return of.Metadata.Annotations
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,11 +16,7 @@ import (
 
 // convertLive converts the objects of a cluster to a version.
 func (p *program) convertLive(ctx context.Context, o *convertOptions, reader *liveReader) error {
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -132,18 +127,10 @@ func (c *liveConversion) write(ctx context.Context, before, after []manifest.Fil
 
 // keptIn says what an object keeps in annotations, without values.
 func keptIn(object []byte) string {
-	var of struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-	}
-	if err := json.Unmarshal(object, &of); err != nil {
-		return "not an object with annotations"
-	}
 	const most = 8
 	size := 0
 	var paths []string
-	for name, text := range of.Metadata.Annotations {
+	for name, text := range annotationsOf(object) {
 		if !keep.IsOwn(name) {
 			continue
 		}

@@ -33,6 +33,11 @@ func (p *program) strip(inputs []manifest.File, verbose bool) ([]manifest.File, 
 	return results, errors.Join(problems...)
 }
 
+// withoutKept strips an object and says nothing.
+func withoutKept(document []byte) ([]byte, error) {
+	return stripDocument(document, func(string, string) {})
+}
+
 // stripDocument strips an object, or each item of a List or of the list of any kind.
 func stripDocument(text []byte, removed func(at, key string)) ([]byte, error) {
 	object, gvk, err := manifest.ParseObject(text)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,14 +55,14 @@ annotations of a version that the CRD no longer has.
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -
   webhookd crd guard annotations -f crds/ --mode restore --allow-group system:serviceaccounts:velero
   kubectl get crds -o yaml | webhookd crd guard annotations -f - --service webhookd/webhookd`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardAnnotations(cmd.Context(), &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.crdGuard(cmd.Context(), &o, "%s has one version: there are no kept values to protect", crdguard.Annotations)
+		},
 	}
 	o.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: validate refuses a request that changes a kept value, restore puts the value back")
-	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
-	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change kept values, such as that of a backup's ServiceAccount (default none)")
-	o.cluster.add(flags)
+	o.addMode(cmd, "validate refuses a request that changes a kept value, restore puts the value back",
+		"change kept values, such as that of a backup's ServiceAccount")
+	o.cluster.add(cmd.Flags())
 	return cmd
 }
 
@@ -87,7 +86,10 @@ of the CRD change.
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
   webhookd crd guard convertible --crd crontabs.example.com --context staging | kubectl --context staging apply -f -`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardConvertible(cmd.Context(), &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.crdGuard(cmd.Context(), &o, "%s serves one version: there is nothing to convert",
+				func(crd *crdwire.CRD, _ crdguard.Options) ([]byte, error) { return crdguard.Convertible(crd) })
+		},
 	}
 	o.add(cmd)
 	o.cluster.add(cmd.Flags())
@@ -112,14 +114,14 @@ purpose, delete the policy first.
 		Example: `  webhookd crd guard conversion --service webhookd/webhookd | kubectl apply -f -
   webhookd crd guard conversion -f crds/ --mode restore --allow-group system:serviceaccounts:webhookd`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdGuardConversion(cmd.Context(), &o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.crdGuard(cmd.Context(), &o, "", crdguard.Conversion) // each CRD has a policy
+		},
 	}
 	o.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: validate refuses an update that damages spec.conversion, restore puts spec.conversion back")
-	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
-	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may change spec.conversion, such as that of a ServiceAccount (default none)")
-	o.cluster.add(flags)
+	o.addMode(cmd, "validate refuses an update that damages spec.conversion, restore puts spec.conversion back",
+		"change spec.conversion, such as that of a ServiceAccount")
+	o.cluster.add(cmd.Flags())
 	return cmd
 }
 
@@ -139,6 +141,15 @@ func (o *guardOptions) add(cmd *cobra.Command) {
 	o.addService(flags, "only CRDs that point at this Service")
 }
 
+// addMode adds the flags of the policies that look at what a request changes. The usage says what
+// the modes do, and what the group may do.
+func (o *guardOptions) addMode(cmd *cobra.Command, modes, may string) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: "+modes)
+	offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
+	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may "+may+" (default none)")
+}
+
 // check reports everything that is wrong with the flags, and returns the Service.
 func (o *guardOptions) check() (crdwire.Target, error) {
 	var whichErr, modeErr error
@@ -152,25 +163,9 @@ func (o *guardOptions) check() (crdwire.Target, error) {
 	return service, errors.Join(whichErr, crdNames("crd", o.names), serviceErr, modeErr)
 }
 
-func (p *program) crdGuardAnnotations(ctx context.Context, o *guardOptions) error {
-	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
-	return p.crdGuard(ctx, o, "%s has one version: there are no kept values to protect", func(crd *crdwire.CRD) ([]byte, error) {
-		return crdguard.Annotations(crd, guard)
-	})
-}
-
-func (p *program) crdGuardConvertible(ctx context.Context, o *guardOptions) error {
-	return p.crdGuard(ctx, o, "%s serves one version: there is nothing to convert", crdguard.Convertible)
-}
-
-func (p *program) crdGuardConversion(ctx context.Context, o *guardOptions) error {
-	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
-	return p.crdGuard(ctx, o, "", func(crd *crdwire.CRD) ([]byte, error) { return crdguard.Conversion(crd, guard) }) // each CRD has a policy
-}
-
 // crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints
 // the message nothing.
-func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string, render func(*crdwire.CRD) ([]byte, error)) error {
+func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string, render func(*crdwire.CRD, crdguard.Options) ([]byte, error)) error {
 	service, err := o.check()
 	if err != nil {
 		return usage(err, "")
@@ -179,11 +174,12 @@ func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string,
 	if err != nil {
 		return err
 	}
+	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
 	var policies [][]byte
 	var without []string
 	problems := make([]error, 0, len(crds))
 	for _, crd := range crds {
-		text, err := render(crd)
+		text, err := render(crd, guard)
 		problems = append(problems, err)
 		switch {
 		case len(text) > 0:
@@ -206,15 +202,9 @@ func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string,
 
 // guardedCRDs returns the CRDs that the flags select, from files or from the API server.
 func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdwire.Target) ([]*crdwire.CRD, error) {
-	crds, missing, err := p.namedCRDs(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
-	}
-	if o.service == "" {
-		return crds, nil
+	crds, _, err := p.readCRDs(ctx, &o.cluster, o.files, o.names, nil)
+	if err != nil || o.service == "" {
+		return crds, err
 	}
 	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool {
 		target, is := crdwire.TargetOf(crd)
@@ -224,26 +214,4 @@ func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdw
 		return nil, fmt.Errorf("no CRD here points at this Service: %s", o.service)
 	}
 	return crds, nil
-}
-
-// namedCRDs returns the CRDs of --crd, or all if there are none, and the names that are missing.
-func (p *program) namedCRDs(ctx context.Context, o *guardOptions) (crds []*crdwire.CRD, missing []string, err error) {
-	if len(o.files) == 0 {
-		api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
-		if err != nil {
-			return nil, nil, err
-		}
-		return crdwire.ReadAll(ctx, api, o.names)
-	}
-	crds, err = p.fileCRDs(ctx, o.files)
-	if err != nil || len(o.names) == 0 {
-		return crds, nil, err
-	}
-	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool { return !slices.Contains(o.names, crd.Name) })
-	for _, name := range o.names {
-		if !slices.ContainsFunc(crds, func(crd *crdwire.CRD) bool { return crd.Name == name }) {
-			missing = append(missing, name)
-		}
-	}
-	return crds, missing, nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -100,11 +100,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	set, err := p.ruleSet(ctx, &o.ruled)
-	if err != nil {
-		return err
-	}
-	registry, err := set.Registry()
+	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
@@ -115,34 +111,25 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 		}
 		return nil
 	}
-	crds, definition, inCluster, err := p.statusCRDs(ctx, o, func(name string) bool { return copyOf(set, name) != nil })
+	crds, api, err := p.readCRDs(ctx, &o.cluster, o.files, o.names, func(name string) bool { return copyOf(set, name) != nil })
 	if err != nil {
 		return err
 	}
-	s.Dial, s.Definition = s.Dial || inCluster, definition
-	report := statusReport{CRDs: []crdStatus{}}
+	if api != nil {
+		s.Dial = s.Dial || api.InCluster
+		s.Definition = func(crd *crdwire.CRD) (*crdwire.CRD, error) {
+			made, _, err := crdwire.ReadDefinition(ctx, api, crd)
+			return made, err
+		}
+	}
+	report, err := p.inspect(ctx, o, crds, api, s)
+	if err != nil {
+		return err
+	}
 	if len(o.ruled.rules) > 0 {
 		report.RulesDigest = set.Ruled().Digest()
 	}
-	for _, crd := range crds {
-		if len(o.names) > 0 && !slices.Contains(o.names, crd.Name) {
-			continue
-		}
-		if !o.all && !crdwire.Concerns(crd) {
-			report.LeftOut++
-			continue
-		}
-		status := crdwire.Inspect(ctx, crd, s)
-		report.Findings += len(status.Findings)
-		described := crdStatus{Status: status}
-		if o.usage {
-			if described.Usage, err = p.usageOf(ctx, o, crd.Name); err != nil {
-				return err
-			}
-		}
-		report.CRDs = append(report.CRDs, described)
-	}
-	if err := p.writeStatus(&report, o.output); err != nil {
+	if err := p.writeStatus(report, o.output); err != nil {
 		return fmt.Errorf("cannot write the status: %w", err)
 	}
 	if report.Findings > 0 {
@@ -151,28 +138,61 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	return nil
 }
 
-// statusCRDs returns the CRDs of the files, or those of the API server and what reads their XRDs.
-// schemas says which of the latter need their schemas.
-func (p *program) statusCRDs(ctx context.Context, o *statusOptions, schemas func(name string) bool) (
-	crds []*crdwire.CRD, definition func(*crdwire.CRD) (*crdwire.CRD, error), inCluster bool, err error,
-) {
-	if len(o.files) > 0 {
-		crds, err = p.fileCRDs(ctx, o.files)
-		return crds, nil, false, err
+// inspect reports on CRDs.
+func (p *program) inspect(
+	ctx context.Context, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, s crdwire.StatusOptions,
+) (*statusReport, error) {
+	report := &statusReport{CRDs: []crdStatus{}}
+	for _, crd := range crds {
+		if !o.all && !crdwire.Concerns(crd) {
+			report.LeftOut++
+			continue
+		}
+		status := crdwire.Inspect(ctx, crd, s)
+		report.Findings += len(status.Findings)
+		described := crdStatus{Status: status}
+		if o.usage {
+			var err error
+			if described.Usage, err = p.usageOf(ctx, api, crd.Name); err != nil {
+				return nil, err
+			}
+		}
+		report.CRDs = append(report.CRDs, described)
 	}
-	api, err := o.cluster.client(p, "give files of CRDs with --filename, or ")
-	if err != nil {
-		return nil, nil, false, err
+	return report, nil
+}
+
+// readCRDs returns the CRDs of files, or without files those of the API server and its client: the
+// ones with these names, or all. schemas says which CRDs of the API server need their schemas.
+func (p *program) readCRDs(
+	ctx context.Context, from *clusterFlags, files, names []string, schemas func(name string) bool,
+) (crds []*crdwire.CRD, api *cluster.Client, err error) {
+	var missing []string
+	if len(files) > 0 {
+		crds, err = p.fileCRDs(ctx, files)
+		crds, missing = namedCRDs(crds, names)
+	} else if api, err = from.client(p, "give files of CRDs with --filename, or "); err == nil {
+		crds, missing, err = crdwire.ReadAllWith(ctx, api, names, schemas)
 	}
-	definition = func(crd *crdwire.CRD) (*crdwire.CRD, error) {
-		made, _, err := crdwire.ReadDefinition(ctx, api, crd)
-		return made, err
-	}
-	crds, missing, err := crdwire.ReadAllWith(ctx, api, o.names, schemas)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
 	}
-	return crds, definition, api.InCluster, err
+	return crds, api, err
+}
+
+// namedCRDs returns the CRDs with these names, or all if there are none, and the names that are
+// missing.
+func namedCRDs(crds []*crdwire.CRD, names []string) (named []*crdwire.CRD, missing []string) {
+	if len(names) == 0 {
+		return crds, nil
+	}
+	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool { return !slices.Contains(names, crd.Name) })
+	for _, name := range names {
+		if !slices.ContainsFunc(crds, func(crd *crdwire.CRD) bool { return crd.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	return crds, missing
 }
 
 func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD, error) {
@@ -209,9 +229,7 @@ type statusReport struct {
 
 func (p *program) writeStatus(r *statusReport, output string) error {
 	if output == "json" {
-		e := json.NewEncoder(p.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return p.printJSON(r)
 	}
 	var out strings.Builder
 	for i := range r.CRDs {

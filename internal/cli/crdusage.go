@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/migrate"
 )
@@ -39,11 +40,7 @@ type versionsUser struct {
 	Last    time.Time `json:"last,omitzero"`
 }
 
-func (p *program) usageOf(ctx context.Context, o *statusOptions, name string) (*crdUsage, error) {
-	api, err := o.cluster.client(p, "")
-	if err != nil {
-		return nil, err
-	}
+func (p *program) usageOf(ctx context.Context, api *cluster.Client, name string) (*crdUsage, error) {
 	progress := newProgress(p.stderr, name)
 	defer progress.clear()
 	u, err := migrate.ReadUsage(ctx, api, name, progress.listed)

@@ -34,8 +34,11 @@ func (e hintError) Unwrap() error { return e.error }
 // joined to it.
 var errReported = errors.New("failed")
 
-// usage makes err a usageError with a hint, which may be empty.
+// usage makes err a usageError with a hint, which may be empty. It returns nil for nil.
 func usage(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
 	if hint != "" {
 		err = hintError{err, hint}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -106,10 +105,7 @@ func (o *explainOptions) check(args []string) error {
 	if !slices.Contains(formats, o.output) {
 		problems = append(problems, badOutput(o.output, formats...))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 // hasConversions reports whether a file, or one in a folder, has a Conversion.
@@ -119,31 +115,6 @@ func hasConversions(name string) bool {
 		text, err := os.ReadFile(file) //nolint:gosec // the user's own files
 		return err == nil && regexp.MustCompile(`(?m)^["{ \t]*kind"?:\s*"?Conversion"?\s*,?\s*$`).Match(text)
 	})
-}
-
-// explained is what happens to the fields of one version in the conversion to another.
-type explained struct {
-	CRD   string          `json:"crd"`
-	From  string          `json:"from"`
-	To    string          `json:"to"`
-	Atoms []explainedAtom `json:"atoms"`
-	// Absent is what may stay absent in the version to which is converted.
-	Absent []explainedAbsence `json:"mayBeAbsent,omitempty"`
-}
-
-type explainedAbsence struct {
-	Path   string `json:"path,omitempty"`
-	Rule   string `json:"rule,omitempty"`
-	Reason string `json:"reason"`
-}
-
-type explainedAtom struct {
-	Path   string `json:"path"`
-	Kind   string `json:"kind"`
-	Class  string `json:"class"`
-	To     string `json:"to,omitempty"`
-	Rule   string `json:"rule,omitempty"`
-	Reason string `json:"reason,omitempty"`
 }
 
 func (p *program) explain(ctx context.Context, o *explainOptions) error {
@@ -163,10 +134,7 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 	}
 	units := explainUnits(set, o.version)
 	if o.output == manifest.FormatJSON {
-		e := json.NewEncoder(p.stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"directions": directions, "units": units})
+		return p.printJSON(map[string]any{"directions": directions, "units": units})
 	}
 	if err := writeTables(p.stdout, directions); err != nil {
 		return err
@@ -188,34 +156,26 @@ func versionsOf(set *ruleset.Set) []string {
 }
 
 // explainAll explains all directions, or those to and from one version.
-func explainAll(set *ruleset.Set, version string) []explained {
-	all := []explained{}
+func explainAll(set *ruleset.Set, version string) []check.Direction {
+	all := []check.Direction{}
 	for _, k := range set.Bound.Kinds {
 		for _, d := range check.Explain(k) {
-			if version != "" && version != d.From && version != d.To {
-				continue
+			if version == "" || version == d.From || version == d.To {
+				all = append(all, d)
 			}
-			e := explained{CRD: k.CRD.Name, From: d.From, To: d.To, Atoms: make([]explainedAtom, 0, len(d.Atoms))}
-			for _, a := range d.Atoms {
-				e.Atoms = append(e.Atoms, explainedAtom{a.Path, string(a.Kind), string(a.Class), a.To, a.Rule, a.Reason})
-			}
-			for _, a := range d.Absent {
-				e.Absent = append(e.Absent, explainedAbsence(a))
-			}
-			all = append(all, e)
 		}
 	}
 	return all
 }
 
-func writeTables(w io.Writer, directions []explained) error {
+func writeTables(w io.Writer, directions []check.Direction) error {
 	for i, d := range directions {
 		if i > 0 {
 			if _, err := fmt.Fprintln(w); err != nil {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintf(w, "%s %s -> %s: %s\n", d.CRD, d.From, d.To, d.summary()); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s -> %s: %s\n", d.CRD, d.From, d.To, summary(&d)); err != nil {
 			return err
 		}
 		var text strings.Builder
@@ -242,14 +202,14 @@ func writeTables(w io.Writer, directions []explained) error {
 }
 
 // summary returns the number of atoms in each class.
-func (e *explained) summary() string {
-	counts := make(map[string]int)
-	for _, a := range e.Atoms {
+func summary(d *check.Direction) string {
+	counts := make(map[check.Class]int)
+	for _, a := range d.Atoms {
 		counts[a.Class]++
 	}
 	var parts []string
-	for _, class := range []check.Class{check.Copied, check.Mapped, check.Preserved, check.Dropped, check.Unmapped} {
-		if n := counts[string(class)]; n > 0 {
+	for _, class := range classes() {
+		if n := counts[class]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
 	}

@@ -56,7 +56,7 @@ func (p *htmlPage) put(markup string, args ...any) {
 
 // writeHTML writes one page that shows each pair of versions: both schemas, with lines between
 // the fields that belong together.
-func writeHTML(w io.Writer, directions []explained) error {
+func writeHTML(w io.Writer, directions []check.Direction) error {
 	p := &htmlPage{}
 	p.put(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` +
@@ -83,10 +83,10 @@ func writeHTML(w io.Writer, directions []explained) error {
 }
 
 // pairsOf returns the directions in twos, each with its reverse.
-func pairsOf(directions []explained) [][2]*explained {
-	var pairs [][2]*explained
+func pairsOf(directions []check.Direction) [][2]*check.Direction {
+	var pairs [][2]*check.Direction
 	for i := 0; i+1 < len(directions); i += 2 {
-		pairs = append(pairs, [2]*explained{&directions[i], &directions[i+1]})
+		pairs = append(pairs, [2]*check.Direction{&directions[i], &directions[i+1]})
 	}
 	return pairs
 }
@@ -94,7 +94,7 @@ func pairsOf(directions []explained) [][2]*explained {
 // A row is a place of a version with its atoms.
 type row struct {
 	path  string
-	atoms []explainedAtom
+	atoms []check.Atom
 	depth int
 	label string
 	below int // places below that are not shown, since all of them are the same in both versions
@@ -103,26 +103,26 @@ type row struct {
 func (r *row) class() check.Class {
 	worst := 0
 	for _, a := range r.atoms {
-		worst = max(worst, slices.Index(classes(), check.Class(a.Class)))
+		worst = max(worst, slices.Index(classes(), a.Class))
 	}
 	return classes()[worst]
 }
 
 // plain reports whether the place is the same in the other version.
 func (r *row) plain() bool {
-	return !slices.ContainsFunc(r.atoms, func(a explainedAtom) bool {
-		return a.Class != string(check.Copied) || a.To != "" && a.To != a.Path || a.Reason != ""
+	return !slices.ContainsFunc(r.atoms, func(a check.Atom) bool {
+		return a.Class != check.Copied || a.To != "" && a.To != a.Path || a.Reason != ""
 	})
 }
 
 // A picture is a pair of versions: the left one's rows and the right one's.
 type picture struct {
-	pair [2]*explained
+	pair [2]*check.Direction
 	rows [2][]*row
 	at   [2]map[string]int // the index of the row that shows a path
 }
 
-func newPicture(pair [2]*explained) *picture {
+func newPicture(pair [2]*check.Direction) *picture {
 	v := &picture{pair: pair}
 	open := map[string]bool{} // paths with differences below
 	for side, d := range pair {
@@ -130,7 +130,7 @@ func newPicture(pair [2]*explained) *picture {
 			if last := len(v.rows[side]) - 1; last >= 0 && v.rows[side][last].path == a.Path {
 				v.rows[side][last].atoms = append(v.rows[side][last].atoms, a)
 			} else {
-				v.rows[side] = append(v.rows[side], &row{path: a.Path, atoms: []explainedAtom{a}})
+				v.rows[side] = append(v.rows[side], &row{path: a.Path, atoms: []check.Atom{a}})
 			}
 		}
 		for _, r := range v.rows[side] {
@@ -189,7 +189,7 @@ func (v *picture) fold(side int, open map[string]bool) {
 
 func (v *picture) write(p *htmlPage) {
 	for _, d := range v.pair {
-		p.put(`<p class="sum"><b>%s to %s</b>: %s</p>`, d.From, d.To, d.summary())
+		p.put(`<p class="sum"><b>%s to %s</b>: %s</p>`, d.From, d.To, summary(d))
 	}
 	p.put(`<div class="picture">`)
 	v.column(p, 0)
@@ -221,25 +221,25 @@ func (v *picture) title(side int, r *row) string {
 	return strings.Join(lines, "\n")
 }
 
-func (v *picture) says(side int, a explainedAtom) string {
-	text := a.Class
-	if a.Kind != string(check.Value) {
-		text = a.Kind + " " + text
+func (v *picture) says(side int, a check.Atom) string {
+	text := string(a.Class)
+	if a.Kind != check.Value {
+		text = string(a.Kind) + " " + text
 	}
 	if a.To != "" && a.To != a.Path {
 		text += " to " + a.To
 	}
-	return fmt.Sprintf("in %s: %s%s", v.pair[side].To, text, by(a))
+	return fmt.Sprintf("in %s: %s%s", v.pair[side].To, text, by(a.Rule, a.Reason))
 }
 
 // by names the rule of an atom and the reason.
-func by(a explainedAtom) string {
+func by(rule, reason string) string {
 	text := ""
-	if a.Rule != "" {
-		text = ", " + a.Rule
+	if rule != "" {
+		text = ", " + rule
 	}
-	if a.Reason != "" {
-		text += ": " + a.Reason
+	if reason != "" {
+		text += ": " + reason
 	}
 	return text
 }
@@ -262,7 +262,7 @@ func (v *picture) lines(p *htmlPage) {
 					if _, has := worst[l]; !has {
 						order = append(order, l)
 					}
-					worst[l] = max(worst[l], slices.Index(classes(), check.Class(a.Class)))
+					worst[l] = max(worst[l], slices.Index(classes(), a.Class))
 					titles[l] = append(titles[l], a.Path+" "+v.says(side, a))
 				}
 			}
@@ -278,8 +278,8 @@ func (v *picture) lines(p *htmlPage) {
 }
 
 // ends returns the rows of the other version to which an atom goes.
-func (v *picture) ends(side int, a explainedAtom) []int {
-	if a.Class != string(check.Copied) && a.Class != string(check.Mapped) {
+func (v *picture) ends(side int, a check.Atom) []int {
+	if a.Class != check.Copied && a.Class != check.Mapped {
 		return nil
 	}
 	to := []string{a.Path}
@@ -325,7 +325,7 @@ func (v *picture) reasons(p *htmlPage) {
 			p.put(`</td></tr>`)
 		}
 		for _, a := range d.Absent {
-			p.put(`<tr><td>%s</td><td><code>%s</code></td><td>may stay absent%s</td></tr>`, d.To, a.Path, by(explainedAtom{Rule: a.Rule, Reason: a.Reason}))
+			p.put(`<tr><td>%s</td><td><code>%s</code></td><td>may stay absent%s</td></tr>`, d.To, a.Path, by(a.Rule, a.Reason))
 		}
 	}
 	p.put(`</tbody></table>`)

@@ -105,7 +105,7 @@ func (e *objectExplainer) outdate(ctx context.Context, x *explainedObject, text 
 		if kind := e.converter.registry.Lookup(gvk.GroupKind()); kind == nil || !kind.Has(of) || of == gvk.Version {
 			continue
 		}
-		if back[of] == nil {
+		if _, known := back[of]; !known {
 			annotations, err := e.roundTrip(ctx, text, gvk, of)
 			if err != nil {
 				return err
@@ -130,12 +130,7 @@ func (e *objectExplainer) roundTrip(ctx context.Context, text []byte, gvk schema
 		}
 		text, gvk.Version = converted, version
 	}
-	var object annotated
-	err := json.Unmarshal(text, &object)
-	if object.Metadata.Annotations == nil {
-		object.Metadata.Annotations = map[string]string{}
-	}
-	return object.Metadata.Annotations, err
+	return annotationsOf(text), nil
 }
 
 // versions says for each version with kept values how long they are needed.

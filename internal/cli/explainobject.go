@@ -78,10 +78,7 @@ func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
 		all = append(all, explained...)
 	}
 	if o.output == manifest.FormatJSON {
-		encoder := json.NewEncoder(p.stdout)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string]any{"objects": all})
+		return p.printJSON(map[string]any{"objects": all})
 	}
 	var out bytes.Buffer
 	for i, object := range all {

@@ -135,7 +135,7 @@ func (e *objectExplainer) load(ctx context.Context, p *program) error {
 	if len(e.o.ruled.rules) == 0 {
 		return nil
 	}
-	registry, err := p.registry(ctx, &e.o.ruled)
+	_, registry, err := p.registry(ctx, &e.o.ruled)
 	if err == nil {
 		e.converter = newOffline(p, registry)
 	}

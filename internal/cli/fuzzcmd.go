@@ -127,7 +127,7 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
 		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
 	}
-	problems = append(problems, o.ruled.check(), o.live.check())
+	problems = append(problems, o.ruled.check(), o.live.check(flags))
 	if o.webhook.server == "" {
 		problems = append(problems, noUse(flags, "without --server", "ca-file", "skip", "drop"))
 	} else {
@@ -136,10 +136,7 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 	if o.time < 0 {
 		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(errors.Join(problems...), "")
 }
 
 // fuzz tests all kinds, and ends early when interrupted.
@@ -169,6 +166,14 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions, reader *liveReader) 
 		return errReported
 	}
 	return nil
+}
+
+// withLimit returns a context that ends after a time, or if that is 0, with ctx.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return context.WithCancel(ctx)
 }
 
 // fuzzedKinds returns the kinds with a converter and a CRD.
@@ -212,12 +217,8 @@ func (p *program) fuzzKind(
 				count(s.Fragments, "fragment"), count(s.Edits, "edit"), count(s.Walks, "walk"))
 		},
 	}
-	limited := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	limited, cancel := withLimit(ctx, limit)
+	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.clear()
 	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {

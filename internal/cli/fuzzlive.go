@@ -41,12 +41,8 @@ func (p *program) fuzzLiveKind(
 	suite := roundtrip.Suite{
 		Kind: kind.Kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Hints: cause.hints, Drops: cause.drops,
 	}
-	limited := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	limited, cancel := withLimit(ctx, limit)
+	defer cancel()
 	objects := &liveObjects{reader: reader, kind: kind, limit: o.count}
 	err := suite.Check(limited, objects.all(limited))
 	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {

@@ -51,13 +51,18 @@ func writeObject(out *bytes.Buffer, v *roundtrip.ViolationError) {
 			fmt.Fprintf(out, "  %s\n", line)
 		}
 	}
-	text, err := yamljson.FromJSON(v.Object)
+	writeYAML(out, v.Object)
+}
+
+// writeYAML writes an object as YAML, or as it is if it cannot be.
+func writeYAML(out *bytes.Buffer, object []byte) {
+	text, err := yamljson.FromJSON(object)
 	if err != nil {
-		text = append(bytes.Clone(v.Object), '\n')
+		text = append(bytes.Clone(object), '\n')
 	}
 	out.WriteString("object:\n")
-	for line := range strings.Lines(string(text)) {
-		out.WriteString("  " + line)
+	for line := range bytes.Lines(text) {
+		out.WriteString("  " + string(line))
 	}
 }
 

@@ -57,11 +57,8 @@ func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if o.time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.time)
-		defer cancel()
-	}
+	ctx, cancel := withLimit(ctx, o.time)
+	defer cancel()
 	failed := false
 	for i, crd := range crds {
 		name := crd.GroupKind().String()

@@ -41,30 +41,12 @@ func (f *liveFlags) add(flags *pflag.FlagSet, usage string) {
 }
 
 // check reports what is wrong with the flags.
-func (f *liveFlags) check() error {
-	if f.on {
-		if f.all && f.cluster.Namespace != "" {
-			return errors.New("both all namespaces and one: give --all-namespaces or --namespace")
-		}
-		return nil
-	}
-	var useless []string
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{
-		{"--all-namespaces", f.all},
-		{"--namespace", f.cluster.Namespace != ""},
-		{"--kubeconfig", f.cluster.Kubeconfig != ""},
-		{"--context", f.cluster.Context != ""},
-		{"--show-values", f.showValues},
-	} {
-		if flag.set {
-			useless = append(useless, flag.name)
-		}
-	}
-	if len(useless) > 0 {
-		return errors.New("of no use without --live: " + strings.Join(useless, ", "))
+func (f *liveFlags) check(flags *pflag.FlagSet) error {
+	switch {
+	case !f.on:
+		return noUse(flags, "without --live", "all-namespaces", "namespace", "kubeconfig", "context", "show-values")
+	case f.all && f.cluster.Namespace != "":
+		return errors.New("both all namespaces and one: give --all-namespaces or --namespace")
 	}
 	return nil
 }

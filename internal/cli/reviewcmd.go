@@ -54,7 +54,7 @@ printed as a diff. It works with webhooks of any author.`,
 
 // review answers the ConversionReviews in files.
 func (p *program) review(ctx context.Context, ruled *ruleFlags, files []string) error {
-	registry, err := p.registry(ctx, ruled)
+	_, registry, err := p.registry(ctx, ruled)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/reviewclient"
 )
 
 // remoteFlags make review post to a running webhookd.
@@ -155,16 +156,7 @@ func postObject(ctx context.Context, endpoint *serverEndpoint, object []byte, o 
 		return nil, fmt.Errorf("not of the group of --to: %s", gvk.GroupKind())
 	}
 	uid := "webhookd-review-" + rand.Text()
-	review, err := json.Marshal(map[string]any{
-		"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
-		"request": map[string]any{
-			"uid": uid, "desiredAPIVersion": gvk.Group + "/" + version, "objects": []json.RawMessage{object},
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	answer, err := endpoint.post(ctx, review)
+	answer, err := endpoint.post(ctx, reviewclient.Request("v1", uid, gvk.Group+"/"+version, object))
 	if err != nil {
 		return nil, err
 	}

@@ -154,13 +154,14 @@ func once(files []ruleset.File) []ruleset.File {
 	return kept
 }
 
-// registry returns the compiled-in kinds and those of the rules.
-func (p *program) registry(ctx context.Context, f *ruleFlags) (*converters.Registry, error) {
+// registry returns the rules, and the compiled-in kinds with those of the rules.
+func (p *program) registry(ctx context.Context, f *ruleFlags) (*ruleset.Set, *converters.Registry, error) {
 	set, err := p.ruleSet(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return set.Registry()
+	registry, err := set.Registry()
+	return set, registry, err
 }
 
 // ruleSet loads rules to convert with. If they cannot be used, it writes all findings to stderr and

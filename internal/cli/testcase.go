@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/ruleset"
@@ -185,29 +184,6 @@ func canonicalEqual(a, b []byte) (bool, error) {
 	left, leftErr := canonical(a)
 	right, rightErr := canonical(b)
 	return bytes.Equal(left, right), errors.Join(leftErr, rightErr)
-}
-
-// withoutKept returns an object without the annotations that hold kept values.
-func withoutKept(document []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber()
-	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
-		return nil, err
-	}
-	if meta, ok := object["metadata"].(map[string]any); ok {
-		if annotations, ok := meta["annotations"].(map[string]any); ok {
-			for name := range annotations {
-				if keep.IsOwn(name) {
-					delete(annotations, name)
-				}
-			}
-			if len(annotations) == 0 {
-				delete(meta, "annotations")
-			}
-		}
-	}
-	return json.Marshal(object)
 }
 
 // storable returns the reasons why the API server could not store the object as it is. They may

@@ -206,7 +206,7 @@ func (s *testSuite) converted(ctx context.Context, document []byte, to string) (
 }
 
 // same compares a result with a file as the API server stores them, with defaults, and reports the
-// difference. With visible it ignores annotations that hold kept values.
+// difference. With visible it ignores annotations and labels that hold kept values.
 func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
 	want := expected.document
 	if visible {

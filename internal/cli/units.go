@@ -10,57 +10,23 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// explainedUnits are the units of a spoke: which of its places and of the hub's belong together.
-type explainedUnits struct {
-	CRD     string          `json:"crd"`
-	Version string          `json:"version"`
-	Hub     string          `json:"hub"`
-	Units   []explainedUnit `json:"units"`
-}
-
-type explainedUnit struct {
-	Places []explainedPlace `json:"places"`
-	Reads  []explainedPlace `json:"reads,omitempty"`
-	Why    []string         `json:"why"`
-	unit   check.Unit
-}
-
-type explainedPlace struct {
-	Version  string `json:"version"`
-	Path     string `json:"path"`
-	Presence bool   `json:"presence,omitempty"`
-}
-
 // explainUnits returns the units with more than one place, of all versions or of the conversions to
 // and from one.
-func explainUnits(set *ruleset.Set, version string) []explainedUnits {
-	all := []explainedUnits{}
+func explainUnits(set *ruleset.Set, version string) []check.Units {
+	all := []check.Units{}
 	for _, k := range set.Bound.Kinds {
-		for _, f := range check.FindUnits(k) {
-			if version != "" && version != f.Version && version != f.Hub {
-				continue
+		for _, u := range check.FindUnits(k) {
+			if version == "" || version == u.Version || version == u.Hub {
+				all = append(all, u)
 			}
-			e := explainedUnits{CRD: k.CRD.Name, Version: f.Version, Hub: f.Hub, Units: []explainedUnit{}}
-			for _, u := range f.Units {
-				e.Units = append(e.Units, explainedUnit{explainedPlaces(u.Places), explainedPlaces(u.Reads), u.Why, u})
-			}
-			all = append(all, e)
 		}
 	}
 	return all
 }
 
-func explainedPlaces(places []check.UnitPlace) []explainedPlace {
-	explained := make([]explainedPlace, 0, len(places))
-	for _, p := range places {
-		explained = append(explained, explainedPlace(p))
-	}
-	return explained
-}
-
 // writeUnits writes a block for each version with units, separated by blank lines. With apart, one
 // precedes the first.
-func writeUnits(w io.Writer, all []explainedUnits, apart bool) error {
+func writeUnits(w io.Writer, all []check.Units, apart bool) error {
 	var text strings.Builder
 	for _, e := range all {
 		if len(e.Units) == 0 {
@@ -76,10 +42,10 @@ func writeUnits(w io.Writer, all []explainedUnits, apart bool) error {
 			}
 			table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 			for _, version := range [2]string{e.Version, e.Hub} {
-				if places := u.unit.TextOf(version); places != "" {
+				if places := u.TextOf(version); places != "" {
 					fmt.Fprintf(table, "  %s\t%s\n", version, places)
 				}
-				if reads := u.unit.ReadsOf(version); reads != "" {
+				if reads := u.ReadsOf(version); reads != "" {
 					fmt.Fprintf(table, "  %s reads\t%s\n", version, reads)
 				}
 			}

@@ -64,9 +64,7 @@ func newVersionCommand(p *program) *cobra.Command {
 				_, err := fmt.Fprintln(p.stdout, "webhookd version", p.build)
 				return err
 			case "json":
-				e := json.NewEncoder(p.stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(p.build)
+				return p.printJSON(p.build)
 			}
 			return badOutput(output, "text", "json")
 		},
@@ -74,6 +72,14 @@ func newVersionCommand(p *program) *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	return cmd
+}
+
+// printJSON prints the result of a verb with -o json.
+func (p *program) printJSON(result any) error {
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(result)
 }
 
 // badOutput is the error for a value of -o that is not one of formats; there must be at least two.

@@ -27,8 +27,8 @@ func TestDefault(t *testing.T) {
 	if diff := cmp.Diff(want, config.Default()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := config.Default().Validate(nil); err != nil {
-		t.Errorf("Validate: %v", err)
+	if _, err := config.Load(nil, nil, nil); err != nil {
+		t.Errorf("the defaults are not valid: %v", err)
 	}
 }
 
@@ -69,26 +69,6 @@ func TestFlagsShowTheDefaults(t *testing.T) {
 	}
 	if strings.Contains(usage, "(default 0)") || strings.Contains(usage, "(default false)") {
 		t.Errorf("zero values are shown as defaults:\n%s", usage)
-	}
-}
-
-func TestValidateNamesNoOriginWhenThereIsNone(t *testing.T) {
-	t.Parallel()
-	c := config.Default()
-	c.TLSMinVersion = 0x0301
-	c.LogLevel = "loud"
-	c.MaxBody = 0
-	c.ClientNames = []string{"a", ""}
-	c.AdminListen = ""
-	want := []string{
-		`admin-listen (default): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
-		`tls-min-version (default): not one of the choices: write 1.3 or 1.2`,
-		`client-names (default): not a name: write the common name or DNS name of a certificate`,
-		`max-body (default): too small: write at least 64Ki`,
-		`log-level (default): not one of the choices: write debug, info, warn or error`,
-	}
-	if diff := cmp.Diff(want, strings.Split(c.Validate(nil).Error(), "\n")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

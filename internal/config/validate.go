@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 )
@@ -32,15 +31,6 @@ func (p *problems) demand(met bool, key, text string, others ...string) {
 	if !skip {
 		p.all = append(p.all, &Error{Key: key, Origin: p.origins[key], Err: fmt.Errorf(text, args...)})
 	}
-}
-
-// Validate reports everything that is wrong with c as joined [Error] errors. The origins are named
-// in them and may be nil. Validate does not look at files or addresses, nor for what only a server
-// needs; [Loaded.ForServe] does.
-func (c Config) Validate(origins Origins) error {
-	p := &problems{origins: origins, bad: map[string]bool{}}
-	p.validate(c)
-	return errors.Join(p.all...)
 }
 
 func (p *problems) validate(c Config) {

@@ -36,9 +36,6 @@ type Result struct {
 	Untested string
 }
 
-// Pass reports whether the check was made and held for each object.
-func (r *Result) Pass() bool { return r.Untested == "" && r.Failed == 0 }
-
 // Run makes all checks except some, in the order of Checks. It fails if the webhook cannot be
 // called, if no valid object can be made, and with ctx.
 func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {

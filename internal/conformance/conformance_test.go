@@ -108,7 +108,7 @@ func TestWebhookdPasses(t *testing.T) {
 	for _, result := range run(t, func(ctx context.Context, review []byte) ([]byte, error) {
 		return reviewclient.Post(ctx, server.Client(), server.URL, review)
 	}) {
-		if !result.Pass() || result.Objects == 0 {
+		if result.Failed > 0 || result.Untested != "" || result.Objects == 0 {
 			t.Errorf("%s: %d of %d fail: %s %v", result.Name, result.Failed, result.Objects, result.Untested, result.First)
 		}
 	}

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -39,16 +38,11 @@ type review struct {
 // errNotReview is what an answer is that the API server cannot read.
 var errNotReview = errors.New("answer is not a ConversionReview")
 
-// ask posts objects in a review of a version, with the members that kube-apiserver sends, and in
-// its order. It reads the answer as kube-apiserver does: names are case-sensitive.
+// ask posts objects in a review of a version. It reads the answer as kube-apiserver does: names are
+// case-sensitive.
 func (r *run) ask(ctx context.Context, version, to string, objects ...[]byte) (*review, error) {
 	answer := &review{uid: rand.Text(), objects: len(objects)}
-	var body bytes.Buffer
-	fmt.Fprintf(&body, `{"kind":"ConversionReview","apiVersion":"%s/%s","request":{"uid":"%s","desiredAPIVersion":"%s/%s","objects":[`,
-		group, version, answer.uid, r.CRD.Group, to)
-	body.Write(bytes.Join(objects, []byte(",")))
-	body.WriteString(`]},"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}` + "\n")
-	text, err := r.Post(ctx, body.Bytes())
+	text, err := r.Post(ctx, reviewclient.Request(version, answer.uid, r.CRD.Group+"/"+to, objects...))
 	if isHangup(err) {
 		return nil, fmt.Errorf("webhook closed the connection without an answer: %w", err)
 	}

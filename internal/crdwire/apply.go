@@ -3,7 +3,6 @@ package crdwire
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -211,7 +210,7 @@ func (o *ApplyOptions) apply(ctx, waiting context.Context, api *cluster.Client, 
 	for try := 1; ; try++ {
 		crd := s.CRD
 		bundle := o.bundle(ctx, crd)
-		conversion := tree(o.Target.members(o.ReviewVersions, bundle.PEM()))
+		conversion := tree(o.Target.conversion(o.ReviewVersions, bundle.PEM()))
 		err := o.fromURL(ctx, api, crd, bundle)
 		if err == nil {
 			err = applyFields(ctx, api, crd, ManagerWire, o.Force, map[string]any{"conversion": conversion})
@@ -259,7 +258,7 @@ func (o *ApplyOptions) fromURL(ctx context.Context, api *cluster.Client, crd *CR
 	}
 	patch := map[string]any{
 		"metadata": map[string]any{"resourceVersion": crd.ResourceVersion},
-		"spec":     map[string]any{"conversion": tree(o.Target.members(o.ReviewVersions, bundle.PEM()))},
+		"spec":     map[string]any{"conversion": tree(o.Target.conversion(o.ReviewVersions, bundle.PEM()))},
 	}
 	if err := unstructured.SetNestedField(patch, nil, "spec", "conversion", "webhook", "clientConfig", "url"); err != nil {
 		return err
@@ -300,10 +299,7 @@ func (o *ApplyOptions) verify(ctx, waiting context.Context, api *cluster.Client,
 	if err != nil {
 		return fmt.Errorf("written, but it could not be read back: %w", err)
 	}
-	want := &apiextensionsv1.CustomResourceConversion{}
-	if err := json.Unmarshal(asJSON(o.Target.members(o.ReviewVersions, bundle.PEM())), want); err != nil {
-		return err
-	}
+	want := o.Target.conversion(o.ReviewVersions, bundle.PEM())
 	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
 		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", s.Name)
 	}

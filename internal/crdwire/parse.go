@@ -35,11 +35,11 @@ func Parse(text []byte) ([]*CRD, error) {
 	return crds, nil
 }
 
-// A crdObject is a CRD or an XRD of any version in a text: its node, and the same as encoding/json
-// decodes it.
+// A crdObject is a CRD or an XRD of any version in a text, as encoding/json decodes it.
 type crdObject struct {
-	node    *yaml.Node
-	members map[string]any
+	document int // that it is in
+	line     int
+	members  map[string]any
 }
 
 func (o *crdObject) isXRD() bool {
@@ -105,8 +105,8 @@ func parse(text []byte) (documents []any, crds []crdObject, err error) {
 			return nil, nil, err
 		}
 		value := decodeJSON(text)
+		crds = appendCRDs(crds, crdObject{document: len(documents)}, document.Root, value)
 		documents = append(documents, value)
-		crds = appendCRDs(crds, document.Root, value)
 	}
 	return documents, crds, nil
 }
@@ -114,22 +114,34 @@ func parse(text []byte) (documents []any, crds []crdObject, err error) {
 // maxDepth bounds the nesting of a text, as the API server's decoder does.
 const maxDepth = 10000
 
-func appendCRDs(crds []crdObject, n *yaml.Node, value any) []crdObject {
-	members, _ := value.(map[string]any)
-	apiVersion, _ := members["apiVersion"].(string)
-	kind, _ := members["kind"].(string)
+// appendCRDs adds the value of a node, or the items of a list. of is the document.
+func appendCRDs(crds []crdObject, of crdObject, n *yaml.Node, value any) []crdObject {
+	of.members, _ = value.(map[string]any)
+	apiVersion, _ := of.members["apiVersion"].(string)
+	kind, _ := of.members["kind"].(string)
 	switch {
 	case kind == "List" && apiVersion == "v1", kind == crdKind+"List", kind == xrd.Kind+"List":
-		items, _ := members["items"].([]any)
-		if _, nodes := find(n, "items"); nodes != nil && len(nodes.Content) == len(items) {
+		items, _ := of.members["items"].([]any)
+		if nodes := itemsOf(n); len(nodes) == len(items) {
 			for i, item := range items {
-				crds = appendCRDs(crds, nodes.Content[i], item)
+				crds = appendCRDs(crds, of, nodes[i], item)
 			}
 		}
 	case kind == crdKind && strings.HasPrefix(apiVersion, apiextensionsv1.GroupName+"/"), xrd.Is(apiVersion, kind):
-		crds = append(crds, crdObject{n, members})
+		of.line = n.Line
+		crds = append(crds, of)
 	}
 	return crds
+}
+
+// itemsOf returns the items of a list.
+func itemsOf(list *yaml.Node) []*yaml.Node {
+	for i := 0; i+1 < len(list.Content); i += 2 {
+		if list.Content[i].Value == "items" {
+			return list.Content[i+1].Content
+		}
+	}
+	return nil
 }
 
 // decodeJSON returns a JSON text as encoding/json decodes it, with numbers as they are spelt.
@@ -138,6 +150,12 @@ func decodeJSON(text []byte) (value any) {
 	decoder.UseNumber()
 	_ = decoder.Decode(&value) // the text was made by this program
 	return value
+}
+
+// tree returns a struct as decodeJSON does.
+func tree(v any) any {
+	text, _ := json.Marshal(v) // a type of the API can always be encoded
+	return decodeJSON(text)
 }
 
 // decode reads a value of decodeJSON into a struct.

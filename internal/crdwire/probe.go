@@ -12,6 +12,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/reviewclient"
 )
 
 // A Probe is a test review: an object at each of some versions, to be converted to one. The objects
@@ -75,18 +77,13 @@ func (p *Probe) String() string {
 // uid.
 func (p *Probe) Review(version string) []byte {
 	p.uid = probeName + "-" + rand.Text()
-	objects := make([]map[string]any, len(p.From))
+	objects := make([][]byte, len(p.From))
 	for i, from := range p.From {
-		objects[i] = map[string]any{
+		objects[i], _ = json.Marshal(map[string]any{ // strings can always be encoded
 			"apiVersion": p.Kind.Group + "/" + from, "kind": p.Kind.Kind, "metadata": map[string]any{"name": probeName},
-		}
+		})
 	}
-	text, _ := json.Marshal(map[string]any{ // strings can always be encoded
-		"kind":       "ConversionReview",
-		"apiVersion": apiextensionsv1.GroupName + "/" + version,
-		"request":    map[string]any{"uid": p.uid, "desiredAPIVersion": p.Kind.Group + "/" + p.To, "objects": objects},
-	})
-	return text
+	return reviewclient.Request(version, p.uid, p.Kind.Group+"/"+p.To, objects...)
 }
 
 // Check checks the answer to the last Review.

@@ -107,19 +107,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	}
 	s.judgeDefinition(crd, o)
 	known := o.Versions(schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind})
-	for _, v := range crd.Spec.Versions {
-		version := Version{Name: v.Name, Served: v.Served, Storage: v.Storage, Stored: slices.Contains(crd.Status.StoredVersions, v.Name)}
-		if v.Deprecated {
-			version.Deprecated = true
-			if v.DeprecationWarning != nil {
-				version.DeprecationWarning = *v.DeprecationWarning
-			}
-		}
-		if len(known) > 0 {
-			version.Convertible = new(slices.Contains(known, v.Name))
-		}
-		s.Versions = append(s.Versions, version)
-	}
+	s.listVersions(crd, known)
 	target, is := TargetOf(crd)
 	if !is {
 		if len(crd.Spec.Versions) > 1 && len(known) > 0 {
@@ -150,6 +138,23 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	s.judgeVersions(crd, known, o)
 	s.compare(crd, o)
 	return s
+}
+
+// listVersions lists the versions, of which the known ones have a converter.
+func (s *Status) listVersions(crd *CRD, known []string) {
+	for _, v := range crd.Spec.Versions {
+		version := Version{
+			Name: v.Name, Served: v.Served, Storage: v.Storage, Deprecated: v.Deprecated,
+			Stored: slices.Contains(crd.Status.StoredVersions, v.Name),
+		}
+		if v.Deprecated && v.DeprecationWarning != nil {
+			version.DeprecationWarning = *v.DeprecationWarning
+		}
+		if len(known) > 0 {
+			version.Convertible = new(slices.Contains(known, v.Name))
+		}
+		s.Versions = append(s.Versions, version)
+	}
 }
 
 func (s *Status) find(format string, args ...any) {

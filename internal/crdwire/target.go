@@ -110,17 +110,17 @@ func (t Target) requestURL() string {
 	return "https://" + net.JoinHostPort(t.ServerName(), strconv.Itoa(t.Port)) + path
 }
 
-// members returns spec.conversion for this target.
-func (t Target) members(reviewVersions []string, bundle []byte) []member {
-	client := []member{{"url", t.URL}}
+// conversion returns spec.conversion for this target.
+func (t Target) conversion(reviewVersions []string, bundle []byte) *apiextensionsv1.CustomResourceConversion {
+	client := &apiextensionsv1.WebhookClientConfig{CABundle: bundle}
 	if t.IsService() {
-		client = []member{{"service", []member{{"namespace", t.Namespace}, {"name", t.Name}, {"path", t.Path}, {"port", t.Port}}}}
+		port := int32(t.Port) //nolint:gosec // checked by the caller
+		client.Service = &apiextensionsv1.ServiceReference{Namespace: t.Namespace, Name: t.Name, Path: &t.Path, Port: &port}
+	} else {
+		client.URL = &t.URL
 	}
-	if len(bundle) > 0 {
-		client = append(client, member{"caBundle", bundle})
-	}
-	return []member{
-		{"strategy", string(apiextensionsv1.WebhookConverter)},
-		{"webhook", []member{{"conversionReviewVersions", reviewVersions}, {"clientConfig", client}}},
+	return &apiextensionsv1.CustomResourceConversion{
+		Strategy: apiextensionsv1.WebhookConverter,
+		Webhook:  &apiextensionsv1.WebhookConversion{ClientConfig: client, ConversionReviewVersions: reviewVersions},
 	}
 }

@@ -1,13 +1,14 @@
 package crdwire
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/crdconvert/webhookd/internal/yamledit"
 )
 
 // WireOptions say how CRDs are wired.
@@ -35,7 +36,7 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &splicer{source: newSource(text)}
+	changed := map[int]bool{} // documents
 	var all []Wired
 	var problems []error
 	for _, crd := range crds {
@@ -43,10 +44,11 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 		if len(o.Names) > 0 && !slices.Contains(o.Names, name) && !slices.Contains(o.Names, claim) {
 			continue
 		}
-		wired, err := o.wire(s, &crd)
+		wired, err := o.wire(&crd)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("line %d: %w: %s", crd.node.Line, err, name))
+			problems = append(problems, fmt.Errorf("line %d: %w: %s", crd.line, err, name))
 		}
+		changed[crd.document] = true
 		wired.Name, wired.Claim = name, claim
 		all = append(all, wired)
 	}
@@ -61,26 +63,39 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	case len(all) == 0:
 		return nil, nil, errors.New("no " + WhatIsRead + " here")
 	}
-	// The result must be the documents with spec.conversion: if YAML is written in a way that the
-	// splicer does not know, no result is better than a wrong one.
-	result := s.result()
-	if got, _, err := parse(result); err != nil || !reflect.DeepEqual(documents, got) {
-		return nil, nil, errors.New("this YAML is written in a way that cannot be changed in place: write spec without anchors, aliases and merge keys")
-	}
-	return result, all, nil
+	result, err := edited(text, documents, changed)
+	return result, all, err
 }
 
-// wire sets spec.conversion of a CRD in the text and in its members.
-func (o *WireOptions) wire(s *splicer, crd *crdObject) (wired Wired, err error) {
+// edited returns the text in which some documents are as they are here, and nothing else differs.
+func edited(text []byte, documents []any, changed map[int]bool) ([]byte, error) {
+	file, err := yamledit.ParseJSON(text)
+	if err != nil || len(file.Documents) != len(documents) {
+		file, err = yamledit.ParseYAML(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]byte, len(documents))
+	for i := range changed {
+		if values[i], err = json.Marshal(documents[i]); err != nil {
+			return nil, err
+		}
+	}
+	result, err := file.Edit(values)
+	return result.Text, err
+}
+
+// wire sets spec.conversion in the members of a CRD.
+func (o *WireOptions) wire(crd *crdObject) (wired Wired, err error) {
 	if err := crd.checkVersion(); err != nil {
 		return wired, err
 	}
 	if owner, is := crd.owner(); is {
 		return wired, fmt.Errorf("made by Crossplane of the XRD %s, and would be reverted, wire that XRD", owner)
 	}
-	key, node := find(crd.node, "spec")
-	spec, isObject := crd.members["spec"].(map[string]any)
-	if !isObject || node == nil || node.Kind != yaml.MappingNode || len(node.Content) == 0 {
+	spec, _ := crd.members["spec"].(map[string]any)
+	if len(spec) == 0 {
 		return wired, fmt.Errorf("%s without a spec", crd.members["kind"])
 	}
 	var now *apiextensionsv1.CustomResourceConversion
@@ -94,9 +109,7 @@ func (o *WireOptions) wire(s *splicer, crd *crdObject) (wired Wired, err error) 
 	if at, is := targetOf(now); is && len(bundle) == 0 && at.Same(o.Target) {
 		bundle = now.Webhook.ClientConfig.CABundle
 	}
-	conversion := member{"conversion", o.Target.members(o.ReviewVersions, bundle)}
-	s.setFirst(key, node, conversion)
-	spec["conversion"] = tree(conversion.value)
+	spec["conversion"] = tree(o.Target.conversion(o.ReviewVersions, bundle))
 	versions, _ := spec["versions"].([]any)
 	return Wired{Versions: len(versions), HasBundle: len(bundle) > 0}, nil
 }

@@ -1,7 +1,6 @@
 package jsondoc
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -88,49 +87,6 @@ func (v Value) Text() []byte {
 
 // Kind returns the kind of the value.
 func (v Value) Kind() Kind { return kindOf(v.Text()[0]) }
-
-// Each calls visit for each member of an object, or each element of an array with no name, until it
-// returns false. For other values it does nothing. It visits every member of a duplicate name and
-// makes no nodes (BenchmarkKinds in converters/rules). The name is valid until visit returns.
-func (v Value) Each(visit func(name []byte, value Value) bool) {
-	kind := v.Kind()
-	if kind != Map && kind != Array {
-		return
-	}
-	if v.doc != nil {
-		if fields, known := v.doc.fieldsAt(v.at); known {
-			for i := range fields {
-				f := &fields[i]
-				name := v.doc.Text(f.name)
-				if f.escaped {
-					name = unescaped(name)
-				}
-				if !visit(name, v.doc.Value(Span{f.value, f.valueEnd})) {
-					return
-				}
-			}
-			return
-		}
-	}
-	s := Scanner{text: v.Text(), maxDepth: scanDepth}
-	_ = s.each(byte(kind), false, func(name []byte) error {
-		at, err := s.Skip()
-		if err == nil && !visit(name, v.part(&s, at)) {
-			err = errStopped
-		}
-		return err
-	})
-}
-
-var errStopped = errors.New("stopped")
-
-// part returns the part of the value at a span of s.
-func (v Value) part(s *Scanner, at Span) Value {
-	if v.doc == nil {
-		return Value{text: s.Text(at)}
-	}
-	return Value{doc: v.doc, at: piece{at.behind(v.at.Start), v.at.added}}
-}
 
 // AppendString appends s as StringValue does.
 func AppendString[T string | []byte](dst []byte, s T) []byte {

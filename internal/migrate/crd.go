@@ -72,10 +72,7 @@ func readCRD(ctx context.Context, api *cluster.Client, name string) (*crd, error
 
 // state returns what the CRD says.
 func (c *crd) state() *State {
-	s := &State{
-		UID: c.Metadata.UID, Generation: c.Metadata.Generation, Deleting: c.Metadata.DeletionTimestamp != nil,
-		Stored: c.Status.StoredVersions,
-	}
+	s := &State{Deleting: c.Metadata.DeletionTimestamp != nil, Stored: c.Status.StoredVersions}
 	for i, v := range c.versions {
 		s.Versions = append(s.Versions, v.Version)
 		differs := i > 0 && !reflect.DeepEqual(v.Schema, c.versions[0].Schema)

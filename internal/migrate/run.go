@@ -35,8 +35,6 @@ type Report struct {
 	Name, Kind string
 	State      State
 	Steps      []Step
-	// Writers are the field managers of spec.versions, apart from webhookd.
-	Writers []string
 }
 
 // A run is one process.
@@ -71,7 +69,7 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 	if err := r.observe(ctx); err != nil {
 		return nil, err
 	}
-	report := &Report{Name: name, Kind: r.crd.Spec.Names.Kind + "." + r.crd.Spec.Group, Writers: r.crd.writers()}
+	report := &Report{Name: name, Kind: r.crd.Spec.Names.Kind + "." + r.crd.Spec.Group}
 	if why := wrong(r.state, &r.goal); why != "" {
 		return nil, fmt.Errorf("%s: %s", why, name)
 	}

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
@@ -23,8 +21,6 @@ type Goal struct {
 
 // A State is what is observed of a CRD and its objects.
 type State struct {
-	UID         types.UID
-	Generation  int64
 	Deleting    bool
 	Versions    []Version
 	Stored      []string // status.storedVersions

@@ -1,10 +1,9 @@
 package review
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -13,26 +12,17 @@ import (
 // Convert converts one object to an apiVersion, in a ConversionReview of its own, so that all
 // checks of a server apply. The error is the message of the answer, without the object's index.
 func (r *Reviewer) Convert(ctx context.Context, object []byte, apiVersion string) ([]byte, error) {
-	body := []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"convert","desiredAPIVersion":`)
+	body := []byte(`{"apiVersion":"` + versionV1 + `","kind":"ConversionReview","request":{"uid":"convert","desiredAPIVersion":`)
 	body = append(body, jsondoc.StringValue(apiVersion).Text()...)
 	body = append(append(append(body, `,"objects":[`...), object...), `]}}`...)
-	answer, err := r.Review(ctx, nil, body)
-	if err != nil {
+	c, err := r.review(ctx, body)
+	defer r.end(c)
+	switch {
+	case err != nil:
 		return nil, err
+	case c.failed > 0:
+		return nil, errors.New(strings.TrimPrefix(c.message, "objects[0] "))
 	}
-	var decoded struct {
-		Response struct {
-			ConvertedObjects []json.RawMessage `json:"convertedObjects"`
-			Result           struct {
-				Message string `json:"message"`
-			} `json:"result"`
-		} `json:"response"`
-	}
-	if err := json.Unmarshal(answer, &decoded); err != nil {
-		return nil, fmt.Errorf("cannot read webhookd's own answer: %w", err)
-	}
-	if len(decoded.Response.ConvertedObjects) != 1 {
-		return nil, errors.New(strings.TrimPrefix(decoded.Response.Result.Message, "objects[0] "))
-	}
-	return decoded.Response.ConvertedObjects[0], nil
+	_, converted, _ := bytes.Cut(c.out.AppendTo(nil), []byte(objectsBegin))
+	return bytes.TrimSuffix(converted, []byte(objectsEnd)), nil
 }

@@ -160,9 +160,15 @@ func (c *conversion) answer(ctx context.Context) bool {
 		c.fail(failureMessage(c.failures, c.failed, len(c.envelope.objects)))
 		return true
 	}
-	c.out.PutText("],\"result\":{\"status\":\"Success\"}}}\n")
+	c.out.PutText(objectsEnd)
 	return true
 }
+
+// The converted objects of an answer are between these.
+const (
+	objectsBegin = `,"convertedObjects":[`
+	objectsEnd   = `],"result":{"status":"Success"}}}` + "\n"
+)
 
 // openAnswer starts the review with the version and the literal uid of the request.
 func (c *conversion) openAnswer() {
@@ -171,7 +177,7 @@ func (c *conversion) openAnswer() {
 	c.out.PutText(c.envelope.apiVersion)
 	c.out.PutText(`","response":{"uid":`)
 	c.out.PutSpan(c.envelope.uid.at)
-	c.out.PutText(`,"convertedObjects":[`)
+	c.out.PutText(objectsBegin)
 }
 
 // fail replaces the answer with one without objects (invariant I5).

@@ -20,6 +20,14 @@ const Timeout = 30 * time.Second
 // maxAnswer bounds the memory of an answer, in bytes.
 const maxAnswer = 64 << 20
 
+// Request returns a ConversionReview of a version, such as v1, that asks for objects at an
+// apiVersion, with the members that kube-apiserver sends, in its order. The uid has no quotes.
+func Request(version, uid, apiVersion string, objects ...[]byte) []byte {
+	desired, _ := json.Marshal(apiVersion) // a string can always be encoded
+	return fmt.Appendf(nil, `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/%s","request":{"uid":"%s","desiredAPIVersion":%s,"objects":[%s]},`+
+		`"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}`+"\n", version, uid, desired, bytes.Join(objects, []byte(",")))
+}
+
 // A StatusError is an answer with another code than 200.
 type StatusError struct {
 	Code int

@@ -15,21 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// DefaultSeed is the seed of Laws: a run in CI is the same every time.
+// DefaultSeed is the seed of tests: a run in CI is the same every time.
 const DefaultSeed = 1
-
-// Laws holds kind to all laws on the samples, which are objects of any of its versions, on all
-// their fragments, and on 250 random variants of each. The error says which law does not hold, on
-// the smallest object that was found, and the seed. It is what the test of a converter calls.
-func Laws(ctx context.Context, kind *converters.Kind, samples ...[]byte) error {
-	s := Suite{Kind: kind, Seed: DefaultSeed}
-	for _, objects := range []iter.Seq[[]byte]{slices.Values(samples), Fragments(samples...), Variants(s.Seed, 250, samples...)} {
-		if err := s.Check(ctx, objects); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // A Suite is the laws of one kind. It is safe for concurrent use.
 type Suite struct {

@@ -33,11 +33,6 @@ const (
 	Issue                    // a leaf, and set ca.crt with it
 )
 
-// String names the action.
-func (a Action) String() string {
-	return [...]string{"wait", "make-ca", "make-next-ca", "distrust", "trust-in-crd", "publish", "trust", "promote", "issue"}[a]
-}
-
 // Next returns the next step. It is a pure function; rotate asks for a new CA before the present
 // one is due.
 func Next(s State, p Policy, now time.Time, rotate bool) Step { //nolint:gocyclo // a table, in the order of precedence

@@ -89,7 +89,7 @@ func TestNext(t *testing.T) {
 			}
 			got := Next(tt.state, policy(), tt.at, tt.rotate)
 			if got.Do != tt.want {
-				t.Errorf("%s (%s), want %s", got.Do, got.Why, tt.want)
+				t.Errorf("action %d (%s), want %d", got.Do, got.Why, tt.want)
 			}
 			if got.Do == Wait && !got.At.After(tt.at) {
 				t.Errorf("to wait until %s", got.At)

@@ -16,40 +16,22 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// shedding records the reasons for shed requests.
-type shedding struct {
-	mu      sync.Mutex
-	reasons []string
+// record collects what a hook is called with.
+type record[T any] struct {
+	mu  sync.Mutex
+	all []T
 }
 
-func (s *shedding) add(reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reasons = append(s.reasons, reason)
-}
-
-func (s *shedding) get() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reasons
-}
-
-// rejecting records the codes of rejected requests.
-type rejecting struct {
-	mu    sync.Mutex
-	codes []int
-}
-
-func (r *rejecting) add(code int) {
+func (r *record[T]) add(value T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.codes = append(r.codes, code)
+	r.all = append(r.all, value)
 }
 
-func (r *rejecting) get() []int {
+func (r *record[T]) get() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.codes
+	return r.all
 }
 
 // holder returns a webhook handler that holds requests whose body starts with "hold" until release.
@@ -79,7 +61,7 @@ func tightLimits(l *server.Limits) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
-	var sheds shedding
+	var sheds record[string]
 	s := start(t, func(o *server.Options) {
 		o.Webhook = hold
 		tightLimits(&o.Limits)
@@ -128,7 +110,7 @@ func TestContentLengthTakesNoMemory(t *testing.T) {
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
-	var sheds shedding
+	var sheds record[string]
 	s := start(t, func(o *server.Options) {
 		o.Webhook = hold
 		tightLimits(&o.Limits)
@@ -193,8 +175,8 @@ func TestChunkedBody(t *testing.T) {
 func TestChunkedBodyIsShed(t *testing.T) {
 	t.Parallel()
 	hold, held, release := holder(t)
-	var sheds shedding
-	var rejects rejecting
+	var sheds record[string]
+	var rejects record[int]
 	s := start(t, func(o *server.Options) {
 		o.Webhook = hold
 		tightLimits(&o.Limits)
@@ -314,7 +296,7 @@ func TestRejectedHook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var rejects rejecting
+			var rejects record[int]
 			s := start(t, func(o *server.Options) {
 				o.Limits.MaxBodyBytes = 4
 				if tt.code == http.StatusRequestTimeout {

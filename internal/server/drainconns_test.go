@@ -14,7 +14,7 @@ import (
 // drained is the time from the signal to the close of the listener. Idle connections close then, or
 // half a second after they became idle.
 const (
-	drained = server.DefaultDrainDelay
+	drained = 15 * time.Second
 	quiet   = 500 * time.Millisecond
 	atOnce  = 50 * time.Millisecond
 )

@@ -17,8 +17,6 @@ import (
 const (
 	// DefaultPath is where kube-apiserver posts its ConversionReviews.
 	DefaultPath = "/crdconvert"
-	// DefaultDrainDelay covers the time in which load balancers still send to a stopping pod.
-	DefaultDrainDelay = 15 * time.Second
 	// DefaultShutdownTimeout covers the longest request: its deadline is below 30 s.
 	DefaultShutdownTimeout = 30 * time.Second
 	// DefaultSelfCheckInterval is the time between two checks of the served certificate.

@@ -312,7 +312,7 @@ func TestAdminRoutes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, body := serve(t, s.AdminHandler(), tt.method, tt.path, tt.from)
+			code, body := serve(t, server.AdminHandler(s), tt.method, tt.path, tt.from)
 			if code != tt.code || !strings.Contains(body, tt.body) {
 				t.Errorf("answer %d %.80q, want %d with %q", code, body, tt.code, tt.body)
 			}

@@ -87,18 +87,12 @@ func (s *Server) checks() []Check {
 // Handler returns the handler of the webhook listener.
 func (s *Server) Handler() http.Handler { return s.webhook }
 
-// AdminHandler returns the handler of the admin listener.
-func (s *Server) AdminHandler() http.Handler { return s.admin }
-
 // Stats returns what is in progress now.
 func (s *Server) Stats() Stats {
 	stats := s.gate.stats()
 	stats.Connections, stats.ConnectionsLimit = s.conns.count(), s.opts.Limits.Connections
 	return stats
 }
-
-// Draining reports whether the server has begun to stop.
-func (s *Server) Draining() bool { return s.draining.Load() }
 
 // Listening returns a channel that is closed once both listeners accept connections; never if Run
 // fails before.

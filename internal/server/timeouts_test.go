@@ -217,7 +217,7 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hold, held, release := holder(t)
-			var rejects rejecting
+			var rejects record[int]
 			s := start(t, func(o *server.Options) {
 				o.Webhook = hold
 				o.Limits.InFlightRequests, o.Limits.QueueWait = 1, patience

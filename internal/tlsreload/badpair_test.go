@@ -304,7 +304,7 @@ func (deniedFS) Open(name string) (fs.File, error) {
 
 func TestUnreadableFileNamesTheRemedy(t *testing.T) {
 	t.Parallel()
-	_, _, err := readFile(deniedFS{}, KeyFile, "/tls/tls.key")
+	_, err := readFile(deniedFS{}, KeyFile, "/tls/tls.key")
 	want := "read file: permission denied; set the pod's fsGroup or the volume's defaultMode: /tls/tls.key"
 	if !errors.Is(err, fs.ErrPermission) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

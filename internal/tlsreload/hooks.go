@@ -42,10 +42,6 @@ type Event struct {
 	// Generation is the directory that ..data names; empty for plain files and for a pair in
 	// memory.
 	Generation string
-
-	// GeneratedAt is when that generation was written: the modification time of its directory, or
-	// of the newer of two plain files, or the time given to SelfSigned.
-	GeneratedAt time.Time
 }
 
 func call[T any](hook func(T), with T) {

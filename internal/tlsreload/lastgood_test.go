@@ -160,8 +160,8 @@ func TestPlainFolder(t *testing.T) {
 		pass(DefaultPollInterval + settleGap)
 		expectServed(t, s, next)
 		calls.expect(t, "reloaded", "reloaded")
-		if got := s.Served(); got.Generation != "" || got.GeneratedAt.IsZero() {
-			t.Errorf("generation of plain files: %q of %s", got.Generation, got.GeneratedAt)
+		if got := s.Served(); got.Generation != "" {
+			t.Errorf("generation of plain files: %q", got.Generation)
 		}
 	})
 }
@@ -216,8 +216,8 @@ func TestServedDescribesThePair(t *testing.T) {
 	if len(got.Fingerprint) != 64 || strings.ToLower(got.Fingerprint) != got.Fingerprint {
 		t.Errorf("fingerprint is not lower-case SHA-256: %q", got.Fingerprint)
 	}
-	if !strings.HasPrefix(got.Generation, "..") || time.Since(got.GeneratedAt) > patience {
-		t.Errorf("generation %q of %s", got.Generation, got.GeneratedAt)
+	if !strings.HasPrefix(got.Generation, "..") {
+		t.Errorf("generation %q", got.Generation)
 	}
 }
 

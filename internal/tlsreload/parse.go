@@ -35,7 +35,7 @@ func (p *pair) validAt(now time.Time) bool {
 	return !now.Before(p.event.NotBefore) && !now.After(p.event.NotAfter)
 }
 
-func newPair(cert *tls.Certificate, generation string, generatedAt time.Time) *pair {
+func newPair(cert *tls.Certificate, generation string) *pair {
 	sum := sha256.Sum256(cert.Leaf.Raw)
 	return &pair{
 		certificate: cert,
@@ -44,7 +44,6 @@ func newPair(cert *tls.Certificate, generation string, generatedAt time.Time) *p
 			NotAfter:    cert.Leaf.NotAfter,
 			Fingerprint: hex.EncodeToString(sum[:]),
 			Generation:  generation,
-			GeneratedAt: generatedAt,
 		},
 	}
 }
@@ -73,7 +72,7 @@ func parsePair(f *files) (*pair, error) {
 	if err := checkLeaf(cert.Leaf); err != nil {
 		return nil, fmt.Errorf("certificate: %w: %s", err, f.certPath)
 	}
-	p := newPair(&cert, f.generation, f.modTime)
+	p := newPair(&cert, f.generation)
 	p.certPEM, p.keyPEM = f.cert, f.key
 	return p, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/crdconvert/webhookd/internal/volume"
 )
@@ -20,7 +19,6 @@ type files struct {
 
 	cert, key  []byte
 	generation string
-	modTime    time.Time
 
 	clientCA    []byte
 	clientCAErr error // separate: a bad client CA does not stop a good key pair
@@ -35,7 +33,7 @@ func (o *Options) read() (files, error) {
 	}
 	clientDir, clientCA := filepath.Split(o.ClientCAFile)
 	if clientCA != "" && !o.inside {
-		f.clientCA, _, f.clientCAErr = readFile(os.DirFS(filepath.Clean(clientDir)), clientCA, f.clientCAPath)
+		f.clientCA, f.clientCAErr = readFile(os.DirFS(filepath.Clean(clientDir)), clientCA, f.clientCAPath)
 	}
 	generation, open, err := o.open()
 	if err != nil {
@@ -43,18 +41,12 @@ func (o *Options) read() (files, error) {
 	}
 	defer open.Close()
 
-	var certTime, keyTime time.Time
+	f.generation = generation
 	var certErr, keyErr error
-	f.cert, certTime, certErr = readFile(open.FS, CertFile, f.certPath)
-	f.key, keyTime, keyErr = readFile(open.FS, KeyFile, f.keyPath)
-	if f.generation, f.modTime = generation, open.ModTime; generation == "" {
-		f.modTime = certTime
-		if keyTime.After(certTime) {
-			f.modTime = keyTime
-		}
-	}
+	f.cert, certErr = readFile(open.FS, CertFile, f.certPath)
+	f.key, keyErr = readFile(open.FS, KeyFile, f.keyPath)
 	if o.inside {
-		f.clientCA, _, f.clientCAErr = readFile(open.FS, clientCA, f.clientCAPath)
+		f.clientCA, f.clientCAErr = readFile(open.FS, clientCA, f.clientCAPath)
 	}
 	return f, errors.Join(certErr, keyErr)
 }
@@ -83,8 +75,8 @@ func (o *Options) open() (string, *volume.Files, error) {
 	return current.Name, open, nil
 }
 
-func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
-	fail := func(err error) ([]byte, time.Time, error) {
+func readFile(fsys fs.FS, name, path string) ([]byte, error) {
+	fail := func(err error) ([]byte, error) {
 		err = cause(err)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
@@ -94,7 +86,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			err = fmt.Errorf("%w; add it to the Secret, or set client-ca-file to where it is", err)
 		}
-		return nil, time.Time{}, fmt.Errorf("read file: %w: %s", err, path)
+		return nil, fmt.Errorf("read file: %w: %s", err, path)
 	}
 	// Opening a FIFO would block, so check the type first.
 	info, err := fs.Stat(fsys, name)
@@ -116,7 +108,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, time.Time, error) {
 	if len(data) > maxFile {
 		return fail(errors.New("larger than 1 MiB"))
 	}
-	return data, info.ModTime(), nil
+	return data, nil
 }
 
 // cause strips the operation and path that package os adds. The text of an error must not change

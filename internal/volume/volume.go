@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 const (
@@ -51,30 +50,24 @@ func Current(dir string) (Generation, error) {
 type Files struct {
 	// FS has the files. It is an fs.StatFS, so fs.Stat does not open a file; opening a FIFO would
 	// block.
-	FS      fs.FS
-	ModTime time.Time // of the folder: when the kubelet wrote the generation
-	root    *os.Root  // nil for a plain folder
+	FS   fs.FS
+	root *os.Root // nil for a plain folder
 }
 
 // Open opens the folder; the caller closes it. Links in a plain folder may lead anywhere, those in
 // a volume must stay inside it.
 func (g Generation) Open() (*Files, error) {
 	if g.Name == "" {
-		info, err := os.Stat(g.Path)
-		if err != nil {
+		if _, err := os.Stat(g.Path); err != nil {
 			return nil, err
 		}
-		return &Files{FS: os.DirFS(g.Path), ModTime: info.ModTime()}, nil
+		return &Files{FS: os.DirFS(g.Path)}, nil
 	}
 	root, err := os.OpenRoot(g.Path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return &Files{FS: root.FS(), ModTime: info.ModTime(), root: root}, nil
+	return &Files{FS: root.FS(), root: root}, nil
 }
 
 // Close closes the folder.

@@ -139,14 +139,14 @@ func TestEditJSON(t *testing.T) {
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ before, value, want string }{
-		"an alias that changes":      {"a: &x {b: 1}\nc: *x\n", `{"a":{"b":1},"c":{"b":2}}`, errAnchor},
-		"an anchor that changes":     {"a: &x {b: 1}\nc: *x\n", `{"a":{"b":2},"c":{"b":1}}`, errAnchor},
-		"a merged member":            {"a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", `{"a":{"b":1},"c":{"d":1}}`, errAnchor},
+		"an alias that changes":      {"a: &x {b: 1}\nc: *x\n", `{"a":{"b":1},"c":{"b":2}}`, "line 1: " + errAnchor},
+		"an anchor that changes":     {"a: &x {b: 1}\nc: *x\n", `{"a":{"b":2},"c":{"b":1}}`, "line 1: " + errAnchor},
+		"a merged member":            {"a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n", `{"a":{"b":1},"c":{"d":1}}`, "line 1: " + errAnchor},
 		"a template in a value":      {"a: 1\nb: '{{ x }}:1'\n", `{"a":1,"c":"{{ x }}"}`, "line 2: a template in a value that changes ({{): convert what it renders to, or change it by hand"},
 		"a question mark":            {"a: 1\n? b\n: c\n", `{"a":2,"b":"c"}`, "line 2: a key behind a question mark, write KEY: VALUE"},
-		"another line end":           {"a: 1\rb: 2\r", `{"a":2,"b":2}`, "line ends other than LF and CRLF, replace them first"},
-		"no line break at the end":   {"a: 1\nb: |\n  x", `{"a":1,"b":"x","c":1}`, "the last line has no line break, which may be part of a value: add one"},
-		"another value than a map":   {"a: 1\n", `[]`, errUneditable},
+		"another line end":           {"a: 1\rb: 2\r", `{"a":2,"b":2}`, "line 1: line ends other than LF and CRLF, replace them first"},
+		"no line break at the end":   {"a: 1\nb: |\n  x", `{"a":1,"b":"x","c":1}`, "line 1: the last line has no line break, which may be part of a value: add one"},
+		"another value than a map":   {"a: 1\n", `[]`, "line 1: " + errUneditable},
 		"all problems of a document": {"a: &x 1\nb: *x\nc: *x\n? d\n: 1\n", `{"a":1,"b":2,"c":3,"d":1}`, "line 4: a key behind a question mark, write KEY: VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {

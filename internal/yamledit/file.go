@@ -2,6 +2,7 @@ package yamledit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,15 +46,12 @@ type Result struct {
 // An EditError says why a document cannot be edited. It quotes no values.
 type EditError struct {
 	Index   int // of the document
-	Line    int // from 1; 0 if unknown
+	Line    int // from 1
 	Problem string
 }
 
 // Error implements error.
 func (e *EditError) Error() string {
-	if e.Line == 0 {
-		return e.Problem
-	}
 	return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
 }
 
@@ -122,7 +120,7 @@ func (f *File) Edit(values [][]byte) (Result, error) {
 		e, err := f.edit(i, value)
 		if err != nil {
 			if problem, ok := errors.AsType[*EditError](err); ok {
-				problem.Index = i
+				problem.Index, problem.Line = i, cmp.Or(problem.Line, f.Documents[i].Line)
 			}
 			problems = append(problems, err)
 			continue
@@ -135,7 +133,7 @@ func (f *File) Edit(values [][]byte) (Result, error) {
 	}
 	text, ok := spliced(f.text, 0, len(f.text), all)
 	if !ok {
-		return Result{}, &EditError{Index: firstOf(values), Problem: errUneditable}
+		return Result{}, f.unverified(firstOf(values))
 	}
 	err := f.verify(text, values)
 	if err != nil && !strings.HasSuffix(text, "\n") { // a block scalar at the end may need it
@@ -181,7 +179,7 @@ func (f *File) verify(text string, values [][]byte) error {
 	}
 	after, err := parse([]byte(text))
 	if err != nil || len(after.Documents) != len(f.Documents) {
-		return &EditError{Index: firstOf(values), Problem: f.unverified()}
+		return f.unverified(firstOf(values))
 	}
 	for i := range after.Documents {
 		want := f.Documents[i].JSON
@@ -193,7 +191,7 @@ func (f *File) verify(text string, values [][]byte) error {
 		a, aErr := parseValue(after.Documents[i].JSON)
 		b, bErr := parseValue(want)
 		if aErr != nil || bErr != nil || a.canonical() != b.canonical() {
-			return &EditError{Index: i, Problem: f.unverified()}
+			return f.unverified(i)
 		}
 	}
 	return nil
@@ -201,17 +199,16 @@ func (f *File) verify(text string, values [][]byte) error {
 
 const errAnchor = "anchors or aliases across the changed part, write them out first"
 
-// unverified says why an edit may have failed.
-func (f *File) unverified() string {
-	for i := range f.Documents {
-		if root := f.Documents[i].yaml.Root; root != nil && hasAlias(root) {
-			return errAnchor
-		}
+// unverified says why the edit of a document may have failed.
+func (f *File) unverified(index int) *EditError {
+	problem := errUneditable
+	switch {
+	case slices.ContainsFunc(f.Documents, func(d Document) bool { return d.yaml.Root != nil && hasAlias(d.yaml.Root) }):
+		problem = errAnchor
+	case !f.json && !strings.HasSuffix(f.text, "\n"):
+		problem = "the last line has no line break, which may be part of a value: add one"
 	}
-	if !f.json && !strings.HasSuffix(f.text, "\n") {
-		return "the last line has no line break, which may be part of a value: add one"
-	}
-	return errUneditable
+	return &EditError{Index: index, Line: f.Documents[index].Line, Problem: problem}
 }
 
 func hasAlias(n *yaml.Node) bool {

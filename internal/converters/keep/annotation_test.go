@@ -60,6 +60,15 @@ func (m maker) name() string {
 	return string(name)
 }
 
+// Names returns the path of nested members.
+func Names(names ...string) Path {
+	path := make(Path, 0, len(names))
+	for _, name := range names {
+		path = append(path, Step{Name: name})
+	}
+	return path
+}
+
 func (m maker) path(most int) Path {
 	path := Path{}
 	if m.IntN(3) > 0 {

@@ -28,15 +28,6 @@ type Path []Step
 // or many deep values would each have a long path.
 const maxSteps = 64
 
-// Names returns the path of nested members.
-func Names(names ...string) Path {
-	path := make(Path, 0, len(names))
-	for _, name := range names {
-		path = append(path, Step{Name: name})
-	}
-	return path
-}
-
 func (s Step) equal(t Step) bool {
 	return s.Name == t.Name && s.First == t.First && slices.Equal(s.Keys, t.Keys)
 }

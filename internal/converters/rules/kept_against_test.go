@@ -1,20 +1,17 @@
 package rules_test
 
 import (
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
@@ -183,11 +180,11 @@ func holdSilence(t *testing.T, old, next known, from, storage string, notes []fi
 		stored, before := w.stored, w.read(from)
 		w.stored = runtime.DeepCopyJSON(stored)
 		delete(childOf(w.stored, "metadata"), "annotations")
-		kept := changedPaths(nil, "", childOf(before, "spec"), childOf(w.read(from), "spec"))
+		kept := convertertest.ChangedPaths("", childOf(before, "spec"), childOf(w.read(from), "spec"))
 		w.api, w.webhookd, w.stored = next.api, next.webhookd, stored
 		after := w.read(from)
-		for _, path := range changedPaths(nil, "", childOf(before, "spec"), childOf(after, "spec")) {
-			if slices.Contains(kept, path) && !slices.ContainsFunc(notes, func(f finding.Finding) bool { return saysOf(f.Message, from, ".spec"+path) }) {
+		for _, path := range convertertest.ChangedPaths("", childOf(before, "spec"), childOf(after, "spec")) {
+			if slices.Contains(kept, path) && !slices.ContainsFunc(notes, func(f finding.Finding) bool { return convertertest.IsAbout(f.Message, from, ".spec"+path) }) {
 				t.Fatalf(".spec%s of %s changes and is not named: %s\nafter %s\nby way of %s", path, from,
 					encoded(t, before), encoded(t, after), encoded(t, w.stored))
 			}
@@ -200,48 +197,4 @@ func (w world) bound(t *testing.T) *binding.Set {
 	t.Helper()
 	set, _ := rules.Load(t.Context(), []rules.Source{{Name: "rules.yaml", Text: w.file(t)}}, []*crdschema.CRD{w.crd(t)}, rules.Options{})
 	return set.Bound()
-}
-
-// step is one of a path.
-var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
-
-// saysOf reports whether a note is about a place of a version, a place that contains it, or a part
-// of it.
-func saysOf(message, version, path string) bool {
-	places, _, found := strings.Cut(message, " of "+version+": ")
-	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {
-		steps, said := stepText.FindAllString(path, -1), stepText.FindAllString(place, -1)
-		for i := range min(len(steps), len(said)) {
-			if steps[i] != said[i] && said[i][0] != '{' && (said[i][0] != '[' || steps[i][0] != '[') {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// changedPaths adds the paths at which two values differ.
-func changedPaths(paths []string, path string, a, b any) []string {
-	x, isObject := a.(map[string]any)
-	y, isToo := b.(map[string]any)
-	if isObject && isToo {
-		all := maps.Clone(x)
-		maps.Copy(all, y)
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			paths = changedPaths(paths, path+"."+strings.NewReplacer(".", "_", "[", "_", "{", "_").Replace(name), x[name], y[name])
-		}
-		return paths
-	}
-	list, isList := a.([]any)
-	other, isToo := b.([]any)
-	if isList && isToo && len(list) == len(other) {
-		for i := range list {
-			paths = changedPaths(paths, fmt.Sprintf("%s[%d]", path, i), list[i], other[i])
-		}
-		return paths
-	}
-	if !cmp.Equal(a, b) {
-		paths = append(paths, path)
-	}
-	return paths
 }

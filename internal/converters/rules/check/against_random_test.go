@@ -4,17 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/convertertest"
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -102,9 +100,9 @@ func (e *exchange) unreported(seed uint64) string {
 				delete(bare, "metadata")
 				was, is := e.converted(e.old, there, stored, from), e.converted(e.now, there, stored, from)
 				before := specOf(e.decoded(was))
-				kept := changedPaths(nil, ".spec", before, specOf(e.decoded(e.converted(e.old, e.encoded(bare), stored, from))))
-				for _, path := range changedPaths(nil, ".spec", before, specOf(e.decoded(is))) {
-					if slices.Contains(kept, path) && !slices.ContainsFunc(e.notes, func(f finding.Finding) bool { return saysOf(f.Message, from.Name, path) }) {
+				kept := convertertest.ChangedPaths(".spec", before, specOf(e.decoded(e.converted(e.old, e.encoded(bare), stored, from))))
+				for _, path := range convertertest.ChangedPaths(".spec", before, specOf(e.decoded(is))) {
+					if slices.Contains(kept, path) && !slices.ContainsFunc(e.notes, func(f finding.Finding) bool { return convertertest.IsAbout(f.Message, from.Name, path) }) {
 						return fmt.Sprintf("%s of %s (-before +after):\n%.1000s\nthrough %.2000s", path, from.Name,
 							cmp.Diff(before, specOf(e.decoded(is))), there)
 					}
@@ -152,47 +150,3 @@ func (e *exchange) encoded(obj map[string]any) []byte {
 }
 
 func specOf(obj map[string]any) any { return obj["spec"] }
-
-// stepText matches a step of a path.
-var stepText = regexp.MustCompile(`\.[^.\[{]*|\[[^\]]*\]|\{[^}]*\}`)
-
-// saysOf reports whether a note is about a place of a version: about it, what it is in, or what is
-// in it.
-func saysOf(message, version, path string) bool {
-	places, _, found := strings.Cut(message, " of "+version+": ")
-	return found && slices.ContainsFunc(strings.Split(places, ", "), func(place string) bool {
-		steps, said := stepText.FindAllString(path, -1), stepText.FindAllString(place, -1)
-		for i := range min(len(steps), len(said)) {
-			if steps[i] != said[i] && said[i][0] != '{' && (said[i][0] != '[' || steps[i][0] != '[') {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// changedPaths adds the paths at which two values differ.
-func changedPaths(paths []string, path string, a, b any) []string {
-	x, isObject := a.(map[string]any)
-	y, isToo := b.(map[string]any)
-	if isObject && isToo {
-		all := maps.Clone(x)
-		maps.Copy(all, y)
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			paths = changedPaths(paths, path+"."+strings.NewReplacer(".", "_", "[", "_", "{", "_").Replace(name), x[name], y[name])
-		}
-		return paths
-	}
-	list, isList := a.([]any)
-	other, isToo := b.([]any)
-	if isList && isToo && len(list) == len(other) {
-		for i := range list {
-			paths = changedPaths(paths, fmt.Sprintf("%s[%d]", path, i), list[i], other[i])
-		}
-		return paths
-	}
-	if !cmp.Equal(a, b) {
-		paths = append(paths, path)
-	}
-	return paths
-}

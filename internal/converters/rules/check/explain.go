@@ -34,29 +34,31 @@ const (
 
 // An Atom is the smallest part that can be lost.
 type Atom struct {
-	Path   string
-	Kind   AtomKind
-	Class  Class
-	To     string // its place in the other version; empty: the same path, or none
-	Rule   string // such as "rule 2", or several with guards, or empty
-	Reason string // why it is preserved or dropped
+	Path   string   `json:"path"`
+	Kind   AtomKind `json:"kind"`
+	Class  Class    `json:"class"`
+	To     string   `json:"to,omitempty"`     // its place in the other version; empty: the same path, or none
+	Rule   string   `json:"rule,omitempty"`   // such as "rule 2", or several with guards, or empty
+	Reason string   `json:"reason,omitempty"` // why it is preserved or dropped
 	made   outcome
 }
 
 // A Direction has what becomes of every atom of a version in another one, in the order of their
 // paths, and what may stay absent there.
 type Direction struct {
-	From, To string
-	Atoms    []Atom
-	Absent   []Absence
+	CRD    string    `json:"crd"`
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Atoms  []Atom    `json:"atoms"`
+	Absent []Absence `json:"mayBeAbsent,omitempty"`
 }
 
 // An Absence is a place of the target that may stay absent although it is required, with all below
 // it.
 type Absence struct {
-	Path   string // empty: every place
-	Rule   string // empty: the version itself says so
-	Reason string
+	Path   string `json:"path,omitempty"` // empty: every place
+	Rule   string `json:"rule,omitempty"` // empty: the version itself says so
+	Reason string `json:"reason"`
 }
 
 // Explain returns what becomes of every atom, for each version of the file to the hub and back. It
@@ -70,7 +72,7 @@ func Explain(k *binding.Kind) []Direction {
 			p.walk(src, &atoms)
 			slices.SortStableFunc(atoms, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
 			directions = append(directions, Direction{
-				From: p.Names[src], To: p.Names[src.Other()], Atoms: atoms, Absent: absences(s, src.Other()),
+				CRD: k.CRD.Name, From: p.Names[src], To: p.Names[src.Other()], Atoms: atoms, Absent: absences(s, src.Other()),
 			})
 		}
 	}

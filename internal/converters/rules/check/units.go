@@ -13,22 +13,25 @@ import (
 // Units are the places of a version and of the hub that belong together: an edit of one place of a
 // unit is an edit of all.
 type Units struct {
-	Version, Hub string
-	Units        []Unit
+	CRD     string `json:"crd"`
+	Version string `json:"version"`
+	Hub     string `json:"hub"`
+	Units   []Unit `json:"units"`
 }
 
 // A Unit has several places at the version or at the hub, or expressions that read places
 // elsewhere.
 type Unit struct {
-	Places []UnitPlace // of the version, then of the hub
-	Reads  []UnitPlace // outside of the element, or of the place of the rule set
-	Why    []string    // the places belong together
+	Places []UnitPlace `json:"places"`          // of the version, then of the hub
+	Reads  []UnitPlace `json:"reads,omitempty"` // outside of the element, or of the place of the rule set
+	Why    []string    `json:"why"`             // the places belong together
 }
 
 // A UnitPlace is a place of a version with everything below it, or only whether it has a value.
 type UnitPlace struct {
-	Version, Path string
-	Presence      bool
+	Version  string `json:"version"`
+	Path     string `json:"path"`
+	Presence bool   `json:"presence,omitempty"`
 }
 
 // FindUnits returns the units for each version of the file that the CRD has. If a rule set is
@@ -36,9 +39,9 @@ type UnitPlace struct {
 func FindUnits(k *binding.Kind) []Units {
 	found := make([]Units, 0, len(k.Spokes))
 	for _, s := range spokesOf(k) {
-		l := unitLister{versions: s.Names, visited: map[*binding.Binding]bool{}}
+		l := unitLister{versions: s.Names, visited: map[*binding.Binding]bool{}, units: []Unit{}}
 		l.binding(s.Root, [2][]syntax.Segment{})
-		found = append(found, Units{Version: s.Names[binding.OfSpoke], Hub: s.Names[binding.OfHub], Units: l.units})
+		found = append(found, Units{CRD: k.CRD.Name, Version: s.Names[binding.OfSpoke], Hub: s.Names[binding.OfHub], Units: l.units})
 	}
 	return found
 }
