@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -71,10 +72,10 @@ func TestCauseAndRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 	const bug = "rules alone cannot break a law: report this output, the rules and the CRD as a bug of webhookd"
-	ruled, none := findCause(&set, set.Kinds[0].GroupKind), &cause{}
+	ruled, none := diagnosis.Of(&set, set.Kinds[0].GroupKind), &diagnosis.Rules{}
 	for _, test := range []struct {
 		name        string
-		cause       *cause
+		cause       *diagnosis.Rules
 		v           roundtrip.ViolationError
 		why, remedy string
 	}{
@@ -106,7 +107,7 @@ func TestCauseAndRemedy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			why, remedy := test.cause.explain(&test.v)
+			why, remedy := test.cause.Explain(&test.v)
 			if diff := cmp.Diff([]string{test.why, test.remedy}, []string{why, remedy}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -157,7 +158,7 @@ note: 1 of 4 valid objects of v1 are not valid in v1beta1
   .spec: duplicate value (3 objects, copied)
   and 2 more
 `
-	if diff := cmp.Diff(want, findCause(&set, set.Kinds[0].GroupKind).notes(&stats)); diff != "" {
+	if diff := cmp.Diff(want, diagnosis.Of(&set, set.Kinds[0].GroupKind).Notes(&stats)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
