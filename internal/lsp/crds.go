@@ -23,13 +23,12 @@ var nameInText = regexp.MustCompile(`(?m)(?:^|[\s{,])["']?name["']?\s*:\s*["']?(
 // name. They come from the paths, or else from the document's folder and the
 // folders next to it. Documents that are open in the editor count instead of files.
 func gather(ctx context.Context, file, text string, paths []string, open map[string]string) (files, crds []ruleset.File, err error) {
-	files = []ruleset.File{{Name: file, Text: []byte(text)}}
 	names := map[string]bool{}
 	for _, m := range nameInText.FindAllStringSubmatch(text, -1) {
 		names[m[1]] = true
 	}
 	folder := filepath.Dir(file)
-	files = append(files, neighbours(folder, file, text, open, names)...)
+	files = append([]ruleset.File{{Name: file, Text: []byte(text)}}, neighbours(folder, file, text, open, names)...)
 	var all []ruleset.File
 	if len(paths) > 0 {
 		all, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{What: "CRDs", Remedy: "correct the path"}, paths...)

@@ -26,34 +26,34 @@ var (
 // nestingAt returns the nesting of a byte of a line. It is false where nothing can be completed,
 // in a comment for example.
 func nestingAt(text []string, line, at int) (nesting, bool) {
-	var c nesting
+	var n nesting
 	if line < 0 || line >= len(text) {
-		return c, false
+		return n, false
 	}
 	first, last := itemAt(text, line)
-	c.item = strings.Join(text[first:last], "\n")
+	n.item = strings.Join(text[first:last], "\n")
 	before := strings.Join(append(slices.Clone(text[first:line]), text[line][:at]), "\n")
 	open, ok := openFlows(before)
 	if !ok {
-		return c, false
+		return n, false
 	}
-	c.flow = len(open) > 0
-	c.keys = slices.DeleteFunc(open, func(k string) bool { return k == "" })
-	slices.Reverse(c.keys)
+	n.flow = len(open) > 0
+	n.keys = slices.DeleteFunc(open, func(k string) bool { return k == "" })
+	slices.Reverse(n.keys)
 	from := line
-	if c.flow {
+	if n.flow {
 		from = first
 	}
-	c.keys = append(c.keys, keysAbove(text, from)...)
+	n.keys = append(n.keys, keysAbove(text, from)...)
 	if m := valTyped.FindStringSubmatch(text[line][:at]); m != nil {
-		c.key, c.typed = m[1], m[2]
-		return c, true
+		n.key, n.typed = m[1], m[2]
+		return n, true
 	}
 	m := keyTyped.FindStringSubmatch(text[line][:at])
 	if m != nil {
-		c.typed = m[1]
+		n.typed = m[1]
 	}
-	return c, m != nil
+	return n, m != nil
 }
 
 // itemAt returns the lines of the list item around a line, or that line alone.
@@ -135,25 +135,25 @@ func keysAbove(text []string, line int) (keys []string) {
 }
 
 // ruleSet returns the name of the rule set that the cursor is in, "" if it is in none.
-func (c *nesting) ruleSet(document string) string {
-	for i, key := range c.keys {
+func (n *nesting) ruleSet(document string) string {
+	for i, key := range n.keys {
 		if key != "ruleSets" || i == 0 {
 			continue
 		}
 		if document != "" {
-			return document + "/" + c.keys[i-1]
+			return document + "/" + n.keys[i-1]
 		}
-		return c.keys[i-1]
+		return n.keys[i-1]
 	}
 	return ""
 }
 
 // in returns what the keys at the cursor belong to, by the names of the JSON schema: rule,
 // version, conversion... It is "" if the names are free.
-func (c *nesting) in(kind string) string {
+func (n *nesting) in(kind string) string {
 	at := func(i int) string {
-		if i < len(c.keys) {
-			return c.keys[i]
+		if i < len(n.keys) {
+			return n.keys[i]
 		}
 		return ""
 	}
@@ -162,9 +162,9 @@ func (c *nesting) in(kind string) string {
 		return "rule"
 	case at(0) == "versions":
 		return "version"
-	case at(0) == "spec" && len(c.keys) == 1:
+	case at(0) == "spec" && len(n.keys) == 1:
 		return "spec"
-	case len(c.keys) == 0 && kind != "":
+	case len(n.keys) == 0 && kind != "":
 		return kind
 	}
 	return ""

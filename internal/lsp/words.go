@@ -86,11 +86,15 @@ func (c *cursor) documentKind() string {
 // keysOf returns the keys of a definition of the JSON schema.
 func keysOf(owner string) (words []word) {
 	type properties map[string]struct {
-		Description string
-		Properties  map[string]struct{ Description string }
+		Description string `json:"description"`
+		Properties  map[string]struct {
+			Description string `json:"description"`
+		} `json:"properties"`
 	}
 	var schema struct {
-		Definitions map[string]struct{ Properties properties }
+		Definitions map[string]struct {
+			Properties properties `json:"properties"`
+		} `json:"definitions"`
 	}
 	if owner == "" || json.Unmarshal(syntax.JSONSchema(), &schema) != nil {
 		return nil
