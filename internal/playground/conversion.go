@@ -59,7 +59,7 @@ func (v *evaluation) convert(ctx context.Context) {
 	kind := registry.Lookup(gvk.GroupKind())
 	switch {
 	case kind == nil:
-		v.objectProblem(0, "no rules for "+gvk.GroupKind().String()+": .kind", "the rules are about "+v.out.Kind)
+		v.objectProblem(0, "no rules for "+gvk.GroupKind().String()+": .kind", "the rules are about "+v.out.Kind+": Random object makes one")
 		return
 	case !kind.Has(gvk.Version):
 		v.objectProblem(0, fmt.Sprintf("no such version: %s", gvk.GroupVersion()), "use one of "+strings.Join(kind.Versions, ", "))

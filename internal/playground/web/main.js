@@ -20,13 +20,14 @@ let state = { crd: "", rules: "", text: "", left: "", right: "", origin: "left" 
 let out = null; // the last answer
 let examples = [];
 let steps = [], step = -1;
+let heldTo = { ...state }; // what the last laws were about
 let timer = 0, running = null, asked = 0;
 
 const editors = {
-  rules: new Editor($("rules"), "Conversion rules, YAML", () => edited("rules")),
-  crd: new Editor($("crd"), "CustomResourceDefinition, YAML", () => edited("crd")),
-  left: new Editor($("left"), "Object on the left, YAML", () => edited("left"), drawSoon),
-  right: new Editor($("right"), "Object on the right, YAML", () => edited("right"), drawSoon),
+  rules: new Editor($("rules"), "Conversion rules, YAML", "Paste a Conversion, or press Suggest rules.", () => edited("rules")),
+  crd: new Editor($("crd"), "CustomResourceDefinition, YAML", "Paste a CustomResourceDefinition: kubectl get crd NAME -o yaml", () => edited("crd")),
+  left: new Editor($("left"), "Object on the left, YAML", "Paste an object, or press Random object.", () => edited("left"), drawSoon),
+  right: new Editor($("right"), "Object on the right, YAML", "What the object becomes. You can edit it, too.", () => edited("right"), drawSoon),
 };
 const other = (side) => (side === "left" ? "right" : "left");
 
@@ -233,6 +234,7 @@ const describe = (f) => [f.rule, f.reason].filter(Boolean).join(": ");
 function showFields(c) {
   const fields = c?.fields ?? [], source = editors[state.origin], derived = editors[other(state.origin)];
   const mark = (f, line, end) => ({ line, end, kind: f.class, sign: f.class === "copied" ? "" : kinds[f.class][0] });
+  $("fields-box").hidden = !fields.length;
   source.mark([...fields.filter((f) => f.fromLine).map((f) => mark(f, f.fromLine, f.fromEnd)), ...(source.findings ?? [])]);
   derived.mark(fields.filter((f) => f.toLine).map((f) => mark(f, f.toLine, f.toEnd)));
   $("fields").tBodies[0].replaceChildren(...fields.slice(0, 1000).map((f) => {
@@ -314,7 +316,11 @@ function showBack(c) {
 
 function showLaws() {
   const box = $("laws-result"), laws = out.laws;
-  if (!laws) return;
+  if (!laws) {
+    box.hidden ||= state.crd !== heldTo.crd || state.rules !== heldTo.rules; // it was about other rules
+    return;
+  }
+  heldTo = { ...state };
   box.hidden = false;
   box.replaceChildren();
   if (laws.violation) box.append(...violation(laws.violation));
