@@ -157,6 +157,15 @@ func checkConversion(t *testing.T, name string, c *Conversion) {
 	}
 }
 
+func TestAnObjectWithoutMetadataComesBack(t *testing.T) {
+	t.Parallel()
+	in := Input{CRD: violatedCRD, Rules: violatedRules, Object: "apiVersion: example.com/v1beta1\nkind: Box\nspec: {wide: 3}\n"}
+	out := evaluate(t, in)
+	if c := out.at(t, "v1"); len(c.Differences) > 0 {
+		t.Errorf("the way back: %+v", c.Differences)
+	}
+}
+
 func TestBadInputIsAFinding(t *testing.T) {
 	t.Parallel()
 	good := example(t, "widget", "git.v1")
