@@ -31,7 +31,7 @@ func nodeAt(n *crdschema.Node, segments []syntax.Segment) *crdschema.Node {
 	return n
 }
 
-// complete offers what may stand at the cursor, up to byte at: words of the format, or paths.
+// complete offers what fits at the cursor, up to byte at: words of the format, or paths.
 func (a *analysis) complete(text []string, line, at int, e encoding) completionList {
 	list := completionList{Items: []completionItem{}}
 	if a.words(&list, text, line, at, e) {

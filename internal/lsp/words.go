@@ -16,11 +16,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A word is a key or a value that may stand at a cursor, with what it means.
+// A word is a key or a value that fits at a cursor, with what it means.
 type word struct{ text, doc string }
 
-// words adds the keys or the values that may stand at byte at of a line. It is false where a path
-// may, or nothing.
+// words adds the keys or the values that fit at byte at of a line. It is false where a path
+// fits, or nothing.
 func (a *analysis) words(list *completionList, text []string, line, at int, e encoding) bool {
 	n, ok := nestingAt(text, line, at)
 	if !ok {

@@ -211,8 +211,8 @@ func (c *converting) back(ctx context.Context, result *Conversion, there []byte)
 	}
 }
 
-// stored returns the places of an object as the API server has it, with metadata and the defaults of
-// the schema.
+// stored returns the places of an object as the API server has it, with metadata and the defaults
+// of the schema.
 func (c *converting) stored(text []byte, otherwise *places) *places {
 	crd := c.set.CRD(c.gvk.GroupKind())
 	var object map[string]any
