@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -200,12 +201,12 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 	if err != nil {
 		return false, err
 	}
-	cause := findCause(set, kind.GroupKind)
+	cause := diagnosis.Of(set, kind.GroupKind)
 	drops, err := parseDrops(o.drops)
 	if err != nil {
 		return false, err
 	}
-	suite := roundtrip.Suite{Kind: kind, CRD: set.CRD(kind.GroupKind), Seed: o.seed, Hints: cause.hints, Drops: drops}
+	suite := roundtrip.Suite{Kind: kind, CRD: set.CRD(kind.GroupKind), Seed: o.seed, Hints: cause.Hints, Drops: drops}
 	other := suite
 	other.Remote = theirs.remote(kind.Group)
 	if o.with != "" {

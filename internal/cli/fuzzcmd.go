@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/didyoumean"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
@@ -207,11 +208,11 @@ func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 func (p *program) fuzzKind(
 	ctx context.Context, set *ruleset.Set, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
-	cause := findCause(set, kind.GroupKind)
+	cause := diagnosis.Of(set, kind.GroupKind)
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
-		Hints: cause.hints, Drops: cause.drops, MayBeAbsent: cause.mayBeAbsent,
+		Hints: cause.Hints, Drops: cause.Drops, MayBeAbsent: cause.MayBeAbsent,
 		Progress: func(s roundtrip.Stats) {
 			progress.show(s.Objects, o.count*uint64(len(kind.Versions)), "object",
 				count(s.Fragments, "fragment"), count(s.Edits, "edit"), count(s.Walks, "walk"))
@@ -227,7 +228,7 @@ func (p *program) fuzzKind(
 	if err != nil && limited.Err() == nil {
 		return false, err
 	}
-	notes := cause.notes(&stats)
+	notes := cause.Notes(&stats)
 	switch {
 	case stats.Objects > 0:
 	case ctx.Err() == nil && limited.Err() != nil:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -37,9 +38,9 @@ func (p *program) fuzzLive(ctx context.Context, reader *liveReader, set *ruleset
 func (p *program) fuzzLiveKind(
 	ctx context.Context, reader *liveReader, set *ruleset.Set, kind *liveKind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
-	cause := findCause(set, kind.GroupKind)
+	cause := diagnosis.Of(set, kind.GroupKind)
 	suite := roundtrip.Suite{
-		Kind: kind.Kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Hints: cause.hints, Drops: cause.drops,
+		Kind: kind.Kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Hints: cause.Hints, Drops: cause.Drops,
 	}
 	limited, cancel := withLimit(ctx, limit)
 	defer cancel()
@@ -100,7 +101,7 @@ func (l *liveObjects) all(ctx context.Context) iter.Seq[[]byte] {
 // printLiveViolation prints a violated law. Without --show-values it prints nothing that may quote
 // the object.
 func (p *program) printLiveViolation(
-	o *fuzzOptions, kind *liveKind, c *cause, v *roundtrip.ViolationError, name string,
+	o *fuzzOptions, kind *liveKind, c *diagnosis.Rules, v *roundtrip.ViolationError, name string,
 ) error {
 	if o.live.showValues {
 		if _, err := fmt.Fprintf(p.stdout, "live object: %s\n", name); err != nil {
@@ -111,9 +112,9 @@ func (p *program) printLiveViolation(
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\nlive object: %s\n", kind.Name(), v.Law, v.From, v.To, name)
 	if v.Path != "" {
-		fmt.Fprintf(&out, "differs: %s %s\n", v.At, anyElement(v.Path))
+		fmt.Fprintf(&out, "differs: %s %s\n", v.At, diagnosis.AnyElement(v.Path))
 	}
-	why, remedy := c.explain(v)
+	why, remedy := c.Explain(v)
 	if why != "" {
 		fmt.Fprintf(&out, "cause: %s\n", why)
 	}

@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 // printViolation prints a violated law with its object and the command that reproduces it.
-func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *cause, v *roundtrip.ViolationError) error {
+func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *diagnosis.Rules, v *roundtrip.ViolationError) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
 	writeProblem(&out, v)
-	why, remedy := c.explain(v)
+	why, remedy := c.Explain(v)
 	if why != "" {
 		fmt.Fprintf(&out, "cause: %s\n", why)
 	}
@@ -38,7 +39,7 @@ func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
 	}
 	fmt.Fprintf(out, "differs: %s\n", v.Path)
 	fmt.Fprintf(out, "  should be: %s\n  is:        %s\n", cmp.Or(v.Was, "absent"), cmp.Or(v.Is, "absent"))
-	if _, steps, ok := strings.Cut(v.Problem, " differs: "); ok {
+	if steps := v.Steps(); steps != "" {
 		fmt.Fprintf(out, "steps: %s\n", steps)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -51,8 +52,8 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 
 // examine converts all objects of a kind to every other version and back.
 func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKind) ([]finding.Finding, int, error) {
-	cause := findCause(set, kind.GroupKind)
-	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.drops)
+	cause := diagnosis.Of(set, kind.GroupKind)
+	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -93,7 +94,7 @@ type liveSum struct {
 
 // liveSums are what is said of the objects of a kind.
 type liveSums struct {
-	cause      *cause
+	cause      *diagnosis.Rules
 	kind       *liveKind
 	crd        string
 	showValues bool
@@ -149,7 +150,7 @@ func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
 
 func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 	if o.Err != nil {
-		code, reason := liveFailed, anyElement(o.Err.Error())
+		code, reason := liveFailed, diagnosis.AnyElement(o.Err.Error())
 		if o.TooLarge {
 			code, reason = liveTooLarge, ""
 		}
@@ -192,7 +193,7 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 }
 
 func wasIs(d *roundtrip.Difference) string {
-	return fmt.Sprintf("was %s, is %s", brief(cmp.Or(d.Was, "absent")), brief(cmp.Or(d.Is, "absent")))
+	return fmt.Sprintf("was %s, is %s", diagnosis.Brief(cmp.Or(d.Was, "absent")), diagnosis.Brief(cmp.Or(d.Is, "absent")))
 }
 
 // findings returns what is said of a number of objects.
@@ -205,7 +206,7 @@ func (s *liveSums) findings(objects int) []finding.Finding {
 }
 
 func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Finding {
-	f := finding.Finding{Pos: s.cause.conversion.NamePos, Severity: finding.Error, Code: key.code}
+	f := finding.Finding{Pos: s.cause.Conversion.NamePos, Severity: finding.Error, Code: key.code}
 	from := s.kind.version
 	way := from + " -> " + key.to
 	at, problem := from, "" // the version that the path is of
@@ -255,8 +256,8 @@ func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Findi
 		f.Hint = ""
 	}
 	if key.path != "" {
-		atom, to := s.cause.nearest(at, otherThan(at, from, key.to), key.path)
-		if rule := s.cause.ruleOf(&atom, at, to); rule != nil {
+		atom, to := s.cause.Nearest(at, otherThan(at, from, key.to), key.path)
+		if rule := s.cause.RuleOf(&atom, at, to); rule != nil {
 			f.Pos = rule.Pos
 		}
 	}

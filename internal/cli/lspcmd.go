@@ -12,8 +12,8 @@ func newLSPCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp [--crd PATH]",
 		Short: "Serve an editor: findings, completion and hover in Conversion files",
-		Long: `Speak the Language Server Protocol on stdin and stdout. Editors start it. It reports what check finds, completes paths
-from the schemas of both versions, and says on hover what becomes of a field in each direction.
+		Long: `Speak the Language Server Protocol on stdin and stdout. Editors start it. It reports what check finds, completes the
+words of the format and paths from the schemas of both versions, and says on hover what becomes of a field in each direction.
 
 CRDs are those of --crd, of the initialization option crds, or of the files in the folder of the document, above it and
 next to it.`,

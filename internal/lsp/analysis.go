@@ -17,6 +17,8 @@ type analysis struct {
 	crds       []*crdschema.CRD
 	findings   []finding.Finding
 	directions map[string][]check.Direction // by the name of the CRD
+	sets       map[string][]scope           // the places that use each rule set
+	ruleSets   []namedSet
 }
 
 // analyze checks the first of the files against the CRDs. The others have rule sets for it.
@@ -25,7 +27,7 @@ func analyze(ctx context.Context, load ruleset.Loader, files, crds []ruleset.Fil
 	if err != nil {
 		return nil, err
 	}
-	a := &analysis{file: files[0].Name, crds: set.CRDs, directions: map[string][]check.Direction{}}
+	a := &analysis{file: files[0].Name, crds: set.CRDs, directions: map[string][]check.Direction{}, sets: scopesOf(&set), ruleSets: ruleSetsOf(files)}
 	named := func(f finding.Finding) bool { return f.Pos.File == a.file || f.Pos.File == "" }
 	for _, f := range set.Findings {
 		switch {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/crdschema"
@@ -14,22 +13,8 @@ import (
 // maxItems bounds the paths that a completion offers.
 const maxItems = 400
 
-// versions returns the names of the version that a cursor is in and of the other one.
-func (a *analysis) versions(c *cursor) (crd *crdschema.CRD, own, other string) {
-	for _, known := range a.crds {
-		if known.Name == c.kind {
-			crd = known
-		}
-	}
-	i := slices.IndexFunc(c.versions, func(name string) bool { return crd.Version(name) != nil && name != c.hub })
-	if crd == nil || i < 0 || crd.Version(c.hub) == nil {
-		return nil, "", ""
-	}
-	if c.side == binding.OfHub {
-		return crd, c.hub, c.versions[i]
-	}
-	return crd, c.versions[i], c.hub
-}
+// maxDepth bounds the fields of a path that a completion offers.
+const maxDepth = 20
 
 // nodeAt returns the place of segments below a schema, or nil.
 func nodeAt(n *crdschema.Node, segments []syntax.Segment) *crdschema.Node {
@@ -46,30 +31,37 @@ func nodeAt(n *crdschema.Node, segments []syntax.Segment) *crdschema.Node {
 	return n
 }
 
-// complete offers the paths of the cursor's version that begin as the path at the cursor does, up
-// to byte at, the shortest first.
+// complete offers what fits at the cursor, up to byte at: words of the format, or paths.
 func (a *analysis) complete(text []string, line, at int, e encoding) completionList {
 	list := completionList{Items: []completionItem{}}
-	c, ok := cursorAt(text, line, at)
-	if !ok {
+	if a.words(&list, text, line, at, e) {
 		return list
 	}
-	crd, own, other := a.versions(&c)
-	if crd == nil {
-		return list
+	if c, ok := cursorAt(text, line, at); ok {
+		scopes := a.scopes(&c)
+		known := map[string]bool{}
+		for i := range scopes {
+			a.paths(&list, known, &scopes[i], text[line][c.from:at], &c, e.span(text, line, c.from, c.to))
+		}
 	}
-	prefix := text[line][c.from:at]
+	return list
+}
+
+// paths adds the paths of the cursor's version that begin as the one at the cursor does, the
+// shortest first.
+func (a *analysis) paths(list *completionList, known map[string]bool, s *scope, prefix string, c *cursor, at span) {
 	base := prefix[:max(strings.LastIndexAny(prefix, ".[{"), 0)]
 	var segments []syntax.Segment
 	if base != "" {
 		read, err := syntax.ParsePath(base)
 		if err != nil {
-			return list
+			return
 		}
 		segments = read.Segments
 	}
+	from, own, other := s.end(c.side)
 	classes := map[string]string{}
-	for _, d := range a.directions[crd.Name] {
+	for _, d := range a.directions[s.crd.Name] {
 		if d.From == own && d.To == other {
 			for _, atom := range d.Atoms {
 				classes[atom.Path] = string(atom.Class)
@@ -80,35 +72,39 @@ func (a *analysis) complete(text []string, line, at int, e encoding) completionL
 		path string
 		node *crdschema.Node
 	}
-	queue := []place{{base, nodeAt(crd.Version(own).Root, segments)}}
+	queue := []place{{base, nodeAt(from.node, segments)}}
 	for len(queue) > 0 && !list.IsIncomplete {
-		from := queue[0]
+		next := queue[0]
 		queue = queue[1:]
 		var below []place
-		for _, name := range from.node.Properties() {
-			if from.path != "" || name != "apiVersion" && name != "kind" {
-				below = append(below, place{from.path + syntax.Segment{Name: name}.String(), from.node.Property(name)})
+		for _, name := range next.node.Properties() {
+			if from.path != "" || next.path != "" || name != "apiVersion" && name != "kind" {
+				below = append(below, place{next.path + syntax.Segment{Name: name}.String(), next.node.Property(name)})
 			}
 		}
-		if from.node.Kind() == crdschema.Array {
-			below = append(below, place{from.path + "[]", from.node.Items()})
+		if next.node.Kind() == crdschema.Array {
+			below = append(below, place{next.path + "[]", next.node.Items()})
 		}
-		if from.node.Kind() == crdschema.Map {
-			below = append(below, place{from.path + "{}", from.node.Values()})
+		if next.node.Kind() == crdschema.Map {
+			below = append(below, place{next.path + "{}", next.node.Values()})
 		}
 		for _, p := range below {
-			queue = append(queue, p)
 			if !strings.HasPrefix(p.path, prefix) {
-				queue = queue[:len(queue)-1]
+				continue
+			}
+			if strings.Count(p.path, ".") <= maxDepth { // a type may occur in itself
+				queue = append(queue, p)
+			}
+			if known[p.path] {
 				continue
 			}
 			if list.IsIncomplete = len(list.Items) >= maxItems; list.IsIncomplete {
 				break
 			}
-			list.Items = append(list.Items, itemOf(p.path, p.node, own, classes[canonical(p.path)], len(list.Items), &c, e.span(text, line, c.from, c.to)))
+			known[p.path] = true
+			list.Items = append(list.Items, itemOf(p.path, p.node, own, classes[canonical(from.path+p.path)], len(list.Items), c, at))
 		}
 	}
-	return list
 }
 
 func itemOf(path string, n *crdschema.Node, version, class string, order int, c *cursor, at span) completionItem {
@@ -157,18 +153,47 @@ func (a *analysis) hover(text []string, line, at int, e encoding) *hover {
 	if !ok || c.path == "" {
 		return nil
 	}
-	crd, own, other := a.versions(&c)
 	read, err := syntax.ParsePath(c.path)
-	if crd == nil || err != nil {
+	if err != nil {
 		return nil
 	}
-	node := nodeAt(crd.Version(own).Root, read.Segments)
+	var says []string
+	scopes := a.scopes(&c)
+	for i := range scopes {
+		more := a.says(&scopes[i], &c, read.Segments)
+		if len(more) > 0 && len(says) > maxSaid {
+			says = append(says, "", "and more places that use the rule set")
+			break
+		}
+		if len(more) > 0 && len(says) > 0 {
+			says = append(says, "")
+		}
+		says = append(says, more...)
+	}
+	if says == nil {
+		return nil
+	}
+	return &hover{markup{"markdown", strings.Join(says, "\n")}, e.span(text, line, c.from, c.to)}
+}
+
+// maxSaid is after how many lines a hover leaves out the other places of a rule set.
+const maxSaid = 20
+
+// says returns what becomes of the field of a cursor in a scope, in lines. It is nil where the
+// scope has no such field.
+func (a *analysis) says(s *scope, c *cursor, segments []syntax.Segment) []string {
+	from, own, other := s.end(c.side)
+	node := nodeAt(from.node, segments)
 	if node == nil {
 		return nil
 	}
-	says := []string{fmt.Sprintf("%#q is %s in %s", c.path, node.Kind(), own)}
-	path := canonical(c.path)
-	for _, d := range a.directions[crd.Name] {
+	whole := from.path + c.path
+	says := []string{fmt.Sprintf("%#q is %s in %s", whole, node.Kind(), own)}
+	if s.inRuleSet {
+		says[0] += " of " + s.crd.Name
+	}
+	path := canonical(whole)
+	for _, d := range a.directions[s.crd.Name] {
 		for _, atom := range d.Atoms {
 			switch {
 			case d.From == own && d.To == other && canonical(atom.Path) == path:
@@ -178,7 +203,7 @@ func (a *analysis) hover(text []string, line, at int, e encoding) *hover {
 			}
 		}
 	}
-	return &hover{markup{"markdown", strings.Join(says, "\n")}, e.span(text, line, c.from, c.to)}
+	return says
 }
 
 // comesTo reports whether an atom gives the other version its value at a path.

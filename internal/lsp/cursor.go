@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A cursor is a path in a text and what it is a path of. It comes from the lines and not from the
@@ -14,6 +15,8 @@ type cursor struct {
 	path           string
 	kind, hub      string // names of the CRD and the hub, or empty
 	versions       []string
+	set            string // name of the rule set around it, or empty
+	document, name string // kind and name of a RuleSets or of a Conversion, or empty
 	side           binding.Side
 	flow           bool // in braces, where a path with brackets needs quotes
 }
@@ -99,4 +102,24 @@ func (c *cursor) surroundings(text []string) {
 			c.kind = m[1]
 		}
 	}
+	for _, line := range text[first:end] {
+		if m := documentKind.FindStringSubmatch(line); m != nil {
+			c.document = m[1]
+		}
+		if m := anyName.FindStringSubmatch(line); m != nil && c.name == "" {
+			c.name = m[1]
+		}
+	}
+	name := ""
+	if c.document == syntax.KindRuleSets {
+		name = c.name
+	}
+	if in, ok := nestingAt(text, c.line, c.from); ok {
+		c.set = in.ruleSet(name)
+	}
 }
+
+var (
+	documentKind = regexp.MustCompile(`^kind\s*:\s*["']?(RuleSets|Conversion)\b`)
+	anyName      = regexp.MustCompile(`(?:^|[\s{,])name\s*:\s*["']?([a-z0-9.-]+)`)
+)

@@ -362,6 +362,14 @@ func (s *server) conclude(o outcome) {
 					o.meaning.directions[crd] = directions
 				}
 			}
+			if len(o.meaning.ruleSets) == 0 {
+				o.meaning.ruleSets = d.meaning.ruleSets
+			}
+			for name, scopes := range d.meaning.sets {
+				if len(o.meaning.sets[name]) == 0 && o.meaning.sets != nil {
+					o.meaning.sets[name] = scopes
+				}
+			}
 		}
 		d.meaning = o.meaning
 		found = o.meaning.diagnostics(o.text, s.encoding)

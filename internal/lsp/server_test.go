@@ -129,7 +129,12 @@ func (c *client) at(method, file, text, behind string) string {
 	if !ok {
 		c.t.Fatalf("no %q in the text", behind)
 	}
-	before += behind
+	return c.behind(method, file, before+behind)
+}
+
+// behind asks about the position at the end of a beginning of the text.
+func (c *client) behind(method, file, before string) string {
+	c.t.Helper()
 	line := strings.Count(before, "\n")
 	last := before[strings.LastIndex(before, "\n")+1:]
 	return c.request(method, map[string]any{
@@ -302,6 +307,103 @@ func TestCRDsOfTheClient(t *testing.T) {
 	want(t, got, "cannot read CRDs", "/none.yaml")
 	if strings.Contains(got, "no-such-crd") {
 		t.Errorf("the CRD is not read: %s", got)
+	}
+	c.exit()
+}
+
+// copyOf copies a folder of the examples, and returns it.
+func copyOf(t *testing.T, example string) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join("..", "..", "examples", example))); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func read(t *testing.T, path ...string) (file, text string) {
+	t.Helper()
+	file = filepath.Join(path...)
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, string(content)
+}
+
+func TestPathsInARuleSetComeFromThePlacesThatUseIt(t *testing.T) {
+	t.Parallel()
+	file, text := read(t, copyOf(t, "recursive"), "rules.yaml")
+	c := start(t)
+	c.initialize("utf-16")
+	want(t, c.open(file, text), `"diagnostics":[]`)
+	want(t, c.at("textDocument/hover", file, text, "{spoke: .ke"), "`.spec.filter.key` is a string in v1alpha1 of logfilters.logs.example.com",
+		"v1alpha1 → v1: mapped to `.spec.include.field`", "`.spec.exclude.key` is")
+	broken := strings.Replace(text, "    - {spoke: .key, hub: .field}", "    - {spoke: .ke", 1)
+	want(t, c.change(file, broken), `"code":"not-yaml"`)
+	want(t, c.at("textDocument/completion", file, broken, "- {spoke: .ke"), `"newText":".key"`, "string in v1alpha1")
+	block := strings.Replace(text, "    - {spoke: .key, hub: .field}", "    - spoke: .key\n      hub: .f", 1)
+	c.change(file, block)
+	want(t, c.at("textDocument/completion", file, block, "      hub: .f"), `"newText":".field"`, "string in v1")
+	c.exit()
+}
+
+func TestSharedRuleSetsAreReadWithTheirUsers(t *testing.T) {
+	t.Parallel()
+	folder := copyOf(t, "shared")
+	c := start(t)
+	c.initialize("utf-16")
+	file, text := read(t, folder, "shared.yaml")
+	want(t, c.open(file, text), `"diagnostics":[]`)
+	want(t, c.at("textDocument/hover", file, text, "hub: .gro"), "is a string in", "of backups", "of restores")
+	text = strings.Replace(text, "use: Ref", "use: ", 1)
+	c.change(file, text)
+	want(t, c.at("textDocument/completion", file, text, "use: "), `"newText":"Ref"`, "rule set of shared.yaml")
+	file, text = read(t, folder, "backups", "rules.yaml")
+	want(t, c.open(file, text), `"diagnostics":[]`)
+	c.exit()
+}
+
+func TestWordsOfTheFormatComplete(t *testing.T) {
+	t.Parallel()
+	file, text := read(t, copyOf(t, "enum"), "rules.yaml")
+	c := start(t)
+	c.initialize("utf-16")
+	want(t, c.open(file, text), `"diagnostics":[]`)
+	for _, test := range []struct {
+		name, old, with string
+		want            []string
+		not             string
+	}{
+		{"a key of a rule", "      values: {page: pager}", "      va", []string{`"newText":"values: "`, "this version's value: the hub's value"}, `"label":"spoke"`},
+		{"a key of a rule in braces", "    - spoke: .spec.rollback", "    - {spoke: .spec.rollback, co", []string{`"newText":"codec: "`}, `"label":"spoke"`},
+		{"the first key of a rule", "    - spoke: .spec.rollback", "    - ", []string{`"label":"spoke"`, `"newText":"drop: "`}, `"label":"hub"`},
+		{"a key of a version", "  - name: v1alpha1", "  - name: v1alpha1\n    un", []string{`"newText":"unmapped: "`}, `"label":"rules"`},
+		{"a key of a Conversion", "metadata:", "met", []string{`"label":"metadata"`}, `"label":"codec"`},
+		{"a key of spec", "  hub: v1", "  ", []string{`"label":"ruleSets"`, `"label":"hub"`}, `"label":"codec"`},
+		{"a codec", "      values: {page: pager}", "      codec: ", []string{`"label":"DurationSeconds"`, `"label":"Base64"`}, `"label":"hub"`},
+		{"a version", "  - name: v1alpha1", "  - name: ", []string{`"newText":"v1alpha1"`, "version of rolloutpolicies"}, `"newText":"v1"`},
+		{"the hub", "  hub: v1", "  hub: ", []string{`"newText":"v1"`, `"newText":"v1alpha1"`}, `"newText":".spec`},
+		{"whether empty values stay", "      values: {page: pager}", "      omitEmpty: ", []string{`"newText":"Both"`}, `"label":"hub"`},
+		{"a value of this version", "values: {All: Apply, None", "values: {All: Apply, N", []string{`"newText":"None"`, `"label":"Manual"`, "value of .spec.policy.applyMode in v1alpha1"}, `"label":"Preview"`},
+		{"a value of the hub", "values: {All: Apply, None: Preview", "values: {All: Apply, None: Pre", []string{`"newText":"Preview"`, `"newText":"\"Off\""`}, `"label":"Manual"`},
+		{"a value of the hub below", "      values: {0: Low, 1: Normal, 2: High}", "      values:\n        0: L", []string{`"newText":"Low"`}, `"label":"hub"`},
+		{"hubValues are the reverse", `hubValues: {"Off": None`, `hubValues: {"Off": N`, []string{`"newText":"None"`, `"newText":"Manual"`}, `"label":"Preview"`},
+		{"true and false", "values: {true: Paused", "values: {t", []string{`"newText":"true: "`, `"label":"false"`}, `"label":"Paused"`},
+		{"nothing in a comment", "    # null is also a value.", "    # nu", []string{`"items":[]`}, `"label"`},
+		{"nothing in a name of a field", "  name: rolloutpolicies", "  na: ro", []string{`"items":[]`}, `"label"`},
+	} {
+		edited := strings.Replace(text, test.old, test.with, 1)
+		if edited == text {
+			t.Fatalf("%s: no %q in the text", test.name, test.old)
+		}
+		c.change(file, edited)
+		before, _, _ := strings.Cut(text, test.old)
+		got := c.behind("textDocument/completion", file, before+test.with)
+		want(t, got, test.want...)
+		if strings.Contains(got, test.not) {
+			t.Errorf("%s: %s in %s", test.name, test.not, got)
+		}
 	}
 	c.exit()
 }

@@ -59,7 +59,7 @@ func (v *evaluation) convert(ctx context.Context) {
 	kind := registry.Lookup(gvk.GroupKind())
 	switch {
 	case kind == nil:
-		v.objectProblem(0, "no rules for "+gvk.GroupKind().String()+": .kind", "the rules are about "+v.out.Kind)
+		v.objectProblem(0, "no rules for "+gvk.GroupKind().String()+": .kind", "the rules are about "+v.out.Kind+": Random object makes one")
 		return
 	case !kind.Has(gvk.Version):
 		v.objectProblem(0, fmt.Sprintf("no such version: %s", gvk.GroupVersion()), "use one of "+strings.Join(kind.Versions, ", "))
@@ -211,7 +211,8 @@ func (c *converting) back(ctx context.Context, result *Conversion, there []byte)
 	}
 }
 
-// stored returns the places of an object as the API server has it, with the defaults of the schema.
+// stored returns the places of an object as the API server has it, with metadata and the defaults
+// of the schema.
 func (c *converting) stored(text []byte, otherwise *places) *places {
 	crd := c.set.CRD(c.gvk.GroupKind())
 	var object map[string]any
@@ -223,6 +224,9 @@ func (c *converting) stored(text []byte, otherwise *places) *places {
 		return otherwise
 	}
 	version.Default(object)
+	if object["metadata"] == nil {
+		object["metadata"] = map[string]any{}
+	}
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		return otherwise

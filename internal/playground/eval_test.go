@@ -157,6 +157,15 @@ func checkConversion(t *testing.T, name string, c *Conversion) {
 	}
 }
 
+func TestAnObjectWithoutMetadataComesBack(t *testing.T) {
+	t.Parallel()
+	in := Input{CRD: violatedCRD, Rules: violatedRules, Object: "apiVersion: example.com/v1beta1\nkind: Box\nspec: {wide: 3}\n"}
+	out := evaluate(t, in)
+	if c := out.at(t, "v1"); len(c.Differences) > 0 {
+		t.Errorf("the way back: %+v", c.Differences)
+	}
+}
+
 func TestBadInputIsAFinding(t *testing.T) {
 	t.Parallel()
 	good := example(t, "widget", "git.v1")
@@ -213,6 +222,53 @@ func TestLawsHoldOnRandomObjects(t *testing.T) {
 		t.Errorf("laws: %+v", laws)
 	}
 }
+
+// TestALawThatDoesNotHold has a default that only the hub has.
+func TestALawThatDoesNotHold(t *testing.T) {
+	t.Parallel()
+	in := example(t, "widget", "git.v1")
+	in.Rules, in.CRD, in.Laws = violatedRules, violatedCRD, 60
+	laws := evaluate(t, in).Laws
+	if laws == nil || laws.Violation == nil {
+		t.Fatalf("no violation: %+v", laws)
+	}
+	got := *laws.Violation
+	want := Violation{
+		Law: "L1 round trip", From: "v1beta1", To: "v1", At: "v1beta1", Path: ".spec.mode", Was: "absent", Is: `"open"`,
+		Cause:  `v1 .spec.mode has the default "open", which the API server fills in when it stores the object there`,
+		Remedy: "add the rule {spoke: .spec.mode, hub: .spec.mode, defaultFrom: schema}, or give v1 and v1beta1 the same default in the CRD",
+	}
+	if !strings.HasPrefix(got.Again, "webhookd fuzz --rules rules.yaml --crd crd.yaml --kind Box.example.com --seed 1 -n ") {
+		t.Errorf("again: %s", got.Again)
+	}
+	if got.Steps == "" || !strings.Contains(got.Object, "kind: Box") {
+		t.Errorf("steps %q, object:\n%s", got.Steps, got.Object)
+	}
+	got.Again, got.Steps, got.Object, got.Problem = "", "", "", ""
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+const violatedRules = `apiVersion: conversion.webhookd.io/v1beta1
+kind: Conversion
+metadata: {name: boxes.example.com}
+spec: {hub: v1, versions: [{name: v1beta1, rules: [{spoke: .spec.wide, hub: .spec.width}]}]}
+`
+
+const violatedCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: boxes, kind: Box}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      width: {type: integer}, mode: {type: string, default: open}}}}}}}
+  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      wide: {type: integer}, mode: {type: string}}}}}}}
+`
 
 func TestRandomObjectsConvert(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
+	"github.com/crdconvert/webhookd/internal/diagnosis"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 	"github.com/crdconvert/webhookd/internal/yamljson"
 )
@@ -27,21 +28,32 @@ type Laws struct {
 	// Violation is the first law that does not hold.
 	Violation *Violation `json:"violation,omitempty"`
 	// Problem says why objects could not be held to the laws.
-	Problem string   `json:"problem,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	// Notes are the lines that webhookd fuzz adds.
+	Notes string `json:"notes,omitempty"`
 }
 
-// A Violation is a law that does not hold, with the smallest object that was found.
+// A Violation is a law that does not hold, with the smallest object that was found. It says what
+// webhookd fuzz says.
 type Violation struct {
-	Law     string   `json:"law"`
-	From    string   `json:"from"`
-	To      string   `json:"to"`
-	Problem string   `json:"problem"`
-	Path    string   `json:"path,omitempty"`
-	Was     string   `json:"was,omitempty"`
-	Is      string   `json:"is,omitempty"`
-	Walk    []string `json:"walk,omitempty"`
-	Object  string   `json:"object"`
+	Law     string `json:"law"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Problem string `json:"problem"`
+	// Path is the place that differs in the version At, "" if nothing is compared. Was and Is are
+	// JSON texts, and Steps are what was done to the object.
+	Path  string `json:"path,omitempty"`
+	At    string `json:"at,omitempty"`
+	Was   string `json:"was,omitempty"`
+	Is    string `json:"is,omitempty"`
+	Steps string `json:"steps,omitempty"`
+	// Cause and Remedy are empty if nothing is known.
+	Cause  string   `json:"cause,omitempty"`
+	Remedy string   `json:"remedy,omitempty"`
+	Walk   []string `json:"walk,omitempty"`
+	Object string   `json:"object"`
+	// Again is the command that finds it again.
+	Again string `json:"again"`
 }
 
 // laws holds random objects of all versions to the laws.
@@ -52,10 +64,10 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 			kind = &v.set.Kinds[i]
 		}
 	}
-	bound := v.set.BoundKind(gk)
-	if kind == nil || bound == nil {
+	if kind == nil || v.set.BoundKind(gk) == nil {
 		return nil
 	}
+	rules := diagnosis.Of(&v.set, gk)
 	// The registry prepares a kind.
 	if registry, err := v.set.Registry(); err == nil {
 		kind = registry.Lookup(gk)
@@ -65,26 +77,23 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	defer cancel()
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: roundtrip.DefaultSeed, CRD: v.set.CRD(gk), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
-		Hints: hintsOf(hints.Of(bound.Conversion)), Drops: hints.Drops(bound), MayBeAbsent: hints.MayBeAbsent(bound),
+		Hints: rules.Hints, Drops: rules.Drops, MayBeAbsent: rules.MayBeAbsent,
 	}
 	versions := uint64(max(1, len(kind.Versions)))
 	stats, err := suite.Fuzz(limited, (v.in.Laws+versions-1)/versions)
 	laws := &Laws{
 		Objects: stats.Objects, Fragments: stats.Fragments, Edits: stats.Edits, Walks: stats.Walks, Forgeries: stats.Forgeries,
-		Seed: suite.Seed,
-	}
-	for _, r := range stats.Rejections {
-		for _, c := range r.Causes {
-			laws.Notes = append(laws.Notes, fmt.Sprintf("%d of %d valid objects of %s are not valid in %s: %s: %s", r.Objects, r.All,
-				r.From, r.To, c.Path, c.Reason))
-		}
+		Seed: suite.Seed, Notes: rules.Notes(&stats),
 	}
 	violation, ok := errors.AsType[*roundtrip.ViolationError](err)
 	switch {
 	case ok:
 		laws.Violation = violationOf(violation)
+		laws.Violation.Cause, laws.Violation.Remedy = rules.Explain(violation)
+		laws.Violation.Again = fmt.Sprintf("webhookd fuzz --rules %s --crd %s --kind %s --seed %d -n %d", rulesFile, crdFile, gk, violation.Seed,
+			violation.Index+1)
 	case limited.Err() != nil:
-		laws.Notes = append(laws.Notes, "the time of this page was over; webhookd fuzz has no limit")
+		laws.Notes += "note: the time of this page was over; webhookd fuzz has no limit\n"
 	case err != nil:
 		laws.Problem = err.Error()
 	case stats.Objects == 0:
@@ -93,16 +102,14 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	return laws
 }
 
-func hintsOf(values hints.Values) map[string]roundtrip.Hints { return values }
-
 func violationOf(v *roundtrip.ViolationError) *Violation {
 	text, err := yamljson.FromJSON(v.Object)
 	if err != nil {
 		text = v.Object
 	}
 	out := &Violation{
-		Law: v.Law, From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
-		Object: string(text),
+		Law: v.Law, From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, At: v.At, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
+		Steps: v.Steps(), Object: string(text),
 	}
 	if v.Walk != nil {
 		out.Walk = v.Walk.Lines()

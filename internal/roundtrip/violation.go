@@ -34,6 +34,15 @@ func (v *ViolationError) Error() string {
 	return fmt.Sprintf("law %s does not hold: %s -> %s: %s\nobject: %s\n%sseed: %d", v.Law, v.From, v.To, v.Problem, v.Object, walk, v.Seed)
 }
 
+// Steps says what was done to the object until it differed, "" if nothing is compared.
+func (v *ViolationError) Steps() string {
+	if v.Path == "" {
+		return ""
+	}
+	_, steps, _ := strings.Cut(v.Problem, " differs: ")
+	return steps
+}
+
 // differs adds the place at which two objects of a version differ.
 func (v *ViolationError) differs(at string, diff gap) *ViolationError {
 	v.Problem = diff.path + " differs: " + v.Problem

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // badInput pastes what people paste, and reads what the page says.
@@ -55,6 +58,35 @@ func badInput(t *testing.T, browser *chromium, address string) {
 	p.has("#status", "for Widget.shop.example.com.")
 	p.has("#rules-findings", "no Conversion")
 	t.Logf("a CRD of 1.5 MB: %s", p.text("#status"))
+}
+
+// overruns pastes rules whose check takes minutes as WASM. The page ends it, says so, and works on.
+func overruns(t *testing.T, browser *chromium, address string) {
+	t.Helper()
+	p := open(t, browser, address, 1440, 900)
+	const before = "    - {spoke: .spec.colour, hub: .spec.color}\n"
+	var fields, rules strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&fields, "              f%d: {type: string}\n", i)
+		fmt.Fprintf(&rules, "    - {spoke: .spec.f%d, hub: .spec.f%d, toHub: \"self + 'x' + string(size(self))\", toSpoke: \"self.replace('x', 'y')\"}\n", i, i)
+	}
+	costly := map[string]string{
+		"crd-text":   strings.ReplaceAll(p.value("crd-text"), "              size:", fields.String()+"              size:"),
+		"rules-text": strings.Replace(p.value("rules-text"), before, before+rules.String(), 1),
+	}
+	for id, text := range costly {
+		p.run(chromedp.Evaluate(`{ const e = document.getElementById(`+quoted(id)+`); e.value = `+quoted(text)+
+			`; e.dispatchEvent(new Event("input", { bubbles: true })); }`, nil))
+	}
+	began := time.Now()
+	p.within(4*patience, `!document.getElementById("alert").hidden`)
+	t.Logf("ended after %s", time.Since(began))
+	p.has("#alert", "stopped after 20 s", "make the CRD, the rules or the object smaller")
+	p.choose("gallery", "enum")
+	p.has("#back", "the same object")
+	if !get[bool](p, `document.getElementById("alert").hidden`) {
+		t.Errorf("the page still says: %s", p.text("#alert"))
+	}
 }
 
 // aliases makes a small text that is a huge object.

@@ -201,8 +201,14 @@ func (p *page) said() string {
 // until waits until an expression is true.
 func (p *page) until(expression string) {
 	p.t.Helper()
+	p.within(patience, expression)
+}
+
+// within waits for as long until an expression is true.
+func (p *page) within(limit time.Duration, expression string) {
+	p.t.Helper()
 	wait := `new Promise((done) => { const look = () => (` + expression + `) ? done(true) : setTimeout(look, 15); look(); })`
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, limit)
 	defer cancel()
 	await := func(params *runtime.EvaluateParams) *runtime.EvaluateParams { return params.WithAwaitPromise(true) }
 	if err := chromedp.Run(ctx, chromedp.Evaluate(wait, nil, await)); err != nil {

@@ -10,7 +10,7 @@ export function element(tag, className, text) {
 }
 
 export class Editor {
-  constructor(host, label, onInput, onScroll) {
+  constructor(host, label, empty, onInput, onScroll) {
     this.root = element("div", "editor");
     this.gutter = element("div", "gutter");
     this.gutter.ariaHidden = "true";
@@ -21,7 +21,7 @@ export class Editor {
     this.marks = element("div", "marks");
     this.marks.ariaHidden = "true";
     this.text = element("textarea");
-    Object.assign(this.text, { spellcheck: false, autocomplete: "off", ariaLabel: label, id: host.id + "-text" });
+    Object.assign(this.text, { spellcheck: false, autocomplete: "off", ariaLabel: label, placeholder: empty, id: host.id + "-text" });
     this.text.setAttribute("autocapitalize", "off");
     this.text.setAttribute("wrap", "off");
     this.body.append(this.marks, this.text);

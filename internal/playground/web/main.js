@@ -20,13 +20,14 @@ let state = { crd: "", rules: "", text: "", left: "", right: "", origin: "left" 
 let out = null; // the last answer
 let examples = [];
 let steps = [], step = -1;
+let heldTo = { ...state }; // what the last laws were about
 let timer = 0, running = null, asked = 0;
 
 const editors = {
-  rules: new Editor($("rules"), "Conversion rules, YAML", () => edited("rules")),
-  crd: new Editor($("crd"), "CustomResourceDefinition, YAML", () => edited("crd")),
-  left: new Editor($("left"), "Object on the left, YAML", () => edited("left"), drawSoon),
-  right: new Editor($("right"), "Object on the right, YAML", () => edited("right"), drawSoon),
+  rules: new Editor($("rules"), "Conversion rules, YAML", "Paste a Conversion, or press Suggest rules.", () => edited("rules")),
+  crd: new Editor($("crd"), "CustomResourceDefinition, YAML", "Paste a CustomResourceDefinition: kubectl get crd NAME -o yaml", () => edited("crd")),
+  left: new Editor($("left"), "Object on the left, YAML", "Paste an object, or press Random object.", () => edited("left"), drawSoon),
+  right: new Editor($("right"), "Object on the right, YAML", "What the object becomes. You can edit it, too.", () => edited("right"), drawSoon),
 };
 const other = (side) => (side === "left" ? "right" : "left");
 
@@ -233,6 +234,7 @@ const describe = (f) => [f.rule, f.reason].filter(Boolean).join(": ");
 function showFields(c) {
   const fields = c?.fields ?? [], source = editors[state.origin], derived = editors[other(state.origin)];
   const mark = (f, line, end) => ({ line, end, kind: f.class, sign: f.class === "copied" ? "" : kinds[f.class][0] });
+  $("fields-box").hidden = !fields.length;
   source.mark([...fields.filter((f) => f.fromLine).map((f) => mark(f, f.fromLine, f.fromEnd)), ...(source.findings ?? [])]);
   derived.mark(fields.filter((f) => f.toLine).map((f) => mark(f, f.toLine, f.toEnd)));
   $("fields").tBodies[0].replaceChildren(...fields.slice(0, 1000).map((f) => {
@@ -314,31 +316,46 @@ function showBack(c) {
 
 function showLaws() {
   const box = $("laws-result"), laws = out.laws;
-  if (!laws) return;
+  if (!laws) {
+    box.hidden ||= state.crd !== heldTo.crd || state.rules !== heldTo.rules; // it was about other rules
+    return;
+  }
+  heldTo = { ...state };
   box.hidden = false;
   box.replaceChildren();
-  if (laws.violation) {
-    const v = laws.violation;
-    box.append(element("h3", "", `✕ Law ${v.law} does not hold, ${v.from} → ${v.to}`));
-    if (v.path) {
-      const p = element("p");
-      p.append(element("code", "", v.path), " should be ", element("code", "", v.was), ", is ", element("code", "", v.is));
-      box.append(p);
-    } else box.append(element("p", "", v.problem));
-    for (const line of v.walk ?? []) box.append(element("div", "", line));
-    box.append(element("pre", "", v.object));
-    const use = element("button", "", "Use this object");
-    use.addEventListener("click", () => load({ text: v.object }, "object of a law"));
-    box.append(use);
-  } else if (laws.problem) {
+  if (laws.violation) box.append(...violation(laws.violation));
+  else if (laws.problem) {
     box.append(element("h3", "", "✕ " + laws.problem));
   } else {
     box.append(element("h3", "", `✓ All laws hold on ${laws.objects} random objects`),
       element("div", "", `${laws.fragments} fragments of them, ${laws.edits} edits, ${laws.walks} walks through versions and ${laws.forgeries} forged objects (seed ${laws.seed}).`));
   }
-  const notes = element("ul");
-  for (const text of laws.notes ?? []) notes.append(element("li", "", text));
-  if (notes.children.length) box.append(notes);
+  if (laws.notes) box.append(element("pre", "", laws.notes.trimEnd()));
+}
+
+/** Returns what `webhookd fuzz` says about a law that does not hold. */
+function violation(v) {
+  const says = element("dl");
+  const say = (name, ...parts) => {
+    if (!parts[0]) return;
+    const dd = element("dd");
+    dd.append(...parts);
+    says.append(element("dt", "", name), dd);
+  };
+  const code = (text) => text && element("code", "", text);
+  say("differs", code(v.path), v.path && ` in ${v.at}`);
+  if (v.path) {
+    say("should be", code(v.was));
+    say("is", code(v.is));
+  } else say("problem", v.problem);
+  say("steps", v.steps);
+  say("walk", v.walk?.join("; "));
+  say("cause", v.cause);
+  say("remedy", v.remedy && element("strong", "", v.remedy));
+  say("again", code(v.again));
+  const use = element("button", "", "Use this object");
+  use.addEventListener("click", () => load({ text: v.object, origin: "left", left: v.from, right: v.to }, "object of a law"));
+  return [element("h3", "", `✕ Law ${v.law} does not hold, ${v.from} → ${v.to}`), says, element("pre", "", v.object), use];
 }
 
 // --- Lines between the sides --------------------------------------------------------------------

@@ -59,6 +59,17 @@ func codecs() []codec {
 	}
 }
 
+// Codecs returns the names of all codecs.
+func Codecs() []string {
+	var names []string
+	for _, k := range codecs() {
+		if !slices.Contains(names, k.name) {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 // structured returns the kinds that JSON and YAML can write.
 func structured() []crdschema.Kind {
 	return []crdschema.Kind{
@@ -86,10 +97,10 @@ func (c *compiler) codec() Transform {
 // chooseCodec returns the codec of that name whose types fit, with its plain and its encoded side.
 // It returns nil if there is none.
 func (c *compiler) chooseCodec() (k *codec, plain, encoded *side) {
-	all, name := codecs(), c.rule.Codec.Value
-	named := slices.DeleteFunc(slices.Clone(all), func(k codec) bool { return k.name != name })
+	name := c.rule.Codec.Value
+	named := slices.DeleteFunc(codecs(), func(k codec) bool { return k.name != name })
 	if len(named) == 0 {
-		c.sayNoCodec(all)
+		c.sayNoCodec()
 		return nil, nil, nil
 	}
 	for i := range named {
@@ -109,13 +120,8 @@ func (c *compiler) chooseCodec() (k *codec, plain, encoded *side) {
 }
 
 // sayNoCodec reports a name that no codec has.
-func (c *compiler) sayNoCodec(all []codec) {
-	name := c.rule.Codec.Value
-	var names []string
-	for i := range all {
-		names = append(names, all[i].name)
-	}
-	names = slices.Compact(names)
+func (c *compiler) sayNoCodec() {
+	name, names := c.rule.Codec.Value, Codecs()
 	hint := didyoumean.Hint(name, names, "the codecs are "+List(names))
 	switch name { // of v1alpha1
 	case "IntString", "NumberString", "BoolString":

@@ -1,4 +1,4 @@
-package cli
+package diagnosis
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 // maxCauses is how many causes a note lists.
 const maxCauses = 5
 
-// notes says what the laws leave open: what kept fuzz from making objects, and valid objects that
+// Notes says what the laws leave open: what kept fuzz from making objects, and valid objects that
 // become invalid ones.
-func (c *cause) notes(s *roundtrip.Stats) string {
+func (c *Rules) Notes(s *roundtrip.Stats) string {
 	var out strings.Builder
 	for _, short := range s.Shortfalls {
 		writeShortfall(&out, &short)
@@ -58,15 +58,22 @@ func writeCauses(out *strings.Builder, causes []roundtrip.Refusal, more func(rou
 }
 
 // rejection says what the rules do at a refused place.
-func (c *cause) rejection(r *roundtrip.Rejection, refusal *roundtrip.Refusal) string {
-	atom, to := c.nearest(r.To, r.From, refusal.Path)
-	switch rule := c.ruleOf(&atom, r.To, to); {
+func (c *Rules) rejection(r *roundtrip.Rejection, refusal *roundtrip.Refusal) string {
+	atom, to := c.Nearest(r.To, r.From, refusal.Path)
+	switch rule := c.RuleOf(&atom, r.To, to); {
 	case rule != nil:
 		return fmt.Sprintf(", %s: %s", rule.Pos, rule)
 	case atom.Path != "":
 		return ", " + cmp.Or(atom.Rule, string(atom.Class))
-	case c.conversion != nil:
+	case c.Conversion != nil:
 		return ", no rule"
 	}
 	return ""
+}
+
+func count(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,4 +1,4 @@
-package cli
+package diagnosis
 
 import (
 	"cmp"
@@ -11,15 +11,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// explain returns what makes the difference of a violation, and what to write, in a line each. They
+// Explain returns what makes the difference of a violation, and what to write, in a line each. They
 // are empty if nothing is known.
-func (c *cause) explain(v *roundtrip.ViolationError) (why, remedy string) {
+func (c *Rules) Explain(v *roundtrip.ViolationError) (why, remedy string) {
 	switch {
 	case v.Default != nil:
 		why = fmt.Sprintf("%s %s has the default %s, which the API server fills in when it stores the object there",
-			v.Default.Version, v.Default.Path, brief(v.Default.Value))
+			v.Default.Version, v.Default.Path, Brief(v.Default.Value))
 		return why, c.defaultRemedy(v)
-	case c.conversion == nil:
+	case c.Conversion == nil:
 		return "the compiled-in converter", converterRemedy(v)
 	case v.Path == "":
 		return "", ""
@@ -28,9 +28,9 @@ func (c *cause) explain(v *roundtrip.ViolationError) (why, remedy string) {
 	if other == v.At {
 		other = v.To
 	}
-	atom, to := c.nearest(v.At, other, v.Path)
+	atom, to := c.Nearest(v.At, other, v.Path)
 	remedy = "rules alone cannot break a law: report this output, the rules and the CRD as a bug of webhookd"
-	if r := c.ruleOf(&atom, v.At, to); r != nil && r.Go != nil {
+	if r := c.RuleOf(&atom, v.At, to); r != nil && r.Go != nil {
 		remedy = fmt.Sprintf("correct the function %s: the way back must give what it was given", r.Go.Value)
 	}
 	return c.describe(&atom, v.At, to), remedy
@@ -56,12 +56,12 @@ func converterRemedy(v *roundtrip.ViolationError) string {
 }
 
 // defaultRemedy says how the rules can undo a default that only one version has.
-func (c *cause) defaultRemedy(v *roundtrip.ViolationError) string {
+func (c *Rules) defaultRemedy(v *roundtrip.ViolationError) string {
 	schemas := fmt.Sprintf("give %s and %s the same default in the CRD", v.Default.Version, v.At)
-	if c.conversion == nil {
+	if c.Conversion == nil {
 		return schemas
 	}
-	atom, to := c.nearest(v.Default.Version, v.At, v.Default.Path)
+	atom, to := c.Nearest(v.Default.Version, v.At, v.Default.Path)
 	if rule := c.withDefault(&atom, v.Default, to); rule != "" {
 		return rule + ", or " + schemas
 	}
@@ -70,9 +70,9 @@ func (c *cause) defaultRemedy(v *roundtrip.ViolationError) string {
 
 // withDefault returns the rule to add or to change. It returns "" if another rule converts the
 // place as a part of something else.
-func (c *cause) withDefault(atom *check.Atom, d *roundtrip.Default, to string) string {
-	hub := d.Version == c.conversion.Hub
-	r, path := c.ruleOf(atom, d.Version, to), anyElement(d.Path)
+func (c *Rules) withDefault(atom *check.Atom, d *roundtrip.Default, to string) string {
+	hub := d.Version == c.Conversion.Hub
+	r, path := c.RuleOf(atom, d.Version, to), AnyElement(d.Path)
 	if r != nil && names(sideOf(r, hub), path) {
 		if r.DefaultFrom != nil {
 			return ""
@@ -137,10 +137,11 @@ func names(place *syntax.Place, path string) bool {
 	})
 }
 
-// maxBrief bounds values in messages.
+// maxBrief bounds values in messages, in characters.
 const maxBrief = 200
 
-func brief(text string) string {
+// Brief cuts a value that is too long for a message.
+func Brief(text string) string {
 	if runes := []rune(text); len(runes) > maxBrief {
 		return string(runes[:maxBrief]) + "…"
 	}

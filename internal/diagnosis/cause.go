@@ -1,4 +1,4 @@
-package cli
+package diagnosis
 
 import (
 	"fmt"
@@ -13,35 +13,43 @@ import (
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
 
-// A cause is what the rules of a kind say about it: values worth trying, what they drop on purpose,
-// what may be absent, and which rule affects a path. It is empty for a compiled-in kind.
-type cause struct {
-	conversion  *syntax.Conversion
-	directions  []check.Direction
-	hints       map[string]roundtrip.Hints
-	drops       []roundtrip.Drop
-	mayBeAbsent func(from, to, path string) bool
+// Rules are what the rules of a kind say about the laws. It is empty for a compiled-in kind. It is
+// safe for concurrent use.
+type Rules struct {
+	// Conversion is the source of the rules, nil for a compiled-in kind.
+	Conversion *syntax.Conversion
+	// Hints are values worth trying in each version, Drops what the rules drop on purpose, and
+	// MayBeAbsent reports what a valid object may lack after a conversion.
+	Hints       map[string]roundtrip.Hints
+	Drops       []roundtrip.Drop
+	MayBeAbsent func(from, to, path string) bool
+
+	directions []check.Direction
 }
 
-func findCause(set *ruleset.Set, gk schema.GroupKind) *cause {
+// Of returns what the rules of a set say about a kind.
+func Of(set *ruleset.Set, gk schema.GroupKind) *Rules {
 	k := set.BoundKind(gk)
 	if k == nil {
-		return &cause{}
+		return &Rules{}
 	}
-	return &cause{k.Conversion, check.Explain(k), hints.Of(k.Conversion), hints.Drops(k), hints.MayBeAbsent(k)}
+	return &Rules{
+		Conversion: k.Conversion, Hints: hints.Of(k.Conversion), Drops: hints.Drops(k), MayBeAbsent: hints.MayBeAbsent(k),
+		directions: check.Explain(k),
+	}
 }
 
-// nearest returns what the rules do at a path of an object of a version, or at the nearest path
+// Nearest returns what the rules do at a path of an object of a version, or at the nearest path
 // above it that they name, on the way to another version or to the hub. It also returns that
 // version.
-func (c *cause) nearest(version, other, path string) (best check.Atom, to string) {
-	if c.conversion == nil || path == "" {
+func (c *Rules) Nearest(version, other, path string) (best check.Atom, to string) {
+	if c.Conversion == nil || path == "" {
 		return best, other
 	}
-	if version != c.conversion.Hub {
-		other = c.conversion.Hub
+	if version != c.Conversion.Hub {
+		other = c.Conversion.Hub
 	}
-	path = anyElement(path)
+	path = AnyElement(path)
 	for _, d := range c.directions {
 		if d.From != version || d.To != other {
 			continue
@@ -57,7 +65,7 @@ func (c *cause) nearest(version, other, path string) (best check.Atom, to string
 
 // describe says what happens to an atom in the conversion to another version, and where the rule
 // is.
-func (c *cause) describe(a *check.Atom, from, to string) string {
+func (c *Rules) describe(a *check.Atom, from, to string) string {
 	switch {
 	case a.Path == "":
 		return "no rule names the place"
@@ -68,19 +76,19 @@ func (c *cause) describe(a *check.Atom, from, to string) string {
 	if a.To != "" {
 		text += fmt.Sprintf(" to %s %s", to, a.To)
 	}
-	if r := c.ruleOf(a, from, to); r != nil {
+	if r := c.RuleOf(a, from, to); r != nil {
 		return r.Pos.String() + ": " + text
 	}
 	return text
 }
 
-// ruleOf returns the rule of an atom, nil if it has none or several.
-func (c *cause) ruleOf(a *check.Atom, from, to string) *syntax.Rule {
-	if c.conversion == nil {
+// RuleOf returns the rule of an atom, nil if it has none or several.
+func (c *Rules) RuleOf(a *check.Atom, from, to string) *syntax.Rule {
+	if c.Conversion == nil {
 		return nil
 	}
 	spoke := from
-	if from == c.conversion.Hub {
+	if from == c.Conversion.Hub {
 		spoke = to
 	}
 	for _, r := range c.rules(spoke) {
@@ -91,20 +99,22 @@ func (c *cause) ruleOf(a *check.Atom, from, to string) *syntax.Rule {
 	return nil
 }
 
-func (c *cause) rules(version string) []*syntax.Rule {
+func (c *Rules) rules(version string) []*syntax.Rule {
 	var rules []*syntax.Rule
-	if v := c.conversion.Version(version); v != nil {
+	if v := c.Conversion.Version(version); v != nil {
 		rules = append(rules, v.Rules...)
 	}
-	for _, set := range c.conversion.AllSets() {
+	for _, set := range c.Conversion.AllSets() {
 		rules = append(rules, set.Rules...)
 	}
 	return rules
 }
 
-// anyElement replaces each index in an object's path by [].
-func anyElement(path string) string {
-	return regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]`).ReplaceAllStringFunc(path, func(s string) string {
+var index = regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]`)
+
+// AnyElement replaces each index in an object's path by [].
+func AnyElement(path string) string {
+	return index.ReplaceAllStringFunc(path, func(s string) string {
 		if s[1] == '"' {
 			return s
 		}
