@@ -38,8 +38,13 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 		}
 		return problems
 	}
-	if len(o.files) > 0 || o.live.on {
-		problems = append(problems, errors.New("both files to change and objects to print: give --in-place, --filename or --live"))
+	if o.live.on {
+		problems = append(problems, errors.New("both files to change and objects of a cluster: give --in-place or --live"))
+	}
+	for _, path := range f.paths {
+		if strings.HasPrefix(path, "--") {
+			problems = append(problems, fmt.Errorf("--in-place needs a file or folder, and took the next flag for it: write --in-place DIR %s", path))
+		}
 	}
 	if o.output != "" || o.strip {
 		problems = append(problems, errors.New("of no use with --in-place: --output and --strip; --discard leaves out values that would be kept"))
@@ -77,6 +82,9 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	for _, line := range found.skipped {
 		p.note("%s", line)
 	}
+	if len(found.targets) == 0 {
+		return usage(errors.New("no .yaml, .yml or .json file to convert: give their folder with --in-place"), "")
+	}
 	progress := newProgress(p.stderr, "convert")
 	for i, target := range found.targets {
 		if ctx.Err() != nil {
@@ -88,7 +96,11 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 		c.file(ctx, target)
 	}
 	progress.clear()
-	p.note("%s", c.summary(len(found.targets), len(found.targets)))
+	if !c.found && c.refused == 0 {
+		c.noteNone(ctx, found.targets)
+	} else {
+		p.note("%s", c.summary(len(found.targets), len(found.targets)))
+	}
 	if c.writeFailed != nil {
 		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
 	}
@@ -110,6 +122,7 @@ type inPlaceConversion struct {
 	groups   [][]byte       // of the kinds that have the version
 	mentions *regexp.Regexp // an apiVersion of these groups
 
+	found                                    bool // an object of these kinds, at any version
 	objects, changed, refused, skipped, none int
 	writeFailed                              error
 
@@ -129,7 +142,7 @@ func (c *inPlaceConversion) prepare() error {
 		}
 	}
 	if len(groups) == 0 {
-		return usage(fmt.Errorf("no kind with rules has this version: --to %s", c.o.to), "give rules with --rules and --crd")
+		return usage(fmt.Errorf("no kind has this version, %s: --to %s", c.versions(), c.o.to), "give rules of other kinds with --rules and --crd")
 	}
 	quoted := make([]string, len(groups))
 	for i, group := range groups {
@@ -138,6 +151,18 @@ func (c *inPlaceConversion) prepare() error {
 	}
 	c.mentions = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(?:` + strings.Join(quoted, "|") + `)/([^\s"',}#]+)`)
 	return nil
+}
+
+// versions says which versions the kinds have.
+func (c *inPlaceConversion) versions() string {
+	var all []string
+	for _, kind := range c.registry.Kinds() {
+		all = append(all, fmt.Sprintf("%s has %s", kind.Name(), strings.Join(kind.Versions, " and ")))
+	}
+	if len(all) == 0 {
+		return "as there are no rules"
+	}
+	return finding.Few(all, maxKinds)
 }
 
 // file converts one file.
@@ -226,6 +251,7 @@ func (c *inPlaceConversion) documents(ctx context.Context, name string, file *ya
 	for i := range file.Documents {
 		before := file.Documents[i].JSON
 		_, gvk, err := manifest.ParseObject(before)
+		c.found = c.found || slices.ContainsFunc(c.objectKinds(before), c.known)
 		if err != nil || !c.wanted(gvk) && !c.isList(gvk) {
 			continue // not an object, or one of another kind
 		}
