@@ -38,9 +38,10 @@ are reported on stderr, and make the exit code 1. webhookd check --live sums up 
 With --in-place it changes files where they are, and in them only what the conversion changes: comments, order, quoting and
 other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves all others alone. It
 prints each document and what changes there, by path. A file is left as it is, and named, if values would have to be kept in
-annotations (unless --keep or --discard), or if it is a template or an anchor is in the way; the exit code is 1 then. --diff
-and --check write nothing; with --check the exit code is 1 if there is something to convert. Without any object of these
-kinds it says which kinds there are instead, and the exit code is 0; without any file to read it is 2.
+annotations (unless --keep or --discard), or if it is a template or an anchor is in the way; the exit code is 1 then. Rules
+with errors change no file. --diff and --check write nothing; with --check the exit code is 1 if there is something to
+convert. Without any object of these kinds it says which kinds there are instead, and the exit code is 0; without any file to
+read it is 2.
 
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,

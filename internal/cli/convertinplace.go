@@ -64,6 +64,9 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	if err != nil {
 		return err
 	}
+	if wrong := finding.Worst(set.Findings, finding.Error); len(wrong) > 0 && !o.diff && !o.inPlace.check {
+		return hintError{fmt.Errorf("no file is changed by rules with %s", countBySeverity(wrong)), "fix them, or see what they would do with --diff"}
+	}
 	registry, err := set.Registry()
 	if err != nil {
 		return err
@@ -155,8 +158,9 @@ func (c *inPlaceConversion) prepare() error {
 
 // versions says which versions the kinds have.
 func (c *inPlaceConversion) versions() string {
-	var all []string
-	for _, kind := range c.registry.Kinds() {
+	kinds := c.registry.Kinds()
+	all := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
 		all = append(all, fmt.Sprintf("%s has %s", kind.Name(), strings.Join(kind.Versions, " and ")))
 	}
 	if len(all) == 0 {
@@ -382,7 +386,11 @@ func lostComments(lines []int) string {
 	for i, line := range lines {
 		texts[i] = fmt.Sprint(line)
 	}
-	return "; without the comments of lines " + finding.Few(texts, maxChanges)
+	what := "; without the comments of lines "
+	if len(lines) == 1 {
+		what = "; without the comment of line "
+	}
+	return what + finding.Few(texts, maxChanges)
 }
 
 // say prints a message about a file.
