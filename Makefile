@@ -112,7 +112,7 @@ build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
 	CGO_ENABLED=0 $(GO) build -trimpath $(LDFLAGS) -o bin/webhookd ./cmd/webhookd
 
 .PHONY: run
-run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line.
+run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line. RUNFLAGS=--listen=:9444 takes another port.
 	@exec bin/webhookd serve --self-signed --rules examples/widget --crds examples/widget $(RUNFLAGS)
 
 # Kubernetes' packages link TLS and all built-in types, which the engine never runs: they are built small, without inlining.

@@ -39,8 +39,10 @@ are reported on stderr, and make the exit code 1. webhookd check --live sums up 
 With --in-place it changes files where they are, and in them only what the conversion changes: comments, order, quoting and
 other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves all others alone. It
 prints each document and what changes there, by path. A file is left as it is, and named, if values would have to be kept in
-annotations (unless --keep or --discard), or if it is a template or an anchor is in the way; the exit code is 1 then. --diff
-and --check write nothing; with --check the exit code is 1 if there is something to convert.
+annotations (unless --keep or --discard), or if it is a template or an anchor is in the way; the exit code is 1 then. Rules
+with errors change no file. --diff and --check write nothing; with --check the exit code is 1 if there is something to
+convert. Without any object of these kinds it says which kinds there are instead, and the exit code is 0; without any file to
+read it is 2.
 
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,
@@ -53,6 +55,9 @@ them, and which values rules drop, with their reasons.`,
   webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crd crds/
   webhookd convert --in-place . --to v1 --rules rules/ --check`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.inPlace.paths) > 0 { // as for a shell's --in-place clusters/*
+				o.inPlace.paths, o.files = append(o.inPlace.paths, o.files...), nil
+			}
 			reader, err := p.live(&o.live, &o.ruled)
 			if err == nil {
 				err = o.check(cmd.Flags())
@@ -78,7 +83,7 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
 	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
-	flags.StringArrayVar(&o.inPlace.paths, "in-place", nil, "`path` of a file or folder to change where it is; may be given more than once")
+	flags.StringArrayVar(&o.inPlace.paths, "in-place", nil, "`path` of a file or folder to change where it is, as are those of arguments then; may be given more than once")
 	flags.BoolVar(&o.inPlace.check, "check", false, "with --in-place: write nothing, and exit with 1 if there is something to convert")
 	flags.BoolVar(&o.inPlace.keep, "keep", false, "with --in-place: write values that the version cannot express into annotations")
 	flags.BoolVar(&o.inPlace.discard, "discard", false, "with --in-place: leave out values that the version cannot express")

@@ -37,8 +37,13 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 		}
 		return problems
 	}
-	if len(o.files) > 0 || o.live.on {
-		problems = append(problems, errors.New("both files to change and objects to print: give --in-place, --filename or --live"))
+	if o.live.on {
+		problems = append(problems, errors.New("both files to change and objects of a cluster: give --in-place or --live"))
+	}
+	for _, path := range f.paths {
+		if strings.HasPrefix(path, "--") {
+			problems = append(problems, fmt.Errorf("--in-place needs a file or folder, and took the next flag for it: write --in-place DIR %s", path))
+		}
 	}
 	if o.output != "" || o.strip {
 		problems = append(problems, errors.New("of no use with --in-place: --output and --strip; --discard leaves out values that would be kept"))
@@ -58,6 +63,9 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	if err != nil {
 		return err
 	}
+	if wrong := finding.Worst(set.Findings, finding.Error); len(wrong) > 0 && !o.diff && !o.inPlace.check {
+		return hintError{fmt.Errorf("no file is changed by rules with %s", countBySeverity(wrong)), "fix them, or see what they would do with --diff"}
+	}
 	c := &inPlaceConversion{p: p, o: o, offline: newOffline(p, registry)}
 	c.drops = &dropReporter{set: set, converter: newOffline(p, registry)}
 	c.group, c.version = o.target()
@@ -72,6 +80,9 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	for _, line := range found.skipped {
 		p.note("%s", line)
 	}
+	if len(found.targets) == 0 {
+		return usage(errors.New("no .yaml, .yml or .json file to convert: give their folder with --in-place"), "")
+	}
 	progress := newProgress(p.stderr, "convert")
 	for i, target := range found.targets {
 		if ctx.Err() != nil {
@@ -83,7 +94,11 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 		c.file(ctx, target)
 	}
 	progress.clear()
-	p.note("%s", c.summary(len(found.targets), len(found.targets)))
+	if !c.found && c.refused == 0 {
+		c.noteNone(ctx, found.targets)
+	} else {
+		p.note("%s", c.summary(len(found.targets), len(found.targets)))
+	}
 	if c.writeFailed != nil {
 		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
 	}
@@ -105,6 +120,7 @@ type inPlaceConversion struct {
 	groups   [][]byte       // of the kinds that have the version
 	mentions *regexp.Regexp // an apiVersion of these groups
 
+	found                                    bool // an object of these kinds, at any version
 	objects, changed, refused, skipped, none int
 	writeFailed                              error
 
@@ -124,7 +140,7 @@ func (c *inPlaceConversion) prepare() error {
 		}
 	}
 	if len(groups) == 0 {
-		return usage(fmt.Errorf("no kind with rules has this version: --to %s", c.o.to), "give rules with --rules and --crd")
+		return usage(fmt.Errorf("no kind has this version, %s: --to %s", c.versions(), c.o.to), "give rules of other kinds with --rules and --crd")
 	}
 	quoted := make([]string, len(groups))
 	for i, group := range groups {
@@ -133,6 +149,19 @@ func (c *inPlaceConversion) prepare() error {
 	}
 	c.mentions = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(?:` + strings.Join(quoted, "|") + `)/([^\s"',}#]+)`)
 	return nil
+}
+
+// versions says which versions the kinds have.
+func (c *inPlaceConversion) versions() string {
+	kinds := c.registry.Kinds()
+	all := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		all = append(all, fmt.Sprintf("%s has %s", kind.Name(), strings.Join(kind.Versions, " and ")))
+	}
+	if len(all) == 0 {
+		return "as there are no rules"
+	}
+	return finding.Few(all, maxKinds)
 }
 
 // file converts one file.
@@ -221,6 +250,7 @@ func (c *inPlaceConversion) documents(ctx context.Context, name string, file *ya
 	for i := range file.Documents {
 		before := file.Documents[i].JSON
 		_, gvk, err := manifest.ParseObject(before)
+		c.found = c.found || slices.ContainsFunc(c.objectKinds(before), c.known)
 		if err != nil || !c.wanted(gvk) && !c.isList(gvk) {
 			continue // not an object, or one of another kind
 		}
@@ -343,7 +373,11 @@ func lostComments(lines []int) string {
 	for i, line := range lines {
 		texts[i] = fmt.Sprint(line)
 	}
-	return "; without the comments of lines " + finding.Few(texts, maxChanges)
+	what := "; without the comments of lines "
+	if len(lines) == 1 {
+		what = "; without the comment of line "
+	}
+	return what + finding.Few(texts, maxChanges)
 }
 
 // say prints a message about a file.

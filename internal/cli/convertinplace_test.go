@@ -123,7 +123,7 @@ func TestInPlaceDoesNotOverwriteEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, names[0], oldCronTab+"# edited\n")
-	if err := file.replace(info, []byte(newCronTab)); err == nil || !strings.Contains(err.Error(), "someone else changed the file meanwhile, run it again: ") {
+	if err := file.replace(info, []byte(newCronTab)); err == nil || !strings.Contains(err.Error(), "cannot write, the file is as it was: someone else changed the file meanwhile, run it again: "+names[0]) {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(names[0]); err != nil || string(text) != oldCronTab+"# edited\n" {
@@ -211,7 +211,7 @@ func TestTheHowToOfManifestsIsTrue(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeExample(t, "rules.yaml", rules)
 	writeExample(t, "crd.yaml", crd)
-	writeExample(t, "clusters/shop.yaml", `apiVersion: example.com/v1beta1   # see the runbook
+	writeExample(t, "clusters/shop.yaml", `apiVersion: rules.example.com/v1beta1   # see the runbook
 kind: CronTab
 metadata: {name: report}
 # The gateway of the shop.

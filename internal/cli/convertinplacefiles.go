@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/manifest"
@@ -182,13 +183,13 @@ func (t target) replace(was fs.FileInfo, text []byte) (err error) {
 	folder, base := filepath.Split(t.path)
 	temporary, err := os.CreateTemp(folder, "."+base+temporaryMark+"*")
 	if err != nil {
-		return fmt.Errorf("cannot write: %w", err)
+		return t.unwritten(err)
 	}
 	defer func() {
 		if err != nil {
 			_ = temporary.Close()
 			_ = os.Remove(temporary.Name())
-			err = fmt.Errorf("cannot write, the file is as it was: %w", err)
+			err = t.unwritten(err)
 		}
 	}()
 	if _, err := temporary.Write(text); err != nil {
@@ -209,7 +210,21 @@ func (t target) replace(was fs.FileInfo, text []byte) (err error) {
 		return err
 	}
 	if !os.SameFile(was, is) || was.Size() != is.Size() || !was.ModTime().Equal(is.ModTime()) {
-		return fmt.Errorf("someone else changed the file meanwhile, run it again: %s", t.name)
+		return errors.New("someone else changed the file meanwhile, run it again")
 	}
 	return os.Rename(temporary.Name(), t.path)
+}
+
+// unwritten says why a file stays as it is, without the name of the temporary file.
+func (t target) unwritten(err error) error {
+	remedy := ""
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		remedy = ", which needs a folder that you may write to"
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	} else if failed, ok := errors.AsType[*os.LinkError](err); ok {
+		err = failed.Err
+	}
+	return fmt.Errorf("cannot write%s, the file is as it was: %w: %s", remedy, err, t.name)
 }

@@ -143,8 +143,7 @@ func (c *offline) item(ctx context.Context, text []byte) ([]byte, error) {
 // wanted reports whether an object is to be converted: one of a kind with the version, at another
 // version.
 func (c *offline) wanted(gvk schema.GroupVersionKind) bool {
-	kind := c.registry.Lookup(gvk.GroupKind())
-	return kind != nil && (c.group == "" || c.group == gvk.Group) && kind.Has(c.version) && gvk.Version != c.version
+	return c.known(gvk) && gvk.Version != c.version
 }
 
 // object converts one object.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/manifest"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 )
@@ -30,7 +31,7 @@ version. --probe posts test reviews instead of files.
 With --to the files hold objects, in YAML or JSON. Each is posted in a review of its own, and what the webhook changes is
 printed as a diff. It works with webhooks of any author.`,
 		Example: `  webhookd review review.json --rules rules.yaml --crd crd.yaml
-  webhookd review crontab.yaml --to v1 --server https://localhost:9443/convert --ca-file ca.crt
+  webhookd review crontab.yaml --to v1 --server https://localhost:9443/crdconvert --ca-file ca.crt
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(remote.files)+len(remote.probes) == 0 {
@@ -101,7 +102,7 @@ func (p *program) answer(ctx context.Context, registry *converters.Registry, bod
 		})
 	answer, err := reviewer.Review(ctx, nil, body)
 	if err != nil {
-		return err
+		return hintObject(err, body, "this is an object, not a review: webhookd convert FILE --to VERSION converts it")
 	}
 	if _, err := p.stdout.Write(answer); err != nil {
 		return fmt.Errorf("cannot write the answer: %w", err)
@@ -110,6 +111,18 @@ func (p *program) answer(ctx context.Context, registry *converters.Registry, bod
 		return fmt.Errorf("review failed: %s", result.Message)
 	}
 	return nil
+}
+
+// hintObject adds a remedy to an error about a body if that is an object, not a review.
+func hintObject(err error, body []byte, hint string) error {
+	file, unread := manifest.ParseFile("", body)
+	if unread != nil || len(file.Documents) == 0 {
+		return err
+	}
+	if _, gvk, unread := manifest.ParseObject(file.Documents[0]); unread != nil || gvk.Kind == "ConversionReview" {
+		return err
+	}
+	return hintError{err, hint}
 }
 
 // printPanic prints the panic of a converter, with its stack.

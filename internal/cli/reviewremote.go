@@ -105,7 +105,7 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 	}
 	for i := range probes {
 		if err := probes[i].Try(ctx, endpoint, "v1"); err != nil {
-			return err
+			return hintConnection(err)
 		}
 		p.note("answered by %s: %s", endpoint.Target, &probes[i])
 	}
@@ -139,7 +139,7 @@ func (p *program) reviewObjects(ctx context.Context, endpoint *serverEndpoint, f
 		return err
 	}
 	if len(out) == 0 {
-		p.note("the webhook changes nothing: %s", endpoint.Target)
+		p.note("the webhook changes nothing, as for objects that are at this version: %s", endpoint.Target)
 	}
 	_, err = p.stdout.Write(p.paintDiff(out))
 	return err
@@ -185,7 +185,7 @@ func (p *program) postReview(ctx context.Context, endpoint *crdwire.Endpoint, bo
 	_ = json.Unmarshal(body, &review) // the server reports what is wrong with it
 	answer, err := endpoint.Post(ctx, body)
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, endpoint.Target)
+		return fmt.Errorf("%w: %s", hintConnection(hintObject(err, body, "for an object give the version that it is converted to with --to")), endpoint.Target)
 	}
 	if _, err := p.stdout.Write(answer); err != nil {
 		return fmt.Errorf("cannot write the answer: %w", err)

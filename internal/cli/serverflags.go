@@ -5,8 +5,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -45,10 +47,27 @@ func newEndpoint(urlFlag, at, caFlag, caFile string) (*serverEndpoint, error) {
 
 func (e *serverEndpoint) post(ctx context.Context, review []byte) ([]byte, error) {
 	answer, err := e.PostBy(ctx, e.client, review)
-	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
-		return nil, hintError{err, "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret"}
+	return answer, hintConnection(err)
+}
+
+// hintConnection adds a remedy to an error of a connection to a webhook.
+func hintConnection(err error) error {
+	hint := ""
+	if _, is := errors.AsType[x509.UnknownAuthorityError](err); is {
+		hint = "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret"
+	} else if _, is := errors.AsType[x509.HostnameError](err); is {
+		hint = "give a host or a Service that the certificate names; --service with --address connects elsewhere, such as to a kubectl port-forward"
+	} else if _, is := errors.AsType[*net.DNSError](err); is {
+		hint = "the name of a Service is known only in the cluster: give --service, with --address of a kubectl port-forward"
+	} else if errors.Is(err, http.ErrSchemeMismatch) {
+		hint = "this port speaks HTTP, such as that of health and metrics: give the one on which the webhook listens"
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		hint = "start the webhook, or give the port on which it listens"
 	}
-	return answer, err
+	if hint == "" {
+		return err
+	}
+	return hintError{err, hint}
 }
 
 // addDrops adds --drop for a webhook whose losses no rules declare.

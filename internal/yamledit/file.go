@@ -81,6 +81,7 @@ func ParseJSON(text []byte) (*File, error) {
 	f := newFile(text)
 	f.json = true
 	r := newJSONReader(f.text)
+	line, counted := 1, 0
 	for {
 		root, err := r.document()
 		if err != nil {
@@ -89,11 +90,9 @@ func ParseJSON(text []byte) (*File, error) {
 		if root == nil {
 			return f, nil
 		}
-		f.Documents = append(f.Documents, Document{
-			JSON: []byte(f.text[root.start:root.end]),
-			Line: 1 + strings.Count(f.text[:root.start], "\n"),
-			root: root,
-		})
+		line += strings.Count(f.text[counted:root.start], "\n")
+		counted = root.start
+		f.Documents = append(f.Documents, Document{JSON: []byte(f.text[root.start:root.end]), Line: line, root: root})
 	}
 }
 
@@ -111,13 +110,17 @@ func newFile(text []byte) *File {
 // edited.
 func (f *File) Edit(values [][]byte) (Result, error) {
 	result := Result{Changes: make([][]Change, len(values)), LostComments: make([][]int, len(values))}
+	lines, err := f.lines()
+	if err != nil {
+		return Result{}, &EditError{Index: firstOf(values), Problem: err.Error()}
+	}
 	var all []edit
 	var problems []error
 	for i, value := range values {
 		if value == nil {
 			continue
 		}
-		e, err := f.edit(i, value)
+		e, err := f.edit(i, value, lines)
 		if err != nil {
 			if problem, ok := errors.AsType[*EditError](err); ok {
 				problem.Index, problem.Line = i, cmp.Or(problem.Line, f.Documents[i].Line)
@@ -135,7 +138,7 @@ func (f *File) Edit(values [][]byte) (Result, error) {
 	if !ok {
 		return Result{}, f.unverified(firstOf(values))
 	}
-	err := f.verify(text, values)
+	err = f.verify(text, values)
 	if err != nil && !strings.HasSuffix(text, "\n") { // a block scalar at the end may need it
 		text += "\n"
 		err = f.verify(text, values)
@@ -154,7 +157,7 @@ func firstOf(values [][]byte) int {
 }
 
 // edit finds the edits of one document.
-func (f *File) edit(i int, value []byte) (*editor, error) {
+func (f *File) edit(i int, value []byte, lines []int) (*editor, error) {
 	document := &f.Documents[i]
 	after, err := parseValue(value)
 	if err != nil {
@@ -162,7 +165,7 @@ func (f *File) edit(i int, value []byte) (*editor, error) {
 	}
 	before := document.root
 	if before == nil {
-		if before, err = f.tree(document); err != nil {
+		if before, err = f.tree(document, lines); err != nil {
 			return nil, err
 		}
 	}
@@ -215,15 +218,24 @@ func hasAlias(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
-// tree builds the tree of a YAML document with the positions of its text.
-func (f *File) tree(document *Document) (*node, error) {
+// lines returns the offset of each line of a YAML file, once for all documents: a file may have
+// very many.
+func (f *File) lines() ([]int, error) {
+	if f.json {
+		return nil, nil
+	}
 	if !utf8.ValidString(f.text) {
-		return nil, &EditError{Problem: "not UTF-8, save it in UTF-8 first"}
+		return nil, errors.New("not UTF-8, save it in UTF-8 first")
 	}
 	if strings.ContainsAny(strings.ReplaceAll(f.text, "\r\n", "\n"), "\r\u0085\u2028\u2029") {
-		return nil, &EditError{Problem: "line ends other than LF and CRLF, replace them first"}
+		return nil, errors.New("line ends other than LF and CRLF, replace them first")
 	}
-	b := &builder{document: document.yaml, text: f.text, lines: lineStarts(f.text)}
+	return lineStarts(f.text), nil
+}
+
+// tree builds the tree of a YAML document with the positions of its text.
+func (f *File) tree(document *Document, lines []int) (*node, error) {
+	b := &builder{document: document.yaml, text: f.text, lines: lines}
 	root, err := b.node(document.yaml.Root, -1)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,13 @@ import (
 type chartMode struct {
 	name   string
 	values []string
-	kept   string // what the API server does with a request that adds a kept value: validate or restore, see keptValues.guard
-	jobs   bool   // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
+	// more are values in a file, and what the pods that serve have of them; they may be empty.
+	more    string
+	pod     string
+	release string // namespace of the release, if it is not that of the objects
+	kept    string // what the API server does with a request that adds a kept value: validate or restore, see keptValues.guard
+	wiring  string // and with an update that drops spec.conversion, see conversionGuard
+	jobs    bool   // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
 
 	// prepare makes what is there before; it may be nil, and so may rotate.
 	prepare func(t *testing.T, i *installation)
@@ -28,10 +33,13 @@ func chartModes(t *testing.T) []chartMode {
 	t.Helper()
 	authority := newAuthority(t)
 	return []chartMode{
-		{name: "helm", values: []string{"tls.mode=helm"}},
 		{
-			name: "helm-job", values: []string{"tls.mode=helm", "crdWiring.mode=job", "keptValues.guard=restore", "keptValues.gate=true"}, jobs: true,
-			kept: "restore",
+			name: "helm", values: []string{"tls.mode=helm", "namespaceOverride=chart-helm"}, release: "releases", more: podValues,
+			pod: "webhookd=mirror.example.com/webhookd/webhookd:v0 log=busybox secrets=[shared own] dns=[2] class=system-cluster-critical label=a",
+		},
+		{
+			name: "helm-job", values: []string{"tls.mode=helm", "crdWiring.mode=job", "keptValues.guard=restore", "keptValues.gate=true", "conversionGuard.mode=restore"}, jobs: true,
+			kept: "restore", wiring: "restore",
 		},
 		{name: "self-managed", values: []string{"tls.mode=selfManaged", "crdWiring.mode=job"}, jobs: true, rotate: rotateSelfManaged},
 		{
@@ -42,8 +50,8 @@ func chartModes(t *testing.T) []chartMode {
 			},
 		},
 		{
-			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate", "keptValues.guard=validate"},
-			kept: "validate",
+			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate", "keptValues.guard=validate", "conversionGuard.mode=validate"},
+			kept: "validate", wiring: "validate",
 			prepare: func(t *testing.T, i *installation) {
 				t.Helper()
 				i.putPair(t, "mine", map[string]string{"cert-manager.io/allow-direct-injection": "true"}, newAuthority(t))
@@ -56,6 +64,23 @@ func chartModes(t *testing.T) []chartMode {
 		},
 	}
 }
+
+// podValues are values of the pods that have nothing to do with how it is installed.
+const podValues = `
+global: {imageRegistry: mirror.example.com, imagePullSecrets: [{name: shared}]}
+image: {repository: webhookd/webhookd, tag: v0}
+imagePullSecrets: [{name: own}]
+priorityClassName: system-cluster-critical
+podLabels: {team: a}
+dnsConfig: {options: [{name: ndots, value: "2"}]}
+extraContainers:
+- name: log
+  image: busybox
+  securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+extraObjects:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: more, namespace: "{{ .Values.namespaceOverride }}"}}
+metrics: {dashboard: {enabled: true}, service: {enabled: true}}
+`
 
 // charts installs the chart in each mode, as a user does, with its Jobs and its server running as
 // processes with the rights that the chart gives them and with cert-manager's own injector; reads
@@ -88,6 +113,8 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 	i.followNotes(t)
 	i.wantCronTab(t, "first", "localhost:80", "localhost 80")
 	i.guards(t, "first")
+	i.wiringGuard(t)
+	i.podHas(t, m.pod)
 
 	before := i.pods(t)
 	i.files["rules"] = i.rules("/")
@@ -111,7 +138,7 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
 	if i.mode.jobs {
-		out, err := i.client.Try(t, i.args("uninstall", "webhookd", "--timeout=20s")...)
+		out, err := i.client.Try(t, i.ofRelease("uninstall", "webhookd", "--timeout=20s")...)
 		if err == nil {
 			t.Errorf("the chart was uninstalled though the CRD points at it:\n%s", out)
 		}
@@ -154,11 +181,51 @@ func (i *installation) guards(t *testing.T, name string) {
 	}
 }
 
+// wiringGuard holds that an update which drops spec.conversion does what conversionGuard.mode says.
+func (i *installation) wiringGuard(t *testing.T) {
+	t.Helper()
+	drop := func() (string, error) {
+		return i.kubectl.Try(t, "patch", "crd", i.crd(), "--dry-run=server", "--type=merge", "-o", "jsonpath={.spec.conversion.strategy}",
+			"--patch", `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	}
+	switch i.mode.wiring {
+	case "restore":
+		scenario.Eventually(t, "spec.conversion to be put back", func() bool { out, err := drop(); return err == nil && out == "Webhook" })
+	case "validate":
+		scenario.Eventually(t, "the update to be refused", func() bool {
+			out, err := drop()
+			return err != nil && strings.Contains(out, "drops spec.conversion while more than one version is in use")
+		})
+	default:
+		if out, err := drop(); err != nil || out != "None" {
+			t.Errorf("without a guard: %v\n%s", err, out)
+		}
+	}
+}
+
+// podHas holds that the API server has admitted a pod that serves with these values.
+func (i *installation) podHas(t *testing.T, want string) {
+	t.Helper()
+	if want == "" {
+		return
+	}
+	const values = `jsonpath={.items[0].spec.containers[0].name}={.items[0].spec.containers[0].image} ` +
+		`{.items[0].spec.containers[1].name}={.items[0].spec.containers[1].image} secrets=[{.items[0].spec.imagePullSecrets[*].name}] ` +
+		`dns=[{.items[0].spec.dnsConfig.options[*].value}] class={.items[0].spec.priorityClassName} label={.items[0].metadata.labels.team}`
+	if got := i.kubectl.Run(t, i.args("get", "pods", "-l", "app.kubernetes.io/component=server", "-o", values)...); got != want {
+		t.Errorf("the pod has %s, want %s", got, want)
+	}
+	if out := i.kubectl.Run(t, "get", "all,cm,secret,sa,pdb,networkpolicy", "-n", i.release, "-l", labelOfHelm, "-o", "name"); out != "" {
+		t.Errorf("objects in the namespace of the release: %s", out)
+	}
+	i.kubectl.Run(t, i.args("get", "cm/more", "cm/webhookd-dashboard", "service/webhookd-metrics")...)
+}
+
 // followNotes does what the notes of the chart say, with the commands as they are printed there:
 // looks at what a Job has wired or wires the CRD, and runs helm test.
 func (i *installation) followNotes(t *testing.T) {
 	t.Helper()
-	notes := i.client.Run(t, i.args("get", "notes", "webhookd")...)
+	notes := i.client.Run(t, i.ofRelease("get", "notes", "webhookd")...)
 	commands := commandsOf(notes)
 	did := map[string]bool{}
 	for _, command := range commands {
@@ -172,6 +239,9 @@ func (i *installation) followNotes(t *testing.T) {
 		if strings.Contains(command, "crd status") && !strings.Contains(out, "trusts") {
 			t.Errorf("%s\n%s", command, out)
 		}
+	}
+	if guarded := strings.Contains(notes, "that drops or damages spec.conversion"); guarded != (i.mode.wiring != "") {
+		t.Errorf("the notes name the guard: %v\n%s", guarded, notes)
 	}
 	wires := did["crd wire"] || did["kubectl patch"]
 	if !did["helm test"] || wires == i.mode.jobs || did["crd status"] != i.mode.jobs {

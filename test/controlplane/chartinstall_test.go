@@ -20,7 +20,8 @@ import (
 type installation struct {
 	mode      chartMode
 	plane     *plane.Plane
-	namespace string
+	namespace string        // of the objects
+	release   string        // namespace of the release
 	client    *plane.Client // helm
 	kubectl   *plane.Client
 	values    []string
@@ -34,6 +35,10 @@ func newInstallation(t *testing.T, p *plane.Plane, m chartMode) *installation {
 		values: append([]string{"replicaCount=1", "jobs.backoffLimit=0"}, m.values...),
 	}
 	i.files = map[string]string{"rules": i.rules(":")}
+	if i.release = i.namespace; m.release != "" {
+		i.release = m.release
+		p.MakeNamespace(t, i.release, nil)
+	}
 	p.MakeNamespace(t, i.namespace, map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 	return i
 }
@@ -102,10 +107,14 @@ func established(t *testing.T, kubectl *plane.Client, crd string) {
 
 func (i *installation) args(args ...string) []string { return append(args, "--namespace="+i.namespace) }
 
+func (i *installation) ofRelease(args ...string) []string {
+	return append(args, "--namespace="+i.release)
+}
+
 // run runs helm.
 func (i *installation) run(t *testing.T, args ...string) {
 	t.Helper()
-	i.client.Run(t, i.args(args...)...)
+	i.client.Run(t, i.ofRelease(args...)...)
 }
 
 // helm installs or upgrades.
@@ -114,6 +123,10 @@ func (i *installation) helm(t *testing.T, verb string) {
 	args := []string{verb, "webhookd", filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd"), "--wait", "--timeout=90s"}
 	for _, v := range i.values {
 		args = append(args, "--set="+v)
+	}
+	if i.mode.more != "" {
+		i.client.Write(t, "values.yaml", i.mode.more)
+		args = append(args, "--values=values.yaml")
 	}
 	for name, text := range maps.All(i.files) {
 		i.client.Write(t, name+".yaml", text)
