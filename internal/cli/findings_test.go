@@ -25,7 +25,7 @@ func TestReferenceOfFindings(t *testing.T) {
 	line := regexp.MustCompile("(?m)^- `([a-z-]+(?:`, `[a-z-]+)*)`: ")
 	listed := map[string]bool{}
 	for _, m := range line.FindAllStringSubmatch(read(t, "../../docs/reference/findings.md"), -1) {
-		for _, code := range strings.Split(m[1], "`, `") {
+		for code := range strings.SplitSeq(m[1], "`, `") {
 			if !codes[code] || listed[code] {
 				t.Errorf("the page has %s twice, or no finding has it", code)
 			}
