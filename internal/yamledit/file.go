@@ -111,8 +111,8 @@ func newFile(text []byte) *File {
 func (f *File) Edit(values [][]byte) (Result, error) {
 	result := Result{Changes: make([][]Change, len(values)), LostComments: make([][]int, len(values))}
 	lines, err := f.lines()
-	if err != nil {
-		return Result{}, &EditError{Index: firstOf(values), Problem: err.Error()}
+	if i := firstOf(values); err != nil && i >= 0 {
+		return Result{}, &EditError{Index: i, Line: f.Documents[i].Line, Problem: err.Error()}
 	}
 	var all []edit
 	var problems []error
