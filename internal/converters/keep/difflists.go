@@ -140,6 +140,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, all *peers, a
 	}
 	peer, tracked := all.find(keys, at)
 	e := c.element(len(d.path)+1, peer, tracked)
+	e.shownAlone = e.shownAlone || peer != nil && d.scopes[len(d.path)] == nil
 	in := d.in
 	d.push(Step{Keys: keys}, g)
 	switch {
@@ -193,7 +194,7 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
 	isKey := func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) }
 	in := 0
-	if c.peer != nil { // an edit that removes the counterpart removes the element
+	if c.peer != nil && !c.shownAlone { // an edit that removes the counterpart removes the element
 		in, d.in = len(d.path), len(d.path)
 	}
 	if d.coarse && !c.place.drops() {

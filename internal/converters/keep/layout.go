@@ -184,6 +184,9 @@ type cursor struct {
 	// conditional says that the value depends on other places than its counterpart, or that what it
 	// is in does.
 	conditional bool
+	// shownAlone says that the place is in an element that only the other version shows: its list is
+	// missing.
+	shownAlone bool
 }
 
 // missing reports whether the other version has a place for the value and nothing in it. What g has
@@ -260,7 +263,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 		place: p, level: c.level + 1, root: c.root, scope: c.scope, scopePeer: c.scopePeer, opaque: c.opaque,
 		unit: c.unit, unitAt: c.unitAt, unitScope: c.unitScope, unitPeer: c.unitPeer, unitBelow: c.unitBelow,
 	}
-	next.conditional = c.conditional || p != nil && p.Conditional
+	next.conditional, next.shownAlone = c.conditional || p != nil && p.Conditional, c.shownAlone
 	if p.scoped() {
 		next.scope, next.unit = depth, nil
 	}

@@ -240,9 +240,10 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 			}
 			peer, tracked := peers.find(kid.step.Keys, at)
 			next = c.element(len(r.path)+1, peer, tracked)
+			next.shownAlone = next.shownAlone || peer != nil && n == nil
 		}
 		has, there := r.has, r.there
-		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || next.peer != nil && (kid.step.Keys != nil || next.conditional)) {
+		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || kid.step.Keys != nil && next.peer != nil) {
 			r.has++
 			if !next.missing() {
 				r.there = r.has

@@ -117,11 +117,7 @@ func (w *walker) lacks(n *jsondoc.Node) bool { return n == nil && lastKeys(w.pat
 // g. Outside units only presence matters. Below a place of a unit nothing counts, since it is
 // unknown which part of the counterpart belongs here.
 func (w *walker) shown(c cursor, presence, filled bool) stamp {
-	var all stamp
-	if (c.unit == nil || c.unitBelow) && presence && c.peer != nil && c.known && !c.oneSided() &&
-		(filled || c.otherGiven || !fills(c.other, c.peer)) {
-		all = stampOf(digestUnfilled(c.peer, c.other))
-	}
+	all := w.peerShown(c, presence, filled)
 	if c.unit == nil || c.unitAt != len(w.path) && w.scopes[c.unitAt] != nil {
 		return all
 	}
@@ -132,6 +128,19 @@ func (w *walker) shown(c cursor, presence, filled bool) stamp {
 			from = c.root
 		}
 		w.addMember(&all, m, from, m.PresenceOnly, filled)
+	}
+	return all
+}
+
+// peerShown returns the digest of what is at the counterpart of a place where nothing is.
+func (w *walker) peerShown(c cursor, presence, filled bool) stamp {
+	var all stamp
+	if c.shownAlone {
+		all.add(mixed(hash("element")))
+	}
+	if (c.unit == nil || c.unitBelow) && presence && c.peer != nil && c.known && !c.oneSided() &&
+		(filled || c.otherGiven || !fills(c.other, c.peer)) {
+		all.add(digestUnfilled(c.peer, c.other))
 	}
 	return all
 }
