@@ -34,7 +34,7 @@ func newCertsEnsureCommand(p *program) *cobra.Command {
 	var o ensureOptions
 	cmd := &cobra.Command{
 		Use:   "ensure --secret NAMESPACE/NAME --service NAMESPACE/NAME [--crd NAME...]",
-		Short: "Make, renew and rotate the certificates of webhookd in its Secrets, once",
+		Short: "Make, renew and rotate webhookd's certificates in its Secrets, once",
 		Long: `Create a CA and a certificate for the Service in a Secret (tls.crt, tls.key, ca.crt), and renew or replace each of them
 when it is due. The command does what can be done now, and ends. Run it in a CronJob every ten minutes, since a new CRD
 without a caBundle cannot be read until it has one. It is safe to run at any time, to interrupt, and to run twice at once.

@@ -13,7 +13,7 @@ func newConfigCommand(p *program) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "config [-o text|yaml]",
-		Short: "Print the configuration in effect, and where each value comes from",
+		Short: "Print the configuration, and where each value comes from",
 		Long: `Print the configuration that serve would use with the same flags, environment and file, and where each value comes
 from. With -o yaml the output is a file for --config.
 

@@ -23,7 +23,7 @@ func newCRDApplyCommand(p *program) *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply --crd NAME... --service NAMESPACE/NAME --ca-file FILE",
-		Short: "Set spec.conversion of CRDs in a cluster once webhookd answers for them",
+		Short: "Set spec.conversion of CRDs in a cluster once webhookd answers",
 		Long: `Wait until webhookd answers, then point CRDs at it. The command asks as the API server would: over the Service, with the
 CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1. It sends a review with an object for each pair of
 versions of each CRD, ten times in a row over new connections, since replicas roll out one after another. It also waits

@@ -39,7 +39,7 @@ func newCRDGuardAnnotationsCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
 		Use:   "annotations [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
-		Short: "Print the policies that protect values kept in annotations",
+		Short: "Print the policies that protect kept values",
 		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps values of other
 versions: those whose keys begin with conversion.webhookd.io/VERSION. or with status.conversion.webhookd.io/VERSION. for a
 version of the CRD. Without the policies, a client that may patch an object can set its status with such an annotation.
@@ -100,7 +100,7 @@ func newCRDGuardConversionCommand(p *program) *cobra.Command {
 	var o guardOptions
 	cmd := &cobra.Command{
 		Use:   "conversion [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
-		Short: "Print the policies that protect spec.conversion of CRDs",
+		Short: "Print the policies that protect spec.conversion",
 		Long: `Print the policies that keep updates of a CRD from dropping spec.conversion, pointing it at another webhook or removing the
 CA from caBundle, while more than one version is served or stored. Without conversion, the API server changes only apiVersion,
 and the next write loses fields. kubectl replace and operator lifecycle managers do that with a manifest that has no

@@ -25,7 +25,7 @@ func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain {RULES... | OBJECT} [--crd PATH] [--version VERSION] [-o table|json|html]",
-		Short: "Print what rules do with every field, or what an object keeps",
+		Short: "Print what rules do with fields, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
 what it contains.

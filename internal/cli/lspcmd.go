@@ -11,7 +11,7 @@ func newLSPCommand(p *program) *cobra.Command {
 	var ruled ruleFlags
 	cmd := &cobra.Command{
 		Use:   "lsp [--crd PATH]",
-		Short: "Serve an editor: findings, completion and hover in Conversion files",
+		Short: "Serve an editor: findings, completion and hover",
 		Long: `Speak the Language Server Protocol on stdin and stdout. Editors start it. It reports what check finds, completes the
 words of the format and paths from the schemas of both versions, and says on hover what becomes of a field in each direction.
 

@@ -56,18 +56,16 @@ func reference() string {
 
 const preamble = `# Command line
 
-<!-- Generated from internal/cli; after a change there run: go test ./internal/cli -run TestReference -update -->
+<!-- Generated from internal/cli by make generate -->
 
-` + "`webhookd VERB --help`" + ` says what a verb does, with examples and all flags. ` + "`webhookd completion SHELL`" + ` completes verbs,
-flags and names. As [a plugin](../how-to/use-with-kubectl.md) the same verbs are ` + "`kubectl webhookd VERB`" + `.
-
-Results go to stdout, messages (` + "`webhookd: ...`" + `, ` + "`hint: ...`" + `) and [the log](logs.md) of ` + "`serve`" + ` to stderr. The exit code is
+` + "`webhookd VERB --help`" + ` has examples and all flags. As [a plugin](../how-to/use-with-kubectl.md) the verbs are
+` + "`kubectl webhookd VERB`" + `. Results go to stdout, messages and [the log](logs.md) of ` + "`serve`" + ` to stderr. The exit code is
 
 - 0 for success, also if a signal ended ` + "`serve`" + ` in order;
 - 1 if something failed: an object, rules with findings, a file that ` + "`serve`" + ` follows, an address;
 - 2 if the command line or the configuration is wrong, or names a file that is not there: nothing was done.
 
-Verbs that ask a cluster use ` + "`--kubeconfig`" + ` or ` + "`KUBECONFIG`" + `. ` + "`serve`" + ` has the keys of its [configuration](configuration.md).
+Verbs that ask a cluster use ` + "`--kubeconfig`" + ` or ` + "`KUBECONFIG`" + `. ` + "`serve`" + ` has [keys](configuration.md).
 
 ## Verbs
 

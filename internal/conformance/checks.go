@@ -26,7 +26,7 @@ const reviewCheck = "review"
 func Checks() []Check {
 	return []Check{
 		{
-			reviewCheck, "a review of one valid object is answered with HTTP 200, a ConversionReview of its version, Success and one object",
+			reviewCheck, "one valid object is answered with HTTP 200, a ConversionReview of its version, Success and one object",
 			"kube-apiserver fails the request that needs the conversion", one(checkReview),
 		},
 		{
@@ -42,7 +42,7 @@ func Checks() []Check {
 			"kube-apiserver refuses the answer if name, namespace, uid, a label or an annotation is wrong, and ignores the other changes", one(checkMetadata),
 		},
 		{
-			"order", "the answer to several objects has as many, in their order",
+			"order", "several objects are answered with as many, in their order",
 			"kube-apiserver takes each for the object at the same index, or refuses the answer", checkOrder,
 		},
 		{
@@ -58,19 +58,19 @@ func Checks() []Check {
 			"kube-apiserver refuses the answer if the CRD's conversionReviewVersions begins with v1beta1", checkV1beta1,
 		},
 		{
-			"unknown review version", "a review of a version that does not exist is answered with an HTTP error or Failed",
+			"unknown review version", "a version of reviews that does not exist is answered with an HTTP error or Failed",
 			"a later version of the API is answered in words that it does not have", checkUnknown,
 		},
 		{
-			"repeat", "the same review has the same answer every time",
+			"repeat", "the same review always has the same answer",
 			"server-side apply finds conflicts and changes where there are none", one(checkRepeat),
 		},
 		{
-			"concurrency", "reviews at the same time are answered as they are one by one",
+			"concurrency", "reviews at the same time are answered as one by one",
 			"an object is stored with the fields of another one, or fails now and then", checkConcurrency,
 		},
 		{
-			"fragments", "an object without any of its parts converts, and comes back with nothing more than defaults of its schema",
+			"fragments", "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
 			"server-side apply fails, or gives its manager fields that no user has set", law(roundtrip.LawFragments, ""),
 		},
 		{
@@ -82,11 +82,11 @@ func Checks() []Check {
 			"kube-apiserver drops the field, or refuses the next write", law(roundtrip.LawSchema, ""),
 		},
 		{
-			"round trip", "an object that is converted and converted back is the same",
+			"round trip", "an object is the same after converting there and back",
 			"fields get lost, or appear, by a write at another version", law(roundtrip.LawRoundTrip, ""),
 		},
 		{
-			"edits", "an edit at one version is still there after conversions to the others",
+			"edits", "an edit at one version outlives conversions to the others",
 			"the edit of a user is undone", law(roundtrip.LawEdits, "the round trip without edits fails"),
 		},
 	}

@@ -39,9 +39,9 @@ func TestReference(t *testing.T) {
 
 const head = `# Checks of a conversion webhook
 
-<!-- Generated from internal/conformance; after a change there run: go test ./internal/conformance -run TestReference -update -->
+<!-- Generated from internal/conformance by make generate -->
 
-` + "`webhookd fuzz --server URL` and `conversiontest.Webhook` make these checks: [test any conversion webhook](../how-to/test-any-webhook.md)." + `
+` + "`webhookd fuzz --server URL` and `conversiontest.Webhook` [make these checks](../how-to/test-any-webhook.md)." + `
 If one fails, they print what happens to users.
 
 `
@@ -50,12 +50,11 @@ const foot = `
 Reviews are what kube-apiserver 1.37 posts: with a query string, a ` + "`response`" + ` that is not null, and a new line at the end. Objects are
 random, valid, pruned, and defaulted.
 
-Each check is judged by itself: objects of an answer with a wrong uid are still held to the laws, with the source's metadata except labels
-and annotations. Objects that no review converts fail only ` + "`review`" + `. ` + "`large numbers`" + ` is judged on objects that come back with a small
-number, all other checks on objects without large ones.
+Each check is judged by itself: a wrong uid fails only ` + "`uid`" + `, and objects that no review converts fail only ` + "`review`" + `. Only
+` + "`large numbers`" + ` has objects with large numbers, of those that come back with a small one.
 
-What a webhook adds to labels and annotations is not a difference, but those of the object have to come back.
+A webhook may add labels and annotations, but those of the object have to come back.
 
-A check is not tested, and does not fail, if the schemas or the webhook give no occasion: ` + "`mixed versions`" + ` needs three versions, and a
-webhook may refuse ` + "`v1beta1`" + ` if ` + "`conversionReviewVersions`" + ` does not name it.
+A check is not tested if the schemas or the webhook give no occasion: ` + "`mixed versions`" + ` needs three versions, and a webhook may refuse
+` + "`v1beta1`" + ` if ` + "`conversionReviewVersions`" + ` does not name it.
 `
