@@ -184,8 +184,8 @@ type cursor struct {
 	// conditional says that the value depends on other places than its counterpart, or that what it
 	// is in does.
 	conditional bool
-	// shownAlone says that the place is in an element that only the other version shows: its list is
-	// missing.
+	// shownAlone says that only the other version shows the element that the place is in: its list
+	// is missing.
 	shownAlone bool
 }
 
