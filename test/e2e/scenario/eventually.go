@@ -26,16 +26,22 @@ func Eventually(t *testing.T, what string, ok func() bool) {
 // Succeeds waits until try returns no error, and fails the test with the last one after Patience.
 func Succeeds(t *testing.T, what string, try func() error) {
 	t.Helper()
-	if err := retry(try); err != nil {
+	SucceedsWithin(t, Patience, what, try)
+}
+
+// SucceedsWithin is Succeeds with another patience.
+func SucceedsWithin(t *testing.T, patience time.Duration, what string, try func() error) {
+	t.Helper()
+	if err := retry(patience, try); err != nil {
 		t.Fatalf("waited too long for %s: %v", what, err)
 	}
 }
 
-// retry tries again and again until there is no error. It returns the last one after Patience.
-func retry(try func() error) error {
+// retry tries again and again until there is no error. It returns the last one after the patience.
+func retry(patience time.Duration, try func() error) error {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.Now().Add(Patience)
+	deadline := time.Now().Add(patience)
 	for {
 		err := try()
 		if err == nil || time.Now().After(deadline) {

@@ -54,7 +54,7 @@ func (e *Env) uninstall(ctx context.Context, t *testing.T, r *Resource) error {
 	if err := crds.Delete(ctx, r.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
-	return retry(func() error {
+	return retry(Patience, func() error {
 		crd, err := crds.Get(ctx, r.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -83,7 +83,7 @@ func (e *Env) UpdateCRD(t *testing.T, name string, change func(*apiextensionsv1.
 	crds := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions()
 	marker := "since change " + string(uuid.NewUUID())
 	var crd *apiextensionsv1.CustomResourceDefinition
-	err := retry(func() (err error) {
+	err := retry(Patience, func() (err error) {
 		if crd, err = crds.Get(t.Context(), name, metav1.GetOptions{}); err != nil {
 			return err
 		}
