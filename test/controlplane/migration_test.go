@@ -154,7 +154,7 @@ func (m *migrant) migrate(t *testing.T, p *plane.Plane) {
 		t.Fatal(err)
 	}
 	wrote := time.Now()
-	// The controller waits for the garbage collector, which waits half a minute for each CRD that has
+	// The controller waits for the garbage collector, which waits half a minute for CRDs that have
 	// just gone.
 	scenario.SucceedsWithin(t, 4*scenario.Patience, "the migration of "+m.Name, func() error {
 		state, err := migrations.Get(t.Context(), m.Plural, metav1.GetOptions{})
