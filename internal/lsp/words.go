@@ -30,7 +30,7 @@ func (a *analysis) words(list *completionList, text []string, line, at int, e en
 	c.surroundings(text)
 	var words []word
 	behind := ""
-	switch owner := n.in(c.documentKind()); {
+	switch owner := n.in(c.document); {
 	case n.key == "" && (n.holds("values") || n.holds("hubValues")):
 		words, behind = a.enum(&n, &c, n.holds("values")), ": "
 	case n.key == "":
@@ -72,40 +72,10 @@ func (n *nesting) has(owner, key string) bool {
 	return regexp.MustCompile(`(?m)(?:^[\s-]*|[{,]\s*)` + key + `\s*:`).MatchString(n.item)
 }
 
-// documentKind returns the definition of the JSON schema for the document around the cursor.
-func (c *cursor) documentKind() string {
-	switch c.document {
-	case syntax.Kind:
-		return "conversion"
-	case syntax.KindRuleSets:
-		return "ruleSets"
-	}
-	return ""
-}
-
-// keysOf returns the keys of a definition of the JSON schema.
+// keysOf returns the keys of a document or of a mapping in it, the places of a rule first.
 func keysOf(owner string) (words []word) {
-	type properties map[string]struct {
-		Description string `json:"description"`
-		Properties  map[string]struct {
-			Description string `json:"description"`
-		} `json:"properties"`
-	}
-	var schema struct {
-		Definitions map[string]struct {
-			Properties properties `json:"properties"`
-		} `json:"definitions"`
-	}
-	if owner == "" || json.Unmarshal(syntax.JSONSchema(), &schema) != nil {
-		return nil
-	}
-	if owner == "spec" {
-		for name, p := range schema.Definitions["conversion"].Properties["spec"].Properties {
-			words = append(words, word{name, p.Description})
-		}
-	}
-	for name, p := range schema.Definitions[owner].Properties {
-		words = append(words, word{name, p.Description})
+	for _, k := range syntax.KeysOf(owner) {
+		words = append(words, word{k.Name, k.Doc})
 	}
 	rank := func(w word) int { return strings.Index("spoke hub name", w.text) }
 	slices.SortFunc(words, func(a, b word) int {

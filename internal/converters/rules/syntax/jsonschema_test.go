@@ -6,7 +6,7 @@ import (
 )
 
 // JSONSchema returns the JSON Schema of the documents of a file of rules, for editors. It accepts
-// whatever [Parse] accepts.
+// whatever Parse accepts.
 func JSONSchema() []byte {
 	path := schema{
 		"type": "string", "pattern": pathPattern,
