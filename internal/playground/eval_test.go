@@ -2,6 +2,8 @@ package playground
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,7 +161,8 @@ func checkConversion(t *testing.T, name string, c *Conversion) {
 
 func TestAnObjectWithoutMetadataComesBack(t *testing.T) {
 	t.Parallel()
-	in := Input{CRD: violatedCRD, Rules: violatedRules, Object: "apiVersion: example.com/v1beta1\nkind: Box\nspec: {wide: 3}\n"}
+	crd, rules := violated(t)
+	in := Input{CRD: crd, Rules: rules, Object: "apiVersion: example.com/v1beta1\nkind: Box\nspec: {wide: 3}\n"}
 	out := evaluate(t, in)
 	if c := out.at(t, "v1"); len(c.Differences) > 0 {
 		t.Errorf("the way back: %+v", c.Differences)
@@ -227,7 +230,8 @@ func TestLawsHoldOnRandomObjects(t *testing.T) {
 func TestALawThatDoesNotHold(t *testing.T) {
 	t.Parallel()
 	in := example(t, "widget", "git.v1")
-	in.Rules, in.CRD, in.Laws = violatedRules, violatedCRD, 60
+	in.CRD, in.Rules = violated(t)
+	in.Laws = 60
 	laws := evaluate(t, in).Laws
 	if laws == nil || laws.Violation == nil {
 		t.Fatalf("no violation: %+v", laws)
@@ -250,25 +254,19 @@ func TestALawThatDoesNotHold(t *testing.T) {
 	}
 }
 
-const violatedRules = `apiVersion: conversion.webhookd.io/v1beta1
-kind: Conversion
-metadata: {name: boxes.example.com}
-spec: {hub: v1, versions: [{name: v1beta1, rules: [{spoke: .spec.wide, hub: .spec.width}]}]}
-`
-
-const violatedCRD = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: boxes.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: boxes, kind: Box}
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
-      width: {type: integer}, mode: {type: string, default: open}}}}}}}
-  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
-      wide: {type: integer}, mode: {type: string}}}}}}}
-`
+// violated returns a CRD and rules with which a law does not hold.
+func violated(t *testing.T) (crd, rules string) {
+	t.Helper()
+	var texts [2]string
+	for i, name := range []string{"crd.yaml", "rules.yaml"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "onedefault", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	return texts[0], texts[1]
+}
 
 func TestRandomObjectsConvert(t *testing.T) {
 	t.Parallel()

@@ -98,15 +98,21 @@ func aliases(names string) string {
 	return b.String()
 }
 
-// large returns a CRD of 1.5 MB.
-func large(t *testing.T) string {
+// readFile reads a file by its path from the root of the repository.
+func readFile(t *testing.T, path ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "widget", "crd.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.Join(path...)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// large returns a CRD of 1.5 MB.
+func large(t *testing.T) string {
+	t.Helper()
 	const at = "              size:"
-	crd := string(text)
+	crd := readFile(t, "examples", "widget", "crd.yaml")
 	i := strings.Index(crd, at)
 	if i < 0 {
 		t.Fatalf("no %q in the CRD", at)

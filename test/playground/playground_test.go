@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -166,8 +164,8 @@ func buttons(t *testing.T, browser *chromium, address string) {
 		}
 	}
 	// A law that does not hold says what to write.
-	p.write("crd-text", violatedCRD)
-	p.write("rules-text", violatedRules)
+	p.write("crd-text", readFile(t, "testdata", "onedefault", "crd.yaml"))
+	p.write("rules-text", readFile(t, "testdata", "onedefault", "rules.yaml"))
 	p.click("#laws")
 	p.has("#laws-result", "Law L1 round trip does not hold, v1beta1 → v1", "differs", ".spec.mode in v1beta1", "should be", "steps", "cause",
 		`v1 .spec.mode has the default "open"`, "remedy", "add the rule {spoke: .spec.mode, hub: .spec.mode, defaultFrom: schema}", "again",
@@ -183,27 +181,6 @@ func buttons(t *testing.T, browser *chromium, address string) {
 	cut := open(t, browser, link[:len(link)-40], 1440, 900)
 	cut.has("#alert", "The link cannot be read")
 }
-
-const violatedRules = `apiVersion: conversion.webhookd.io/v1beta1
-kind: Conversion
-metadata: {name: boxes.example.com}
-spec: {hub: v1, versions: [{name: v1beta1, rules: [{spoke: .spec.wide, hub: .spec.width}]}]}
-`
-
-// violatedCRD has a default that only one version has.
-const violatedCRD = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: boxes.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: boxes, kind: Box}
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
-      width: {type: integer}, mode: {type: string, default: open}}}}}}}
-  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
-      wide: {type: integer}, mode: {type: string}}}}}}}
-`
 
 func everyExample(t *testing.T, browser *chromium, address string) {
 	t.Helper()
@@ -278,16 +255,13 @@ func accessible(t *testing.T, browser *chromium, address string) {
 
 // engineSize checks what a visitor of the static page loads.
 func engineSize(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "dist", "playground", "engine.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "dist", "playground", "engine.wasm")
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write(text); err != nil {
+	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
