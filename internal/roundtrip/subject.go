@@ -156,10 +156,7 @@ func (t *subject) withUID(object []byte, convert func([]byte) ([]byte, error)) (
 	if err != nil {
 		return result, nil //nolint:nilerr // a law finds that
 	}
-	_, err = there.Get("metadata")
-	if err == nil {
-		err = there.Remove("metadata", "uid")
-	}
+	err = there.Remove("metadata", "uid")
 	if left, _ := there.Get("metadata"); err == nil && meta == nil && left.Kind() == jsondoc.Map && left.Len() == 0 {
 		err = there.Remove("metadata")
 	}

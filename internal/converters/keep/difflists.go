@@ -139,8 +139,7 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, all *peers, a
 		return
 	}
 	peer, tracked := all.find(keys, at)
-	e := c.element(len(d.path)+1, peer, tracked)
-	e.shownAlone = e.shownAlone || peer != nil && d.scopes[len(d.path)] == nil
+	e := c.keyedElement(len(d.path)+1, d.scopes[len(d.path)], peer, tracked)
 	in := d.in
 	d.push(Step{Keys: keys}, g)
 	switch {

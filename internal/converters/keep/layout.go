@@ -238,6 +238,13 @@ func (c cursor) element(depth int, peer *jsondoc.Node, tracked bool) cursor {
 	return next.scoped(depth)
 }
 
+// keyedElement is element for one that its keys identify, of a list or of nil.
+func (c cursor) keyedElement(depth int, list, peer *jsondoc.Node, tracked bool) cursor {
+	next := c.element(depth, peer, tracked)
+	next.shownAlone = next.shownAlone || list == nil && peer != nil
+	return next
+}
+
 // scoped returns the cursor with its counterpart noted if paths of units start here.
 func (c cursor) scoped(depth int) cursor {
 	if c.place.scoped() {

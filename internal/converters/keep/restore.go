@@ -239,8 +239,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 				peers = newPeers(c, len(find.list))
 			}
 			peer, tracked := peers.find(kid.step.Keys, at)
-			next = c.element(len(r.path)+1, peer, tracked)
-			next.shownAlone = next.shownAlone || peer != nil && n == nil
+			next = c.keyedElement(len(r.path)+1, n, peer, tracked)
 		}
 		has, there := r.has, r.there
 		if r.push(kid.step, m); has == len(r.path)-1 && (m != nil || kid.step.Keys != nil && next.peer != nil) {

@@ -51,12 +51,11 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, call
 		c.versions = append(c.versions, v.Name)
 	}
 	add := func(from, to string, there, back *plan.Program, source, target *keep.Layout) {
+		missing := target.Missing()
 		c.directions[[2]string{from, to}] = &direction{
 			there: there, back: back, source: source, target: target,
-			schema: crd.Version(to), defaults: target.Defaults(), missing: target.Missing(),
+			schema: crd.Version(to), defaults: target.Defaults(), missing: missing, missingDecide: missing.Decide(),
 		}
-		d := c.directions[[2]string{from, to}]
-		d.missingDecide = d.missing.Decide()
 	}
 	for name, s := range spokes {
 		add(name, hub, s.ToHub, s.ToSpoke, s.Layout, s.Hub)
