@@ -44,6 +44,10 @@ with errors change no file. --diff and --check write nothing; with --check the e
 convert. Without any object of these kinds it says which kinds there are instead, and the exit code is 0; without any file to
 read it is 2.
 
+A manifest may leave out a field whose default means something else at the other version. Such fields are named, and a file
+with one is not changed by --in-place. --defaults write writes them out, at the version of the file, before it is converted.
+--defaults ignore is for patches, which leave fields to what they are applied to.
+
 With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
 them, and which values rules drop, with their reasons.`,
 		Example: `  webhookd convert crontab.yaml --to v1
@@ -83,6 +87,8 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
 	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
+	flags.StringVar(&o.defaults, "defaults", "", "what to do with fields that a file leaves out, and whose defaults mean something else at the version: write\nthem out, or ignore that (default: name them, and with --in-place leave the file)")
+	offer(cmd, "defaults", defaultsWrite, defaultsIgnore)
 	flags.StringArrayVar(&o.inPlace.paths, "in-place", nil, "`path` of a file or folder to change where it is, as are those of arguments then; may be given more than once")
 	flags.BoolVar(&o.inPlace.check, "check", false, "with --in-place: write nothing, and exit with 1 if there is something to convert")
 	flags.BoolVar(&o.inPlace.keep, "keep", false, "with --in-place: write values that the version cannot express into annotations")
@@ -100,9 +106,11 @@ type convertOptions struct {
 	ruled   ruleFlags
 	live    liveFlags
 	inPlace inPlaceFlags
-	strip   bool
-	diff    bool
-	verbose bool
+	// defaults is defaultsWrite, defaultsIgnore or empty.
+	defaults string
+	strip    bool
+	diff     bool
+	verbose  bool
 }
 
 // check reports everything that is wrong with the flags.
@@ -111,7 +119,7 @@ func (o *convertOptions) check(flags *pflag.FlagSet) error {
 	if len(o.files) == 0 && !o.live.on && len(o.inPlace.paths) == 0 {
 		problems = append(problems, errors.New("nothing to convert: name files or folders of objects, or - for stdin"))
 	}
-	problems = append(problems, o.live.check(flags), o.checkLive())
+	problems = append(problems, o.live.check(flags), o.checkLive(), checkDefaults(o.defaults))
 	problems = append(problems, o.inPlace.problems(o)...)
 	_, version := o.target()
 	switch {
@@ -144,6 +152,9 @@ func (o *convertOptions) checkLive() error {
 	}
 	if o.to == "" {
 		problems = append(problems, errors.New("of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip"))
+	}
+	if o.defaults != "" {
+		problems = append(problems, errors.New("of no use with --live, whose objects have their defaults: --defaults"))
 	}
 	if !o.live.showValues && (o.diff || o.strip || o.verbose || o.output != "") {
 		problems = append(problems, errors.New("with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose"))
@@ -202,6 +213,7 @@ func (p *program) convertInputs(ctx context.Context, inputs []manifest.File, unr
 	}
 	converter := newOffline(p, registry)
 	converter.group, converter.version = o.target()
+	converter.leftOut = newLeftOuts(set, o.defaults)
 	problems := []error{unread}
 	results := make([]manifest.File, 0, len(inputs))
 	for _, in := range inputs {

@@ -49,7 +49,7 @@ func (t *dropReporter) report(ctx context.Context, p *program, name string, befo
 			break
 		}
 		there := *t.converter
-		there.group, there.version = "", version
+		there.group, there.version, there.leftOut = "", version, nil
 		if before, err = there.object(ctx, before, gvk); err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	c := &inPlaceConversion{p: p, o: o, offline: newOffline(p, registry)}
 	c.drops = &dropReporter{set: set, converter: newOffline(p, registry)}
 	c.group, c.version = o.target()
-	c.inPlace = c.converted
+	c.inPlace, c.leftOut = c.converted, newLeftOuts(set, o.defaults)
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -263,7 +263,13 @@ func (c *inPlaceConversion) documents(ctx context.Context, name string, file *ya
 			c.say("%s: %v", c.name, problem)
 			ok = false
 		}
-		if len(c.kept) > 0 && !c.o.inPlace.keep && !c.o.inPlace.discard {
+		paths := c.leftOut.taken()
+		switch {
+		case paths != "":
+			c.say("%s: %s: not converted, since it leaves out fields whose defaults mean something else at %s; write them out with --defaults write, "+
+				"or if it is a patch, convert it with --defaults ignore: %s", c.name, objectName(before, gvk), c.version, paths)
+			ok = false
+		case len(c.kept) > 0 && !c.o.inPlace.keep && !c.o.inPlace.discard:
 			c.say("%s: %s: not converted, since %s cannot express these values, which --keep writes into annotations and --discard leaves out: %s",
 				c.name, objectName(before, gvk), c.version, finding.Few(c.kept, maxChanges))
 			ok = false

@@ -23,6 +23,8 @@ type offline struct {
 	registry       *converters.Registry
 	reviewer       *review.Reviewer
 	group, version string // of --to
+	leftOut        *leftOuts
+	note           func(format string, args ...any)
 
 	// inPlace, if set, leaves objects alone that need no conversion, and gets all others before and
 	// after theirs. It returns what an object becomes.
@@ -33,7 +35,7 @@ func newOffline(p *program, registry *converters.Registry) *offline {
 	reviewer := review.NewReviewer(
 		func() *converters.Registry { return registry },
 		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { p.printPanic(r) }})
-	return &offline{registry: registry, reviewer: reviewer}
+	return &offline{registry: registry, reviewer: reviewer, note: p.note}
 }
 
 // input converts all documents of a file, and reports each one that fails.
@@ -44,6 +46,9 @@ func (c *offline) input(ctx context.Context, in manifest.File) (manifest.File, e
 		converted, err := c.document(ctx, document)
 		for _, problem := range split(err) {
 			problems = append(problems, fmt.Errorf("%s: %w", in.Describe(i), problem))
+		}
+		if paths := c.leftOut.taken(); paths != "" {
+			c.note("%s: it leaves out fields whose defaults mean something else at %s; write them out with --defaults write: %s", in.Describe(i), c.version, paths)
 		}
 		result.Documents = append(result.Documents, converted)
 	}
@@ -148,15 +153,16 @@ func (c *offline) wanted(gvk schema.GroupVersionKind) bool {
 
 // object converts one object.
 func (c *offline) object(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
-	if c.inPlace == nil {
-		return c.convert(ctx, text, gvk)
-	}
-	if !c.wanted(gvk) {
+	if c.inPlace != nil && !c.wanted(gvk) {
 		return text, nil
 	}
-	after, err := c.convert(ctx, text, gvk)
+	complete, err := c.leftOut.complete(ctx, c, text, gvk)
 	if err != nil {
 		return nil, err
+	}
+	after, err := c.convert(ctx, complete, gvk)
+	if err != nil || c.inPlace == nil {
+		return after, err
 	}
 	return c.inPlace(ctx, text, after, gvk)
 }

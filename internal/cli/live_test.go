@@ -278,9 +278,10 @@ func TestLiveErrors(t *testing.T) {
 		},
 		"all namespaces and one": {c, "fuzz --rules RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
 		"files and a cluster": {
-			c, "convert --live -f - --strip --rules RULES", 2,
+			c, "convert --live -f - --strip --defaults write --rules RULES", 2,
 			"webhookd: both objects of a cluster and of files: give --live or --filename\n" +
 				"webhookd: of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip\n" +
+				"webhookd: of no use with --live, whose objects have their defaults: --defaults\n" +
 				"webhookd: with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose\n",
 		},
 		"test has no live objects": {
