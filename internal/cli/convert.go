@@ -87,7 +87,7 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
 	flags.BoolVar(&o.diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "say which values are kept in annotations, which ones rules drop, and what --strip removes")
-	flags.StringVar(&o.defaults, "defaults", "", "what to do with fields that a file leaves out, and whose defaults mean something else at the version: write\nthem out, or ignore that (default: name them, and with --in-place leave the file)")
+	flags.StringVar(&o.defaults, "defaults", "", "`choice`: write fields that a file leaves out and whose defaults mean something else at the\nversion, or ignore them (default: name them, and with --in-place leave the file)")
 	offer(cmd, "defaults", defaultsWrite, defaultsIgnore)
 	flags.StringArrayVar(&o.inPlace.paths, "in-place", nil, "`path` of a file or folder to change where it is, as are those of arguments then; may be given more than once")
 	flags.BoolVar(&o.inPlace.check, "check", false, "with --in-place: write nothing, and exit with 1 if there is something to convert")
