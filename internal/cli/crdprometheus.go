@@ -31,7 +31,7 @@ func (f *prometheusFlags) check(usage bool) error {
 	case f.url != "" && !usage:
 		return errors.New("of no use without --usage: --prometheus")
 	case f.url == "" && *f != (prometheusFlags{}):
-		return errors.New("no Prometheus: give its URL with --prometheus, or leave out the other flags --prometheus-...")
+		return errors.New("no Prometheus: give its URL with --prometheus, or leave out the flags that are about it")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (p *program) usageOf(ctx context.Context, api *cluster.Client, asked *versi
 	}
 	if asked == nil {
 		if err := u.Count(ctx, api); err != nil {
-			p.note("requests and conversions are not known: %v", err)
+			say(p.stderr, fmt.Errorf("requests and conversions are not known: %w", err), p.colored(p.stderr))
 		}
 	}
 	found.Objects, found.Managers, found.Requests, found.Conversions = u.Survey.Objects, usersOf(u.Survey), u.Requests, u.Conversions

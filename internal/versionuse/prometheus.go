@@ -139,8 +139,14 @@ func (p *Prometheus) remedy(err error) string {
 		return "start Prometheus or the way to it, such as kubectl port-forward, or correct --prometheus"
 	case strings.HasSuffix(reply.Msg, "error: 401"), strings.HasSuffix(reply.Msg, "error: 403"):
 		return "give a bearer token with --prometheus-token-file, or write http://USER:PASSWORD@HOST"
-	case strings.HasSuffix(reply.Msg, "error: 404"), reply.Type == promv1.ErrBadResponse:
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "write http:// in --prometheus"
+	case reply.Type == promv1.ErrClient, reply.Type == promv1.ErrBadResponse:
 		return "correct --prometheus: write the URL that has /api/v1/query below it"
+	case reply.Type == promv1.ErrServer:
+		return "see the log of Prometheus, or of the proxy before it"
+	case reply.Type == promv1.ErrExec:
+		return "raise --query.max-samples of Prometheus if that is the limit"
 	case reply.Type == promv1.ErrBadData && p.matchers != "":
 		return "correct --prometheus-match"
 	}

@@ -80,15 +80,16 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"no credentials": {answer(401, "no"), "Prometheus: cannot query: client error: 401: URL\ngive a bearer token with --prometheus-token-file, or write http://USER:PASSWORD@HOST"},
-		"another server": {answer(404, "no"), "Prometheus: cannot query: client error: 404: URL\ncorrect --prometheus: write the URL that has /api/v1/query below it"},
-		"a page":         {answer(200, "<html>"), "Prometheus: cannot query: the answer is not one of Prometheus: URL\ncorrect --prometheus: write the URL that has /api/v1/query below it"},
+		"no credentials":      {answer(401, "no"), "Prometheus: cannot query: client error: 401: URL\ngive a bearer token with --prometheus-token-file, or write http://USER:PASSWORD@HOST"},
+		"another server":      {answer(404, "no"), "Prometheus: cannot query: client error: 404: URL\ncorrect --prometheus: write the URL that has /api/v1/query below it"},
+		"a page":              {answer(200, "<html>"), "Prometheus: cannot query: the answer is not one of Prometheus: URL\ncorrect --prometheus: write the URL that has /api/v1/query below it"},
+		"down behind a proxy": {answer(503, "no"), "Prometheus: cannot query: server error: 503: URL\nsee the log of Prometheus, or of the proxy before it"},
 		"bad matchers": {
 			answer(400, `{"status":"error","errorType":"bad_data","error":"parse error"}`), "Prometheus: cannot query: parse error: URL\ncorrect --prometheus-match",
 		},
 		"too many samples": {
 			answer(422, `{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory in query execution"}`),
-			"Prometheus: cannot query: query processing would load too many samples into memory in query execution: URL",
+			"Prometheus: cannot query: query processing would load too many samples into memory in query execution: URL\nraise --query.max-samples of Prometheus if that is the limit",
 		},
 		"a part only": {
 			answer(200, `{"status":"success","data":{"resultType":"matrix","result":[]},"warnings":["store a:1 is not there"]}`),

@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/versionuse"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/prometheus/tsdb"
 	"k8s.io/apiserver/pkg/endpoints/metrics"
 
-	"github.com/crdconvert/webhookd/internal/versionuse"
 	"github.com/crdconvert/webhookd/test/dashboard"
 )
 
@@ -145,27 +144,33 @@ func TestUseIsCountedAsItWas(t *testing.T) {
 		want      versionuse.Version
 	}{
 		"not at all": {
-			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: calls("v2", "v3"), values: map[int]float64{month: 5}}}, 720,
+			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: calls("v2", "v3"), values: map[int]float64{month: 5}}},
+			720,
 			versionuse.Version{Used: "no", Hours: 720, Requests: new(int64(0)), CallsFrom: new(int64(0)), CallsTo: new(int64(0))},
 		},
 		"once": {
-			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{400: 1}}}, 720,
+			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{400: 1}}},
+			720,
 			versionuse.Version{Used: "yes", Requests: new(int64(1))},
 		},
 		"once, by an API server that ended": {
-			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{400: 1}, until: 300}}, 720,
+			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{400: 1}, until: 300}},
+			720,
 			versionuse.Version{Used: "yes", Requests: new(int64(1))},
 		},
 		"before": {
-			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{month: 7}}}, 720,
+			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{month: 7}}},
+			720,
 			versionuse.Version{Used: "unknown", Requests: new(int64(0))},
 		},
 		"before the data begin": {
-			[]history{{series: witness, values: map[int]float64{120: 5}}, {series: requests("v1", "a"), values: map[int]float64{120: 7}}}, 120,
+			[]history{{series: witness, values: map[int]float64{120: 5}}, {series: requests("v1", "a"), values: map[int]float64{120: 7}}},
+			120,
 			versionuse.Version{Used: "unknown", Requests: new(int64(0))},
 		},
 		"before and after a restart": {
-			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{month: 10, 500: 14, 400: 3}}}, 720,
+			[]history{{series: witness, values: map[int]float64{month: 5}}, {series: requests("v1", "a"), values: map[int]float64{month: 10, 500: 14, 400: 3}}},
+			720,
 			versionuse.Version{Used: "yes", Requests: new(int64(7))},
 		},
 		"not known to a Prometheus without the API server": {
@@ -203,7 +208,7 @@ func stored(t *testing.T, histories []history) *tsdb.DB {
 		}
 	})
 	now := time.Now().Add(-time.Minute) // of the last scrape
-	into := db.Appender(context.Background()) //nolint:usetesting // it is closed later
+	into := db.Appender(t.Context())
 	for _, h := range histories {
 		value, began := 0.0, false
 		for ago := 40 * 24 * time.Hour; ago >= time.Duration(h.until)*time.Hour; ago -= 4 * time.Minute {
