@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/ruleset"
 	"github.com/crdconvert/webhookd/internal/versionuse"
@@ -257,10 +258,10 @@ func (p *program) writeStatus(r *statusReport, output string) error {
 	return err
 }
 
-// statusLine writes a line about a CRD.
+// statusLine writes a line about a CRD, and no control characters of it to the terminal.
 func statusLine(out io.Writer) func(name, format string, args ...any) {
 	return func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(out, "  %-12s %s\n", name, finding.Printable(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -304,8 +305,11 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 	if s.Elsewhere {
 		line("not judged", "it points elsewhere")
 	}
-	for _, finding := range s.Findings {
-		line("WRONG", "%s", finding)
+	for _, note := range s.Notes {
+		line("note", "%s", note)
+	}
+	for _, wrong := range s.Findings {
+		line("WRONG", "%s", wrong)
 	}
 }
 
