@@ -127,7 +127,7 @@ func TestUsageOfTheLastDays(t *testing.T) {
 	c := migrating(t)
 	asked := prometheustest.Start(t, map[string]prometheustest.Counter{
 		"apiserver_request_total": {
-			Witness: "customresourcedefinitions", Hours: 720, Growth: []prometheustest.Sample{{Labels: map[string]string{"version": "v1"}, Value: 1}},
+			Witness: "clusterroles", Hours: 720, Growth: []prometheustest.Sample{{Labels: map[string]string{"version": "v1"}, Value: 1}},
 		},
 		"webhookd_objects_total": {Witness: "rejected", Hours: 130},
 	})

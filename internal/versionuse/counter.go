@@ -2,6 +2,7 @@ package versionuse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,32 +10,36 @@ import (
 type Counter struct {
 	Metric string
 	Target string // which has it in its /metrics
-	// Witness is a series that is there whenever the metric is scraped, used or not.
-	Witness string
 	// By are the labels with versions: the one that is used, or those converted from and to.
 	By []string
+	// Witness is there whenever the metric is scraped, used or not.
+	Witness Series
 }
 
-// Requests counts requests at each version. Every kube-apiserver lists CRDs when it starts.
+// Series are those of a metric that have these labels, which are names and values in turn.
+type Series struct {
+	Metric string
+	Labels []string
+}
+
+// Requests counts requests at each version. Every kube-apiserver compares the ClusterRoles that it
+// has to make, when it starts. A watch counts when it ends.
 func Requests() Counter {
-	return Counter{
-		Metric: "apiserver_request_total", Target: "kube-apiserver", By: []string{"version"},
-		Witness: `apiserver_request_total{group="apiextensions.k8s.io", resource="customresourcedefinitions"}`,
-	}
+	const metric = "apiserver_request_total"
+	return Counter{metric, "kube-apiserver", []string{"version"}, Series{metric, []string{"group", "rbac.authorization.k8s.io", "resource", "clusterroles", "verb", "GET"}}}
 }
 
 // Calls counts the calls of a webhook for conversions, as kube-apiserver sees them. It has no
 // series before the first call for any CRD.
 func Calls() Counter {
 	const metric = "apiserver_crd_conversion_webhook_duration_seconds_count"
-	return Counter{Metric: metric, Witness: metric, Target: "kube-apiserver", By: []string{"from_version", "to_version"}}
+	return Counter{metric, "kube-apiserver", []string{"from_version", "to_version"}, Series{metric, nil}}
 }
 
 // Objects counts the objects that webhookd converted, or failed to.
 func Objects() Counter {
 	return Counter{
-		Metric: "webhookd_objects_total", Target: "webhookd", By: []string{"from", "to"},
-		Witness: `webhookd_reviews_total{kind="none", result="rejected"}`,
+		"webhookd_objects_total", "webhookd", []string{"from", "to"}, Series{"webhookd_reviews_total", []string{"kind", "none", "result", "rejected"}},
 	}
 }
 
@@ -52,17 +57,17 @@ func (c Counter) Growth(matchers, window string, labels ...string) string {
 
 // presence returns the PromQL that has a value whenever the metric is scraped.
 func (c Counter) presence(matchers string) string {
-	metric, own, has := strings.Cut(strings.TrimSuffix(c.Witness, "}"), "{")
-	if has {
-		matchers = join(own, matchers)
+	var all []string
+	for label := range slices.Chunk(c.Witness.Labels, 2) {
+		all = append(all, fmt.Sprintf("%s=%q", label[0], label[1]))
 	}
-	return "count(" + metric + "{" + matchers + "})"
+	return "count(" + c.Witness.Metric + "{" + join(strings.Join(all, ", "), matchers) + "})"
 }
 
-// join returns the matchers of both.
+// join returns the matchers of both, which may be empty.
 func join(matchers, more string) string {
-	if more == "" {
-		return matchers
+	if matchers == "" || more == "" {
+		return matchers + more
 	}
 	return matchers + ", " + more
 }

@@ -109,7 +109,7 @@ func (p *Prometheus) Read(ctx context.Context, crd CRD) (*Report, error) {
 
 // data looks for a counter in each hour.
 func (p *Prometheus) data(ctx context.Context, c Counter, now time.Time) (Data, error) {
-	d := Data{Metric: c.Metric, Target: c.Target, Optional: c.Witness == c.Metric}
+	d := Data{Metric: c.Metric, Target: c.Target, Optional: c.Witness.Labels == nil}
 	found, err := p.queryRange(ctx, c.presence(p.matchers), now)
 	if err != nil || len(found) == 0 || len(found[0].Values) == 0 {
 		return d, err

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	s := prometheustest.Start(t, map[string]prometheustest.Counter{
 		"apiserver_request_total": {
-			Witness: `count(apiserver_request_total{group="apiextensions.k8s.io", resource="customresourcedefinitions", cluster="prod"})`, Hours: 720,
+			Witness: `count(apiserver_request_total{group="rbac.authorization.k8s.io", resource="clusterroles", verb="GET", cluster="prod"})`, Hours: 720,
 			Growth: []prometheustest.Sample{{Labels: map[string]string{"version": "v1"}, Value: 120.4}, {Labels: map[string]string{"version": "v1alpha2"}, Value: 1}},
 		},
 		"webhookd_objects_total": {

@@ -73,9 +73,9 @@ func checkVersionUse(t *testing.T, s *dashboard.Source) {
 func countRequests(t *testing.T) {
 	t.Helper()
 	metrics.Register()
-	for resource, group := range map[string]string{"widgets": "shop.example.com", "customresourcedefinitions": "apiextensions.k8s.io"} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis/"+group+"/v1/"+resource, http.NoBody)
-		metrics.MonitorRequest(r, "LIST", group, "v1", resource, "", "cluster", "apiserver", false, "", http.StatusOK, 1, time.Millisecond)
+	for resource, group := range map[string]string{"widgets": "shop.example.com", "clusterroles": "rbac.authorization.k8s.io"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis/"+group+"/v1/"+resource+"/x", http.NoBody)
+		metrics.MonitorRequest(r, "GET", group, "v1", resource, "", "resource", "apiserver", false, "", http.StatusOK, 1, time.Millisecond)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestUseIsCountedAsItWas(t *testing.T) {
 	calls := func(from, to string) labels.Labels {
 		return labels.FromStrings("__name__", "apiserver_crd_conversion_webhook_duration_seconds_count", "crd_name", "engines.example.com", "from_version", from, "to_version", to)
 	}
-	witness := labels.FromStrings("__name__", "apiserver_request_total", "group", "apiextensions.k8s.io", "resource", "customresourcedefinitions")
+	witness := labels.FromStrings(append([]string{"__name__", "apiserver_request_total"}, versionuse.Requests().Witness.Labels...)...)
 	const month = 40 * 24
 	for name, c := range map[string]struct {
 		histories []history
