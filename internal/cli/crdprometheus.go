@@ -112,7 +112,7 @@ func uses(v *versionuse.Version) []string {
 		texts = append(texts, count(int(*v.Requests), "request"))
 	}
 	if v.CallsFrom != nil {
-		texts = append(texts, fmt.Sprintf("%s from it and %d to it", count(int(*v.CallsFrom), "call for conversion"), *v.CallsTo))
+		texts = append(texts, fmt.Sprintf("%s for conversion from it and %d to it", count(int(*v.CallsFrom), "call"), *v.CallsTo))
 	}
 	if v.ObjectsFrom != nil {
 		texts = append(texts, fmt.Sprintf("%s converted from it and %d to it", count(int(*v.ObjectsFrom), "object"), *v.ObjectsTo))

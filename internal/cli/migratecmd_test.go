@@ -131,6 +131,13 @@ func TestUsageOfTheLastDays(t *testing.T) {
 		},
 		"webhookd_objects_total": {Witness: "rejected", Hours: 130},
 	})
+	whole := prometheustest.Start(t, map[string]prometheustest.Counter{
+		"apiserver_request_total": {Witness: "clusterroles", Hours: 720},
+		"apiserver_crd_conversion_webhook_duration_seconds_count": {
+			Witness: "apiserver_crd_conversion_webhook_duration_seconds_count", Hours: 720,
+			Growth: []prometheustest.Sample{{Labels: map[string]string{"from_version": "v1", "to_version": "v2"}, Value: 7}},
+		},
+	})
 	status := strings.Fields("crd status --name engines.example.com --usage --prometheus " + asked.URL)
 	const want = `  managers     v1beta1: editor wrote 2 objects, last on DAY
   data         30 days of apiserver_request_total
@@ -149,6 +156,15 @@ func TestUsageOfTheLastDays(t *testing.T) {
 		if !strings.Contains(got.Stdout, want) {
 			t.Errorf("does not say %s:\n%s%s", want, got.Stdout, got.Stderr)
 		}
+	}
+	got = c.run(t, strings.Fields("crd status --name engines.example.com --usage --prometheus "+whole.URL)...)
+	const other = `  data         none of webhookd_objects_total: let Prometheus scrape /metrics of webhookd
+  not used     v1beta1: no request and no conversion in 30 days
+  used         v1: 0 requests, 7 calls for conversion from it and 0 to it
+  used         v2: 0 requests, 0 calls for conversion from it and 7 to it
+`
+	if !strings.HasSuffix(got.Stdout, other) {
+		t.Errorf("got:\n%s%s\nwant at its end:\n%s", got.Stdout, got.Stderr, other)
 	}
 	for args, want := range map[string]string{ //nolint:gosec // no credentials
 		"--prometheus http://a:1":                                            "webhookd: of no use without --usage: --prometheus\n",

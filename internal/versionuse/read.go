@@ -85,6 +85,7 @@ func (p *Prometheus) Read(ctx context.Context, crd CRD) (*Report, error) {
 		r.add(name)
 	}
 	now := time.Now().Truncate(time.Second)
+	var counts []func()
 	for _, q := range questions(crd) {
 		data, err := p.data(ctx, q.Counter, now)
 		if err != nil {
@@ -99,7 +100,11 @@ func (p *Prometheus) Read(ctx context.Context, crd CRD) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.count(&q, grown)
+		r.addAll(q.By, grown)
+		counts = append(counts, func() { r.count(&q, grown) })
+	}
+	for _, count := range counts { // once all versions are known
+		count()
 	}
 	for i := range r.Versions {
 		r.Versions[i].judge(r.Data)
@@ -126,20 +131,27 @@ func (r *Report) add(name string) {
 	}
 }
 
-// count adds the samples up for each version.
-func (r *Report) count(q *question, grown model.Vector) {
-	sums := make([]map[string]float64, len(q.By))
-	for i, label := range q.By {
-		sums[i] = map[string]float64{}
-		for _, sample := range grown {
-			name := string(sample.Metric[model.LabelName(label)])
-			r.add(name)
-			sums[i][name] += float64(sample.Value)
+// addAll adds the versions of samples.
+func (r *Report) addAll(by []string, grown model.Vector) {
+	for _, sample := range grown {
+		for _, label := range by {
+			r.add(string(sample.Metric[model.LabelName(label)]))
 		}
 	}
-	for v := range r.Versions {
-		for i, number := range q.into(&r.Versions[v]) {
-			*number = new(int64(math.Round(sums[i][r.Versions[v].Name])))
+}
+
+// count adds the samples up for each version.
+func (r *Report) count(q *question, grown model.Vector) {
+	for i := range r.Versions {
+		v := &r.Versions[i]
+		for j, number := range q.into(v) {
+			sum := 0.0
+			for _, sample := range grown {
+				if string(sample.Metric[model.LabelName(q.By[j])]) == v.Name {
+					sum += float64(sample.Value)
+				}
+			}
+			*number = new(int64(math.Round(sum)))
 		}
 	}
 }
