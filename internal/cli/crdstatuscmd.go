@@ -13,14 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/versionuse"
 )
 
 type statusOptions struct {
 	targetFlags
 
 	ruled  ruleFlags
+	recent prometheusFlags
 	files  []string
 	names  []string
 	output string
@@ -50,16 +53,20 @@ Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also r
 spec.conversion that Crossplane will replace.
 
 With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
-last did, and the requests and conversions that the API server has counted since it started.
+last did, and the requests and conversions that the API server has counted since it started. With --prometheus it says
+instead what Prometheus has of the last 30 days, of the API server's metrics and webhookd's: how much each version was used,
+which ones were not, and for how many days there are data. Any server with Prometheus' HTTP API will do.
 
 With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
-resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; nonResourceURLs [/metrics], verbs [get]. ` + xrdRule("get"),
+resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; without --prometheus also nonResourceURLs [/metrics], verbs
+[get]. ` + xrdRule("get"),
 		Example: `  kubectl get crds -o yaml | webhookd crd status - --service webhookd/webhookd
   webhookd crd status crd.yaml --rules rules.yaml --crd crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
-  webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443`,
+  webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443
+  webhookd crd status --name crontabs.example.com --usage --prometheus http://127.0.0.1:9090`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdStatus(cmd.Context(), &o) },
 	}
 	flags := cmd.Flags()
@@ -73,6 +80,7 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; nonResour
 	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
+	o.recent.add(flags)
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	o.cluster.add(flags)
@@ -92,11 +100,15 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
 		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
 	}
-	return s, errors.Join(serviceErr, outputErr, o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
+	return s, errors.Join(serviceErr, outputErr, o.recent.check(o.usage), o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
 }
 
 func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	s, err := o.check()
+	if err != nil {
+		return usage(err, "")
+	}
+	asked, err := o.recent.open()
 	if err != nil {
 		return usage(err, "")
 	}
@@ -122,7 +134,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 			return made, err
 		}
 	}
-	report, err := p.inspect(ctx, o, crds, api, s)
+	report, err := p.inspect(ctx, o, crds, api, asked, s)
 	if err != nil {
 		return err
 	}
@@ -140,7 +152,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 
 // inspect reports on CRDs.
 func (p *program) inspect(
-	ctx context.Context, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, s crdwire.StatusOptions,
+	ctx context.Context, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, asked *versionuse.Prometheus, s crdwire.StatusOptions,
 ) (*statusReport, error) {
 	report := &statusReport{CRDs: []crdStatus{}}
 	for _, crd := range crds {
@@ -153,7 +165,7 @@ func (p *program) inspect(
 		described := crdStatus{Status: status}
 		if o.usage {
 			var err error
-			if described.Usage, err = p.usageOf(ctx, api, crd.Name); err != nil {
+			if described.Usage, err = p.usageOf(ctx, api, asked, crd); err != nil {
 				return nil, err
 			}
 		}
@@ -246,10 +258,10 @@ func (p *program) writeStatus(r *statusReport, output string) error {
 	return err
 }
 
-// statusLine writes a line about a CRD.
+// statusLine writes a line about a CRD, and no control characters of it to the terminal.
 func statusLine(out io.Writer) func(name, format string, args ...any) {
 	return func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(out, "  %-12s %s\n", name, finding.Printable(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -293,8 +305,11 @@ func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
 	if s.Elsewhere {
 		line("not judged", "it points elsewhere")
 	}
-	for _, finding := range s.Findings {
-		line("WRONG", "%s", finding)
+	for _, note := range s.Notes {
+		line("note", "%s", note)
+	}
+	for _, wrong := range s.Findings {
+		line("WRONG", "%s", wrong)
 	}
 }
 

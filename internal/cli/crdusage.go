@@ -13,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/migrate"
+	"github.com/crdconvert/webhookd/internal/versionuse"
 )
 
 // A crdStatus is what crd status says about a CRD.
@@ -29,6 +30,8 @@ type crdUsage struct {
 	// Requests for each version and Conversions FROM -> TO, since the API server started.
 	Requests    map[string]float64 `json:"requests,omitempty"`
 	Conversions map[string]float64 `json:"conversions,omitempty"`
+	// Recent is what Prometheus has of the last 30 days, instead of Requests and Conversions.
+	Recent *versionuse.Report `json:"recent,omitempty"`
 }
 
 // A versionsUser is a field manager that wrote objects at a version.
@@ -40,17 +43,28 @@ type versionsUser struct {
 	Last    time.Time `json:"last,omitzero"`
 }
 
-func (p *program) usageOf(ctx context.Context, api *cluster.Client, name string) (*crdUsage, error) {
-	progress := newProgress(p.stderr, name)
+// usageOf asks Prometheus if there is one, and otherwise the API server for its metrics.
+func (p *program) usageOf(ctx context.Context, api *cluster.Client, asked *versionuse.Prometheus, crd *crdwire.CRD) (*crdUsage, error) {
+	found := &crdUsage{}
+	if asked != nil {
+		var err error
+		if found.Recent, err = asked.Read(ctx, measured(crd)); err != nil {
+			return nil, err
+		}
+	}
+	progress := newProgress(p.stderr, crd.Name)
 	defer progress.clear()
-	u, err := migrate.ReadUsage(ctx, api, name, progress.listed)
+	u, err := migrate.ReadUsage(ctx, api, crd.Name, progress.listed)
 	if err != nil {
 		return nil, err
 	}
-	if u.MetricsErr != nil {
-		p.note("requests and conversions are not known: %v", u.MetricsErr)
+	if asked == nil {
+		if err := u.Count(ctx, api); err != nil {
+			say(p.stderr, fmt.Errorf("requests and conversions are not known: %w", err), p.colored(p.stderr))
+		}
 	}
-	return &crdUsage{u.Survey.Objects, usersOf(u.Survey), u.Requests, u.Conversions}, nil
+	found.Objects, found.Managers, found.Requests, found.Conversions = u.Survey.Objects, usersOf(u.Survey), u.Requests, u.Conversions
+	return found, nil
 }
 
 // usersOf returns the managers in the order of versions and names.
@@ -82,6 +96,9 @@ func (u *crdUsage) write(out io.Writer) {
 		for _, of := range slices.Sorted(maps.Keys(counted.values)) {
 			line(counted.name, "%s: %.0f since the API server started", of, counted.values[of])
 		}
+	}
+	if u.Recent != nil {
+		writeRecent(line, u.Recent)
 	}
 }
 

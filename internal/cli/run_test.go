@@ -53,7 +53,7 @@ func TestErrorsAreReported(t *testing.T) {
 		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
 		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
 		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
-		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir (default): no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set self-signed (default)\n"}},
+		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},
 		{"all problems of the configuration", []string{"serve", "--queue-wait=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
 			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
 			"webhookd: queue-wait (flag --queue-wait): too large: write at most 10s\n"}},

@@ -60,10 +60,10 @@ func (l Loaded) finish(p *problems) (_ Loaded, err error) {
 // ForServe reports what a server needs in addition to what [Load] checks: a source for its
 // certificate.
 func (l Loaded) ForServe() error {
-	p := &problems{origins: l.Origins, bad: l.bad}
-	p.demand(l.Config.TLSDir != "" || l.Config.SelfSigned, "tls-dir",
-		"no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set %s", "self-signed")
-	return errors.Join(p.all...)
+	if l.Config.TLSDir != "" || l.Config.SelfSigned || l.bad["tls-dir"] || l.bad["self-signed"] {
+		return nil
+	}
+	return errors.New("no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)")
 }
 
 // Reload reads the configuration file again and returns next: l with the new values of the keys

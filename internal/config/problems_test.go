@@ -275,7 +275,7 @@ func TestListenersThatOverlap(t *testing.T) {
 
 func TestForServe(t *testing.T) {
 	t.Parallel()
-	const missing = `tls-dir (default): no certificate to serve with: set it to a folder with tls.crt and tls.key, or for local use set self-signed (default)`
+	const missing = `no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)`
 	tests := map[string]struct {
 		in   in
 		want string

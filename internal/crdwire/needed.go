@@ -27,7 +27,8 @@ type needed struct {
 	} `json:"spec"`
 }
 
-// crd returns the CRD, without annotations, and with the managedFields of spec.conversion only.
+// crd returns the CRD, with the annotations of injectors and the managedFields of spec.conversion
+// only.
 func (n *needed) crd() *CRD {
 	crd := &n.CRD
 	crd.Spec = n.Spec.CustomResourceDefinitionSpec
@@ -35,7 +36,7 @@ func (n *needed) crd() *CRD {
 		crd.Spec.Versions = append(crd.Spec.Versions, n.Spec.Versions[i].CustomResourceDefinitionVersion)
 		crd.Spec.Versions[i].Storage = crd.Spec.Versions[i].Storage || n.Spec.Versions[i].Referenceable
 	}
-	crd.Annotations = nil // kubectl keeps the whole object in one
+	keepInjectors(crd.Annotations) // kubectl keeps the whole object in another
 	for i := range crd.ManagedFields {
 		if fields := crd.ManagedFields[i].FieldsV1; fields != nil {
 			fields.SetRawBytes(ofConversion(fields.GetRawBytes()))

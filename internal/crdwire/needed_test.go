@@ -15,7 +15,8 @@ func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
 	s := clustertest.New(t)
 	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
-	bare := strings.Replace(crdJSON(none), `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
+	bare := strings.Replace(injected("", none), `"annotations":{`, `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"long",`, 1)
+	bare = strings.Replace(bare, `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
 	s.Put(t, crdwire.Path(things), "kubectl", strings.Replace(bare, `"served":true,"storage"`, schema+`"served":true,"storage"`, 1))
 	s.Apply(t, crdwire.Path(things), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+things+`"},
 		"spec":{"conversion":{"strategy":"None"},"scope":"Namespaced"}}`)
@@ -40,6 +41,9 @@ func TestSchemasAreNotRead(t *testing.T) {
 		}
 		if diff := cmp.Diff(want.Status.StoredVersions, got.Status.StoredVersions); diff != "" || got.Name != things || got.ResourceVersion == "" {
 			t.Errorf("%s: %+v, %+v", name, got.ObjectMeta, got.Status)
+		}
+		if diff := cmp.Diff(map[string]string{"cert-manager.io/inject-ca-from": "ns/webhookd"}, got.Annotations); diff != "" {
+			t.Errorf("%s: annotations (-want +got):\n%s", name, diff)
 		}
 		fields := map[string]string{}
 		for _, entry := range got.ManagedFields {

@@ -52,6 +52,7 @@ type Status struct {
 	Served         *Served       `json:"serving,omitempty"`
 	Copy           string        `json:"copy,omitempty"`      // the file of webhookd's copy, whose schemas were compared
 	Elsewhere      bool          `json:"elsewhere,omitempty"` // it points at another webhook than Service
+	Notes          []string      `json:"notes,omitempty"`     // on what is not wrong
 	Findings       []string      `json:"findings"`
 }
 
@@ -194,9 +195,7 @@ func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 	}
 	switch {
 	case strings.TrimSpace(string(text)) == "":
-		if s.URL == "" {
-			s.find("no caBundle: the API server trusts the CAs of its own system, which are seldom those of a Service")
-		}
+		s.judgeNoBundle(crd)
 	case len(bundle) == 0:
 		s.find("caBundle is not a list of certificates in PEM: nothing can be verified")
 	case len(valid) == 0:
@@ -206,6 +205,24 @@ func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 		if last.NotAfter.Sub(now) < soon {
 			s.find("the last CA of caBundle expires on %s", last.NotAfter.UTC().Format(time.RFC3339))
 		}
+	}
+}
+
+// judgeNoBundle knows that an injector fills the caBundle in once the CRD is in a cluster, which
+// gives it a UID. Crossplane would take it out of its CRDs again.
+func (s *Status) judgeNoBundle(crd *CRD) {
+	by, annotation := injector(crd)
+	if s.XRD != "" {
+		by = ""
+	}
+	switch {
+	case by == "" && s.URL == "":
+		s.find("no caBundle: the API server trusts the CAs of its own system, which are seldom those of a Service")
+	case by == "":
+	case crd.UID == "":
+		s.Notes = append(s.Notes, fmt.Sprintf("no caBundle yet: %s will fill it in, because of the annotation %s", by, annotation))
+	default:
+		s.find("no caBundle: %s has not filled it in, see its log; it is asked by the annotation %s", by, annotation)
 	}
 }
 

@@ -33,6 +33,10 @@ func TestFindingsOfStatus(t *testing.T) {
 		{name: "None, and no converter", text: crdJSON(none)},
 		{name: "None, and a converter", text: crdJSON(none), known: all, want: []string{"objects are not converted although webhookd can"}},
 		{name: "no bundle", text: crdJSON(here), known: all, want: []string{"no caBundle"}},
+		{name: "no bundle, which an injector has not filled in", text: injected(`"uid":"u",`, here), known: all, want: []string{
+			"no caBundle: cert-manager's cainjector has not filled it in, see its log; it is asked by the annotation cert-manager.io/inject-ca-from",
+		}},
+		{name: "no bundle, which an injector will fill in", text: injected("", here), known: all},
 		{name: "a broken bundle", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"YQ==","service"`, 1)), known: all, want: []string{"caBundle is not a list"}},
 		{name: "a bundle that is broken in part", text: crdJSON(strings.Replace(here, `"service"`, `"caBundle":"`+base64.StdEncoding.EncodeToString(
 			append([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), ca.PEM...))+`","service"`, 1)), known: all, want: []string{"caBundle: certificate 1 cannot be read"}},
@@ -74,6 +78,24 @@ func TestFindingsOfStatus(t *testing.T) {
 				t.Errorf("served %+v", s.Served)
 			}
 		})
+	}
+}
+
+// injected is a CRD whose caBundle cert-manager fills in.
+func injected(metadata, conversion string) string {
+	return strings.Replace(crdJSON(conversion), `"metadata":{`, `"metadata":{`+metadata+`"annotations":{"cert-manager.io/inject-ca-from":"ns/webhookd"},`, 1)
+}
+
+func TestAFileForAnInjectorHasANote(t *testing.T) {
+	t.Parallel()
+	crds, err := crdwire.Parse([]byte(injected("", webhookConversion(`{"service":{"namespace":"ns","name":"webhookd"}}`))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := crdwire.Inspect(t.Context(), crds[0], crdwire.StatusOptions{Now: time.Now(), Versions: func(schema.GroupKind) []string { return []string{"v1", "v2", "v3"} }})
+	want := []string{"no caBundle yet: cert-manager's cainjector will fill it in, because of the annotation cert-manager.io/inject-ca-from"}
+	if diff := cmp.Diff(want, s.Notes); diff != "" || len(s.Findings) > 0 {
+		t.Errorf("%s%s", diff, s.Findings)
 	}
 }
 

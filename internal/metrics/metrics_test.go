@@ -137,6 +137,7 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_shed_total{reason="requests"} 0`,
 		`webhookd_rejected_total{code="400"} 1`,
 		`webhookd_rejected_total{code="415"} 1`,
+		`webhookd_rejected_total{code="404"} 0`,
 		`webhookd_handler_panics_total 1`,
 		`webhookd_tls_handshake_errors_total{reason="certificate_refused"} 1`,
 		`webhookd_tls_handshake_errors_total{reason="closed"} 0`,

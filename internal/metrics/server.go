@@ -36,6 +36,9 @@ func newServerMetrics() serverMetrics {
 	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
 		m.shed.WithLabelValues(reason)
 	}
+	for _, code := range server.RejectedCodes() {
+		m.rejected.WithLabelValues(strconv.Itoa(code))
+	}
 	for _, standing := range server.CutOffStandings() {
 		m.cutOff.WithLabelValues(standing)
 	}

@@ -18,11 +18,11 @@ type Usage struct {
 	// Requests are those for each version, and Conversions those between two versions, which are
 	// FROM -> TO, as one API server has counted them since it started.
 	Requests, Conversions map[string]float64
-	// MetricsErr is set if its metrics cannot be read.
-	MetricsErr error
+
+	crd *crd
 }
 
-// ReadUsage lists the objects of a CRD, and reads the metrics of the API server.
+// ReadUsage lists the objects of a CRD.
 func ReadUsage(ctx context.Context, api *cluster.Client, name string, progress func(done int, left int64)) (*Usage, error) {
 	c, err := readCRD(ctx, api, name)
 	if err != nil {
@@ -32,17 +32,21 @@ func ReadUsage(ctx context.Context, api *cluster.Client, name string, progress f
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
-	u := &Usage{Survey: p.survey, Requests: map[string]float64{}, Conversions: map[string]float64{}}
+	return &Usage{Survey: p.survey, crd: c}, nil
+}
+
+// Count adds what the API server has counted.
+func (u *Usage) Count(ctx context.Context, api *cluster.Client) error {
 	text, err := api.Text(ctx, "/metrics")
-	u.MetricsErr = err
-	u.read(text, c.Spec.Group, c.Spec.Names.Plural, name)
-	return u, nil
+	u.read(text, u.crd.Spec.Group, u.crd.Spec.Names.Plural, u.crd.Metadata.Name)
+	return err
 }
 
 var labels = regexp.MustCompile(`(\w+)="([^"\\]*)"`)
 
 // read sums up the metrics of kube-apiserver about a resource.
 func (u *Usage) read(text []byte, group, plural, name string) {
+	u.Requests, u.Conversions = map[string]float64{}, map[string]float64{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -316,6 +317,11 @@ func TestRejectedHook(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.counted, rejects.get()); diff != "" {
 				t.Errorf("hook (-want +got):\n%s", diff)
+			}
+			for _, code := range tt.counted {
+				if !slices.Contains(server.RejectedCodes(), code) {
+					t.Errorf("%d is not one of RejectedCodes", code)
+				}
 			}
 		})
 	}

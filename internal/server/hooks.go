@@ -1,5 +1,7 @@
 package server
 
+import "net/http"
+
 // Hooks report events to metrics and logs, which this package does not import. Each may be nil,
 // must be quick and must be safe for concurrent use.
 type Hooks struct {
@@ -7,7 +9,7 @@ type Hooks struct {
 	// [ShedSlow].
 	Shed func(reason string)
 	// Rejected reports any other request on the webhook listener that the server refused, or whose
-	// body could not be read, with the HTTP code of the answer.
+	// body could not be read, with the HTTP code of the answer, one of [RejectedCodes].
 	Rejected func(code int)
 	// Panicked reports a panic that left the webhook handler, with the stack and the Go type of the
 	// value; the value itself may quote an object.
@@ -33,6 +35,14 @@ const (
 	// ShedSlow: the request's body was too slow while others waited.
 	ShedSlow = "slow"
 )
+
+// RejectedCodes returns the codes of Hooks.Rejected.
+func RejectedCodes() []int {
+	return []int{
+		http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestTimeout,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInternalServerError,
+	}
+}
 
 func (h *Hooks) shed(reason string) {
 	if h.Shed != nil {

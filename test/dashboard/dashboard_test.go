@@ -26,11 +26,13 @@ func TestEveryPanelShowsARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := underLoad(t).View(t.Context(), d)
+	source := underLoad(t)
+	v, err := source.View(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkQuiet(t, v)
+	checkVersionUse(t, source)
 	page, err := v.Page(note)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +72,7 @@ func underLoad(t *testing.T) *dashboard.Source {
 	f := newFleet(t)
 	a, b := f.start("webhookd-a"), f.start("webhookd-b")
 	s := startScraper(t)
+	countRequests(t)
 	apiServer := httptest.NewServer(legacyregistry.Handler())
 	t.Cleanup(apiServer.Close)
 	s.watch(apiServer.Listener.Addr().String(), a, b)

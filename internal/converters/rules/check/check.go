@@ -117,7 +117,7 @@ func (c *checker) kind(k *binding.Kind) {
 func (c *checker) deprecatedVersions(k *binding.Kind) {
 	for _, v := range k.CRD.Versions {
 		if v.Deprecated {
-			c.note(k.Conversion.NamePos, "deprecated-version", "webhookd crd status --usage shows who still uses it, webhookd migrate removes it",
+			c.note(k.Conversion.NamePos, "deprecated-version", "webhookd crd status --name "+k.CRD.Name+" --usage shows who still uses it, webhookd migrate removes it",
 				"the CRD says that a version is deprecated: %s", strings.TrimSuffix(v.Name+": "+v.Warning, ": "))
 		}
 	}

@@ -89,7 +89,7 @@ func (f Finding) String() string {
 	if at := f.Pos.String(); at != "" {
 		text = at + ": " + text
 	}
-	return printable(text)
+	return Printable(text)
 }
 
 // Sort returns the findings in the order of their positions, each once, with all that it holds for.

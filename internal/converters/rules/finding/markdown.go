@@ -30,5 +30,5 @@ func renderMarkdown(w io.Writer, findings []Finding, _ map[string][]byte) error 
 // MarkdownText returns a text for a cell of a Markdown table, without markup.
 func MarkdownText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;", "&", "&amp;", "@", "&#64;").
-		Replace(printable(text))
+		Replace(Printable(text))
 }

@@ -32,11 +32,11 @@ func renderColor(w io.Writer, findings []Finding, sources map[string][]byte) err
 // headline returns the finding in one line, as String does. Every position and severity is painted.
 func (f Finding) headline(paint func(color, text string) string) string {
 	color := map[Severity]string{Error: red, Warning: yellow, Note: cyan}[f.severity()]
-	text := printable(f.Text())
+	text := Printable(f.Text())
 	if !f.IsError() {
 		text = paint(color, string(f.Severity)+":") + " " + text
 	}
-	at := printable(f.Pos.String())
+	at := Printable(f.Pos.String())
 	switch {
 	case at == "":
 		return text
@@ -62,7 +62,7 @@ func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint
 			text += excerpt(runes, n, f.Pos.Column, paint)
 		}
 		if f.Hint != "" {
-			text += "  " + paint(cyan, "hint:") + " " + printable(f.Hint) + "\n"
+			text += "  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n"
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
@@ -78,7 +78,7 @@ func excerpt(line []rune, number, column int, paint func(color, text string) str
 		start = max(0, min(column-maxShown/2, end-maxShown))
 		end = start + maxShown
 	}
-	shown := printable(string(line[start:end]))
+	shown := Printable(string(line[start:end]))
 	before := line[start:max(start, min(column-1, end))]
 	below := strings.Map(func(r rune) rune {
 		if r == '\t' {
@@ -100,8 +100,8 @@ func excerpt(line []rune, number, column int, paint func(color, text string) str
 	return text
 }
 
-// printable replaces control characters, so a file cannot send escape sequences to a terminal.
-func printable(text string) string {
+// Printable replaces control characters, so a file cannot send escape sequences to a terminal.
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
