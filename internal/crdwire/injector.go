@@ -23,6 +23,19 @@ func injector(crd *CRD) (by, annotation string) {
 	return "", ""
 }
 
+// hasInjector reports whether something is asked to fill in the caBundle. It has no effect on an
+// XRD.
+func (o *crdObject) hasInjector() bool {
+	metadata, _ := o.members["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	for annotation := range injectors() {
+		if text, _ := annotations[annotation].(string); text != "" {
+			return !o.isXRD()
+		}
+	}
+	return false
+}
+
 // keepInjectors removes all other annotations.
 func keepInjectors(annotations map[string]string) {
 	known := injectors()

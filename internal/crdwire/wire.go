@@ -25,7 +25,7 @@ type Wired struct {
 	Name      string
 	Claim     string // the CRD of an XRD's claims
 	Versions  int
-	HasBundle bool
+	HasBundle bool // or will have: an injector is asked for it
 }
 
 // Wire sets spec.conversion of the CRDs and XRDs in a YAML or JSON text, and returns the text, in
@@ -111,5 +111,5 @@ func (o *WireOptions) wire(crd *crdObject) (wired Wired, err error) {
 	}
 	spec["conversion"] = tree(o.Target.conversion(o.ReviewVersions, bundle))
 	versions, _ := spec["versions"].([]any)
-	return Wired{Versions: len(versions), HasBundle: len(bundle) > 0}, nil
+	return Wired{Versions: len(versions), HasBundle: len(bundle) > 0 || crd.hasInjector()}, nil
 }
