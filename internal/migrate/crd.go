@@ -139,9 +139,9 @@ func (c *crd) readAt() string {
 	return version
 }
 
-// path returns the path of the objects in a namespace, or in all.
-func (c *crd) path(namespace string) string {
-	return cluster.CollectionPath(schema.GroupVersionResource{Group: c.Spec.Group, Version: c.readAt(), Resource: c.Spec.Names.Plural}, namespace)
+// path returns the path of the objects of a version, in a namespace or in all.
+func (c *crd) path(version, namespace string) string {
+	return cluster.CollectionPath(schema.GroupVersionResource{Group: c.Spec.Group, Version: version, Resource: c.Spec.Names.Plural}, namespace)
 }
 
 // setVersions changes spec.versions if the CRD has not changed since it was read. The function

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type pass struct {
 	api     *cluster.Client
 	crd     *crd
 	limiter *rate.Limiter
-	dryRun  bool
+	// tryAt, if set, is the version at which the writes are tried without effect.
+	tryAt string
 	// patch returns the patch that an object needs; nil if none. It is called again with the
 	// answer, which must need none, unless always says that every object is written.
 	patch  func(*object) (map[string]any, error)
@@ -50,11 +52,11 @@ type pass struct {
 
 var errEnough = errors.New("enough")
 
-// run goes over the objects, and returns an error if one of them could not be written.
+// run goes over the objects. What outcome then says counts.
 func (p *pass) run(ctx context.Context) error {
 	p.survey = newSurvey()
 	checked, done := time.Now(), 0
-	err := p.api.List(ctx, p.crd.path(""), func(page cluster.Page) error {
+	err := p.api.List(ctx, p.crd.path(p.crd.readAt(), ""), func(page cluster.Page) error {
 		var group sync.WaitGroup
 		problems := make([]error, writers)
 		for w := range writers {
@@ -79,10 +81,22 @@ func (p *pass) run(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return err
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return p.outcome()
+	return p.explained(err)
+}
+
+// explained adds what to do if objects cannot be read for want of their conversion.
+func (p *pass) explained(err error) error {
+	switch {
+	case err == nil || !strings.Contains(err.Error(), "conversion webhook for"):
+		return err
+	case strings.Contains(err.Error(), " failed: Post "): // k8s.io/apiextensions-apiserver/pkg/apiserver/conversion
+		return fmt.Errorf("%w\nthe API server cannot call webhookd, see webhookd crd status --name %s", err, p.crd.Metadata.Name)
+	}
+	return fmt.Errorf("%w\ncorrect the object at the version that it is stored in, with kubectl edit %s.VERSION.%s, and run this again",
+		err, p.crd.Spec.Names.Plural, p.crd.Spec.Group)
 }
 
 // visit writes an object if it needs that, and counts it.
@@ -107,7 +121,7 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 			p.more++
 		}
 	}
-	if p.dryRun {
+	if p.tryAt != "" {
 		after = o
 	}
 	if after != nil {
@@ -119,7 +133,7 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 // write writes an object until it needs no more, and returns it as it is then, or nil if it is
 // gone.
 func (p *pass) write(ctx context.Context, o *object) (*object, error) {
-	path := p.crd.path(o.Metadata.Namespace) + "/" + o.Metadata.Name
+	path := p.crd.path(cmp.Or(p.tryAt, p.crd.readAt()), o.Metadata.Namespace) + "/" + o.Metadata.Name
 	began, pause := time.Now(), time.Second
 	for attempt := 1; ; attempt++ {
 		patch, err := p.patch(o)
@@ -128,7 +142,7 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 		}
 		after, err := p.send(ctx, path, patch)
 		switch {
-		case err == nil && p.always, err == nil && p.dryRun:
+		case err == nil && p.always, err == nil && p.tryAt != "":
 			p.count()
 			return after, nil
 		case err == nil:
@@ -138,12 +152,12 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 			}
 			return after, errors.New("the change was taken back when it was written; if it was a policy that restores kept values, " +
 				"apply what webhookd crd guard annotations prints now, or delete it if that is nothing")
-		case apierrors.IsNotFound(err):
+		case isGone(err):
 			return nil, nil
 		case cluster.IsChanged(err) && attempt < tries:
 			o = &object{}
 			if err := p.api.Get(ctx, path, o); err != nil {
-				if apierrors.IsNotFound(err) {
+				if isGone(err) {
 					return nil, nil
 				}
 				return nil, err
@@ -164,10 +178,16 @@ func (p *pass) send(ctx context.Context, path string, patch map[string]any) (*ob
 		return nil, err
 	}
 	after := &object{}
-	if p.dryRun {
+	if p.tryAt != "" {
 		return after, p.api.MergePatch(ctx, path, patch, after, cluster.DryRun)
 	}
 	return after, p.api.MergePatch(ctx, path, patch, after)
+}
+
+// isGone reports whether an object is deleted. An API server that does not serve the kind, such as
+// one that has just started, answers 404 as well, and says nothing of the object.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
 }
 
 func (p *pass) count() {

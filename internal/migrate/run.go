@@ -63,7 +63,8 @@ func newRun(api *cluster.Client, name string, g Goal, o Options) *run {
 }
 
 // Look reports what there is to do, and changes nothing. With try it asks the API server for each
-// object whether it would accept it.
+// object whether it would accept it at the version to store it in; the report is there although it
+// would not.
 func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Options, try bool) (*Report, error) {
 	r := newRun(api, name, g, o)
 	if err := r.observe(ctx); err != nil {
@@ -82,12 +83,17 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 			}
 			return patch, err
 		})
-		p.dryRun = true
+		p.tryAt = r.crd.readAt()
+		if r.state.isServed(r.goal.To) {
+			p.tryAt = r.goal.To
+		}
 	}
-	err := p.run(ctx)
+	if err := p.run(ctx); err != nil {
+		return nil, err
+	}
 	r.state.Survey = p.survey
 	report.State, report.Steps = *r.state, Plan(*r.state, &r.goal)
-	return report, err
+	return report, p.outcome()
 }
 
 // Run takes one step after the other until there is none. It may be killed at any time, and several
@@ -184,7 +190,7 @@ func (r *run) do(ctx context.Context, step Step) error {
 
 // over runs a pass, whose survey then counts if the CRD is still the same.
 func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error {
-	if err := p.run(ctx); err != nil {
+	if err := errors.Join(p.run(ctx), p.outcome()); err != nil {
 		return err
 	}
 	if err := p.crd.unchanged(ctx, r.api); err != nil {

@@ -307,6 +307,27 @@ func TestObjectsThatCannotBeWritten(t *testing.T) {
 	w.done(t)
 }
 
+// An API server that has just started does not serve the kind yet. Its 404 does not mean that an
+// object is deleted, and nothing is pruned for it.
+func TestAnAPIServerDoesNotServeTheKindYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
+		if verb == "patch" && at == path(6) {
+			return apierrors.NewGenericServerResponse(404, verb, schema.GroupResource{}, "", "404 page not found", 0, true)
+		}
+		return nil
+	})
+	if err := w.run(t, t.Context(), goal); err == nil || !strings.Contains(err.Error(), "objects that cannot be written") {
+		t.Errorf("%v", err)
+	}
+	w.on(nil)
+	if err := w.run(t, t.Context(), goal); err != nil {
+		t.Fatal(err)
+	}
+	w.done(t)
+}
+
 // A policy that puts kept values back is noticed.
 func TestAPolicyRestoresKeptValues(t *testing.T) {
 	t.Parallel()
