@@ -16,6 +16,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/migrate"
 )
 
+// requestTimeout is the default of kube-apiserver's --request-timeout.
+const requestTimeout = time.Minute
+
 type migrateOptions struct {
 	cluster clusterFlags
 	goal    migrate.Goal
@@ -105,9 +108,13 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	progress.clear()
 	if report != nil {
 		p.writePlan(report)
+		p.noteUnknown(report, o.goal.Remove)
 	}
 	if err != nil || o.dryRun {
 		return err
+	}
+	if o.settle < requestTimeout {
+		p.note("an API server without --request-timeout gives a request %s, and may store an object in another version until then: --settle %s", requestTimeout, o.settle)
 	}
 	if err := migrate.Run(ctx, api, name, o.goal, options); err != nil {
 		progress.clear()
@@ -115,6 +122,17 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	}
 	p.noteMigrated(name, report, &o.goal)
 	return nil
+}
+
+// noteUnknown names versions to remove of which there is no trace: nothing is left of them, or they
+// are spelled wrong.
+func (p *program) noteUnknown(r *migrate.Report, removed []string) {
+	for _, version := range removed {
+		has := slices.ContainsFunc(r.State.Versions, func(v migrate.Version) bool { return v.Name == version })
+		if !has && r.State.Survey.Managers[version] == nil {
+			p.note("neither the CRD nor managedFields have a version %s: %s", version, r.Name)
+		}
+	}
 }
 
 // noteMigrated says that all is done, and what is left to the user.
@@ -186,7 +204,10 @@ func (p *program) writePlan(r *migrate.Report) {
 	}
 	for i, step := range r.Steps {
 		asks := ""
-		if step.Warning != "" {
+		switch {
+		case step.ByHand:
+			asks = " (by hand)"
+		case step.Warning != "":
 			asks = " (asks first)"
 		}
 		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, asks)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 // A crd is a CRD as it was read. Its versions are texts, so that nothing of them is lost when they
@@ -30,6 +31,7 @@ type crd struct {
 		CreationTimestamp metav1.Time                 `json:"creationTimestamp"`
 		DeletionTimestamp *metav1.Time                `json:"deletionTimestamp"`
 		ManagedFields     []metav1.ManagedFieldsEntry `json:"managedFields"`
+		OwnerReferences   []metav1.OwnerReference     `json:"ownerReferences"`
 	} `json:"metadata"`
 	Spec struct {
 		Group string `json:"group"`
@@ -73,6 +75,8 @@ func readCRD(ctx context.Context, api *cluster.Client, name string) (*crd, error
 // state returns what the CRD says.
 func (c *crd) state() *State {
 	s := &State{Deleting: c.Metadata.DeletionTimestamp != nil, Stored: c.Status.StoredVersions}
+	definition, _ := xrd.Owner(&metav1.ObjectMeta{OwnerReferences: c.Metadata.OwnerReferences})
+	s.Definition = definition.Name
 	for i, v := range c.versions {
 		s.Versions = append(s.Versions, v.Version)
 		differs := i > 0 && !reflect.DeepEqual(v.Schema, c.versions[0].Schema)

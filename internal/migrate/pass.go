@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 )
@@ -42,6 +43,8 @@ type pass struct {
 	// firstPage ends it after one page.
 	firstPage bool
 	report    func(done int, left int64)
+	// lost returns the fields of an entry of managedFields that a survey has as lost.
+	lost func(version string, e *metav1.ManagedFieldsEntry) []string
 
 	mu      sync.Mutex
 	survey  *Survey
@@ -125,7 +128,7 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 		after = o
 	}
 	if after != nil {
-		p.survey.add(p.crd.Spec.Group, after)
+		p.survey.add(p.crd.Spec.Group, after, p.lost)
 	}
 	return nil
 }
@@ -215,6 +218,8 @@ func rewrite(*object) (map[string]any, error) { return map[string]any{}, nil }
 
 // look needs no patch.
 func look(*object) (map[string]any, error) { return nil, nil }
+
+func nothingLost(string, *metav1.ManagedFieldsEntry) []string { return nil }
 
 // cleanManagers takes versions out of managedFields.
 func (r *run) cleanManagers(o *object) (map[string]any, error) {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
@@ -88,6 +89,16 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 			p.tryAt = r.goal.To
 		}
 	}
+	schema, err := r.crd.schema(r.goal.To)
+	if err != nil {
+		return nil, fmt.Errorf("API server: cannot read the schema of %s: %w: %s", r.goal.To, err, name)
+	}
+	p.lost = func(version string, e *metav1.ManagedFieldsEntry) []string {
+		if !r.state.strays(&r.goal, version) {
+			return nil
+		}
+		return lost(schema, e)
+	}
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
@@ -110,6 +121,8 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 			return nil
 		case step.Do == Stop:
 			return fmt.Errorf("%s: %s", step.Why, name)
+		case step.ByHand:
+			return fmt.Errorf("Crossplane makes this CRD of an XRD, take the next step there and run this again: %s: %s", step.Why, name) //nolint:staticcheck // a name
 		case step.Warning != "":
 			if err := r.Confirm(step, r.crd.writers()); err != nil {
 				return err
@@ -204,7 +217,7 @@ func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error
 }
 
 func (r *run) newPass(patch func(*object) (map[string]any, error)) *pass {
-	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, report: r.Progress}
+	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, lost: nothingLost, report: r.Progress}
 }
 
 // setVersions changes spec.versions. If another client has put it back before, it stops.

@@ -391,6 +391,52 @@ func TestTheCRDIsSetBack(t *testing.T) {
 	}
 }
 
+// Crossplane writes a CRD as its XRD has it. What belongs into the XRD is left to the user, step by
+// step, and webhookd does all else.
+func TestCrossplaneMakesTheCRD(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Put(t, crdPath, "crossplane", strings.Replace(crdText, `"metadata":{`,
+		`"metadata":{"ownerReferences":[{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition","name":"things","uid":"u","controller":true}],`, 1))
+	takes := func(want string) {
+		t.Helper()
+		before := len(w.Requests())
+		err := w.run(t, t.Context(), goal)
+		if err == nil || !strings.HasSuffix(err.Error(), "take the next step there and run this again: "+want+" of the XRD things: "+name) {
+			t.Errorf("%v", err)
+		}
+		if slices.Contains(w.Requests()[before:], "patch "+crdPath) {
+			t.Error("it changed the CRD")
+		}
+	}
+	crossplane := func(edit func(v1beta1, v1 map[string]any) []any) {
+		w.Change(t, crdPath, func(crd *unstructured.Unstructured) {
+			versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+			versions = edit(versions[0].(map[string]any), versions[1].(map[string]any)) //nolint:forcetypeassert // as they were made
+			_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+		})
+	}
+	takes("store objects in v1 when they are written: set referenceable in spec.versions")
+	crossplane(func(v1beta1, v1 map[string]any) []any {
+		v1beta1["storage"], v1["storage"] = false, true
+		return []any{v1beta1, v1}
+	})
+	if err := w.run(t, t.Context(), migrate.Goal{}); err != nil {
+		t.Fatal(err)
+	}
+	takes("stop serving v1beta1: set served to false in spec.versions")
+	crossplane(func(v1beta1, v1 map[string]any) []any {
+		v1beta1["served"] = false
+		return []any{v1beta1, v1}
+	})
+	takes("remove v1beta1 from spec.versions")
+	crossplane(func(_, v1 map[string]any) []any { return []any{v1} })
+	if err := w.run(t, t.Context(), goal); err != nil {
+		t.Fatal(err)
+	}
+	w.done(t)
+}
+
 func TestTheCRDIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,8 +15,8 @@ import (
 const (
 	// DefaultSettle is longer than kube-apiserver's --request-timeout, which is a minute.
 	DefaultSettle = 70 * time.Second
-	// skew is how much the clocks of an API server and of this machine may differ, a wrong time zone
-	// included.
+	// skew is how much the clocks of an API server and of this machine may differ: also by a wrong
+	// time zone.
 	skew = 24 * time.Hour
 	// connections is the number of new ones whose API servers have to agree.
 	connections = 10
