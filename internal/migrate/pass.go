@@ -20,8 +20,6 @@ import (
 const (
 	writers = 8 // at once
 	tries   = 20
-	// patience is how long an API server may be away.
-	patience = 5 * time.Minute
 	// maxRefused is how many objects are named that cannot be written.
 	maxRefused = 20
 )
@@ -137,7 +135,6 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 // gone.
 func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 	path := p.crd.path(cmp.Or(p.tryAt, p.crd.readAt()), o.Metadata.Namespace) + "/" + o.Metadata.Name
-	began, pause := time.Now(), time.Second
 	for attempt := 1; ; attempt++ {
 		patch, err := p.patch(o)
 		if patch == nil || err != nil {
@@ -165,11 +162,6 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 				}
 				return nil, err
 			}
-		case cluster.IsUnavailable(err) && time.Since(began) < patience:
-			if sleep(ctx, pause) != nil {
-				return o, err
-			}
-			pause = min(2*pause, 15*time.Second)
 		default:
 			return o, err
 		}

@@ -16,6 +16,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
+// patience is how long an API server may be away.
+const patience = 5 * time.Minute
+
 // Options say how a CRD is migrated. All functions must be set.
 type Options struct {
 	// WritesPerSecond bounds the writes of objects.
@@ -110,7 +113,7 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 // Run takes one step after the other until there is none. It may be killed at any time, and several
 // may run at once.
 func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Options) error {
-	r := newRun(api, name, g, o)
+	r := newRun(api.Patient(patience), name, g, o)
 	for {
 		if err := r.observe(ctx); err != nil {
 			return err
