@@ -94,7 +94,7 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	}
 	progress := &passProgress{out: p.stderr, name: name}
 	options := migrate.Options{
-		WritesPerSecond: o.perSecond, Settle: o.settle, Progress: progress.show,
+		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.show,
 		Log: func(format string, args ...any) {
 			progress.clear()
 			p.note(format, args...)

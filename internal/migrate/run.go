@@ -26,6 +26,9 @@ type Options struct {
 	// Settle is how long API servers may take to learn of a change of a CRD, and to end requests
 	// that began before.
 	Settle time.Duration
+	// ControllerPatience is how long the controller of StorageVersionMigration may take to begin,
+	// and to get over an error. Then the run writes the objects.
+	ControllerPatience time.Duration
 	// Confirm is asked before each step with a Warning. The run ends with its error.
 	Confirm func(step Step, writers []string) error
 	// Log reports what is done.

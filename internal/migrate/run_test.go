@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,7 +97,7 @@ var goal = migrate.Goal{To: "v1", Remove: []string{"v1beta1"}} //nolint:gocheckn
 func options(t *testing.T) migrate.Options {
 	t.Helper()
 	return migrate.Options{
-		WritesPerSecond: 1e6, Confirm: func(migrate.Step, []string) error { return nil },
+		WritesPerSecond: 1e6, ControllerPatience: 300 * time.Millisecond, Confirm: func(migrate.Step, []string) error { return nil },
 		Log: func(format string, args ...any) { t.Logf(format, args...) }, Progress: func(int, int64) {},
 	}
 }
