@@ -438,6 +438,42 @@ func TestCrossplaneMakesTheCRD(t *testing.T) {
 	w.done(t)
 }
 
+// Objects without a namespace, two versions that go at once, and one in status.storedVersions that
+// the CRD does not have.
+func TestOtherCRDs(t *testing.T) {
+	t.Parallel()
+	const version = `{"name":%q,"served":%t,"storage":%t}`
+	versions := func(all ...string) string { return `"versions":[` + strings.Join(all, ",") + `]` }
+	alpha, beta := fmt.Sprintf(version, "v1alpha1", false, false), fmt.Sprintf(version, "v1beta1", true, true)
+	for name, tt := range map[string]struct {
+		versions, stored string
+		goal             migrate.Goal
+	}{
+		"two versions go":    {versions(alpha, beta, fmt.Sprintf(version, "v1", true, false)), `"v1alpha1","v1beta1"`, migrate.Goal{To: "v1", Remove: []string{"v1beta1", "v1alpha1"}}},
+		"stored and unknown": {versions(fmt.Sprintf(version, "v1", true, true)), `"v1alpha1","v1"`, migrate.Goal{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := clustertest.New(t)
+			s.Put(t, crdPath, "helm", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"crontabs.example.com"},
+				"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"crontabs","kind":"CronTab"},`+tt.versions+`},"status":{"storedVersions":[`+tt.stored+`]}}`)
+			const object = "/apis/example.com/v1/crontabs/c"
+			s.Put(t, object, "editor", `{"apiVersion":"example.com/v1alpha1","kind":"CronTab","metadata":{"name":"c"},"spec":{"n":1}}`)
+			if err := migrate.Run(t.Context(), s.Client(t), "crontabs.example.com", tt.goal, options(t)); err != nil {
+				t.Fatal(err)
+			}
+			var crd, live unstructured.Unstructured
+			s.Get(t, crdPath, &crd.Object)
+			s.Get(t, object, &live.Object)
+			stored, _, _ := unstructured.NestedStringSlice(crd.Object, "status", "storedVersions")
+			left, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+			if !slices.Equal(stored, []string{"v1"}) || len(left) != 1 || s.StoredIn(object) != "v1" || live.GetManagedFields()[0].APIVersion != "example.com/v1" {
+				t.Errorf("%v\n%v", crd.Object, live.Object)
+			}
+		})
+	}
+}
+
 func TestTheCRDIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
