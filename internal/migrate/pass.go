@@ -41,6 +41,7 @@ type pass struct {
 	// firstPage ends it after one page.
 	firstPage bool
 	report    func(done int, left int64)
+	hint      string // what else to do if objects cannot be written
 	// lost returns the fields of an entry of managedFields that a survey has as lost.
 	lost func(version string, e *metav1.ManagedFieldsEntry) []string
 
@@ -150,8 +151,7 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 			if again, err := p.patch(after); again == nil || err != nil {
 				return after, err
 			}
-			return after, errors.New("the change was taken back when it was written; if it was a policy that restores kept values, " +
-				"apply what webhookd crd guard annotations prints now, or delete it if that is nothing")
+			return after, errors.New("the change was taken back when it was written")
 		case isGone(err):
 			return nil, nil
 		case cluster.IsChanged(err) && attempt < tries:
@@ -200,6 +200,9 @@ func (p *pass) outcome() error {
 	lines := p.refused
 	if p.more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more objects", p.more))
+	}
+	if p.hint != "" {
+		lines = append(lines, p.hint)
 	}
 	return fmt.Errorf("objects that cannot be written, correct them and run this again:\n%s", strings.Join(lines, "\n"))
 }

@@ -201,7 +201,9 @@ func (r *run) do(ctx context.Context, step Step) error {
 	case CleanManagers:
 		return r.over(ctx, r.newPass(r.cleanManagers), "no longer name %s in managedFields", list(step.Versions))
 	case CleanLeftovers:
-		return r.over(ctx, r.newPass(r.cleanLeftovers), "no longer have annotations of %s", list(step.Versions))
+		p := r.newPass(r.cleanLeftovers)
+		p.hint = "if a policy of webhookd crd guard annotations protects them: apply what that prints now, or delete the policy if it prints none"
+		return r.over(ctx, p, "no longer have annotations of %s", list(step.Versions))
 	case ListObjects, Stop, Done:
 	}
 	return r.over(ctx, r.newPass(look), "")
