@@ -151,7 +151,7 @@ func (p *program) confirm(ctx context.Context, o *migrateOptions, step migrate.S
 	p.note("next: %s", step.Why)
 	p.note("  %s", step.Warning)
 	if isSpec := step.Do == migrate.StopServing || step.Do == migrate.RemoveVersions; isSpec && len(writers) > 0 {
-		p.note("  change it where the CRD comes from, too: spec.versions was written by %s", strings.Join(writers, ", "))
+		p.note("  change it where the CRD comes from, too: it was written by %s", strings.Join(writers, ", "))
 	}
 	if o.yes {
 		return nil

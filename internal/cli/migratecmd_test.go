@@ -56,7 +56,7 @@ webhookd: 2 of 2 objects written at v1
 webhookd: remove v1beta1 from status.storedVersions, since no object is stored in it
 webhookd: next: stop serving v1beta1: set served to false in spec.versions
 webhookd:   clients that still read or apply at v1beta1 will get the error 404; it can be served again
-webhookd:   change it where the CRD comes from, too: spec.versions was written by helm
+webhookd:   change it where the CRD comes from, too: it was written by helm
 webhookd: stopped before this step; nothing is lost, run it again to go on
 hint: --yes takes each step without a question
 `

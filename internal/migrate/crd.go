@@ -115,7 +115,8 @@ func (c *crd) changed() time.Time {
 	return last
 }
 
-// writers are the field managers of spec.versions.
+// writers are the field managers that write the CRD, other than webhookd. The one of spec.versions
+// loses it to webhookd when that sets the storage version, but keeps spec.group.
 func (c *crd) writers() []string {
 	var names []string
 	for _, e := range c.Metadata.ManagedFields {
@@ -123,8 +124,9 @@ func (c *crd) writers() []string {
 		if e.FieldsV1 != nil {
 			_ = json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) // fields that cannot be read are none
 		}
-		_, owns, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:versions")
-		if owns && !strings.HasPrefix(e.Manager, crdwire.ManagerWire) && !slices.Contains(names, e.Manager) {
+		_, ofGroup, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:group")
+		_, ofVersions, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:versions")
+		if (ofGroup || ofVersions) && !strings.HasPrefix(e.Manager, crdwire.ManagerWire) && !slices.Contains(names, e.Manager) {
 			names = append(names, e.Manager)
 		}
 	}
