@@ -46,7 +46,10 @@ for scripts. Nothing is noted outside of the cluster: if the command ends early,
 may write meanwhile. A version leaves status.storedVersions only if every object was written after all API servers knew the
 storage version, and the CRD has not changed since.
 
---dry-run prints the plan, asks the API server for each object whether it would accept the write, and changes nothing.
+--dry-run prints the plan, asks the API server for each object whether it would accept the write at the version to store in,
+and changes nothing.
+
+If Crossplane makes the CRD, you change spec.versions in the XRD: the command stops before each such step.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
 resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:

@@ -308,6 +308,25 @@ func TestObjectsThatCannotBeWritten(t *testing.T) {
 	w.done(t)
 }
 
+// An API server that restarts while objects are listed is waited for.
+func TestAnAPIServerRestarts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	away := 5 // one request more is tried with patience only
+	w.on(func(n int64, verb, _ string) *apierrors.StatusError {
+		if n > 30 && verb == "list" && away > 0 {
+			away--
+			return apierrors.NewServiceUnavailable("restarting")
+		}
+		return nil
+	})
+	if err := w.run(t, t.Context(), goal); err != nil || away > 0 {
+		t.Fatal(err, away)
+	}
+	w.on(nil)
+	w.done(t)
+}
+
 // An API server that has just started does not serve the kind yet. Its 404 does not mean that an
 // object is deleted, and nothing is pruned for it.
 func TestAnAPIServerDoesNotServeTheKindYet(t *testing.T) {
