@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,7 @@ func lost(schema *apiextensionsv1.JSONSchemaProps, e *metav1.ManagedFieldsEntry)
 // missing returns the beginning of a path that a schema does not have, without keys of maps and
 // lists; empty if it has all of it.
 func missing(schema *apiextensionsv1.JSONSchemaProps, path fieldpath.Path) string {
-	text := ""
+	var text strings.Builder
 	for i, element := range path {
 		if schema == nil {
 			return ""
@@ -51,23 +52,23 @@ func missing(schema *apiextensionsv1.JSONSchemaProps, path fieldpath.Path) strin
 		next, has := (*apiextensionsv1.JSONSchemaProps)(nil), preserves
 		switch name := element.FieldName; {
 		case name == nil:
-			text += "[]"
+			text.WriteString("[]")
 			if schema.Items != nil {
 				next, has = schema.Items.Schema, true
 			}
 		case (i == 0 || schema.XEmbeddedResource) && (*name == "apiVersion" || *name == "kind" || *name == "metadata"):
 			return ""
 		case schema.AdditionalProperties != nil:
-			text += ".*"
+			text.WriteString(".*")
 			next, has = schema.AdditionalProperties.Schema, has || schema.AdditionalProperties.Allows || schema.AdditionalProperties.Schema != nil
 		default:
-			text += "." + *name
+			text.WriteString("." + *name)
 			if property, known := schema.Properties[*name]; known {
 				next, has = &property, true
 			}
 		}
 		if !has {
-			return text
+			return text.String()
 		}
 		schema = next
 	}

@@ -85,8 +85,8 @@ func (b broken) put(t *testing.T, name string, number int) {
 // tried has webhookd migrate try to store all objects in a version. It names each that it cannot.
 func (b broken) tried(t *testing.T, version string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), webhook.Build(t), "migrate", b.r.Name, "--to", version, "--dry-run",
-		"--kubeconfig", Kubeconfig(t, b.r.env)).CombinedOutput()
+	args := []string{"migrate", b.r.Name, "--to", version, "--dry-run", "--kubeconfig", Kubeconfig(t, b.r.env)}
+	out, err := exec.CommandContext(t.Context(), webhook.Build(t), args...).CombinedOutput() //nolint:gosec // webhookd
 	for _, text := range []string{"step 1 ", "objects that cannot be written, correct them", "/fixed-" + b.storedAt + ": ", "/removed-" + b.storedAt + ": "} {
 		if err == nil || !strings.Contains(string(out), text) {
 			t.Errorf("does not say %q: %v\n%s", text, err, out)
