@@ -159,9 +159,9 @@ func (p *program) confirm(ctx context.Context, o *migrateOptions, step migrate.S
 	if o.yes {
 		return nil
 	}
-	stop := hintError{errors.New("stopped before this step; nothing is lost, run it again to go on"), "--yes takes each step without a question"}
+	stop := errors.New("stopped before this step; nothing is lost, run it again to go on")
 	if !isTerminal(p.stdin) {
-		return stop
+		return hintError{stop, "--yes takes each step without a question"}
 	}
 	fmt.Fprint(p.stderr, "go on? [y/N] ")
 	answer := make(chan string, 1)
