@@ -46,7 +46,7 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 		}
 	}
 	run(" --dry-run", "50 objects\n",
-		"kept values  of v1beta1: in 50 objects\n", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n","step 1       write each object once, so that it is stored in v1, by a StorageVersionMigration\n")
+		"kept values  of v1beta1: in 50 objects\n", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1, by a StorageVersionMigration\n")
 	m.MustConvert(t, w, each, func() {
 		run("", "created the StorageVersionMigration", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
 			"objects that cannot be written, correct them and run this again:\n", "only webhookd changes these annotations", "or delete the policy if it prints none\n")
