@@ -41,6 +41,8 @@ type versionsUser struct {
 	Applies bool      `json:"applies"` // by server-side apply
 	Objects int       `json:"objects"`
 	Last    time.Time `json:"last,omitzero"`
+
+	lost []string // see migrate.Use
 }
 
 // usageOf asks Prometheus if there is one, and otherwise the API server for its metrics.
@@ -72,7 +74,7 @@ func usersOf(y *migrate.Survey) []versionsUser {
 	users := []versionsUser{}
 	for version, managers := range y.Managers {
 		for m, use := range managers {
-			users = append(users, versionsUser{version, m.Name, m.Apply, use.Objects, use.Last})
+			users = append(users, versionsUser{version, m.Name, m.Apply, use.Objects, use.Last, slices.Sorted(maps.Keys(use.Lost))})
 		}
 	}
 	slices.SortFunc(users, func(a, b versionsUser) int {
@@ -104,7 +106,7 @@ func (u *crdUsage) write(out io.Writer) {
 
 // writeUsers prints the managers, at most some of each version.
 func writeUsers(line func(name, format string, args ...any), users []versionsUser) {
-	const most = 10
+	const most, mostLost = 10, 5
 	shown := map[string]int{}
 	for _, u := range users {
 		if shown[u.Version]++; shown[u.Version] > most {
@@ -118,6 +120,13 @@ func writeUsers(line func(name, format string, args ...any), users []versionsUse
 			last = ", last on " + u.Last.UTC().Format(time.DateOnly)
 		}
 		line("managers", "%s: %s %s %s%s", u.Version, u.Manager, how, count(u.Objects, "object"), last)
+		if few := min(len(u.lost), mostLost); few > 0 {
+			more := ""
+			if few < len(u.lost) {
+				more = fmt.Sprintf(" and %d more", len(u.lost)-few)
+			}
+			line("lost fields", "%s: %s will not own %s%s", u.Version, u.Manager, strings.Join(u.lost[:few], ", "), more)
+		}
 	}
 	for _, version := range slices.Sorted(maps.Keys(shown)) {
 		if more := shown[version] - most; more > 0 {

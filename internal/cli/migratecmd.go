@@ -16,6 +16,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/migrate"
 )
 
+// requestTimeout is the default of kube-apiserver's --request-timeout.
+const requestTimeout = time.Minute
+
 type migrateOptions struct {
 	cluster clusterFlags
 	goal    migrate.Goal
@@ -43,7 +46,10 @@ for scripts. Nothing is noted outside of the cluster: if the command ends early,
 may write meanwhile. A version leaves status.storedVersions only if every object was written after all API servers knew the
 storage version, and the CRD has not changed since.
 
---dry-run prints the plan, asks the API server for each object whether it would accept the write, and changes nothing.
+--dry-run prints the plan, asks the API server for each object whether it would accept the write at the version to store in,
+and changes nothing.
+
+If Crossplane makes the CRD, you change spec.versions in the XRD: the command stops before each such step.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
 resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:
@@ -91,7 +97,7 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	}
 	progress := &passProgress{out: p.stderr, name: name}
 	options := migrate.Options{
-		WritesPerSecond: o.perSecond, Settle: o.settle, Progress: progress.show,
+		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.show,
 		Log: func(format string, args ...any) {
 			progress.clear()
 			p.note(format, args...)
@@ -105,9 +111,13 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	progress.clear()
 	if report != nil {
 		p.writePlan(report)
+		p.noteUnknown(report, o.goal.Remove)
 	}
 	if err != nil || o.dryRun {
 		return err
+	}
+	if o.settle < requestTimeout {
+		p.note("an API server without --request-timeout gives a request %s, and may store an object in another version until then: --settle %s", requestTimeout, o.settle)
 	}
 	if err := migrate.Run(ctx, api, name, o.goal, options); err != nil {
 		progress.clear()
@@ -115,6 +125,17 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 	}
 	p.noteMigrated(name, report, &o.goal)
 	return nil
+}
+
+// noteUnknown names versions to remove of which there is no trace: nothing is left of them, or they
+// are spelled wrong.
+func (p *program) noteUnknown(r *migrate.Report, removed []string) {
+	for _, version := range removed {
+		has := slices.ContainsFunc(r.State.Versions, func(v migrate.Version) bool { return v.Name == version })
+		if !has && r.State.Survey.Managers[version] == nil {
+			p.note("neither the CRD nor managedFields have a version %s: %s", version, r.Name)
+		}
+	}
 }
 
 // noteMigrated says that all is done, and what is left to the user.
@@ -133,14 +154,14 @@ func (p *program) confirm(ctx context.Context, o *migrateOptions, step migrate.S
 	p.note("next: %s", step.Why)
 	p.note("  %s", step.Warning)
 	if isSpec := step.Do == migrate.StopServing || step.Do == migrate.RemoveVersions; isSpec && len(writers) > 0 {
-		p.note("  change it where the CRD comes from, too: spec.versions was written by %s", strings.Join(writers, ", "))
+		p.note("  change it where the CRD comes from, too: it was written by %s", strings.Join(writers, ", "))
 	}
 	if o.yes {
 		return nil
 	}
-	stop := hintError{errors.New("stopped before this step; nothing is lost, run it again to go on"), "--yes takes each step without a question"}
+	stop := errors.New("stopped before this step; nothing is lost, run it again to go on")
 	if !isTerminal(p.stdin) {
-		return stop
+		return hintError{stop, "--yes takes each step without a question"}
 	}
 	fmt.Fprint(p.stderr, "go on? [y/N] ")
 	answer := make(chan string, 1)
@@ -186,7 +207,10 @@ func (p *program) writePlan(r *migrate.Report) {
 	}
 	for i, step := range r.Steps {
 		asks := ""
-		if step.Warning != "" {
+		switch {
+		case step.ByHand:
+			asks = " (by hand)"
+		case step.Warning != "":
 			asks = " (asks first)"
 		}
 		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, asks)

@@ -22,7 +22,7 @@ func migrating(t *testing.T) *testCluster {
 	).Replace(enginesCRD))
 	for _, name := range []string{"one", "two"} {
 		c.Put(t, "/apis/example.com/v1/namespaces/a/engines/"+name, "editor", `{"apiVersion":"example.com/v1beta1","kind":"Engine","metadata":{"namespace":"a","name":"`+name+`",
-			"annotations":{"conversion.webhookd.io/v1beta1.spec.x":"{\"value\":1}"}}}`)
+			"annotations":{"conversion.webhookd.io/v1beta1.spec.x":"{\"value\":1}"}},"spec":{"a":1,"b":1,"c":1,"color":"red","d":1,"e":1,"power":1}}`)
 	}
 	return c
 }
@@ -37,11 +37,12 @@ func TestMigrate(t *testing.T) {
   versions     v1beta1 (storage), v1
   stored in    v1beta1
   managers     v1beta1: editor wrote 2 objects, last on DAY
+  lost fields  v1beta1: editor will not own .spec.a, .spec.b, .spec.c, .spec.d, .spec.e and 1 more
   kept values  of v1beta1: in 2 objects
   step 1       store objects in v1 when they are written: set storage in spec.versions
   step 2       write each object once, so that it is stored in v1
   step 3       remove v1beta1 from status.storedVersions, since no object is stored in it
-  step 4       stop serving v1beta1: set served in spec.versions to false (asks first)
+  step 4       stop serving v1beta1: set served to false in spec.versions (asks first)
   step 5       put entries of v1beta1 in metadata.managedFields under v1 (asks first)
   step 6       remove v1beta1 from spec.versions (asks first)
   step 7       remove annotations in which webhookd keeps values of v1beta1 (asks first)
@@ -51,12 +52,13 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 	got = c.run(t, command...)
-	const stopped = `webhookd: store objects in v1 when they are written: set storage in spec.versions
+	const stopped = `webhookd: an API server without --request-timeout gives a request 1m0s, and may store an object in another version until then: --settle 0s
+webhookd: store objects in v1 when they are written: set storage in spec.versions
 webhookd: 2 of 2 objects written at v1
 webhookd: remove v1beta1 from status.storedVersions, since no object is stored in it
-webhookd: next: stop serving v1beta1: set served in spec.versions to false
+webhookd: next: stop serving v1beta1: set served to false in spec.versions
 webhookd:   clients that still read or apply at v1beta1 will get the error 404; it can be served again
-webhookd:   change it where the CRD comes from, too: spec.versions was written by helm
+webhookd:   change it where the CRD comes from, too: it was written by helm
 webhookd: stopped before this step; nothing is lost, run it again to go on
 hint: --yes takes each step without a question
 `
@@ -71,6 +73,10 @@ webhookd: of webhookd crd guard again. With one version left, the CRD needs no w
 `
 	if got.Code != 0 || !strings.HasSuffix(got.Stderr, end) {
 		t.Errorf("%+v", got)
+	}
+	got = c.run(t, append(command, "--dry-run")...)
+	if want := "webhookd: neither the CRD nor managedFields have a version v1beta1: engines.example.com\n"; got.Code != 0 || got.Stderr != want {
+		t.Errorf("of a version that is gone: %+v", got)
 	}
 	got = c.run(t, "migrate", "engines.example.com")
 	if got.Code != 0 || !strings.Contains(got.Stdout, "steps        none: nothing is left to do\n") {

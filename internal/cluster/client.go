@@ -31,9 +31,18 @@ type Client struct {
 	// InCluster says that this process runs in a pod of the cluster.
 	InCluster bool
 
-	rest   rest.Interface
-	config *rest.Config
-	host   string // for messages
+	rest     rest.Interface
+	config   *rest.Config
+	host     string // for messages
+	patience time.Duration
+}
+
+// Patient returns a client that tries a request again for that long while the API server cannot be
+// reached, is overloaded or restarts ([IsUnavailable]). Without it, that is some seconds.
+func (c *Client) Patient(d time.Duration) *Client {
+	patient := *c
+	patient.patience = d
+	return &patient
 }
 
 // DryRun makes a change one that the API server checks, admission included, and does not store.
@@ -139,7 +148,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, bod
 		r.Body(text)
 	}
 	ctx = klog.NewContext(ctx, klog.Logger{}) // the error says it all
-	wait := firstWait
+	begin, wait := time.Now(), firstWait
 	for attempt := 1; ; attempt++ {
 		result := r.Do(ctx)
 		text, err := result.Raw()
@@ -153,14 +162,15 @@ func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, bod
 		}
 		err = result.Error()
 		retryAfter, again := isTemporary(err)
-		if !again || attempt == attempts || ctx.Err() != nil {
+		patient := IsUnavailable(err) && time.Since(begin) < c.patience
+		if !again || attempt >= attempts && !patient || ctx.Err() != nil {
 			return c.failed(verb, path, err)
 		}
 		select {
-		case <-time.After(min(max(wait, retryAfter), maxWait)):
+		case <-time.After(max(wait, min(retryAfter, maxWait))):
 		case <-ctx.Done():
 			return c.failed(verb, path, err)
 		}
-		wait *= 2
+		wait = min(2*wait, maxWait)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -135,6 +137,50 @@ func TestACutAnswerIsRetried(t *testing.T) {
 	}
 	if got := requests.Load(); got != 3 {
 		t.Errorf("%d requests, want 3", got)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A patient client waits for an API server that restarts, and for nothing else.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		code     int
+		away     time.Duration
+		patience time.Duration
+		ok       bool
+	}{
+		"restarts":            {http.StatusServiceUnavailable, 4 * time.Minute, 5 * time.Minute, true},
+		"stays away":          {http.StatusServiceUnavailable, time.Hour, 5 * time.Minute, false},
+		"no patience":         {http.StatusServiceUnavailable, 4 * time.Minute, 0, false},
+		"its webhook is away": {http.StatusInternalServerError, 4 * time.Minute, 5 * time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := clientAt(t, "http://127.0.0.1")
+			synctest.Test(t, func(t *testing.T) {
+				begin, requests := time.Now(), 0
+				c, err := c.Through(roundTripper(func(*http.Request) (*http.Response, error) {
+					requests++
+					code := http.StatusOK
+					if time.Since(begin) < tt.away {
+						code = tt.code
+					}
+					return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = c.Patient(tt.patience).Get(t.Context(), path, &object{})
+				took := time.Since(begin)
+				if (err == nil) != tt.ok || !tt.ok && took > tt.patience+5*time.Second || requests > 70 {
+					t.Errorf("%v after %s and %d requests", err, took, requests)
+				}
+			})
+		})
 	}
 }
 

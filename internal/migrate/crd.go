@@ -17,6 +17,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/xrd"
 )
 
 // A crd is a CRD as it was read. Its versions are texts, so that nothing of them is lost when they
@@ -30,6 +31,7 @@ type crd struct {
 		CreationTimestamp metav1.Time                 `json:"creationTimestamp"`
 		DeletionTimestamp *metav1.Time                `json:"deletionTimestamp"`
 		ManagedFields     []metav1.ManagedFieldsEntry `json:"managedFields"`
+		OwnerReferences   []metav1.OwnerReference     `json:"ownerReferences"`
 	} `json:"metadata"`
 	Spec struct {
 		Group string `json:"group"`
@@ -73,6 +75,8 @@ func readCRD(ctx context.Context, api *cluster.Client, name string) (*crd, error
 // state returns what the CRD says.
 func (c *crd) state() *State {
 	s := &State{Deleting: c.Metadata.DeletionTimestamp != nil, Stored: c.Status.StoredVersions}
+	definition, _ := xrd.Owner(&metav1.ObjectMeta{OwnerReferences: c.Metadata.OwnerReferences})
+	s.Definition = definition.Name
 	for i, v := range c.versions {
 		s.Versions = append(s.Versions, v.Version)
 		differs := i > 0 && !reflect.DeepEqual(v.Schema, c.versions[0].Schema)
@@ -111,7 +115,8 @@ func (c *crd) changed() time.Time {
 	return last
 }
 
-// writers are the field managers of spec.versions.
+// writers are the field managers that write the CRD, other than webhookd. The one of spec.versions
+// loses it to webhookd when that sets the storage version, but keeps spec.group.
 func (c *crd) writers() []string {
 	var names []string
 	for _, e := range c.Metadata.ManagedFields {
@@ -119,8 +124,9 @@ func (c *crd) writers() []string {
 		if e.FieldsV1 != nil {
 			_ = json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) // fields that cannot be read are none
 		}
-		_, owns, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:versions")
-		if owns && !strings.HasPrefix(e.Manager, crdwire.ManagerWire) && !slices.Contains(names, e.Manager) {
+		_, ofGroup, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:group")
+		_, ofVersions, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:versions")
+		if (ofGroup || ofVersions) && !strings.HasPrefix(e.Manager, crdwire.ManagerWire) && !slices.Contains(names, e.Manager) {
 			names = append(names, e.Manager)
 		}
 	}
@@ -139,9 +145,9 @@ func (c *crd) readAt() string {
 	return version
 }
 
-// path returns the path of the objects in a namespace, or in all.
-func (c *crd) path(namespace string) string {
-	return cluster.CollectionPath(schema.GroupVersionResource{Group: c.Spec.Group, Version: c.readAt(), Resource: c.Spec.Names.Plural}, namespace)
+// path returns the path of the objects of a version, in a namespace or in all.
+func (c *crd) path(version, namespace string) string {
+	return cluster.CollectionPath(schema.GroupVersionResource{Group: c.Spec.Group, Version: version, Resource: c.Spec.Names.Plural}, namespace)
 }
 
 // setVersions changes spec.versions if the CRD has not changed since it was read. The function

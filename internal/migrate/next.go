@@ -34,6 +34,8 @@ type Step struct {
 	Versions []string
 	// At is the end of a Wait.
 	At time.Time
+	// ByHand says that the user takes it, since Crossplane would revert it.
+	ByHand bool
 	// Warning says what users notice, or what cannot be taken back. A step that has one is not
 	// taken before it is confirmed.
 	Warning string
@@ -45,8 +47,12 @@ func Next(s *State, g *Goal) Step {
 		return Step{Do: Stop, Why: why}
 	}
 	to := []string{g.To}
+	where, storage := s.inSpec()
 	if s.storage() != g.To {
-		return Step{Do: SetStorage, Versions: to, Why: "store objects in " + g.To + " when they are written: set storage in spec.versions"}
+		return Step{
+			Do: SetStorage, Versions: to, ByHand: s.Definition != "",
+			Why: "store objects in " + g.To + " when they are written: set " + storage + " in " + where,
+		}
 	}
 	if !slices.Equal(s.Stored, to) {
 		return s.storeStep(g)
@@ -54,7 +60,8 @@ func Next(s *State, g *Goal) Step {
 	going := s.going(g)
 	if served := slices.DeleteFunc(slices.Clone(going), func(v string) bool { return !s.isServed(v) }); len(served) > 0 {
 		return Step{
-			Do: StopServing, Versions: served, Why: "stop serving " + list(served) + ": set served in spec.versions to false",
+			Do: StopServing, Versions: served, ByHand: s.Definition != "",
+			Why:     "stop serving " + list(served) + ": set served to false in " + where,
 			Warning: "clients that still read or apply at " + list(served) + " will get the error 404; it can be served again",
 		}
 	}
@@ -83,6 +90,7 @@ func (s *State) storeStep(g *Goal) Step {
 // served.
 func (s *State) removeStep(g *Goal, going []string) Step {
 	stray := s.Survey.strays(s, g)
+	where, _ := s.inSpec()
 	switch {
 	case (len(stray) > 0 || len(going) > 0) && !s.settled():
 		return s.wait()
@@ -94,7 +102,7 @@ func (s *State) removeStep(g *Goal, going []string) Step {
 		}
 	case len(going) > 0:
 		return Step{
-			Do: RemoveVersions, Versions: going, Why: "remove " + list(going) + " from spec.versions",
+			Do: RemoveVersions, Versions: going, ByHand: s.Definition != "", Why: "remove " + list(going) + " from " + where,
 			Warning: "no client can use " + list(going) + " any more, and what the other versions have no field for cannot be read any more",
 		}
 	}

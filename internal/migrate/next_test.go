@@ -114,7 +114,7 @@ func TestPlan(t *testing.T) {
 		"store objects in v1 when they are written: set storage in spec.versions",
 		"write each object once, so that it is stored in v1",
 		"remove v1beta1 from status.storedVersions, since no object is stored in it",
-		"stop serving v1beta1: set served in spec.versions to false",
+		"stop serving v1beta1: set served to false in spec.versions",
 		"put entries of v1beta1 in metadata.managedFields under v1",
 		"remove v1beta1 from spec.versions",
 		"remove annotations in which webhookd keeps values of v1beta1",

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 )
@@ -18,8 +20,6 @@ import (
 const (
 	writers = 8 // at once
 	tries   = 20
-	// patience is how long an API server may be away.
-	patience = 5 * time.Minute
 	// maxRefused is how many objects are named that cannot be written.
 	maxRefused = 20
 )
@@ -32,7 +32,8 @@ type pass struct {
 	api     *cluster.Client
 	crd     *crd
 	limiter *rate.Limiter
-	dryRun  bool
+	// tryAt, if set, is the version at which the writes are tried without effect.
+	tryAt string
 	// patch returns the patch that an object needs; nil if none. It is called again with the
 	// answer, which must need none, unless always says that every object is written.
 	patch  func(*object) (map[string]any, error)
@@ -40,6 +41,9 @@ type pass struct {
 	// firstPage ends it after one page.
 	firstPage bool
 	report    func(done int, left int64)
+	hint      string // what else to do if objects cannot be written
+	// lost returns the fields of an entry of managedFields that a survey has as lost.
+	lost func(version string, e *metav1.ManagedFieldsEntry) []string
 
 	mu      sync.Mutex
 	survey  *Survey
@@ -50,11 +54,11 @@ type pass struct {
 
 var errEnough = errors.New("enough")
 
-// run goes over the objects, and returns an error if one of them could not be written.
+// run goes over the objects. What outcome then says counts.
 func (p *pass) run(ctx context.Context) error {
 	p.survey = newSurvey()
 	checked, done := time.Now(), 0
-	err := p.api.List(ctx, p.crd.path(""), func(page cluster.Page) error {
+	err := p.api.List(ctx, p.crd.path(p.crd.readAt(), ""), func(page cluster.Page) error {
 		var group sync.WaitGroup
 		problems := make([]error, writers)
 		for w := range writers {
@@ -79,10 +83,22 @@ func (p *pass) run(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return err
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return p.outcome()
+	return p.explained(err)
+}
+
+// explained adds what to do if objects cannot be read for want of their conversion.
+func (p *pass) explained(err error) error {
+	switch {
+	case err == nil || !strings.Contains(err.Error(), "conversion webhook for"):
+		return err
+	case strings.Contains(err.Error(), " failed: Post "): // k8s.io/apiextensions-apiserver/pkg/apiserver/conversion
+		return fmt.Errorf("%w\nthe API server cannot call webhookd, see webhookd crd status --name %s", err, p.crd.Metadata.Name)
+	}
+	return fmt.Errorf("%w\ncorrect the object at the version that it is stored in, with kubectl edit %s.VERSION.%s, and run this again",
+		err, p.crd.Spec.Names.Plural, p.crd.Spec.Group)
 }
 
 // visit writes an object if it needs that, and counts it.
@@ -107,11 +123,11 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 			p.more++
 		}
 	}
-	if p.dryRun {
+	if p.tryAt != "" {
 		after = o
 	}
 	if after != nil {
-		p.survey.add(p.crd.Spec.Group, after)
+		p.survey.add(p.crd.Spec.Group, after, p.lost)
 	}
 	return nil
 }
@@ -119,8 +135,7 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 // write writes an object until it needs no more, and returns it as it is then, or nil if it is
 // gone.
 func (p *pass) write(ctx context.Context, o *object) (*object, error) {
-	path := p.crd.path(o.Metadata.Namespace) + "/" + o.Metadata.Name
-	began, pause := time.Now(), time.Second
+	path := p.crd.path(cmp.Or(p.tryAt, p.crd.readAt()), o.Metadata.Namespace) + "/" + o.Metadata.Name
 	for attempt := 1; ; attempt++ {
 		patch, err := p.patch(o)
 		if patch == nil || err != nil {
@@ -128,7 +143,7 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 		}
 		after, err := p.send(ctx, path, patch)
 		switch {
-		case err == nil && p.always, err == nil && p.dryRun:
+		case err == nil && p.always, err == nil && p.tryAt != "":
 			p.count()
 			return after, nil
 		case err == nil:
@@ -136,23 +151,17 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 			if again, err := p.patch(after); again == nil || err != nil {
 				return after, err
 			}
-			return after, errors.New("the change was taken back when it was written; if it was a policy that restores kept values, " +
-				"apply what webhookd crd guard annotations prints now, or delete it if that is nothing")
-		case apierrors.IsNotFound(err):
+			return after, errors.New("the change was taken back when it was written")
+		case isGone(err):
 			return nil, nil
 		case cluster.IsChanged(err) && attempt < tries:
 			o = &object{}
 			if err := p.api.Get(ctx, path, o); err != nil {
-				if apierrors.IsNotFound(err) {
+				if isGone(err) {
 					return nil, nil
 				}
 				return nil, err
 			}
-		case cluster.IsUnavailable(err) && time.Since(began) < patience:
-			if sleep(ctx, pause) != nil {
-				return o, err
-			}
-			pause = min(2*pause, 15*time.Second)
 		default:
 			return o, err
 		}
@@ -164,10 +173,16 @@ func (p *pass) send(ctx context.Context, path string, patch map[string]any) (*ob
 		return nil, err
 	}
 	after := &object{}
-	if p.dryRun {
+	if p.tryAt != "" {
 		return after, p.api.MergePatch(ctx, path, patch, after, cluster.DryRun)
 	}
 	return after, p.api.MergePatch(ctx, path, patch, after)
+}
+
+// isGone reports whether an object is deleted. An API server that does not serve the kind, such as
+// one that has just started, answers 404 as well, and says nothing of the object.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
 }
 
 func (p *pass) count() {
@@ -186,6 +201,9 @@ func (p *pass) outcome() error {
 	if p.more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more objects", p.more))
 	}
+	if p.hint != "" {
+		lines = append(lines, p.hint)
+	}
 	return fmt.Errorf("objects that cannot be written, correct them and run this again:\n%s", strings.Join(lines, "\n"))
 }
 
@@ -195,6 +213,8 @@ func rewrite(*object) (map[string]any, error) { return map[string]any{}, nil }
 
 // look needs no patch.
 func look(*object) (map[string]any, error) { return nil, nil }
+
+func nothingLost(string, *metav1.ManagedFieldsEntry) []string { return nil }
 
 // cleanManagers takes versions out of managedFields.
 func (r *run) cleanManagers(o *object) (map[string]any, error) {

@@ -10,10 +10,14 @@ import (
 
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
+
+// patience is how long an API server may be away.
+const patience = 5 * time.Minute
 
 // Options say how a CRD is migrated. All functions must be set.
 type Options struct {
@@ -22,6 +26,9 @@ type Options struct {
 	// Settle is how long API servers may take to learn of a change of a CRD, and to end requests
 	// that began before.
 	Settle time.Duration
+	// ControllerPatience is how long the controller of StorageVersionMigration may take to begin,
+	// and to get over an error. Then the run writes the objects.
+	ControllerPatience time.Duration
 	// Confirm is asked before each step with a Warning. The run ends with its error.
 	Confirm func(step Step, writers []string) error
 	// Log reports what is done.
@@ -63,7 +70,8 @@ func newRun(api *cluster.Client, name string, g Goal, o Options) *run {
 }
 
 // Look reports what there is to do, and changes nothing. With try it asks the API server for each
-// object whether it would accept it.
+// object whether it would accept it at the version to store it in; the report is there although it
+// would not.
 func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Options, try bool) (*Report, error) {
 	r := newRun(api, name, g, o)
 	if err := r.observe(ctx); err != nil {
@@ -82,18 +90,33 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 			}
 			return patch, err
 		})
-		p.dryRun = true
+		p.tryAt = r.crd.readAt()
+		if r.state.isServed(r.goal.To) {
+			p.tryAt = r.goal.To
+		}
 	}
-	err := p.run(ctx)
+	schema, err := r.crd.schema(r.goal.To)
+	if err != nil {
+		return nil, fmt.Errorf("API server: cannot read the schema of %s: %w: %s", r.goal.To, err, name)
+	}
+	p.lost = func(version string, e *metav1.ManagedFieldsEntry) []string {
+		if !r.state.strays(&r.goal, version) {
+			return nil
+		}
+		return lost(schema, e)
+	}
+	if err := p.run(ctx); err != nil {
+		return nil, err
+	}
 	r.state.Survey = p.survey
 	report.State, report.Steps = *r.state, Plan(*r.state, &r.goal)
-	return report, err
+	return report, p.outcome()
 }
 
 // Run takes one step after the other until there is none. It may be killed at any time, and several
 // may run at once.
 func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Options) error {
-	r := newRun(api, name, g, o)
+	r := newRun(api.Patient(patience), name, g, o)
 	for {
 		if err := r.observe(ctx); err != nil {
 			return err
@@ -104,6 +127,8 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 			return nil
 		case step.Do == Stop:
 			return fmt.Errorf("%s: %s", step.Why, name)
+		case step.ByHand:
+			return fmt.Errorf("Crossplane makes this CRD of an XRD, take the next step there and run this again: %s: %s", step.Why, name) //nolint:staticcheck // a name
 		case step.Warning != "":
 			if err := r.Confirm(step, r.crd.writers()); err != nil {
 				return err
@@ -176,7 +201,9 @@ func (r *run) do(ctx context.Context, step Step) error {
 	case CleanManagers:
 		return r.over(ctx, r.newPass(r.cleanManagers), "no longer name %s in managedFields", list(step.Versions))
 	case CleanLeftovers:
-		return r.over(ctx, r.newPass(r.cleanLeftovers), "no longer have annotations of %s", list(step.Versions))
+		p := r.newPass(r.cleanLeftovers)
+		p.hint = "if a policy of webhookd crd guard annotations protects them: apply what that prints now, or delete the policy if it prints none"
+		return r.over(ctx, p, "no longer have annotations of %s", list(step.Versions))
 	case ListObjects, Stop, Done:
 	}
 	return r.over(ctx, r.newPass(look), "")
@@ -184,7 +211,7 @@ func (r *run) do(ctx context.Context, step Step) error {
 
 // over runs a pass, whose survey then counts if the CRD is still the same.
 func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error {
-	if err := p.run(ctx); err != nil {
+	if err := errors.Join(p.run(ctx), p.outcome()); err != nil {
 		return err
 	}
 	if err := p.crd.unchanged(ctx, r.api); err != nil {
@@ -198,7 +225,7 @@ func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error
 }
 
 func (r *run) newPass(patch func(*object) (map[string]any, error)) *pass {
-	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, report: r.Progress}
+	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, lost: nothingLost, report: r.Progress}
 }
 
 // setVersions changes spec.versions. If another client has put it back before, it stops.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,7 +97,7 @@ var goal = migrate.Goal{To: "v1", Remove: []string{"v1beta1"}} //nolint:gocheckn
 func options(t *testing.T) migrate.Options {
 	t.Helper()
 	return migrate.Options{
-		WritesPerSecond: 1e6, Confirm: func(migrate.Step, []string) error { return nil },
+		WritesPerSecond: 1e6, ControllerPatience: 300 * time.Millisecond, Confirm: func(migrate.Step, []string) error { return nil },
 		Log: func(format string, args ...any) { t.Logf(format, args...) }, Progress: func(int, int64) {},
 	}
 }
@@ -307,6 +308,46 @@ func TestObjectsThatCannotBeWritten(t *testing.T) {
 	w.done(t)
 }
 
+// An API server that restarts while objects are listed is waited for.
+func TestAnAPIServerRestarts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	away := 5 // one request more is tried with patience only
+	w.on(func(n int64, verb, _ string) *apierrors.StatusError {
+		if n > 30 && verb == "list" && away > 0 {
+			away--
+			return apierrors.NewServiceUnavailable("restarting")
+		}
+		return nil
+	})
+	if err := w.run(t, t.Context(), goal); err != nil || away > 0 {
+		t.Fatal(err, away)
+	}
+	w.on(nil)
+	w.done(t)
+}
+
+// An API server that has just started does not serve the kind yet. Its 404 does not mean that an
+// object is deleted, and nothing is pruned for it.
+func TestAnAPIServerDoesNotServeTheKindYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
+		if verb == "patch" && at == path(6) {
+			return apierrors.NewGenericServerResponse(404, verb, schema.GroupResource{}, "", "404 page not found", 0, true)
+		}
+		return nil
+	})
+	if err := w.run(t, t.Context(), goal); err == nil || !strings.Contains(err.Error(), "objects that cannot be written") {
+		t.Errorf("%v", err)
+	}
+	w.on(nil)
+	if err := w.run(t, t.Context(), goal); err != nil {
+		t.Fatal(err)
+	}
+	w.done(t)
+}
+
 // A policy that puts kept values back is noticed.
 func TestAPolicyRestoresKeptValues(t *testing.T) {
 	t.Parallel()
@@ -367,6 +408,88 @@ func TestTheCRDIsSetBack(t *testing.T) {
 	err := w.run(t, t.Context(), goal)
 	if err == nil || !strings.Contains(err.Error(), "another client has taken back a change of spec.versions") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Crossplane writes a CRD as its XRD has it. What belongs into the XRD is left to the user, step by
+// step, and webhookd does all else.
+func TestCrossplaneMakesTheCRD(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Put(t, crdPath, "crossplane", strings.Replace(crdText, `"metadata":{`,
+		`"metadata":{"ownerReferences":[{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition","name":"things","uid":"u","controller":true}],`, 1))
+	takes := func(want string) {
+		t.Helper()
+		before := len(w.Requests())
+		err := w.run(t, t.Context(), goal)
+		if err == nil || !strings.HasSuffix(err.Error(), "take the next step there and run this again: "+want+" of the XRD things: "+name) {
+			t.Errorf("%v", err)
+		}
+		if slices.Contains(w.Requests()[before:], "patch "+crdPath) {
+			t.Error("it changed the CRD")
+		}
+	}
+	crossplane := func(edit func(v1beta1, v1 map[string]any) []any) {
+		w.Change(t, crdPath, func(crd *unstructured.Unstructured) {
+			versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+			versions = edit(versions[0].(map[string]any), versions[1].(map[string]any)) //nolint:forcetypeassert // as they were made
+			_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+		})
+	}
+	takes("store objects in v1 when they are written: set referenceable in spec.versions")
+	crossplane(func(v1beta1, v1 map[string]any) []any {
+		v1beta1["storage"], v1["storage"] = false, true
+		return []any{v1beta1, v1}
+	})
+	if err := w.run(t, t.Context(), migrate.Goal{}); err != nil {
+		t.Fatal(err)
+	}
+	takes("stop serving v1beta1: set served to false in spec.versions")
+	crossplane(func(v1beta1, v1 map[string]any) []any {
+		v1beta1["served"] = false
+		return []any{v1beta1, v1}
+	})
+	takes("remove v1beta1 from spec.versions")
+	crossplane(func(_, v1 map[string]any) []any { return []any{v1} })
+	if err := w.run(t, t.Context(), goal); err != nil {
+		t.Fatal(err)
+	}
+	w.done(t)
+}
+
+// Objects without a namespace, two versions that go at once, and one in status.storedVersions that
+// the CRD does not have.
+func TestOtherCRDs(t *testing.T) {
+	t.Parallel()
+	const version = `{"name":%q,"served":%t,"storage":%t}`
+	versions := func(all ...string) string { return `"versions":[` + strings.Join(all, ",") + `]` }
+	alpha, beta := fmt.Sprintf(version, "v1alpha1", false, false), fmt.Sprintf(version, "v1beta1", true, true)
+	for name, tt := range map[string]struct {
+		versions, stored string
+		goal             migrate.Goal
+	}{
+		"two versions go":    {versions(alpha, beta, fmt.Sprintf(version, "v1", true, false)), `"v1alpha1","v1beta1"`, migrate.Goal{To: "v1", Remove: []string{"v1beta1", "v1alpha1"}}},
+		"stored and unknown": {versions(fmt.Sprintf(version, "v1", true, true)), `"v1alpha1","v1"`, migrate.Goal{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := clustertest.New(t)
+			s.Put(t, crdPath, "helm", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"crontabs.example.com"},
+				"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"crontabs","kind":"CronTab"},`+tt.versions+`},"status":{"storedVersions":[`+tt.stored+`]}}`)
+			const object = "/apis/example.com/v1/crontabs/c"
+			s.Put(t, object, "editor", `{"apiVersion":"example.com/v1alpha1","kind":"CronTab","metadata":{"name":"c"},"spec":{"n":1}}`)
+			if err := migrate.Run(t.Context(), s.Client(t), "crontabs.example.com", tt.goal, options(t)); err != nil {
+				t.Fatal(err)
+			}
+			var crd, live unstructured.Unstructured
+			s.Get(t, crdPath, &crd.Object)
+			s.Get(t, object, &live.Object)
+			stored, _, _ := unstructured.NestedStringSlice(crd.Object, "status", "storedVersions")
+			left, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+			if !slices.Equal(stored, []string{"v1"}) || len(left) != 1 || s.StoredIn(object) != "v1" || live.GetManagedFields()[0].APIVersion != "example.com/v1" {
+				t.Errorf("%v\n%v", crd.Object, live.Object)
+			}
+		})
 	}
 }
 

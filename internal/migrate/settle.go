@@ -15,8 +15,9 @@ import (
 const (
 	// DefaultSettle is longer than kube-apiserver's --request-timeout, which is a minute.
 	DefaultSettle = 70 * time.Second
-	// skew is how much the clocks of an API server and of this machine may differ.
-	skew = 5 * time.Minute
+	// skew is how much the clocks of an API server and of this machine may differ: also by a wrong
+	// time zone.
+	skew = 24 * time.Hour
 	// connections is the number of new ones whose API servers have to agree.
 	connections = 10
 	// agreement is how long to wait for that.
@@ -34,7 +35,8 @@ func settledAt(c *crd, seen time.Time, settle time.Duration) time.Time {
 // agree waits until API servers serve the versions of a CRD, and store its objects in the storage
 // version: this connection's, and those of several new ones.
 func agree(ctx context.Context, api *cluster.Client, c *crd) error {
-	for end := time.Now().Add(agreement); ; {
+	pause := 50 * time.Millisecond
+	for end := time.Now().Add(agreement); ; pause = min(2*pause, time.Second) {
 		err := knows(ctx, api, c)
 		for i := 0; i < connections && err == nil; i++ {
 			err = api.NewConnection(func(fresh *cluster.Client) error { return knows(ctx, fresh, c) })
@@ -42,7 +44,7 @@ func agree(ctx context.Context, api *cluster.Client, c *crd) error {
 		if err == nil || time.Now().After(end) || ctx.Err() != nil {
 			return err
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 		if err := c.unchanged(ctx, api); err != nil {

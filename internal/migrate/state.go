@@ -25,6 +25,9 @@ type State struct {
 	Versions    []Version
 	Stored      []string // status.storedVersions
 	Unconverted bool     // strategy None, and the schemas of the versions differ
+	// Definition is the XRD of which Crossplane makes the CRD; empty if it does not. Crossplane
+	// reverts changes of spec.versions that the XRD does not have.
+	Definition string
 	// Migrations says that the API server has StorageVersionMigration.
 	Migrations bool
 	// SettledAt is the time from which every API server knows this generation, and no request that
@@ -44,6 +47,14 @@ type Version struct {
 }
 
 func (s *State) settled() bool { return s.SettledAt.IsZero() }
+
+// inSpec returns where a change of spec.versions belongs, and the member there for storage.
+func (s *State) inSpec() (where, storage string) {
+	if s.Definition != "" {
+		return "spec.versions of the XRD " + s.Definition, "referenceable"
+	}
+	return "spec.versions", "storage"
+}
 
 func (s *State) names() []string {
 	names := make([]string, len(s.Versions))

@@ -36,6 +36,9 @@ type Manager struct {
 type Use struct {
 	Objects int
 	Last    time.Time // zero if not known
+	// Lost are fields that the manager no longer owns once its entries are under the version to
+	// store objects in, which lacks them.
+	Lost map[string]bool
 }
 
 func newSurvey() *Survey {
@@ -77,8 +80,8 @@ func (o *object) name() string {
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
-// add counts an object of a group.
-func (y *Survey) add(group string, o *object) {
+// add counts an object of a group. The function returns the fields of an entry that get lost.
+func (y *Survey) add(group string, o *object, lost func(version string, e *metav1.ManagedFieldsEntry) []string) {
 	y.Objects++
 	seen := map[string]map[Manager]bool{}
 	for i := range o.Metadata.ManagedFields {
@@ -96,7 +99,7 @@ func (y *Survey) add(group string, o *object) {
 		}
 		use := y.Managers[version][m]
 		if use == nil {
-			use = &Use{}
+			use = &Use{Lost: map[string]bool{}}
 			y.Managers[version][m] = use
 		}
 		if !seen[version][m] {
@@ -105,6 +108,9 @@ func (y *Survey) add(group string, o *object) {
 		}
 		if e.Time != nil && e.Time.After(use.Last) {
 			use.Last = e.Time.Time
+		}
+		for _, path := range lost(version, e) {
+			use.Lost[path] = true
 		}
 	}
 	labels := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,9 +15,11 @@ const (
 	migrationsAPI  = "/apis/" + migrationGroup + "/v1/storageversionmigrations"
 	// ofCRD is the annotation with the CRD that a migration was made for.
 	ofCRD = "webhookd.io/crd-generation"
-	// migrationStart is how long the controller may take to begin, and to end its work on the CRD.
-	migrationStart = 5 * time.Minute
-	migrationEnd   = time.Minute
+	// transientError is in the message of Running if the controller tries an object again. It does
+	// so without end, even if the object cannot be converted.
+	transientError = "transient error: "
+	// migrationEnd is how long the controller may take to end its work on the CRD.
+	migrationEnd = time.Minute
 )
 
 // A migration is a StorageVersionMigration.
@@ -67,29 +70,40 @@ func (r *run) hasMigrations(ctx context.Context) (bool, error) {
 // migrate has the controller of StorageVersionMigration write the objects. If it cannot, the run
 // writes them by itself.
 func (r *run) migrate(ctx context.Context) error {
+	err := r.byController(ctx)
+	if apierrors.IsForbidden(err) {
+		return r.instead("%v", err)
+	}
+	return err
+}
+
+// instead has the run write the objects. A controller that writes them as well does no harm.
+func (r *run) instead(format string, args ...any) error {
+	r.goal.Rewrite = true
+	r.Log(format+"; the objects are written without it", args...)
+	return nil
+}
+
+func (r *run) byController(ctx context.Context) error {
 	name := "webhookd-" + r.crd.Metadata.Name
 	path := migrationsAPI + "/" + name
 	of := fmt.Sprintf("%s/%d", r.crd.Metadata.UID, r.crd.Metadata.Generation)
-	begun, nudged := time.Now(), false
-	instead := func(format string, args ...any) error {
-		r.goal.Rewrite = true
-		r.Log(format+"; the objects are written without it", args...)
-		return nil
-	}
+	begun, said, nudged := time.Now(), "", false
+	fine := begun // when the controller was last seen to work
 	for first := true; ; first = false {
 		m := migration{}
 		err := r.api.Get(ctx, path, &m)
 		failure, failed := m.condition("Failed")
-		_, running := m.condition("Running")
+		message, running := m.condition("Running")
 		_, succeeded := m.condition("Succeeded")
+		isStuck := !running || strings.Contains(message, transientError)
+		if !isStuck {
+			fine = time.Now()
+		}
+		isStuck = isStuck && time.Since(fine) > r.ControllerPatience
 		switch {
-		case apierrors.IsForbidden(err):
-			return instead("%v", err)
 		case apierrors.IsNotFound(err):
 			if err := r.createMigration(ctx, name, of); err != nil {
-				if apierrors.IsForbidden(err) {
-					return instead("%v", err)
-				}
 				return err
 			}
 			r.Log("created the StorageVersionMigration %s", name)
@@ -97,18 +111,23 @@ func (r *run) migrate(ctx context.Context) error {
 			return err
 		case m.Metadata.Annotations[ofCRD] != of || failed && first:
 			// It is of another generation, or of a run that is over.
-			if err := r.api.Delete(ctx, path); err != nil && !apierrors.IsNotFound(err) {
+			if err := r.deleteMigration(ctx, path); err != nil {
 				return err
 			}
 		case failed:
 			return fmt.Errorf("StorageVersionMigration %s failed, correct that and run this again, or with --rewrite: %s", name, failure)
 		case succeeded:
-			return r.awaitPruned(ctx, instead)
-		case !running && time.Since(begun) > migrationStart:
-			if err := r.api.Delete(ctx, path); err != nil && !apierrors.IsNotFound(err) {
+			return r.awaitPruned(ctx)
+		case isStuck && !running:
+			if err := r.deleteMigration(ctx, path); err != nil {
 				return err
 			}
-			return instead("the controller of StorageVersionMigration has not begun within %s", migrationStart)
+			return r.instead("the controller of StorageVersionMigration has not begun within %s", r.ControllerPatience)
+		case isStuck:
+			return r.instead("the controller of StorageVersionMigration has had errors for %s", r.ControllerPatience)
+		case running && message != said:
+			r.Log("StorageVersionMigration %s: %s", name, message)
+			said = message
 		case running && !nudged && time.Since(begun) > 2*time.Second:
 			// The controller waits until it has seen a change that is newer than the migration.
 			nudged = true
@@ -138,8 +157,15 @@ func (r *run) createMigration(ctx context.Context, name, of string) error {
 	return err
 }
 
+func (r *run) deleteMigration(ctx context.Context, path string) error {
+	if err := r.api.Delete(ctx, path); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
 // awaitPruned waits until the controller has set status.storedVersions.
-func (r *run) awaitPruned(ctx context.Context, instead func(string, ...any) error) error {
+func (r *run) awaitPruned(ctx context.Context) error {
 	for end := time.Now().Add(migrationEnd); time.Now().Before(end); {
 		now, err := readCRD(ctx, r.api, r.crd.Metadata.Name)
 		switch {
@@ -154,5 +180,5 @@ func (r *run) awaitPruned(ctx context.Context, instead func(string, ...any) erro
 			return err
 		}
 	}
-	return instead("the StorageVersionMigration succeeded, but status.storedVersions is as it was")
+	return r.instead("the StorageVersionMigration succeeded, but status.storedVersions is as it was")
 }

@@ -17,7 +17,7 @@ const svmPath = "/apis/storagemigration.k8s.io/v1/storageversionmigrations/webho
 
 // controller does what the controller of StorageVersionMigration does, before each request.
 func (w *world) controller(condition string) {
-	w.Groups = map[string]bool{"storagemigration.k8s.io": true}
+	w.Groups = map[string]bool{"storagemigration.k8s.io/v1": true}
 	done := false
 	w.on(func(int64, string, string) *apierrors.StatusError {
 		w.View(svmPath, func(svm *unstructured.Unstructured) {
@@ -78,10 +78,53 @@ func TestTheControllerFails(t *testing.T) {
 	}
 }
 
+// A controller that does not begin, or comes to an object that it cannot write and tries it for
+// ever, is not waited for. The run then names the object, or writes all.
+func TestTheControllerDoesNotGetOn(t *testing.T) {
+	t.Parallel()
+	for name, condition := range map[string]map[string]any{
+		"absent": {"type": "Pending", "status": "True"},
+		"stuck":  {"type": "Running", "status": "True", "message": "The migration is running; transient error: conversion webhook failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.Groups = map[string]bool{"storagemigration.k8s.io/v1": true}
+			w.on(func(int64, string, string) *apierrors.StatusError {
+				w.View(svmPath, func(*unstructured.Unstructured) {
+					w.Alter(svmPath, func(svm *unstructured.Unstructured) {
+						_ = unstructured.SetNestedSlice(svm.Object, []any{condition}, "status", "conditions")
+					})
+				})
+				return nil
+			})
+			if err := w.run(t, t.Context(), goal); err != nil {
+				t.Fatal(err)
+			}
+			w.on(nil)
+			w.done(t)
+		})
+	}
+}
+
+// Earlier versions of the API do not set status.storedVersions.
+func TestOnlyEarlierMigrations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Groups = map[string]bool{"storagemigration.k8s.io/v1beta1": true, "storagemigration.k8s.io/v1alpha1": true}
+	if err := w.run(t, t.Context(), goal); err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(w.Requests(), func(r string) bool { return strings.Contains(r, "/storageversionmigrations") }); i >= 0 {
+		t.Errorf("%s", w.Requests()[i])
+	}
+	w.done(t)
+}
+
 func TestWithoutTheRightToMigrate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Groups = map[string]bool{"storagemigration.k8s.io": true}
+	w.Groups = map[string]bool{"storagemigration.k8s.io/v1": true}
 	w.on(func(_ int64, _, at string) *apierrors.StatusError {
 		if strings.HasPrefix(at, "/apis/storagemigration.k8s.io/v1/") {
 			return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))

@@ -28,7 +28,7 @@ func ReadUsage(ctx context.Context, api *cluster.Client, name string, progress f
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{api: api, crd: c, limiter: rate.NewLimiter(rate.Inf, 1), patch: look, report: progress}
+	p := &pass{api: api, crd: c, limiter: rate.NewLimiter(rate.Inf, 1), patch: look, lost: nothingLost, report: progress}
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}

@@ -162,7 +162,7 @@ func isDiscovery(path string) bool { return parse(path).resource.Resource == "" 
 // discover answers with the resources of a group and version.
 func (s *Server) discover(path string) (any, *apierrors.StatusError) {
 	of := parse(path).resource
-	if s.Groups[of.Group] {
+	if s.Groups[of.Group+"/"+of.Version] {
 		return map[string]any{"resources": []any{}}, nil
 	}
 	resources := []any{}

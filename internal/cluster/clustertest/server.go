@@ -56,7 +56,7 @@ type Server struct {
 	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
 	// Metrics is what /metrics has.
 	Metrics string
-	// Groups are API groups that are there without a CRD.
+	// Groups are API groups and versions, GROUP/VERSION, that are there without a CRD.
 	Groups map[string]bool
 	// Rules, if set, are all that is allowed.
 	Rules []Rule

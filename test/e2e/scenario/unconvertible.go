@@ -2,12 +2,16 @@ package scenario
 
 import (
 	"fmt"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 // Unconvertible puts Databases into etcd that no converter can convert, among others: some at the
@@ -28,9 +32,12 @@ func Unconvertible(t *testing.T, e *Env) {
 		}
 	}
 	inNew, inOld := broken{r, "v1beta1"}, broken{r, "v1alpha1"}
-	for _, b := range []broken{inNew, inOld} {
+	for i, b := range []broken{inNew, inOld} {
 		b.put(t, "fixed-"+b.storedAt, 1)
 		b.put(t, "removed-"+b.storedAt, 2)
+		if i == 0 {
+			b.tried(t, "v1alpha1")
+		}
 	}
 	inNew.seen(t, "v1alpha1")
 	inOld.seen(t, "v1beta1")
@@ -73,6 +80,18 @@ func (b broken) put(t *testing.T, name string, number int) {
 		`{"apiVersion":"example.com/%s","kind":"Database","metadata":{"name":"%s","namespace":"%s","uid":"%08d-0000-4000-8000-%012d",`+
 			`"generation":1,"creationTimestamp":"2026-01-02T03:04:05Z"},"spec":{"engine":"postgres-17","storageGB":"twenty"}}`,
 		b.storedAt, name, b.r.Namespace, number, len(b.storedAt)))
+}
+
+// tried has webhookd migrate try to store all objects in a version. It names each that it cannot.
+func (b broken) tried(t *testing.T, version string) {
+	t.Helper()
+	args := []string{"migrate", b.r.Name, "--to", version, "--dry-run", "--kubeconfig", Kubeconfig(t, b.r.env)}
+	out, err := exec.CommandContext(t.Context(), webhook.Build(t), args...).CombinedOutput() //nolint:gosec // webhookd
+	for _, text := range []string{"step 1 ", "objects that cannot be written, correct them", "/fixed-" + b.storedAt + ": ", "/removed-" + b.storedAt + ": "} {
+		if err == nil || !strings.Contains(string(out), text) {
+			t.Errorf("does not say %q: %v\n%s", text, err, out)
+		}
+	}
 }
 
 // seen looks at what users see at a version that needs a conversion.
