@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func guardConversion(t *testing.T, p *plane.Plane) {
 				admin.Write(t, "definition.yaml", strings.ReplaceAll(manifest, "$conversion", conversion))
 				admin.Run(t, "create", "-f", "definition.yaml")
 				defer admin.Run(t, "delete", "-f", "definition.yaml")
-				admin.Shell(t, "webhookd crd guard conversion -f definition.yaml --mode "+string(mode)+" > policy.yaml\nkubectl apply -f policy.yaml", webhookFolder(t))
+				admin.Shell(t, "sed 's/name: webhookd, path: .crdconvert, port: 443/name: moved, path: \\/moved, port: 8443/' definition.yaml > moved.yaml\nwebhookd crd guard conversion -f moved.yaml --mode "+string(mode)+" > policy.yaml\nkubectl apply -f policy.yaml", webhookFolder(t))
 				defer admin.Run(t, "delete", "-f", "policy.yaml")
 				of := object(t, manifest)
 				g := &guardedConversion{mode: mode, client: client.Resource(schema.GroupVersionResource{
@@ -110,6 +111,20 @@ func (g *guardedConversion) conversion(t *testing.T) map[string]any {
 	return conversion
 }
 
+// withCA returns two caBundles as one.
+func (g *guardedConversion) withCA(t *testing.T, bundle any, more string) string {
+	t.Helper()
+	var all []byte
+	for _, text := range []string{fmt.Sprint(bundle), more} {
+		pem, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pem...)
+	}
+	return base64.StdEncoding.EncodeToString(all)
+}
+
 // update changes the definition in a dry run, and returns spec.conversion then.
 func (g *guardedConversion) update(t *testing.T, change func(spec, clientConfig map[string]any)) (map[string]any, error) {
 	t.Helper()
@@ -148,6 +163,15 @@ func (g *guardedConversion) test(t *testing.T) {
 		"drops spec.conversion, for None":             func(spec, _ map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
 		"points spec.conversion at another webhook":   func(_, config map[string]any) { service(config)["name"] = "webhook-service" },
 		"points spec.conversion at another, by a URL": func(_, config map[string]any) { delete(config, "service"); config["url"] = "https://example.com/a" },
+		"points spec.conversion at another webhook, by its path": func(_, config map[string]any) { service(config)["path"] = "/convert" },
+		"points spec.conversion at another webhook, by its port": func(_, config map[string]any) { service(config)["port"] = int64(8443) },
+		"points spec.conversion at another webhook, by a space":  func(_, config map[string]any) { service(config)["name"] = "webhookd " },
+		"drops spec.conversion, and adds a version": func(spec, _ map[string]any) {
+			delete(spec, "conversion")
+			added := maps.Clone(spec["versions"].([]any)[1].(map[string]any))
+			added["name"] = "v3"
+			spec["versions"] = append(spec["versions"].([]any), added)
+		},
 		"removes the CA from caBundle":                func(_, config map[string]any) { delete(config, "caBundle") },
 		"removes the CA from caBundle, for a newline": func(_, config map[string]any) { config["caBundle"] = "Cg==" },
 	} {
@@ -164,7 +188,10 @@ func (g *guardedConversion) test(t *testing.T) {
 	other := base64.StdEncoding.EncodeToString(tlstest.NewCA(t, "other").PEM)
 	for name, change := range map[string]func(spec, config map[string]any){
 		"another CA":     func(_, config map[string]any) { config["caBundle"] = other },
-		"another port":   func(_, config map[string]any) { service(config)["port"] = int64(8443) },
+		"the webhook of the policy": func(_, config map[string]any) {
+			config["service"] = map[string]any{"namespace": "webhookd", "name": "moved", "path": "/moved", "port": int64(8443)}
+		},
+		"another CA in addition": func(_, config map[string]any) { config["caBundle"] = g.withCA(t, config["caBundle"], other) },
 		"something else": func(spec, _ map[string]any) { spec["names"].(map[string]any)["categories"] = []any{"all"} },
 		"one version is in use": func(spec, _ map[string]any) {
 			spec["conversion"] = map[string]any{"strategy": "None"}
