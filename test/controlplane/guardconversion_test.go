@@ -159,10 +159,10 @@ func (g *guardedConversion) test(t *testing.T) {
 	}
 	service := func(config map[string]any) map[string]any { s, _ := config["service"].(map[string]any); return s }
 	for problem, change := range map[string]func(spec, config map[string]any){
-		"drops spec.conversion":                       drop,
-		"drops spec.conversion, for None":             func(spec, _ map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
-		"points spec.conversion at another webhook":   func(_, config map[string]any) { service(config)["name"] = "webhook-service" },
-		"points spec.conversion at another, by a URL": func(_, config map[string]any) { delete(config, "service"); config["url"] = "https://example.com/a" },
+		"drops spec.conversion":                                  drop,
+		"drops spec.conversion, for None":                        func(spec, _ map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
+		"points spec.conversion at another webhook":              func(_, config map[string]any) { service(config)["name"] = "webhook-service" },
+		"points spec.conversion at another, by a URL":            func(_, config map[string]any) { delete(config, "service"); config["url"] = "https://example.com/a" },
 		"points spec.conversion at another webhook, by its path": func(_, config map[string]any) { service(config)["path"] = "/convert" },
 		"points spec.conversion at another webhook, by its port": func(_, config map[string]any) { service(config)["port"] = int64(8443) },
 		"points spec.conversion at another webhook, by a space":  func(_, config map[string]any) { service(config)["name"] = "webhookd " },
@@ -187,12 +187,12 @@ func (g *guardedConversion) test(t *testing.T) {
 	}
 	other := base64.StdEncoding.EncodeToString(tlstest.NewCA(t, "other").PEM)
 	for name, change := range map[string]func(spec, config map[string]any){
-		"another CA":     func(_, config map[string]any) { config["caBundle"] = other },
+		"another CA": func(_, config map[string]any) { config["caBundle"] = other },
 		"the webhook of the policy": func(_, config map[string]any) {
 			config["service"] = map[string]any{"namespace": "webhookd", "name": "moved", "path": "/moved", "port": int64(8443)}
 		},
 		"another CA in addition": func(_, config map[string]any) { config["caBundle"] = g.withCA(t, config["caBundle"], other) },
-		"something else": func(spec, _ map[string]any) { spec["names"].(map[string]any)["categories"] = []any{"all"} },
+		"something else":         func(spec, _ map[string]any) { spec["names"].(map[string]any)["categories"] = []any{"all"} },
 		"one version is in use": func(spec, _ map[string]any) {
 			spec["conversion"] = map[string]any{"strategy": "None"}
 			spec["versions"] = spec["versions"].([]any)[:1]
