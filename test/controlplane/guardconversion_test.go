@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
@@ -185,6 +186,7 @@ func (g *guardedConversion) test(t *testing.T) {
 			t.Errorf("%s: %v, (-want +got):\n%s", problem, err, cmp.Diff(g.wired, conversion))
 		}
 	}
+	g.patches(t)
 	other := base64.StdEncoding.EncodeToString(tlstest.NewCA(t, "other").PEM)
 	for name, change := range map[string]func(spec, config map[string]any){
 		"another CA": func(_, config map[string]any) { config["caBundle"] = other },
@@ -207,5 +209,47 @@ func (g *guardedConversion) test(t *testing.T) {
 		if err := errors.Join(err, err2); err != nil || !bytes.Equal(after, before) {
 			t.Errorf("%s: %v\n%s, want\n%s", name, err, after, before)
 		}
+	}
+}
+
+// patches drops or changes spec.conversion by each kind of patch, and by the status subresource, which changes
+// no spec.
+func (g *guardedConversion) patches(t *testing.T) {
+	t.Helper()
+	obj, err := g.client.Get(t.Context(), g.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none = `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`
+	elsewhere := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"spec":{"conversion":{"strategy":"Webhook",
+		"webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"webhookd","name":"other"}}}}}}`, obj.GetAPIVersion(), obj.GetKind())
+	force := true
+	for kind, patch := range map[types.PatchType]string{
+		types.MergePatchType: none, types.ApplyPatchType: elsewhere,
+		types.JSONPatchType: `[{"op":"replace","path":"/spec/conversion","value":{"strategy":"None"}}]`,
+	} {
+		o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: "attacker"}
+		if kind == types.ApplyPatchType {
+			o.Force = &force
+		}
+		obj, err := g.client.Patch(t.Context(), g.name, kind, []byte(patch), o)
+		switch g.mode {
+		case crdguard.Validate:
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "while more than one version is in use") {
+				t.Errorf("%s: %v", kind, err)
+			}
+		case crdguard.Restore:
+			if err != nil {
+				t.Errorf("%s: %v", kind, err)
+			} else if diff := cmp.Diff(g.wired, obj.Object["spec"].(map[string]any)["conversion"]); diff != "" { //nolint:forcetypeassert // it has one
+				t.Errorf("%s (-want +got):\n%s", kind, diff)
+			}
+		}
+	}
+	if _, err := g.client.Patch(t.Context(), g.name, types.MergePatchType, []byte(none), metav1.PatchOptions{}, "status"); err != nil && !apierrors.IsNotFound(err) {
+		t.Errorf("by status: %v", err)
+	}
+	if diff := cmp.Diff(g.wired, g.conversion(t)); diff != "" {
+		t.Errorf("by status (-want +got):\n%s", diff)
 	}
 }
