@@ -212,8 +212,8 @@ func (g *guardedConversion) test(t *testing.T) {
 	}
 }
 
-// patches drops or changes spec.conversion by each kind of patch, and by the status subresource, which changes
-// no spec.
+// patches drops or changes spec.conversion by each kind of patch, and by the status subresource,
+// which changes no spec.
 func (g *guardedConversion) patches(t *testing.T) {
 	t.Helper()
 	obj, err := g.client.Get(t.Context(), g.name, metav1.GetOptions{})
