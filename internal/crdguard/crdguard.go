@@ -115,10 +115,9 @@ func (k *kind) guard(o Options) string {
 	if len(k.withStatus) > 0 {
 		operations = "CREATE, UPDATE"
 	}
-	allowed := ""
-	if o.AllowGroup != "" {
-		outside := "!(" + literal(o.AllowGroup) + " in request.userInfo.?groups.orValue([]))"
-		allowed = strings.ReplaceAll(allowedYAML, "$outside", literal(outside))
+	allowed := outsideOf(o.AllowGroup)
+	if allowed != "" {
+		allowed = "  matchConditions:\n" + allowed
 	}
 	return strings.NewReplacer(
 		"$comment", comment, "$kind", policy, "$name", "webhookd-kept-values."+k.plural+"."+k.group,

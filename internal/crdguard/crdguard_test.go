@@ -47,7 +47,11 @@ metadata:
   name: machines.example.com
   ownerReferences:
   - {apiVersion: apiextensions.crossplane.io/v1, kind: CompositeResourceDefinition, name: xmachines.example.com, uid: a, controller: true}
-spec: {group: example.com, names: {plural: machines}, versions: [{name: v1, served: true, storage: true}]}
+spec:
+  group: example.com
+  names: {plural: machines}
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: webhookd, name: webhookd, path: /crdconvert}}}}
+  versions: [{name: v1, served: true, storage: true}]
 `
 
 // ofChart renders the same with the template of the chart.
@@ -60,6 +64,9 @@ func ofChart(t *testing.T, policy string, crd *apiextensionsv1.CustomResourceDef
 	var withStatus, others []string
 	if owners := crd.OwnerReferences; len(owners) > 0 {
 		kind["xrd"] = owners[0].Name
+	}
+	if crd.Spec.Conversion != nil {
+		kind["webhook"] = "webhookd/webhookd:443/crdconvert"
 	}
 	for _, v := range crd.Spec.Versions {
 		versions = append(versions, v.Name)

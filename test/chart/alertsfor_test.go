@@ -28,6 +28,7 @@ func TestAlertsWait(t *testing.T) {
 		series string        // a line each, scraped each minute
 		after  time.Duration // none if it is 0 and once
 		once   bool
+		never  bool // its condition does not hold at all
 	}{
 		{alert: "WebhookdReviewsFailing", series: `webhookd_reviews_total` + own + `, kind="a", result="failed"} 0x20 0+6x80`, after: 5 * time.Minute},
 		{alert: "WebhookdReviewsFailing", series: `webhookd_reviews_total` + own + `, kind="a", result="failed"} 0x20 1x80`, once: true},
@@ -83,6 +84,12 @@ func TestAlertsWait(t *testing.T) {
 				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v1", resource="gadgets"} 0+6x100` + "\n" +
 				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v2", resource="gadgets"} 0+6x100`,
 		},
+		{
+			alert: "WebhookdConversionDropped", never: true, // the old version has been removed
+			series: `apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="gadgets.example.org", succeeded="true"} 0+6x20 120x80` + "\n" +
+				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v1", resource="gadgets"} 0+6x20 120x80` + "\n" +
+				`apiserver_request_total{verb="PUT", code="200", group="example.org", version="v2", resource="gadgets"} 0+6x100`,
+		},
 	}
 	untested := map[string]alert{}
 	for _, a := range alerts(t, render(t, values(t, allAlerts+crdAndRules), nil)) {
@@ -95,6 +102,10 @@ func TestAlertsWait(t *testing.T) {
 			t.Parallel()
 			held, fired := timesOf(t, all[test.alert], test.series)
 			switch {
+			case test.never:
+				if held >= 0 {
+					t.Errorf("its condition holds at %s", held)
+				}
 			case held < 0:
 				t.Error("its condition never holds")
 			case test.once && fired >= 0:

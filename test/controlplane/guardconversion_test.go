@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
@@ -65,7 +67,7 @@ func guardConversion(t *testing.T, p *plane.Plane) {
 				admin.Write(t, "definition.yaml", strings.ReplaceAll(manifest, "$conversion", conversion))
 				admin.Run(t, "create", "-f", "definition.yaml")
 				defer admin.Run(t, "delete", "-f", "definition.yaml")
-				admin.Shell(t, "webhookd crd guard conversion -f definition.yaml --mode "+string(mode)+" > policy.yaml\nkubectl apply -f policy.yaml", webhookFolder(t))
+				admin.Shell(t, "sed 's/name: webhookd, path: .crdconvert, port: 443/name: moved, path: \\/moved, port: 8443/' definition.yaml > moved.yaml\nwebhookd crd guard conversion -f moved.yaml --mode "+string(mode)+" > policy.yaml\nkubectl apply -f policy.yaml", webhookFolder(t))
 				defer admin.Run(t, "delete", "-f", "policy.yaml")
 				of := object(t, manifest)
 				g := &guardedConversion{mode: mode, client: client.Resource(schema.GroupVersionResource{
@@ -110,6 +112,20 @@ func (g *guardedConversion) conversion(t *testing.T) map[string]any {
 	return conversion
 }
 
+// withCA returns two caBundles as one.
+func (g *guardedConversion) withCA(t *testing.T, bundle any, more string) string {
+	t.Helper()
+	var all []byte
+	for _, text := range []string{fmt.Sprint(bundle), more} {
+		pem, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pem...)
+	}
+	return base64.StdEncoding.EncodeToString(all)
+}
+
 // update changes the definition in a dry run, and returns spec.conversion then.
 func (g *guardedConversion) update(t *testing.T, change func(spec, clientConfig map[string]any)) (map[string]any, error) {
 	t.Helper()
@@ -144,10 +160,19 @@ func (g *guardedConversion) test(t *testing.T) {
 	}
 	service := func(config map[string]any) map[string]any { s, _ := config["service"].(map[string]any); return s }
 	for problem, change := range map[string]func(spec, config map[string]any){
-		"drops spec.conversion":                       drop,
-		"drops spec.conversion, for None":             func(spec, _ map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
-		"points spec.conversion at another webhook":   func(_, config map[string]any) { service(config)["name"] = "webhook-service" },
-		"points spec.conversion at another, by a URL": func(_, config map[string]any) { delete(config, "service"); config["url"] = "https://example.com/a" },
+		"drops spec.conversion":                                  drop,
+		"drops spec.conversion, for None":                        func(spec, _ map[string]any) { spec["conversion"] = map[string]any{"strategy": "None"} },
+		"points spec.conversion at another webhook":              func(_, config map[string]any) { service(config)["name"] = "webhook-service" },
+		"points spec.conversion at another, by a URL":            func(_, config map[string]any) { delete(config, "service"); config["url"] = "https://example.com/a" },
+		"points spec.conversion at another webhook, by its path": func(_, config map[string]any) { service(config)["path"] = "/convert" },
+		"points spec.conversion at another webhook, by its port": func(_, config map[string]any) { service(config)["port"] = int64(8443) },
+		"points spec.conversion at another webhook, by a space":  func(_, config map[string]any) { service(config)["name"] = "webhookd " },
+		"drops spec.conversion, and adds a version": func(spec, _ map[string]any) {
+			delete(spec, "conversion")
+			added := maps.Clone(spec["versions"].([]any)[1].(map[string]any))
+			added["name"] = "v3"
+			spec["versions"] = append(spec["versions"].([]any), added)
+		},
 		"removes the CA from caBundle":                func(_, config map[string]any) { delete(config, "caBundle") },
 		"removes the CA from caBundle, for a newline": func(_, config map[string]any) { config["caBundle"] = "Cg==" },
 	} {
@@ -161,11 +186,15 @@ func (g *guardedConversion) test(t *testing.T) {
 			t.Errorf("%s: %v, (-want +got):\n%s", problem, err, cmp.Diff(g.wired, conversion))
 		}
 	}
+	g.patches(t)
 	other := base64.StdEncoding.EncodeToString(tlstest.NewCA(t, "other").PEM)
 	for name, change := range map[string]func(spec, config map[string]any){
-		"another CA":     func(_, config map[string]any) { config["caBundle"] = other },
-		"another port":   func(_, config map[string]any) { service(config)["port"] = int64(8443) },
-		"something else": func(spec, _ map[string]any) { spec["names"].(map[string]any)["categories"] = []any{"all"} },
+		"another CA": func(_, config map[string]any) { config["caBundle"] = other },
+		"the webhook of the policy": func(_, config map[string]any) {
+			config["service"] = map[string]any{"namespace": "webhookd", "name": "moved", "path": "/moved", "port": int64(8443)}
+		},
+		"another CA in addition": func(_, config map[string]any) { config["caBundle"] = g.withCA(t, config["caBundle"], other) },
+		"something else":         func(spec, _ map[string]any) { spec["names"].(map[string]any)["categories"] = []any{"all"} },
 		"one version is in use": func(spec, _ map[string]any) {
 			spec["conversion"] = map[string]any{"strategy": "None"}
 			spec["versions"] = spec["versions"].([]any)[:1]
@@ -180,5 +209,47 @@ func (g *guardedConversion) test(t *testing.T) {
 		if err := errors.Join(err, err2); err != nil || !bytes.Equal(after, before) {
 			t.Errorf("%s: %v\n%s, want\n%s", name, err, after, before)
 		}
+	}
+}
+
+// patches drops or changes spec.conversion by each kind of patch, and by the status subresource,
+// which changes no spec.
+func (g *guardedConversion) patches(t *testing.T) {
+	t.Helper()
+	obj, err := g.client.Get(t.Context(), g.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none = `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`
+	elsewhere := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"spec":{"conversion":{"strategy":"Webhook",
+		"webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"webhookd","name":"other"}}}}}}`, obj.GetAPIVersion(), obj.GetKind())
+	force := true
+	for kind, patch := range map[types.PatchType]string{
+		types.MergePatchType: none, types.ApplyPatchType: elsewhere,
+		types.JSONPatchType: `[{"op":"replace","path":"/spec/conversion","value":{"strategy":"None"}}]`,
+	} {
+		o := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: "attacker"}
+		if kind == types.ApplyPatchType {
+			o.Force = &force
+		}
+		obj, err := g.client.Patch(t.Context(), g.name, kind, []byte(patch), o)
+		switch g.mode {
+		case crdguard.Validate:
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "while more than one version is in use") {
+				t.Errorf("%s: %v", kind, err)
+			}
+		case crdguard.Restore:
+			if err != nil {
+				t.Errorf("%s: %v", kind, err)
+			} else if diff := cmp.Diff(g.wired, obj.Object["spec"].(map[string]any)["conversion"]); diff != "" { //nolint:forcetypeassert // it has one
+				t.Errorf("%s (-want +got):\n%s", kind, diff)
+			}
+		}
+	}
+	if _, err := g.client.Patch(t.Context(), g.name, types.MergePatchType, []byte(none), metav1.PatchOptions{}, "status"); err != nil && !apierrors.IsNotFound(err) {
+		t.Errorf("by status: %v", err)
+	}
+	if diff := cmp.Diff(g.wired, g.conversion(t)); diff != "" {
+		t.Errorf("by status (-want +got):\n%s", diff)
 	}
 }

@@ -75,20 +75,27 @@ func readKind(t *testing.T, dir string) *kind {
 		k.shared = readFile(t, filepath.Dir(dir), k.source.Shared)
 	}
 	readYAML(t, dir, "differences.yaml", &k.differences)
-	lines := bufio.NewScanner(bytes.NewReader(readFile(t, dir, "pairs.jsonl")))
+	k.pairs = readPairs(t, dir, "pairs.jsonl")
+	k.load(t, readFile(t, dir, "crd.yaml"))
+	return k
+}
+
+func readPairs(t *testing.T, dir, name string) []pair {
+	t.Helper()
+	lines := bufio.NewScanner(bytes.NewReader(readFile(t, dir, name)))
 	lines.Buffer(nil, 1<<20)
+	var pairs []pair
 	for lines.Scan() {
 		var p pair
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		k.pairs = append(k.pairs, p)
+		pairs = append(pairs, p)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-	k.load(t, readFile(t, dir, "crd.yaml"))
-	return k
+	return pairs
 }
 
 func (k *kind) load(t *testing.T, crd []byte) {

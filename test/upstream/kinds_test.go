@@ -43,6 +43,7 @@ func TestKinds(t *testing.T) {
 				t.Fatal("rules cannot be used")
 			}
 			t.Run("pairs", k.testPairs)
+			t.Run("kept", func(t *testing.T) { k.testKept(t, dir) })
 			t.Run("laws", k.testLaws)
 		})
 	}

@@ -3,7 +3,8 @@ The guard of spec.conversion of a CRD: a policy and its binding. webhookd crd gu
 internal/crdguard/policies; the tests there compare both. It uses no function that text/template lacks, except toJson.
 
 A CRD is a dict of group, plural, xrd (the name of the XRD of which Crossplane makes it, or empty), mode (validate or restore),
-allowGroup (the group of users whom the guard lets pass, or empty) and labels (those of the policies, or nil).
+allowGroup (the group of users whom the guard lets pass, or empty), webhook (the address that spec.conversion may be pointed at, as
+NAMESPACE/NAME:PORT/PATH, or empty) and labels (those of the policies, or nil).
 */ -}}
 
 {{- define "webhookd.guard.conversion" -}}
@@ -60,14 +61,17 @@ spec:
       expression: oldObject.spec.conversion.?webhook.?clientConfig.orValue({})
     - name: after
       expression: object.spec.?conversion.?webhook.?clientConfig.orValue({})
+    # URL, or NAMESPACE/NAME:PORT/PATH of the Service, before and after.
+    - name: addresses
+      expression: >-
+        [variables.before, variables.after].map(c, c.?url.orValue("") + c.?service.?namespace.orValue("") + "/" + c.?service.?name.orValue("")
+        + ":" + string(c.?service.?port.orValue(443)) + c.?service.?path.orValue(""))
     # A placeholder in caBundle is shorter than a certificate.
     - name: problem
       expression: >-
         !variables.used.exists(v, v != variables.used[0]) ? ""
         : object.spec.?conversion.?strategy.orValue("None") != "Webhook" ? "drops spec.conversion"
-        : variables.after.?url.orValue("") != variables.before.?url.orValue("")
-        || variables.after.?service.?namespace.orValue("") != variables.before.?service.?namespace.orValue("")
-        || variables.after.?service.?name.orValue("") != variables.before.?service.?name.orValue("") ? "points spec.conversion at another webhook"
+        : !(variables.addresses[1] in [variables.addresses[0]{{ with .webhook }}, {{ toJson . }}{{ end }}]) ? "points spec.conversion at another webhook"
         : size(variables.before.?caBundle.orValue("")) >= 100 && size(variables.after.?caBundle.orValue("")) < 100 ? "removes the CA from caBundle of spec.conversion"
         : ""
   {{- if eq .mode "restore" }}
