@@ -123,7 +123,11 @@ func (p *program) crdWire(o *wireOptions, w crdwire.WireOptions) error {
 		if crd.Versions < 2 {
 			p.note("%s has one version: there is nothing to convert until it has another", crd.Name)
 		}
-		if !crd.HasBundle && o.url == "" {
+		switch {
+		case crd.HasBundle || o.url != "":
+		case crd.IsXRD:
+			p.note("%s has no caBundle: give it with --ca-file; no injector fills in that of an XRD", crd.Name)
+		default:
 			p.note("%s has no caBundle: give it with --ca-file, or let something fill it in, such as cert-manager's injector", crd.Name)
 		}
 	}

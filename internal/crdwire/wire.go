@@ -23,6 +23,7 @@ type WireOptions struct {
 // A Wired is a CRD that Wire has wired.
 type Wired struct {
 	Name      string
+	IsXRD     bool
 	Claim     string // the CRD of an XRD's claims
 	Versions  int
 	HasBundle bool // or will have: an injector is asked for it
@@ -111,5 +112,5 @@ func (o *WireOptions) wire(crd *crdObject) (wired Wired, err error) {
 	}
 	spec["conversion"] = tree(o.Target.conversion(o.ReviewVersions, bundle))
 	versions, _ := spec["versions"].([]any)
-	return Wired{Versions: len(versions), HasBundle: len(bundle) > 0 || crd.hasInjector()}, nil
+	return Wired{IsXRD: crd.isXRD(), Versions: len(versions), HasBundle: len(bundle) > 0 || crd.hasInjector()}, nil
 }
