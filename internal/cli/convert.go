@@ -124,8 +124,8 @@ func (o *convertOptions) check(flags *pflag.FlagSet) error {
 	_, version := o.target()
 	switch {
 	case o.to == "" && o.strip:
-		if len(o.ruled.rules) > 0 || len(o.ruled.crds) > 0 {
-			problems = append(problems, errors.New("of no use without --to: --rules and --crd"))
+		if len(o.ruled.rules) > 0 || len(o.ruled.crds) > 0 || o.defaults != "" {
+			problems = append(problems, errors.New("of no use without --to: --rules, --crd and --defaults"))
 		}
 	case o.to == "":
 		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))
