@@ -13,27 +13,14 @@ func injectors() map[string]string {
 	}
 }
 
-// injector returns what is asked to fill in the caBundle, and by which annotation.
-func injector(crd *CRD) (by, annotation string) {
+// injector returns what annotations of a CRD ask to fill in the caBundle, and by which one.
+func injector(annotations map[string]string) (by, annotation string) {
 	for annotation, by := range injectors() {
-		if crd.Annotations[annotation] != "" {
+		if annotations[annotation] != "" {
 			return by, annotation
 		}
 	}
 	return "", ""
-}
-
-// hasInjector reports whether something is asked to fill in the caBundle. It has no effect on an
-// XRD.
-func (o *crdObject) hasInjector() bool {
-	metadata, _ := o.members["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	for annotation := range injectors() {
-		if text, _ := annotations[annotation].(string); text != "" {
-			return !o.isXRD()
-		}
-	}
-	return false
 }
 
 // keepInjectors removes all other annotations.

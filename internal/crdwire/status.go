@@ -211,7 +211,7 @@ func (s *Status) judgeBundle(crd *CRD, bundle Bundle, now time.Time) {
 // judgeNoBundle knows that an injector fills the caBundle in once the CRD is in a cluster, which
 // gives it a UID. Crossplane would take it out of its CRDs again.
 func (s *Status) judgeNoBundle(crd *CRD) {
-	by, annotation := injector(crd)
+	by, annotation := injector(crd.Annotations)
 	if s.XRD != "" {
 		by = ""
 	}

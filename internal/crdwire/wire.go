@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crdconvert/webhookd/internal/yamledit"
 )
@@ -112,5 +113,8 @@ func (o *WireOptions) wire(crd *crdObject) (wired Wired, err error) {
 	}
 	spec["conversion"] = tree(o.Target.conversion(o.ReviewVersions, bundle))
 	versions, _ := spec["versions"].([]any)
-	return Wired{IsXRD: crd.isXRD(), Versions: len(versions), HasBundle: len(bundle) > 0 || crd.hasInjector()}, nil
+	annotations, _, _ := unstructured.NestedStringMap(crd.members, "metadata", "annotations") // none if others than texts are there
+	injected, _ := injector(annotations)
+	isXRD := crd.isXRD() // there it has no effect
+	return Wired{IsXRD: isXRD, Versions: len(versions), HasBundle: len(bundle) > 0 || injected != "" && !isXRD}, nil
 }

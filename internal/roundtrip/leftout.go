@@ -2,7 +2,6 @@ package roundtrip
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -26,13 +25,27 @@ func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths
 	if len(missing) == 0 || len(e.schema(version).Validate(copied(stored))) > 0 {
 		return nil, nil, nil
 	}
-	m := &manifest{e: e, ctx: ctx, text: object, stored: stored, from: version, to: to}
-	want := m.meaning(missing)
-	if want == nil || equal(want, m.meaning(nil)) {
+	// meaning is what the API server makes of the object with some of the defaults, converted: nil if
+	// it cannot be. No version shows kept values, and no client applies status.
+	meaning := func(defaults [][]any) map[string]any {
+		text, err := withValues(object, stored, defaults)
+		if err != nil {
+			return nil
+		}
+		there, err := e.convert(ctx, text, version, to)
+		if err != nil {
+			return nil
+		}
+		result := visible(e.view(to, there))
+		delete(result, "status")
+		return result
+	}
+	want := meaning(missing)
+	if want == nil || equal(want, meaning(nil)) {
 		return nil, nil, nil
 	}
 	for i := 0; i < len(missing); {
-		if fewer := slices.Delete(slices.Clone(missing), i, i+1); equal(want, m.meaning(fewer)) {
+		if fewer := slices.Delete(slices.Clone(missing), i, i+1); equal(want, meaning(fewer)) {
 			missing = fewer
 		} else {
 			i++
@@ -41,26 +54,17 @@ func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths
 	for _, path := range missing {
 		paths = append(paths, formatPath(path))
 	}
-	complete, err = m.with(missing)
+	complete, err = withValues(object, stored, missing)
 	return paths, complete, err
 }
 
-// A manifest is an object as a user writes it.
-type manifest struct {
-	e        *Examiner
-	ctx      context.Context //nolint:containedctx // of one call
-	text     []byte
-	stored   map[string]any // with its defaults
-	from, to string
-}
-
-// with returns the text with some of the defaults.
-func (m *manifest) with(defaults [][]any) ([]byte, error) {
-	object, err := jsondoc.ParseObject(m.text)
+// withValues returns an object with members of another one, and else as it is written.
+func withValues(text []byte, from map[string]any, paths [][]any) ([]byte, error) {
+	object, err := jsondoc.ParseObject(text)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range defaults {
+	for _, path := range paths {
 		node := object.Node
 		for _, step := range path[:len(path)-1] {
 			switch step := step.(type) {
@@ -73,30 +77,14 @@ func (m *manifest) with(defaults [][]any) ([]byte, error) {
 				return nil, err
 			}
 		}
-		value, err := jsondoc.RawValue(encode(at(m.stored, path...)))
+		value, err := jsondoc.RawValue(encode(at(from, path...)))
 		if err != nil {
 			return nil, err
 		}
-		name, _ := path[len(path)-1].(string) // defaults are members
+		name, _ := path[len(path)-1].(string)
 		if err := node.SetMember(name, value); err != nil {
 			return nil, err
 		}
 	}
 	return object.Text(), nil
-}
-
-// meaning returns what the API server makes of the manifest with some of the defaults, after it was
-// converted: nil if it cannot be. Kept values are left out, which no version shows.
-func (m *manifest) meaning(defaults [][]any) map[string]any {
-	text, err := m.with(defaults)
-	if err != nil {
-		return nil
-	}
-	there, err := m.e.convert(m.ctx, text, m.from, m.to)
-	if err != nil {
-		return nil
-	}
-	object := visible(m.e.view(m.to, there))
-	maps.DeleteFunc(object, func(name string, _ any) bool { return name == "status" }) // no client applies it
-	return object
 }
