@@ -176,11 +176,14 @@ func (p *program) crdGuard(ctx context.Context, o *guardOptions, nothing string,
 	if err != nil {
 		return err
 	}
-	guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
 	var policies [][]byte
 	var without []string
 	problems := make([]error, 0, len(crds))
 	for _, crd := range crds {
+		guard := crdguard.Options{Mode: crdguard.Mode(o.mode), AllowGroup: o.allowGroup}
+		if target, is := crdwire.TargetOf(crd); is {
+			guard.Webhook = target.Address()
+		}
 		text, err := render(crd, guard)
 		problems = append(problems, err)
 		switch {

@@ -2,7 +2,6 @@ package crdguard
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,15 +24,18 @@ var (
 // Conversion returns, as YAML, the guard of spec.conversion of a CRD that has a webhook: a policy
 // and its binding. It covers updates of the CRD and, if Crossplane makes it, of its XRD, which drop
 // spec.conversion, point it at another webhook or remove the CA, while more than one version is
-// served or stored. Other changes pass, such as another CA. The webhook of the given CRD is allowed
-// too, so an update may repair what points elsewhere. A CRD that an API server would refuse is an
-// error.
+// served or stored. Other changes pass, such as another CA, and pointing it at Options.Webhook, so an
+// update may repair what points elsewhere. A CRD that an API server would refuse is an error.
 func Conversion(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]byte, error) {
 	kind, err := kindOf(crd)
 	if err != nil {
 		return nil, err
 	}
 	name := kind.plural + "." + kind.group
+	webhook := ""
+	if o.Webhook != "" {
+		webhook = ", " + literal(o.Webhook)
+	}
 	ofXRD := ""
 	if owner, is := xrd.Owner(crd); is && len(validation.IsDNS1123Subdomain(owner.Name)) == 0 {
 		ofXRD = strings.ReplaceAll(conversionXRDYAML, "$xrd", literal(owner.Name))
@@ -45,33 +47,9 @@ func Conversion(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]byt
 		policy, reinvocation, denial, action = "MutatingAdmissionPolicy", "  reinvocationPolicy: IfNeeded\n", "", conversionRestoreYAML
 	}
 	return []byte(strings.NewReplacer(
-		"$comment", comment, "$kind", policy, "$name", "webhookd-conversion."+name, "$crd", literal(name), "$xrd", ofXRD, "$webhooks", webhooks(crd.Spec.Conversion),
+		"$comment", comment, "$kind", policy, "$name", "webhookd-conversion."+name, "$crd", literal(name), "$xrd", ofXRD, "$webhook", webhook,
 		"$reinvocation", reinvocation, "$allowed", outsideOf(o.AllowGroup), "$action", action, "$denial", denial,
 	).Replace(conversionYAML)), nil
-}
-
-// webhooks returns a CEL expression of the addresses that spec.conversion may have: the one before,
-// and that of the given CRD.
-func webhooks(c *apiextensionsv1.CustomResourceConversion) string {
-	const before = "variables.addresses[0]"
-	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
-		return "[" + before + "]"
-	}
-	address := "/:443" // of the same form as in the policy
-	if s := c.Webhook.ClientConfig.Service; s != nil {
-		port, path := int32(443), ""
-		if s.Port != nil {
-			port = *s.Port
-		}
-		if s.Path != nil {
-			path = *s.Path
-		}
-		address = fmt.Sprintf("%s/%s:%d%s", s.Namespace, s.Name, port, path)
-	}
-	if url := c.Webhook.ClientConfig.URL; url != nil {
-		address = *url + address
-	}
-	return "[" + before + ", " + literal(address) + "]"
 }
 
 // outsideOf returns the match condition that lets a group pass.

@@ -25,6 +25,9 @@ type Options struct {
 	Mode Mode
 	// AllowGroup is a group of users that the guard lets pass; empty means none.
 	AllowGroup string
+	// Webhook is where Conversion lets spec.conversion point as well as where it does: a URL, or
+	// NAMESPACE/NAME:PORT/PATH of a Service. Empty means nowhere.
+	Webhook string
 }
 
 // Annotations returns, as YAML, the guard of the values that webhookd keeps in annotations and

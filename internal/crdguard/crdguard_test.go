@@ -50,7 +50,6 @@ metadata:
 spec:
   group: example.com
   names: {plural: machines}
-  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: webhookd, name: webhookd, path: /crdconvert}}}}
   versions: [{name: v1, served: true, storage: true}]
 `
 
@@ -58,15 +57,12 @@ spec:
 func ofChart(t *testing.T, policy string, crd *apiextensionsv1.CustomResourceDefinition, o crdguard.Options) string {
 	t.Helper()
 	kind := map[string]any{
-		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil,
+		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil, "webhook": o.Webhook,
 	}
 	versions := make([]string, 0, len(crd.Spec.Versions))
 	var withStatus, others []string
 	if owners := crd.OwnerReferences; len(owners) > 0 {
 		kind["xrd"] = owners[0].Name
-	}
-	if crd.Spec.Conversion != nil {
-		kind["webhook"] = "webhookd/webhookd:443/crdconvert"
 	}
 	for _, v := range crd.Spec.Versions {
 		versions = append(versions, v.Name)
@@ -112,7 +108,7 @@ func TestPolicies(t *testing.T) {
 		"no-status":           {"annotations", bare, crdguard.Options{Mode: crdguard.Validate}},
 		"gate":                {"convertible", whole, crdguard.Options{}},
 		"gate-no-status":      {"convertible", bare, crdguard.Options{}},
-		"conversion-validate": {"conversion", crdOf(t, owned), crdguard.Options{Mode: crdguard.Validate, AllowGroup: "system:masters"}},
+		"conversion-validate": {"conversion", crdOf(t, owned), crdguard.Options{Mode: crdguard.Validate, AllowGroup: "system:masters", Webhook: "webhookd/webhookd:443/crdconvert"}},
 		"conversion-restore":  {"conversion", whole, crdguard.Options{Mode: crdguard.Restore}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -118,7 +118,7 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 		return s
 	}
 	if target.IsService() {
-		s.Service = fmt.Sprintf("%s/%s:%d%s", target.Namespace, target.Name, target.Port, target.Path)
+		s.Service = target.Address()
 	} else {
 		s.URL = target.URL
 	}

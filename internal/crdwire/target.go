@@ -86,6 +86,14 @@ func (t Target) String() string {
 	return "Service " + t.Namespace + "/" + t.Name
 }
 
+// Address returns the URL, or NAMESPACE/NAME:PORT/PATH of the Service.
+func (t Target) Address() string {
+	if t.URL != "" {
+		return t.URL
+	}
+	return fmt.Sprintf("%s/%s:%d%s", t.Namespace, t.Name, t.Port, t.Path)
+}
+
 // ServerName returns the name that the API server verifies.
 func (t Target) ServerName() string {
 	if t.URL == "" {

@@ -64,8 +64,8 @@ spec:
     # URL, or NAMESPACE/NAME:PORT/PATH of the Service, before and after.
     - name: addresses
       expression: >-
-        [variables.before, variables.after].map(c, c.?url.orValue("") + c.?service.?namespace.orValue("") + "/" + c.?service.?name.orValue("")
-        + ":" + string(c.?service.?port.orValue(443)) + c.?service.?path.orValue(""))
+        [variables.before, variables.after].map(c, string(c.?url.orValue(c.?service.?namespace.orValue("") + "/" + c.?service.?name.orValue("")
+        + ":" + string(c.?service.?port.orValue(443)) + c.?service.?path.orValue(""))))
     # A placeholder in caBundle is shorter than a certificate.
     - name: problem
       expression: >-
