@@ -27,10 +27,8 @@ type crdStatus struct {
 type crdUsage struct {
 	Objects  int            `json:"objects"`
 	Managers []versionsUser `json:"managers"`
-	// Requests for each version and Conversions FROM -> TO, since the API server started.
-	Requests    map[string]float64 `json:"requests,omitempty"`
-	Conversions map[string]float64 `json:"conversions,omitempty"`
-	// Recent is what Prometheus has of the last 30 days, instead of Requests and Conversions.
+	versionuse.Count
+	// Recent is what Prometheus has of the last 30 days, instead of a Count.
 	Recent *versionuse.Report `json:"recent,omitempty"`
 }
 
@@ -56,16 +54,20 @@ func (p *program) usageOf(ctx context.Context, api *cluster.Client, asked *versi
 	}
 	progress := newProgress(p.stderr, crd.Name)
 	defer progress.clear()
-	u, err := migrate.ReadUsage(ctx, api, crd.Name, progress.listed)
+	survey, err := migrate.ReadSurvey(ctx, api, crd.Name, progress.listed)
 	if err != nil {
 		return nil, err
 	}
 	if asked == nil {
-		if err := u.Count(ctx, api); err != nil {
+		text, err := api.Text(ctx, "/metrics")
+		if err == nil {
+			found.Count, err = versionuse.Scrape(text, measured(crd))
+		}
+		if err != nil {
 			say(p.stderr, fmt.Errorf("requests and conversions are not known: %w", err), p.colored(p.stderr))
 		}
 	}
-	found.Objects, found.Managers, found.Requests, found.Conversions = u.Survey.Objects, usersOf(u.Survey), u.Requests, u.Conversions
+	found.Objects, found.Managers = survey.Objects, usersOf(survey)
 	return found, nil
 }
 

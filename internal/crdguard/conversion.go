@@ -24,7 +24,7 @@ var (
 // Conversion returns, as YAML, the guard of spec.conversion of a CRD that has a webhook: a policy
 // and its binding. It covers updates of the CRD and, if Crossplane makes it, of its XRD, which drop
 // spec.conversion, point it at another webhook or remove the CA, while more than one version is
-// served or stored. Other changes pass, such as another CA, and pointing it at Options.Webhook, so an
+// served or stored. Other changes pass, such as another CA, and pointing it at Options.Webhook: an
 // update may repair what points elsewhere. A CRD that an API server would refuse is an error.
 func Conversion(crd *apiextensionsv1.CustomResourceDefinition, o Options) ([]byte, error) {
 	kind, err := kindOf(crd)

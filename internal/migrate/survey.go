@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
 
@@ -53,6 +56,17 @@ func (y *Survey) strays(s *State, g *Goal) []string {
 // leftovers are the versions of annotations that are of no use.
 func (y *Survey) leftovers(s *State, g *Goal) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(y.Leftovers)), func(v string) bool { return !s.leftover(g, v) })
+}
+
+// ReadSurvey lists the objects of a CRD.
+func ReadSurvey(ctx context.Context, api *cluster.Client, name string, progress func(done int, left int64)) (*Survey, error) {
+	c, err := readCRD(ctx, api, name)
+	if err != nil {
+		return nil, err
+	}
+	p := &pass{api: api, crd: c, limiter: rate.NewLimiter(rate.Inf, 1), patch: look, lost: nothingLost, report: progress}
+	err = p.run(ctx)
+	return p.survey, err
 }
 
 // An object is the metadata of one.

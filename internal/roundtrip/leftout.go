@@ -25,8 +25,8 @@ func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths
 	if len(missing) == 0 || len(e.schema(version).Validate(copied(stored))) > 0 {
 		return nil, nil, nil
 	}
-	// meaning is what the API server makes of the object with some of the defaults, converted: nil if
-	// it cannot be. No version shows kept values, and no client applies status.
+	// meaning is what the API server makes of the object with some of the defaults, converted; nil
+	// if it cannot be. No version shows kept values, and no client applies status.
 	meaning := func(defaults [][]any) map[string]any {
 		text, err := withValues(object, stored, defaults)
 		if err != nil {
