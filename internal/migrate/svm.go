@@ -88,19 +88,14 @@ func (r *run) byController(ctx context.Context) error {
 	name := "webhookd-" + r.crd.Metadata.Name
 	path := migrationsAPI + "/" + name
 	of := fmt.Sprintf("%s/%d", r.crd.Metadata.UID, r.crd.Metadata.Generation)
-	begun, said, nudged := time.Now(), "", false
-	fine := begun // when the controller was last seen to work
+	c := &controller{begun: time.Now(), fine: time.Now()}
 	for first := true; ; first = false {
 		m := migration{}
 		err := r.api.Get(ctx, path, &m)
 		failure, failed := m.condition("Failed")
 		message, running := m.condition("Running")
 		_, succeeded := m.condition("Succeeded")
-		isStuck := !running || strings.Contains(message, transientError)
-		if !isStuck {
-			fine = time.Now()
-		}
-		isStuck = isStuck && time.Since(fine) > r.ControllerPatience
+		isStuck := c.isStuck(message, running, r.ControllerPatience)
 		switch {
 		case apierrors.IsNotFound(err):
 			if err := r.createMigration(ctx, name, of); err != nil {
@@ -118,22 +113,15 @@ func (r *run) byController(ctx context.Context) error {
 			return fmt.Errorf("StorageVersionMigration %s failed, correct that and run this again, or with --rewrite: %s", name, failure)
 		case succeeded:
 			return r.awaitPruned(ctx)
-		case isStuck && !running:
+		case isStuck && running:
+			return r.instead("the controller of StorageVersionMigration has had errors for %s", r.ControllerPatience)
+		case isStuck:
 			if err := r.deleteMigration(ctx, path); err != nil {
 				return err
 			}
 			return r.instead("the controller of StorageVersionMigration has not begun within %s", r.ControllerPatience)
-		case isStuck:
-			return r.instead("the controller of StorageVersionMigration has had errors for %s", r.ControllerPatience)
-		case running && message != said:
-			r.Log("StorageVersionMigration %s: %s", name, message)
-			said = message
-		case running && !nudged && time.Since(begun) > 2*time.Second:
-			// The controller waits until it has seen a change that is newer than the migration.
-			nudged = true
-			p := r.newPass(rewrite)
-			p.always, p.firstPage = true, true
-			if err := p.run(ctx); err != nil {
+		case running:
+			if err := r.follow(ctx, c, name, message); err != nil {
 				return err
 			}
 		}
@@ -144,6 +132,37 @@ func (r *run) byController(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// A controller is what is known of the one that works on a migration.
+type controller struct {
+	begun, fine time.Time // fine is when it was last seen to work
+	said        string
+	nudged      bool
+}
+
+// isStuck reports whether the controller has not worked for longer than a time.
+func (c *controller) isStuck(message string, running bool, patience time.Duration) bool {
+	if running && !strings.Contains(message, transientError) {
+		c.fine = time.Now()
+	}
+	return time.Since(c.fine) > patience
+}
+
+// follow logs what the controller says. It also makes a change, since the controller waits until it
+// has seen one that is newer than the migration.
+func (r *run) follow(ctx context.Context, c *controller, name, message string) error {
+	if message != c.said {
+		r.Log("StorageVersionMigration %s: %s", name, message)
+		c.said = message
+	}
+	if c.nudged || time.Since(c.begun) < 2*time.Second {
+		return nil
+	}
+	c.nudged = true
+	p := r.newPass(rewrite)
+	p.always, p.firstPage = true, true
+	return p.run(ctx)
 }
 
 func (r *run) createMigration(ctx context.Context, name, of string) error {
