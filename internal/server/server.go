@@ -218,17 +218,11 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
 
 // bind opens both listeners or none, and reports all failures.
 func (s *Server) bind(ctx context.Context) error {
-	var adminErr error
-	webhook, err := s.listen(ctx, "tcp", s.opts.Listen)
-	if err != nil {
-		err = fmt.Errorf("cannot bind the webhook listener, choose another address with --listen: %w", err)
-	}
+	webhook, err := s.open(ctx, s.opts.Listen, "listen")
 	var admin net.Listener
+	var adminErr error
 	if s.opts.AdminListen != "" {
-		admin, adminErr = s.listen(ctx, "tcp", s.opts.AdminListen)
-		if adminErr != nil {
-			adminErr = fmt.Errorf("cannot bind the admin listener, choose another address with --admin-listen: %w", adminErr)
-		}
+		admin, adminErr = s.open(ctx, s.opts.AdminListen, "admin-listen")
 	}
 	if err = errors.Join(err, adminErr); err == nil {
 		ctx = context.WithoutCancel(ctx)
@@ -244,4 +238,16 @@ func (s *Server) bind(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// open listens at the address of a key.
+func (s *Server) open(ctx context.Context, address, key string) (net.Listener, error) {
+	l, err := s.listen(ctx, "tcp", address)
+	if err == nil {
+		return l, nil
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		err = failed.Err // without the address
+	}
+	return nil, fmt.Errorf("%s: %w: choose another address with --%s=HOST:PORT", address, err, key)
 }
