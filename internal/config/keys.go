@@ -41,10 +41,10 @@ func Keys() []Key {
 	const patience = "kube-apiserver gives up after 30s"
 	return slices.Concat(
 		group("Addresses", Key{
-			Name: "listen", Kind: Address, Default: ":9443",
+			Name: "listen", Kind: Address, Default: ":9443", Local: "127.0.0.1:9443",
 			Usage: "address of the webhook, over HTTPS",
 		}, Key{
-			Name: "admin-listen", Kind: Address, Default: ":8080",
+			Name: "admin-listen", Kind: Address, Default: ":8080", Local: "127.0.0.1:8080",
 			Usage: "address of /livez, /readyz and /metrics, over plain HTTP",
 		}, Key{
 			Name: "path", Kind: URLPath, Arg: "url-path", Default: "/crdconvert",
