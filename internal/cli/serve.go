@@ -26,8 +26,9 @@ Every flag is also a key of the --config file and an environment variable, in ca
 WEBHOOKD_: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. Flags override the environment, which overrides the file. A
 duration has a unit, such as 15s or 2m. A size is in bytes, such as 65536 or 128Mi.
 
-With --self-signed the server makes a certificate in memory, for local use, and prints a curl command to try. The
-drain-delay is then 0 unless it is set.`,
+With --self-signed the server makes a certificate in memory, for local use. It prints a curl command that posts a case next
+to the rules, a file NAME.VERSION.yaml, and the answer. Unless they are set, the addresses are on loopback, and the
+drain-delay is 0.`,
 		Example: `  webhookd serve --self-signed
   webhookd serve --tls-dir /etc/webhookd/tls --config /etc/webhookd/config.yaml`,
 		Args: noArguments,

@@ -1,9 +1,10 @@
 package serve
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -11,10 +12,11 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/review"
 )
 
 // announce logs what is served and where. It needs the listeners.
-func (s *service) announce() {
+func (s *service) announce(ctx context.Context) {
 	admin := ""
 	if addr := s.server.AdminAddr(); addr != nil {
 		admin = addr.String()
@@ -33,12 +35,12 @@ func (s *service) announce() {
 		zap.Int64("memoryLimit", s.memory),
 		zap.Int64("requestBytesInFlightLimit", s.server.Stats().BytesLimit))
 	if c.SelfSigned {
-		_, _ = s.Log.Write([]byte(s.curlLine()))
+		_, _ = s.Log.Write([]byte(s.curlLine(ctx)))
 	}
 }
 
-// curlLine returns a command that works when pasted into a shell in the same folder.
-func (s *service) curlLine() string {
+// curlLine returns a command to paste into a shell, and what it prints.
+func (s *service) curlLine(ctx context.Context) string {
 	host := listenHost(s.Loaded.Config.Listen)
 	if host == "" {
 		host = "localhost"
@@ -52,20 +54,16 @@ func (s *service) curlLine() string {
 	if s.source.caFile != "" {
 		trust = "--cacert " + ShellWord(s.source.caFile)
 	}
-	if len(s.rules.registry().Kinds()) == 0 {
+	if s.sample == "" {
 		return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; no kinds to convert, give rules with --rules and --crds\n", url)
 	}
+	answer, err := review.NewReviewer(s.rules.registry, review.Hooks{}).Review(ctx, nil, []byte(s.sample))
+	if err != nil {
+		answer = []byte(err.Error())
+	}
 	return fmt.Sprintf("webhookd: serving %s with a self-signed certificate; try, in another terminal:\n"+
-		"curl %s --data %s -H 'Content-Type: application/json' %s\n", url, trust, s.sample(), ShellWord(url))
-}
-
-// sample returns a test review for the first kind, quoted for the shell.
-func (s *service) sample() string {
-	kind := s.rules.registry().Kinds()[0]
-	spoke := slices.IndexFunc(kind.Versions, func(v string) bool { return v != kind.Hub })
-	return ShellWord(fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"sample",`+
-		`"desiredAPIVersion":"%[1]s/%[2]s","objects":[{"apiVersion":"%[1]s/%[3]s","kind":"%[4]s","metadata":{"name":"sample"}}]}}`,
-		kind.Group, kind.Hub, kind.Versions[spoke], kind.Kind))
+		"curl %s --data %s -H 'Content-Type: application/json' %s\n"+
+		"webhookd: the answer is %s\n", url, trust, ShellWord(s.sample), ShellWord(url), bytes.TrimSpace(answer))
 }
 
 // kinds logs the kinds of a registry with their versions.

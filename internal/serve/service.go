@@ -56,6 +56,7 @@ type service struct {
 	source  *certificateSource
 	server  *server.Server
 	watch   *configWatch
+	sample  string // with a self-signed certificate: a review to try
 }
 
 func newService(ctx context.Context, o Options) (*service, error) {
@@ -100,12 +101,16 @@ func newService(ctx context.Context, o Options) (*service, error) {
 		return nil, err
 	}
 	m.WatchServer(srv.Stats)
-	return &service{
+	s := &service{
 		Options: o, memory: memory, logger: logger, reviews: reviews, rules: rules, source: source, server: srv,
 		watch: &configWatch{
 			loaded: o.Loaded, text: o.Text, level: level, want: reviews.log.want, logger: logger, reloaded: m.ConfigReloaded,
 		},
-	}, nil
+	}
+	if c.SelfSigned {
+		s.sample = sampleReview(rules.registry(), rules.read[0])
+	}
+	return s, nil
 }
 
 // run serves until ctx ends. It follows the certificate, the rules and the configuration until the
@@ -125,7 +130,7 @@ func (s *service) run(ctx context.Context) error {
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():
-			s.announce()
+			s.announce(background)
 		case <-background.Done():
 		}
 	})
