@@ -11,7 +11,7 @@ export GOWORK := off
 
 # VERSION=v1.2.3 sets the output of `webhookd version`; the default is the build info.
 VERSION ?=
-# Flags for `make run`, such as RUNFLAGS='--listen :8443'.
+# Flags of `webhookd serve` for `make run`.
 RUNFLAGS ?=
 # Flags for every `go test` of test and test-race, such as TESTFLAGS='-run TestDrain -v'.
 TESTFLAGS ?=
@@ -109,11 +109,14 @@ help: ## Print the targets.
 
 .PHONY: build
 build: ## Build bin/webhookd, static. VERSION=v1.2.3 names the version.
-	CGO_ENABLED=0 $(GO) build -trimpath $(LDFLAGS) -o bin/webhookd ./cmd/webhookd
+	@echo 'building bin/webhookd: about a minute the first time, then seconds'
+	@CGO_ENABLED=0 $(GO) build -trimpath $(LDFLAGS) -o bin/webhookd ./cmd/webhookd
 
+# Ctrl-C reaches the server too, which then ends with success.
 .PHONY: run
-run: build ## Serve https://localhost:9443/crdconvert with a self-signed pair, and print a curl line. RUNFLAGS=--listen=:9444 takes another port.
-	@exec bin/webhookd serve --self-signed --rules examples/widget --crds examples/widget $(RUNFLAGS)
+run: build ## Serve examples/quickstart on loopback, and print a curl line to try (RUNFLAGS).
+	@trap : INT; bin/webhookd serve --self-signed --rules examples/quickstart --crds examples/quickstart $(RUNFLAGS) || { \
+		echo "make run: flags go into RUNFLAGS: make run RUNFLAGS='--listen=127.0.0.1:9444 --admin-listen=127.0.0.1:8081'" >&2; exit 1; }
 
 # Kubernetes' packages link TLS and all built-in types, which the engine never runs: they are built small, without inlining.
 WASM_FLAGS = -trimpath -ldflags '-s -w' $(foreach p,k8s.io/api/... crypto/... net/...,-gcflags='$(p)=-l')

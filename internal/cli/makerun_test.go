@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// makeRun is `make run` of the repository with this test's program, as a process group of its own.
+func makeRun(t *testing.T, flags string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := exec.LookPath("released") // of testscript.Main
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Makefile", "examples"} {
+		from, err := filepath.Abs("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(from, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeExample(t, filepath.Join(dir, "bin", "webhookd"), "exec "+program+` "$@"`+"\n")
+	if err := os.Chmod(filepath.Join(dir, "bin", "webhookd"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "make", "-o", "build", "run", "RUNFLAGS="+flags) //nolint:gosec // flags of the tests below
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// make run serves the rules of the README, its curl line has the answer that it prints, in which
+// one sees what each rule does, and Ctrl-C ends it without an error.
+func TestMakeRunShowsAConversion(t *testing.T) {
+	t.Parallel()
+	if !strings.Contains(read(t, "../../README.md"), "```yaml\n"+read(t, "../../examples/quickstart/rules.yaml")+"```\n") {
+		t.Error("README.md does not show examples/quickstart/rules.yaml")
+	}
+	log := &logBuffer{changed: make(chan struct{})}
+	cmd := makeRun(t, "--listen=127.0.0.1:0 --admin-listen=127.0.0.1:0")
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := log.wait(t, `^curl --cacert (\S+) --data '(.*)' -H 'Content-Type: application/json' (\S+)\nwebhookd: the answer is (.*)$`)
+	caFile, review, url, answer := said[1], said[2], said[3], said[4]
+	if diff := cmp.Diff(answer+"\n", postTrusting(t, caFile, url, review)); diff != "" {
+		t.Errorf("not the printed answer (-printed +got):\n%s", diff)
+	}
+	for _, field := range []string{`"cronSpec":`, `"hostPort":`, `"mailTo":`} {
+		if !strings.Contains(review, field) || strings.Contains(answer, field) {
+			t.Errorf("%s does not move from the review to another place in the answer", field)
+		}
+	}
+	for _, field := range []string{`"schedule":`, `"host":`, `"port":`, `"conversion.webhookd.io/v1beta1.spec.mailTo":`} {
+		if !strings.Contains(answer, field) {
+			t.Errorf("the answer has no %s", field)
+		}
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil { // as a terminal does
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // make ends with the signal
+	if end := log.text.String(); !strings.HasSuffix(end, `"msg":"stopped"}`+"\n") {
+		t.Errorf("Ctrl-C leaves something behind the last line of the server:\n%s", end)
+	}
+}
+
+func postTrusting(t *testing.T, caFile, url, body string) string {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(read(t, caFile)))
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}}}
+	defer client.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	w, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestMakeRunNamesAPortThatIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	out, err := makeRun(t, "--admin-listen=127.0.0.1:0 --listen="+address).CombinedOutput()
+	want := "\nwebhookd: " + address + ": bind: address already in use: choose another address with --listen=HOST:PORT\n" +
+		"make run: flags go into RUNFLAGS: make run RUNFLAGS='--listen=127.0.0.1:9444 "
+	if err == nil || !strings.Contains("\n"+string(out), want) {
+		t.Errorf("%v, %s, want %s", err, out, want)
+	}
+}
