@@ -16,7 +16,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	firstCombination = flag.Uint64("first-combination", 1, "seed of the first random combination of rules")
-	combinations     = flag.Uint64("combinations", 60/fewer, "how many random combinations of rules are held to the laws; a change to the engine deserves 5,000")
+	combinations     = flag.Uint64("combinations", 12, "how many random combinations of rules are held to the laws; make laws takes 120, and a change to the engine deserves 5,000")
 )
 
 // Rules that pick elements, have conditions, keep what they cannot convert and fill in defaults
