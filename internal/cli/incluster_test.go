@@ -34,7 +34,7 @@ type testCluster struct {
 
 func newCluster(t *testing.T) *testCluster {
 	t.Helper()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	return &testCluster{s, []string{"--kubeconfig", s.Kubeconfig(t, "")}}
 }
 

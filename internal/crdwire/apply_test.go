@@ -63,7 +63,7 @@ func bundleOf(t *testing.T, s *clustertest.Server) string {
 func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 	s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}
 	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
@@ -121,7 +121,7 @@ func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, l := clustertest.New(t), &logged{}
+			s, l := clustertest.New(), &logged{}
 			tt.prepare(s)
 			o := applyOptions(t, w, ca, l)
 			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
@@ -169,7 +169,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+			w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			w.answerWith(tt.answer)
 			o := applyOptions(t, w, ca, l)
@@ -185,7 +185,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	}
 	t.Run("until they are good", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+		w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 		left := 2
 		w.answerWith(func(desired string, response map[string]any) int {
@@ -203,7 +203,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	})
 	t.Run("from another CA", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), clustertest.New(t), &logged{}
+		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), clustertest.New(), &logged{}
 		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 		o := applyOptions(t, w, ca, l)
 		o.Timeout = 300 * time.Millisecond
@@ -225,7 +225,7 @@ func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+			w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			changed := make(chan struct{}, 1)
 			w.answerWith(func(string, map[string]any) int { // after the CRD was read
@@ -267,7 +267,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, old), clustertest.New(t), &logged{}
+			w, s, l := newWebhook(t, old), clustertest.New(), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			apply := func(ca *tlstest.CA) string {
 				t.Helper()
@@ -295,7 +295,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 func TestApplyKeepsTheOldCANextToGarbage(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
-	w, s := newWebhook(t, old), clustertest.New(t)
+	w, s := newWebhook(t, old), clustertest.New()
 	garbage := "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 	bundle := base64.StdEncoding.EncodeToString([]byte(garbage + string(old.PEM)))
 	s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(

@@ -50,7 +50,7 @@ func crossplane(t *testing.T, s *clustertest.Server) {
 func TestApplyWiresTheXRD(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
 	crossplane(t, s)
 	o := applyOptions(t, w, ca, l)
@@ -79,7 +79,7 @@ func TestApplyWiresTheXRD(t *testing.T) {
 func TestApplyWaitsForCrossplane(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
 	crossplane(t, s)
 	o := applyOptions(t, w, ca, l)
@@ -94,7 +94,7 @@ func TestApplyWaitsForCrossplane(t *testing.T) {
 func TestApplyNeedsTheXRD(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
 	crossplane(t, s)
 	s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}

@@ -39,7 +39,7 @@ func TestApplyWaitsForAllReplicas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, ca), clustertest.New(t)
+			w, s := newWebhook(t, ca), clustertest.New()
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			prepare(w)
 			o := applyOptions(t, w, ca, &logged{})

@@ -19,7 +19,7 @@ import (
 func TestApplyContinuesWithOtherCRDs(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), clustertest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New()
 	names := []string{"first.example.com", things, "last.example.com"}
 	for _, name := range names {
 		s.Put(t, crdwire.Path(name), "kubectl-create", strings.Replace(crdJSON(none), things, name, 1))
@@ -73,7 +73,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, old), clustertest.New(t)
+			w, s := newWebhook(t, old), clustertest.New()
 			s.Put(t, crdwire.Path(bad), "kubectl", strings.NewReplacer(things, bad, `"group":"example.com"`, `"group":"bad.example.com"`).Replace(crdJSON(tt.bad)))
 			s.Put(t, crdwire.Path(other), "kubectl", strings.Replace(crdJSON(none), things, other, 1))
 			s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
@@ -99,7 +99,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 func TestApplyAsksForNewVersions(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), clustertest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New()
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 	asked, forNew := 0, 0
 	w.answerWith(func(desired string, response map[string]any) int {
