@@ -114,7 +114,7 @@ func TestServersThatCannotBeReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, failed := http.DefaultTransport.RoundTrip(request) //nolint:bodyclose // there is none
+		_, failed := new(http.Transport).RoundTrip(request) //nolint:bodyclose // there is none
 		synctest.Test(t, func(t *testing.T) {
 			c := clientBy(t, at, roundTripper(func(*http.Request) (*http.Response, error) { return nil, failed }))
 			if err := c.Get(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -82,14 +82,14 @@ func (s *Server) Kubeconfig(tb testing.TB, credentials string) string {
 	return kubeconfig(tb, h.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw}), credentials)
 }
 
-func kubeconfig(tb testing.TB, url string, ca []byte, credentials string) string {
+func kubeconfig(tb testing.TB, server string, ca []byte, credentials string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
 		"clusters":[{"name":"test","cluster":{"server":%q,"certificate-authority-data":%q}}],
 		"users":[{"name":"test","user":%s}],
 		"contexts":[{"name":"test","context":{"cluster":"test","user":"test","namespace":"webhookd"}}]}`,
-		url, base64.StdEncoding.EncodeToString(ca), cmp.Or(credentials, `{"token":"`+Token+`"}`))
+		server, base64.StdEncoding.EncodeToString(ca), cmp.Or(credentials, `{"token":"`+Token+`"}`))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
