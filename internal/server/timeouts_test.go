@@ -115,8 +115,8 @@ func (f failedReader) Read([]byte) (int, error) {
 	return 0, f.err
 }
 
-// trickle sends n bytes at a time until it fails, while the test goes on. It returns a function that
-// waits for its end, before which nothing else may be sent: in a bubble, time would stand still.
+// trickle sends n bytes at a time until it fails, while the test goes on. Nothing else may be sent
+// until wait returns: in a bubble, time would stand still.
 func (c *rawConn) trickle(text string, n int, every time.Duration) (wait func()) {
 	var sending sync.WaitGroup
 	c.t.Cleanup(sending.Wait)
