@@ -116,7 +116,7 @@ func (f failedReader) Read([]byte) (int, error) {
 }
 
 // trickle sends n bytes at a time until it fails, while the test goes on. Nothing else may be sent
-// until wait returns: in a bubble, time would stand still.
+// until wait returns: in a bubble, time would stop.
 func (c *rawConn) trickle(text string, n int, every time.Duration) (wait func()) {
 	var sending sync.WaitGroup
 	c.t.Cleanup(sending.Wait)
