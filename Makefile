@@ -202,6 +202,12 @@ fuzz: ## Run every fuzz target for 10 minutes (FUZZTIME, FUZZ), and the laws on 
 	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),10m),$(or $(FUZZTIME),10m)))
 	@$(if $(filter ^Fuzz,$(FUZZ)),$(GO) test ./internal/converters/rules/laws -count=1 -example-objects=20000 -timeout=60m)
 
+.PHONY: laws
+laws: ## Hold random objects and random rules to the laws for minutes.
+	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules -objects=400 -combinations=120
+	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/check -seeds=300
+	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/laws -example-objects=300
+
 ##@ Measure
 
 .PHONY: bench

@@ -2,13 +2,11 @@ package webhook_test
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,23 +38,11 @@ func newHandler(t *testing.T, registry *conversion.Registry, opts webhook.Option
 // post returns the code and the body of the answer to a review.
 func post(t *testing.T, h http.Handler, method, body string) (code int, answer string) {
 	t.Helper()
-	server := httptest.NewServer(h)
-	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/any/path?timeout=10s", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := httptest.NewRequestWithContext(t.Context(), method, "/any/path?timeout=10s", strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, request)
+	return recorder.Code, recorder.Body.String()
 }
 
 func reviewOf(version string, objects ...string) string {
@@ -114,44 +100,40 @@ func TestKindsCanBeReplaced(t *testing.T) {
 // A converter that panics or hangs fails its review, and is reported.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	t.Cleanup(func() { close(release) })
 	for name, test := range map[string]struct {
-		convert func()
+		convert func(release <-chan struct{})
 		want    string
 		reports []string
 	}{
-		"panics": {func() { panic("secret") }, "panicked", []string{"a converter panicked: string", "converter panicked"}},
-		"hangs":  {func() { <-release }, "deadline", []string{"deadline"}},
+		"panics": {func(<-chan struct{}) { panic("secret") }, "panicked", []string{"a converter panicked: string", "converter panicked"}},
+		"hangs":  {func(release <-chan struct{}) { <-release }, "deadline", []string{"deadline"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kind := cronTab()
-			kind.Converter = conversion.Func(func(context.Context, *conversion.Object, string, string) error {
-				test.convert()
-				return nil
-			})
-			var lock sync.Mutex
-			var failures []webhook.Failure
-			h := newHandler(t, registryOf(t, kind), webhook.Options{Timeout: 1500 * time.Millisecond, Failed: func(f webhook.Failure) {
-				lock.Lock()
-				defer lock.Unlock()
-				failures = append(failures, f)
-			}})
-			code, answer := post(t, h, "POST", reviewOf("v1", old))
-			if code != 200 || !strings.Contains(answer, `"status":"Failed"`) || !strings.Contains(answer, test.want) || strings.Contains(answer, "secret") {
-				t.Errorf("%d %s", code, answer)
-			}
-			lock.Lock()
-			defer lock.Unlock()
-			if len(failures) != len(test.reports) {
-				t.Fatalf("reported %+v", failures)
-			}
-			for i, f := range failures {
-				if f.UID != "u-1" || f.Kind != "CronTab.example.com" || f.From != "v1beta1" || f.To != "v1" || !strings.Contains(f.Message, test.reports[i]) {
-					t.Errorf("reported %+v", f)
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				defer close(release)
+				kind := cronTab()
+				kind.Converter = conversion.Func(func(context.Context, *conversion.Object, string, string) error {
+					test.convert(release)
+					return nil
+				})
+				var failures []webhook.Failure
+				h := newHandler(t, registryOf(t, kind), webhook.Options{Failed: func(f webhook.Failure) { failures = append(failures, f) }})
+				code, answer := post(t, h, "POST", reviewOf("v1", old))
+				if code != 200 || !strings.Contains(answer, `"status":"Failed"`) || !strings.Contains(answer, test.want) || strings.Contains(answer, "secret") {
+					t.Errorf("%d %s", code, answer)
 				}
-			}
+				synctest.Wait()
+				if len(failures) != len(test.reports) {
+					t.Fatalf("reported %+v", failures)
+				}
+				for i, f := range failures {
+					if f.UID != "u-1" || f.Kind != "CronTab.example.com" || f.From != "v1beta1" || f.To != "v1" || !strings.Contains(f.Message, test.reports[i]) {
+						t.Errorf("reported %+v", f)
+					}
+				}
+			})
 		})
 	}
 }

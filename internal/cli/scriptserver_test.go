@@ -41,7 +41,8 @@ func command(run func(*scriptServer, *testscript.TestScript, bool, []string)) fu
 	}
 }
 
-const patience = 20 * time.Second
+// patience only ends a test that hangs.
+const patience = 2 * time.Minute
 
 // A logBuffer collects a log that others wait for.
 type logBuffer struct {

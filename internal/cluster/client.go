@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -62,6 +63,9 @@ func New(o Options) (*Client, error) {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.ContentType = runtime.ContentTypeJSON
+	if o.Transport != nil {
+		config.Wrap(func(http.RoundTripper) http.RoundTripper { return o.Transport })
+	}
 	return newClient(config)
 }
 

@@ -36,8 +36,8 @@ type object struct {
 
 func TestReadAndChange(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
-	c := s.Client(t)
+	s := clustertest.New()
+	c := dialed(t, s)
 	var o object
 	if err := c.Get(t.Context(), path, &o); !apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		t.Errorf("%v", err)
@@ -74,7 +74,7 @@ func TestReadAndChange(t *testing.T) {
 
 func TestApplyReportsTheOwnersOfFields(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, path, "kubectl", text)
 	c := s.Client(t)
 	config := json.RawMessage(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"Mg=="}}`)
@@ -100,19 +100,21 @@ func TestTemporaryErrorsAreRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
-			s.Put(t, path, "kubectl", text)
-			left := 2
-			s.Before = func(string, string) *apierrors.StatusError {
-				if left--; left >= 0 {
-					return tt.err
+			synctest.Test(t, func(t *testing.T) {
+				s := clustertest.New()
+				s.Put(t, path, "kubectl", text)
+				left := 2
+				s.Before = func(string, string) *apierrors.StatusError {
+					if left--; left >= 0 {
+						return tt.err
+					}
+					return nil
 				}
-				return nil
-			}
-			err := s.Client(t).Get(t.Context(), path, &object{})
-			if got := len(s.Requests()); got != tt.want || (err == nil) != (tt.want > 1) {
-				t.Errorf("%d requests, error %v", got, err)
-			}
+				err := s.Client(t).Get(t.Context(), path, &object{})
+				if got := len(s.Requests()); got != tt.want || (err == nil) != (tt.want > 1) {
+					t.Errorf("%d requests, error %v", got, err)
+				}
+			})
 		})
 	}
 }
@@ -160,10 +162,9 @@ func TestPatience(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := clientAt(t, "http://127.0.0.1")
 			synctest.Test(t, func(t *testing.T) {
 				begin, requests := time.Now(), 0
-				c, err := c.Through(roundTripper(func(*http.Request) (*http.Response, error) {
+				c := clientBy(t, "http://cluster", roundTripper(func(*http.Request) (*http.Response, error) {
 					requests++
 					code := http.StatusOK
 					if time.Since(begin) < tt.away {
@@ -171,10 +172,7 @@ func TestPatience(t *testing.T) {
 					}
 					return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 				}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				err = c.Patient(tt.patience).Get(t.Context(), path, &object{})
+				err := c.Patient(tt.patience).Get(t.Context(), path, &object{})
 				took := time.Since(begin)
 				if (err == nil) != tt.ok || !tt.ok && took > tt.patience+5*time.Second || requests > 70 {
 					t.Errorf("%v after %s and %d requests", err, took, requests)
@@ -206,8 +204,13 @@ func clientOf(t *testing.T, handler http.HandlerFunc) *cluster.Client {
 
 func clientAt(t *testing.T, server string) *cluster.Client {
 	t.Helper()
+	return clientBy(t, server, nil)
+}
+
+func clientBy(t *testing.T, server string, transport http.RoundTripper) *cluster.Client {
+	t.Helper()
 	file := writeFile(t, "kubeconfig", `{"current-context":"a","clusters":[{"name":"a","cluster":{"server":"`+server+`"}}],"contexts":[{"name":"a","context":{"cluster":"a"}}]}`)
-	c, err := cluster.New(cluster.Options{Kubeconfig: file, UserAgent: "webhookd/test"})
+	c, err := cluster.New(cluster.Options{Kubeconfig: file, UserAgent: "webhookd/test", Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -17,6 +18,8 @@ type Options struct {
 	Namespace  string // instead of that of the context
 	// UserAgent names the program in the API server's audit log.
 	UserAgent string
+	// Transport carries requests in place of a network if it is set.
+	Transport http.RoundTripper
 }
 
 // ErrNone is returned if no cluster is named.

@@ -65,7 +65,7 @@ func TestWithoutAKubeconfigThereIsNoCluster(t *testing.T) {
 // file.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, path, "kubectl", text)
 	runs := writeFile(t, "runs", "")
 	plugin := func(script string) map[string]any {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -109,8 +110,16 @@ func TestServersThatCannotBeReached(t *testing.T) {
 		"https://a.invalid":   "\nstart the API server or the way to it, or choose another cluster with --context: https://a.invalid",
 		server.URL:            "\ncorrect certificate-authority of the cluster in the kubeconfig, it did not issue the certificate of " + server.URL,
 	} {
-		if err := clientAt(t, at).Get(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", at, err)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
 		}
+		_, failed := new(http.Transport).RoundTrip(request) //nolint:bodyclose // there is none
+		synctest.Test(t, func(t *testing.T) {
+			c := clientBy(t, at, roundTripper(func(*http.Request) (*http.Response, error) { return nil, failed }))
+			if err := c.Get(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", at, err)
+			}
+		})
 	}
 }

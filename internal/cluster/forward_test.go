@@ -10,8 +10,19 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 )
+
+// dialed returns a client that calls the API server over a network.
+func dialed(t *testing.T, s *clustertest.Server) *cluster.Client {
+	t.Helper()
+	c, err := cluster.New(cluster.Options{Kubeconfig: s.Kubeconfig(t, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 const podsPath = "/api/v1/namespaces/ns/pods/"
 
@@ -19,7 +30,7 @@ const podsPath = "/api/v1/namespaces/ns/pods/"
 // its pods.
 func forwarding(t *testing.T) *clustertest.Server {
 	t.Helper()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, "/api/v1/namespaces/ns/services/webhook", "kubectl", `{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"ns","name":"webhook"},
 		"spec":{"selector":{"app":"webhook"},"ports":[{"port":443,"targetPort":"https"},{"port":80}]}}`)
 	s.Put(t, "/api/v1/namespaces/ns/services/bare", "kubectl", `{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"ns","name":"bare"},"spec":{"ports":[{"port":443}]}}`)
@@ -52,7 +63,7 @@ func forwarding(t *testing.T) *clustertest.Server {
 func TestForward(t *testing.T) {
 	t.Parallel()
 	s := forwarding(t)
-	dial, err := s.Client(t).Forward(t.Context(), "ns", "webhook", 443)
+	dial, err := dialed(t, s).Forward(t.Context(), "ns", "webhook", 443)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +115,7 @@ func TestForwardFails(t *testing.T) {
 			t.Parallel()
 			s := forwarding(t)
 			s.Rules = test.rules
-			dial, err := s.Client(t).Forward(t.Context(), "ns", test.service, test.port)
+			dial, err := dialed(t, s).Forward(t.Context(), "ns", test.service, test.port)
 			if err == nil {
 				var conn net.Conn
 				if conn, err = dial(t.Context()); err == nil {
@@ -124,7 +135,7 @@ func TestForwardNeedsAReadyPod(t *testing.T) {
 	t.Parallel()
 	s := forwarding(t)
 	s.Delete(podsPath + "b")
-	if _, err := s.Client(t).Forward(t.Context(), "ns", "webhook", 443); err == nil || !strings.Contains(err.Error(), "no ready pod of the Service") {
+	if _, err := dialed(t, s).Forward(t.Context(), "ns", "webhook", 443); err == nil || !strings.Contains(err.Error(), "no ready pod of the Service") {
 		t.Errorf("got %v", err)
 	}
 }

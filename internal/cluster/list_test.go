@@ -67,7 +67,7 @@ func TestPathOfACollection(t *testing.T) {
 
 func TestAListComesPageByPage(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.PageSize = 2
 	put(t, s, "ns/a", "ns/b", "ns/c", "other/d", "other/e")
 	for path, want := range map[string][]string{
@@ -109,7 +109,7 @@ func TestAnExpiredListGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.PageSize = 2
 			put(t, s, "ns/a", "ns/b", "ns/c", "ns/d", "ns/e")
 			requests := 0
@@ -133,7 +133,7 @@ func TestAnExpiredListGoesOn(t *testing.T) {
 
 func TestTheCallerEndsAList(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.PageSize = 1
 	put(t, s, "ns/a", "ns/b")
 	enough := errors.New("enough")

@@ -44,7 +44,7 @@ func applyOptions(t *testing.T, w *webhook, ca *tlstest.CA, l *logged) crdwire.A
 	t.Helper()
 	return crdwire.ApplyOptions{
 		Target: service(t, "ns/webhookd"), Bundle: crdwire.Bundle{ca.Cert}, ReviewVersions: []string{"v1"},
-		Address: w.address, Timeout: 20 * time.Second, Now: time.Now, Log: l.log,
+		Address: w.address, Timeout: 2 * time.Minute, Now: time.Now, Log: l.log,
 	}
 }
 
@@ -63,7 +63,7 @@ func bundleOf(t *testing.T, s *clustertest.Server) string {
 func TestApplyAsksAsTheAPIServerAsks(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 	s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}
 	if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
@@ -121,7 +121,7 @@ func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, l := clustertest.New(t), &logged{}
+			s, l := clustertest.New(), &logged{}
 			tt.prepare(s)
 			o := applyOptions(t, w, ca, l)
 			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
@@ -144,7 +144,6 @@ func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 
 func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	t.Parallel()
-	ca := tlstest.NewCA(t, "a")
 	fail := func(message string) func(string, map[string]any) int {
 		return func(_ string, response map[string]any) int {
 			response["result"] = map[string]any{"status": "Failure", "message": message}
@@ -169,48 +168,53 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
-			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-			w.answerWith(tt.answer)
-			o := applyOptions(t, w, ca, l)
-			o.Timeout = 700 * time.Millisecond
-			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no CRD was changed: ") {
-				t.Fatalf("error %v, want %s", err, tt.want)
-			}
-			if slices.Contains(s.Requests(), "patch "+crdwire.Path(things)) {
-				t.Error("changed all the same")
-			}
+			calling(t, func(t *testing.T, w *webhook) {
+				ca, s := tlstest.NewCA(t, "a"), clustertest.New()
+				s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+				w.serve(t, ca)
+				w.answerWith(tt.answer)
+				err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, &logged{}))
+				if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no CRD was changed: ") {
+					t.Fatalf("error %v, want %s", err, tt.want)
+				}
+				if slices.Contains(s.Requests(), "patch "+crdwire.Path(things)) {
+					t.Error("changed all the same")
+				}
+			})
 		})
 	}
 	t.Run("until they are good", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
-		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-		left := 2
-		w.answerWith(func(desired string, response map[string]any) int {
-			if left--; left >= 0 {
-				return fail("not yet")(desired, response)
+		calling(t, func(t *testing.T, w *webhook) {
+			ca, s, l := tlstest.NewCA(t, "a"), clustertest.New(), &logged{}
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			w.serve(t, ca)
+			left := 2
+			w.answerWith(func(desired string, response map[string]any) int {
+				if left--; left >= 0 {
+					return fail("not yet")(desired, response)
+				}
+				return 200
+			})
+			if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
+				t.Fatal(err)
 			}
-			return 200
+			if strings.Count(l.String(), "not yet") != 1 {
+				t.Errorf("the same is said again and again, or not at all:\n%s", l.String())
+			}
 		})
-		if err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, l)); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Count(l.String(), "not yet") != 1 {
-			t.Errorf("the same is said again and again, or not at all:\n%s", l.String())
-		}
 	})
 	t.Run("from another CA", func(t *testing.T) {
 		t.Parallel()
-		w, s, l := newWebhook(t, tlstest.NewCA(t, "b")), clustertest.New(t), &logged{}
-		s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-		o := applyOptions(t, w, ca, l)
-		o.Timeout = 300 * time.Millisecond
-		err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
-		if err == nil || !strings.Contains(err.Error(), "served certificate is not from a CA of the bundle") {
-			t.Errorf("%v", err)
-		}
+		calling(t, func(t *testing.T, w *webhook) {
+			ca, s := tlstest.NewCA(t, "a"), clustertest.New()
+			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+			w.serve(t, tlstest.NewCA(t, "b"))
+			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, &logged{}))
+			if err == nil || !strings.Contains(err.Error(), "served certificate is not from a CA of the bundle") {
+				t.Errorf("%v", err)
+			}
+		})
 	})
 }
 
@@ -225,7 +229,7 @@ func TestApplyDoesNotOverwriteWhatItHasNotSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+			w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			changed := make(chan struct{}, 1)
 			w.answerWith(func(string, map[string]any) int { // after the CRD was read
@@ -267,7 +271,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s, l := newWebhook(t, old), clustertest.New(t), &logged{}
+			w, s, l := newWebhook(t, old), clustertest.New(), &logged{}
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 			apply := func(ca *tlstest.CA) string {
 				t.Helper()
@@ -295,7 +299,7 @@ func TestApplyKeepsTheOldCAForADay(t *testing.T) {
 func TestApplyKeepsTheOldCANextToGarbage(t *testing.T) {
 	t.Parallel()
 	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
-	w, s := newWebhook(t, old), clustertest.New(t)
+	w, s := newWebhook(t, old), clustertest.New()
 	garbage := "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 	bundle := base64.StdEncoding.EncodeToString([]byte(garbage + string(old.PEM)))
 	s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(

@@ -50,7 +50,7 @@ func crossplane(t *testing.T, s *clustertest.Server) {
 func TestApplyWiresTheXRD(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
 	crossplane(t, s)
 	o := applyOptions(t, w, ca, l)
@@ -78,23 +78,23 @@ func TestApplyWiresTheXRD(t *testing.T) {
 // Without Crossplane nothing is converted, which is said.
 func TestApplyWaitsForCrossplane(t *testing.T) {
 	t.Parallel()
-	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
-	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
-	crossplane(t, s)
-	o := applyOptions(t, w, ca, l)
-	o.Timeout = 2 * time.Second
-	err := crdwire.Apply(t.Context(), s.Client(t), []string{xthings}, o)
-	if err == nil || !strings.Contains(err.Error(), "the XRD "+xthings+" has spec.conversion, but Crossplane did not write it to the CRD within 2s") {
-		t.Errorf("error %v", err)
-	}
+	calling(t, func(t *testing.T, w *webhook) {
+		ca, s := tlstest.NewCA(t, "a"), clustertest.New()
+		w.serve(t, ca)
+		s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
+		crossplane(t, s)
+		err := crdwire.Apply(t.Context(), s.Client(t), []string{xthings}, applyOptions(t, w, ca, &logged{}))
+		if err == nil || !strings.Contains(err.Error(), "the XRD "+xthings+" has spec.conversion, but Crossplane did not write it to the CRD within 2m0s") {
+			t.Errorf("error %v", err)
+		}
+	})
 }
 
 // If the XRD may not be read, the error says which right is missing.
 func TestApplyNeedsTheXRD(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s, l := newWebhook(t, ca), clustertest.New(t), &logged{}
+	w, s, l := newWebhook(t, ca), clustertest.New(), &logged{}
 	s.Put(t, xthingsPath, "kubectl-create", xrdJSON(""))
 	crossplane(t, s)
 	s.Rules = []clustertest.Rule{{Verb: "get", Path: crdwire.Path(things)}, {Verb: "patch", Path: crdwire.Path(things)}}

@@ -13,7 +13,7 @@ import (
 // A few hundred bytes of a CRD of megabytes are needed, and kept: a Job may have many to read.
 func TestSchemasAreNotRead(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	schema := `"schema":{"openAPIV3Schema":{"type":"object","description":"` + strings.Repeat("long ", 2000) + `"}},`
 	bare := strings.Replace(injected("", none), `"annotations":{`, `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"long",`, 1)
 	bare = strings.Replace(bare, `"name":"v2"`, `"name":"v2","subresources":{"status":{}}`, 1)
@@ -59,7 +59,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 // Only the schemas that the caller asks for are read.
 func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	schema := `"schema":{"openAPIV3Schema":{"type":"object"}},`
 	for _, name := range []string{things, "a.example.com"} {
 		text := strings.Replace(crdJSON(none), `"served":true,"storage"`, schema+`"served":true,"storage"`, 1)
@@ -87,7 +87,7 @@ func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 // A cluster may have more CRDs than fit on a page.
 func TestAllCRDsAreReadOnce(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.PageSize = 2
 	names := []string{"a.example.com", "b.example.com", "c.example.com"}
 	for _, name := range names {

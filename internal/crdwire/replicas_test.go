@@ -1,10 +1,10 @@
 package crdwire_test
 
 import (
+	"crypto/tls"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
 	"github.com/crdconvert/webhookd/internal/crdwire"
@@ -15,9 +15,8 @@ import (
 // of them answers as before, the CRD is not pointed at them, whichever answers first.
 func TestApplyWaitsForAllReplicas(t *testing.T) {
 	t.Parallel()
-	ca, other := tlstest.NewCA(t, "a"), tlstest.NewCA(t, "other")
-	for name, prepare := range map[string]func(*webhook){
-		"one has other rules": func(w *webhook) {
+	for name, prepare := range map[string]func(*webhook, *tls.Certificate){
+		"one has other rules": func(w *webhook, _ *tls.Certificate) {
 			asked := 0
 			w.answerWith(func(_ string, response map[string]any) int {
 				if asked++; asked%7 == 0 {
@@ -26,12 +25,11 @@ func TestApplyWaitsForAllReplicas(t *testing.T) {
 				return 200
 			})
 		},
-		"one serves from another CA": func(w *webhook) { // from the fourth connection on: the first review to each version succeeds
+		"one serves from another CA": func(w *webhook, other *tls.Certificate) { // from the fourth connection on: the first review to each version succeeds
 			asked := 0
 			w.answerWith(func(string, map[string]any) int {
 				if asked++; asked == 3 {
-					pair := other.Issue(t, tlstest.Leaf{Hosts: []string{"webhookd.ns.svc"}}).TLS(t)
-					w.pair = &pair
+					w.pair = other
 				}
 				return 200
 			})
@@ -39,18 +37,21 @@ func TestApplyWaitsForAllReplicas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, ca), clustertest.New(t)
-			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
-			prepare(w)
-			o := applyOptions(t, w, ca, &logged{})
-			o.Timeout = 700 * time.Millisecond
-			err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, o)
-			if err == nil || !strings.HasPrefix(err.Error(), "no CRD was changed: ") {
-				t.Errorf("%v", err)
-			}
-			if slices.Contains(s.Requests(), "patch "+crdwire.Path(things)) {
-				t.Error("changed all the same")
-			}
+			calling(t, func(t *testing.T, w *webhook) {
+				ca, s := tlstest.NewCA(t, "a"), clustertest.New()
+				s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
+				w.serve(t, tlstest.NewCA(t, "other"))
+				other := w.pair
+				w.serve(t, ca)
+				prepare(w, other)
+				err := crdwire.Apply(t.Context(), s.Client(t), []string{things}, applyOptions(t, w, ca, &logged{}))
+				if err == nil || !strings.HasPrefix(err.Error(), "no CRD was changed: ") {
+					t.Errorf("%v", err)
+				}
+				if slices.Contains(s.Requests(), "patch "+crdwire.Path(things)) {
+					t.Error("changed all the same")
+				}
+			})
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,7 +18,7 @@ import (
 func TestApplyContinuesWithOtherCRDs(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), clustertest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New()
 	names := []string{"first.example.com", things, "last.example.com"}
 	for _, name := range names {
 		s.Put(t, crdwire.Path(name), "kubectl-create", strings.Replace(crdJSON(none), things, name, 1))
@@ -43,17 +42,16 @@ func TestApplyContinuesWithOtherCRDs(t *testing.T) {
 // not pointed here then.
 func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	t.Parallel()
-	old, young := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young")
 	bad, other := "bad.example.com", "other.example.com"
 	for _, tt := range []struct {
 		name    string
 		bad     string // its spec.conversion
-		prepare func(*clustertest.Server, *webhook)
+		prepare func(s *clustertest.Server, w *webhook, young *tlstest.CA)
 		want    string
 	}{
-		{"it is gone", none, func(s *clustertest.Server, _ *webhook) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
-		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*clustertest.Server, *webhook) {}, "converted by https://a.example already"},
-		{"it may not be read", none, func(s *clustertest.Server, _ *webhook) {
+		{"it is gone", none, func(s *clustertest.Server, _ *webhook, _ *tlstest.CA) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
+		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*clustertest.Server, *webhook, *tlstest.CA) {}, "converted by https://a.example already"},
+		{"it may not be read", none, func(s *clustertest.Server, _ *webhook, _ *tlstest.CA) {
 			s.Before = func(_, path string) *apierrors.StatusError {
 				if path == crdwire.Path(bad) {
 					return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no"))
@@ -61,7 +59,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 				return nil
 			}
 		}, "cannot get: forbidden: no (403): " + crdwire.Path(bad)},
-		{"its kind is not known", none, func(_ *clustertest.Server, w *webhook) {
+		{"its kind is not known", none, func(_ *clustertest.Server, w *webhook, young *tlstest.CA) {
 			w.serve(t, young)
 			w.answerWith(func(desired string, response map[string]any) int {
 				if strings.HasPrefix(desired, "bad.example.com/") {
@@ -73,23 +71,24 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, s := newWebhook(t, old), clustertest.New(t)
-			s.Put(t, crdwire.Path(bad), "kubectl", strings.NewReplacer(things, bad, `"group":"example.com"`, `"group":"bad.example.com"`).Replace(crdJSON(tt.bad)))
-			s.Put(t, crdwire.Path(other), "kubectl", strings.Replace(crdJSON(none), things, other, 1))
-			s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
-			tt.prepare(s, w)
-			o := applyOptions(t, w, young, &logged{})
-			o.Timeout = 8 * time.Second
-			err := crdwire.Apply(t.Context(), s.Client(t), []string{bad, other, things}, o)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no other CRD was pointed at Service ns/webhookd: ") {
-				t.Errorf("error %v, want %s", err, tt.want)
-			}
-			if got := bundleOf(t, s); got != string(young.PEM)+string(old.PEM) {
-				t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
-			}
-			if slices.Contains(s.Requests(), "patch "+crdwire.Path(other)) {
-				t.Error("another one is pointed here")
-			}
+			calling(t, func(t *testing.T, w *webhook) {
+				old, young, s := tlstest.NewCA(t, "old"), tlstest.NewCA(t, "young"), clustertest.New()
+				w.serve(t, old)
+				s.Put(t, crdwire.Path(bad), "kubectl", strings.NewReplacer(things, bad, `"group":"example.com"`, `"group":"bad.example.com"`).Replace(crdJSON(tt.bad)))
+				s.Put(t, crdwire.Path(other), "kubectl", strings.Replace(crdJSON(none), things, other, 1))
+				s.Put(t, crdwire.Path(things), crdwire.ManagerWire, crdJSON(pointingHere(old)))
+				tt.prepare(s, w, young)
+				err := crdwire.Apply(t.Context(), s.Client(t), []string{bad, other, things}, applyOptions(t, w, young, &logged{}))
+				if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "no other CRD was pointed at Service ns/webhookd: ") {
+					t.Errorf("error %v, want %s", err, tt.want)
+				}
+				if got := bundleOf(t, s); got != string(young.PEM)+string(old.PEM) {
+					t.Errorf("%d CAs", strings.Count(got, "BEGIN"))
+				}
+				if slices.Contains(s.Requests(), "patch "+crdwire.Path(other)) {
+					t.Error("another one is pointed here")
+				}
+			})
 		})
 	}
 }
@@ -99,7 +98,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 func TestApplyAsksForNewVersions(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "a")
-	w, s := newWebhook(t, ca), clustertest.New(t)
+	w, s := newWebhook(t, ca), clustertest.New()
 	s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
 	asked, forNew := 0, 0
 	w.answerWith(func(desired string, response map[string]any) int {

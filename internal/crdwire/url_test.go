@@ -22,7 +22,7 @@ func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 	before := webhookConversion(`{"url":"https://a.example/convert","caBundle":"Cg=="}`)
 	wants := map[string]apiextensionsv1.CustomResourceConversion{}
 	for _, name := range []string{"before", "after"} {
-		s := clustertest.New(t)
+		s := clustertest.New()
 		s.Put(t, crdwire.Path(things), "kubectl", crdJSON(before))
 		if name == "after" {
 			o := applyOptions(t, w, ca, &logged{})
@@ -34,7 +34,7 @@ func TestApplyFromAURLMayBeCutAnywhere(t *testing.T) {
 		wants[name] = conversionOf(t, s)
 	}
 	for patches := range 3 {
-		s, left := clustertest.New(t), patches
+		s, left := clustertest.New(), patches
 		s.Put(t, crdwire.Path(things), "kubectl", crdJSON(before))
 		s.Before = func(verb, _ string) *apierrors.StatusError {
 			if verb == "patch" {

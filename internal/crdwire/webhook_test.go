@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
@@ -27,8 +28,23 @@ type webhook struct {
 // newWebhook serves as Service ns/webhookd.
 func newWebhook(t *testing.T, ca *tlstest.CA) *webhook {
 	t.Helper()
-	w := &webhook{}
+	w := listen(t)
 	w.serve(t, ca)
+	return w
+}
+
+// calling calls a webhook in a bubble, in which waits take no time. The webhook itself is on a
+// network, and so outside, but its certificates have to be valid in the bubble.
+func calling(t *testing.T, test func(t *testing.T, w *webhook)) {
+	t.Helper()
+	w := listen(t)
+	synctest.Test(t, func(t *testing.T) { test(t, w) })
+}
+
+// listen returns a webhook without a certificate.
+func listen(t *testing.T) *webhook {
+	t.Helper()
+	w := &webhook{}
 	h := httptest.NewUnstartedServer(w)
 	h.TLS = &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},

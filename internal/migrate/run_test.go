@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func (w *world) on(h hook) { w.hook.Store(&h) }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Server: clustertest.New(t)}
+	w := &world{Server: clustertest.New()}
 	w.PageSize = 3
 	w.Put(t, crdPath, "helm", crdText)
 	for i := range objects {
@@ -97,7 +98,7 @@ var goal = migrate.Goal{To: "v1", Remove: []string{"v1beta1"}} //nolint:gocheckn
 func options(t *testing.T) migrate.Options {
 	t.Helper()
 	return migrate.Options{
-		WritesPerSecond: 1e6, ControllerPatience: 300 * time.Millisecond, Confirm: func(migrate.Step, []string) error { return nil },
+		WritesPerSecond: 1e6, ControllerPatience: time.Minute, Confirm: func(migrate.Step, []string) error { return nil },
 		Log: func(format string, args ...any) { t.Logf(format, args...) }, Progress: func(int, int64) {},
 	}
 }
@@ -311,20 +312,22 @@ func TestObjectsThatCannotBeWritten(t *testing.T) {
 // An API server that restarts while objects are listed is waited for.
 func TestAnAPIServerRestarts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	away := 5 // one request more is tried with patience only
-	w.on(func(n int64, verb, _ string) *apierrors.StatusError {
-		if n > 30 && verb == "list" && away > 0 {
-			away--
-			return apierrors.NewServiceUnavailable("restarting")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		away := 5 // one request more is tried with patience only
+		w.on(func(n int64, verb, _ string) *apierrors.StatusError {
+			if n > 30 && verb == "list" && away > 0 {
+				away--
+				return apierrors.NewServiceUnavailable("restarting")
+			}
+			return nil
+		})
+		if err := w.run(t, t.Context(), goal); err != nil || away > 0 {
+			t.Fatal(err, away)
 		}
-		return nil
+		w.on(nil)
+		w.done(t)
 	})
-	if err := w.run(t, t.Context(), goal); err != nil || away > 0 {
-		t.Fatal(err, away)
-	}
-	w.on(nil)
-	w.done(t)
 }
 
 // An API server that has just started does not serve the kind yet. Its 404 does not mean that an
@@ -473,7 +476,7 @@ func TestOtherCRDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Put(t, crdPath, "helm", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"crontabs.example.com"},
 				"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"crontabs","kind":"CronTab"},`+tt.versions+`},"status":{"storedVersions":[`+tt.stored+`]}}`)
 			const object = "/apis/example.com/v1/crontabs/c"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,37 +46,41 @@ func (w *world) controller(condition string) {
 
 func TestTheControllerMigrates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.controller("Succeeded")
-	// One of an earlier generation is not taken for this one.
-	w.Put(t, svmPath, "webhookd", `{"apiVersion":"storagemigration.k8s.io/v1","kind":"StorageVersionMigration","metadata":{"name":"webhookd-`+name+`",
-		"annotations":{"webhookd.io/crd-generation":"another/1"}}}`)
-	if err := w.run(t, t.Context(), migrate.Goal{To: "v1"}); err != nil {
-		t.Fatal(err)
-	}
-	for _, request := range []string{"delete " + svmPath, "create " + strings.TrimSuffix(svmPath, "/webhookd-"+name)} {
-		if !slices.Contains(w.Requests(), request) {
-			t.Errorf("no %s", request)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.controller("Succeeded")
+		// One of an earlier generation is not taken for this one.
+		w.Put(t, svmPath, "webhookd", `{"apiVersion":"storagemigration.k8s.io/v1","kind":"StorageVersionMigration","metadata":{"name":"webhookd-`+name+`",
+			"annotations":{"webhookd.io/crd-generation":"another/1"}}}`)
+		if err := w.run(t, t.Context(), migrate.Goal{To: "v1"}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, request := range w.Requests() {
-		if strings.HasPrefix(request, "patch /apis/example.com") {
-			t.Errorf("it wrote an object: %s", request)
+		for _, request := range []string{"delete " + svmPath, "create " + strings.TrimSuffix(svmPath, "/webhookd-"+name)} {
+			if !slices.Contains(w.Requests(), request) {
+				t.Errorf("no %s", request)
+			}
 		}
-	}
+		for _, request := range w.Requests() {
+			if strings.HasPrefix(request, "patch /apis/example.com") {
+				t.Errorf("it wrote an object: %s", request)
+			}
+		}
+	})
 }
 
 func TestTheControllerFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.controller("Failed")
-	err := w.run(t, t.Context(), migrate.Goal{To: "v1"})
-	if err == nil || !strings.Contains(err.Error(), "failed, correct that and run this again, or with --rewrite: because") {
-		t.Errorf("%v", err)
-	}
-	if err := w.run(t, t.Context(), migrate.Goal{To: "v1", Rewrite: true}); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.controller("Failed")
+		err := w.run(t, t.Context(), migrate.Goal{To: "v1"})
+		if err == nil || !strings.Contains(err.Error(), "failed, correct that and run this again, or with --rewrite: because") {
+			t.Errorf("%v", err)
+		}
+		if err := w.run(t, t.Context(), migrate.Goal{To: "v1", Rewrite: true}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A controller that does not begin, or comes to an object that it cannot write and tries it for
@@ -88,21 +93,23 @@ func TestTheControllerDoesNotGetOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.Groups = map[string]bool{"storagemigration.k8s.io/v1": true}
-			w.on(func(int64, string, string) *apierrors.StatusError {
-				w.View(svmPath, func(*unstructured.Unstructured) {
-					w.Alter(svmPath, func(svm *unstructured.Unstructured) {
-						_ = unstructured.SetNestedSlice(svm.Object, []any{condition}, "status", "conditions")
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.Groups = map[string]bool{"storagemigration.k8s.io/v1": true}
+				w.on(func(int64, string, string) *apierrors.StatusError {
+					w.View(svmPath, func(*unstructured.Unstructured) {
+						w.Alter(svmPath, func(svm *unstructured.Unstructured) {
+							_ = unstructured.SetNestedSlice(svm.Object, []any{condition}, "status", "conditions")
+						})
 					})
+					return nil
 				})
-				return nil
+				if err := w.run(t, t.Context(), goal); err != nil {
+					t.Fatal(err)
+				}
+				w.on(nil)
+				w.done(t)
 			})
-			if err := w.run(t, t.Context(), goal); err != nil {
-				t.Fatal(err)
-			}
-			w.on(nil)
-			w.done(t)
 		})
 	}
 }
@@ -142,27 +149,29 @@ func TestWithoutTheRightToMigrate(t *testing.T) {
 // before.
 func TestAnAPIServerLags(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lagging, wrote := 3, false
-	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
-		switch {
-		case at == "/apis/example.com/v1" && lagging > 0:
-			lagging--
-			return apierrors.NewNotFound(schema.GroupResource{}, "")
-		case verb == "patch" && strings.Contains(at, "/crontabs/"):
-			wrote = true
-			if lagging > 0 {
-				t.Error("an object was written too early")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		lagging, wrote := 3, false
+		w.on(func(_ int64, verb, at string) *apierrors.StatusError {
+			switch {
+			case at == "/apis/example.com/v1" && lagging > 0:
+				lagging--
+				return apierrors.NewNotFound(schema.GroupResource{}, "")
+			case verb == "patch" && strings.Contains(at, "/crontabs/"):
+				wrote = true
+				if lagging > 0 {
+					t.Error("an object was written too early")
+				}
 			}
+			return nil
+		})
+		if err := w.run(t, t.Context(), goal); err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		if lagging > 0 || !wrote {
+			t.Error("it has not waited")
+		}
+		w.on(nil)
+		w.done(t)
 	})
-	if err := w.run(t, t.Context(), goal); err != nil {
-		t.Fatal(err)
-	}
-	if lagging > 0 || !wrote {
-		t.Error("it has not waited")
-	}
-	w.on(nil)
-	w.done(t)
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -285,9 +284,8 @@ func TestAnEvaluationEndsWithItsContext(t *testing.T) {
 	cancel()
 	in := example(t, "platform", "typical.v1")
 	in.Laws = MaxLaws
-	started := time.Now()
 	out := NewEvaluator(ruleset.Compiled{}).Eval(ctx, in)
-	if time.Since(started) > 5*time.Second || !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Code == "time-limit" }) {
-		t.Errorf("after %s: %+v", time.Since(started), out.Findings)
+	if out.Laws != nil && out.Laws.Objects > 0 || !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Code == "time-limit" }) {
+		t.Errorf("%+v, %+v", out.Laws, out.Findings)
 	}
 }

@@ -25,11 +25,12 @@ func TestCompiledInKinds(t *testing.T) {
 		t.Run(kind.Kind+" "+kind.Group, func(t *testing.T) {
 			t.Parallel()
 			suite := roundtrip.Suite{Kind: &kind, CRD: example(t, kind.GroupKind), Seed: 1, Stored: true, Walks: true, Forgeries: true}
-			stats, err := suite.Fuzz(t.Context(), 100)
+			const count = 30
+			stats, err := suite.Fuzz(t.Context(), count)
 			if err != nil {
 				t.Error(err)
 			}
-			if want := 100 * uint64(len(kind.Versions)); stats.Objects != want || stats.Dropped > want/10 || stats.Edits < want || stats.Fragments < want {
+			if want := count * uint64(len(kind.Versions)); stats.Objects != want || stats.Dropped > want/10 || stats.Edits < want || stats.Fragments < want {
 				t.Errorf("%+v", stats)
 			}
 		})

@@ -55,7 +55,7 @@ func TestAnAdminFollowsTheRemedy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 			c, l := &clock{now: time.Now()}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
@@ -115,7 +115,7 @@ func withBundle(t *testing.T, s *clustertest.Server) string {
 // A short delay is for tests, and says so.
 func TestAShortStepDelayWarns(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	c, l := &clock{now: time.Now()}, &logged{}
 	for delay, warns := range map[time.Duration]bool{time.Minute: true, safeStepDelay: false} {
 		o := options(c, l)

@@ -55,7 +55,7 @@ func TestALeafWhoseKeyIsNotItsOwnIsReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 			c, l := &clock{now: time.Now()}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
@@ -74,7 +74,7 @@ func TestALeafWhoseKeyIsNotItsOwnIsReplaced(t *testing.T) {
 // replaced.
 func TestACAForAnotherNameIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	c, l := &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
 	o.Service = must(crdwire.ParseService("ns/before"))(t)
@@ -94,7 +94,7 @@ func TestACertificateOfTheFutureIsReplaced(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"all of it": 90 * day, "less than clocks may differ": 30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 			c, l := &clock{now: time.Now().Add(ahead)}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err != nil {
@@ -148,7 +148,7 @@ func TestForeignSecretsAreLeftAlone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			put(t, s, tt.path, tt.data)
 			c, l := &clock{now: time.Now()}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -168,7 +168,7 @@ func TestForeignSecretsAreLeftAlone(t *testing.T) {
 // there for the next replica that starts.
 func TestNoFirstLeafThatACRDWouldNotTrust(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, crdwire.Path(crdName), "helm", wiredCRD("webhookd"))
 	theirs := caAt(t, time.Now())
 	s.Apply(t, crdwire.Path(crdName), "kubectl", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crdName+`"},

@@ -109,7 +109,7 @@ func TestFirstRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 			prepare(s)
 			c, l := &clock{now: time.Now()}, &logged{}
@@ -138,7 +138,7 @@ func TestFirstRun(t *testing.T) {
 
 func TestCRDsThatPointElsewhereAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("other"))
 	c, l := &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
@@ -158,7 +158,7 @@ func TestCRDsThatPointElsewhereAreLeftAlone(t *testing.T) {
 
 func TestOnlyCABundleIsSet(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	var before, after crdwire.CRD
 	s.Get(t, crdwire.Path(crdName), &before)
@@ -184,7 +184,7 @@ func TestOnlyCABundleIsSet(t *testing.T) {
 
 func TestACABundleOfAnotherManagerIsReported(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	s.Apply(t, crdwire.Path(crdName), "argocd", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"`+crdName+`"},
 		"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"Cg=="}}}}}`)
@@ -215,7 +215,7 @@ func TestForbiddenSaysWhatToAllow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clustertest.New(t)
+			s := clustertest.New()
 			s.Rules = tt.rules
 			c, l := &clock{now: time.Now()}, &logged{}
 			if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -227,7 +227,7 @@ func TestForbiddenSaysWhatToAllow(t *testing.T) {
 
 func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, leafPath, "cert-manager", `{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"ns","name":"tls","annotations":{"cert-manager.io/certificate-name":"webhookd"}}}`)
 	c, l := &clock{now: time.Now()}, &logged{}
 	if err := Ensure(t.Context(), s.Client(t), options(c, l)); err == nil || !strings.Contains(err.Error(), "cert-manager manages this Secret") {
@@ -239,7 +239,7 @@ func TestASecretOfCertManagerIsLeftAlone(t *testing.T) {
 // law holds, and with one good run at the end all is done.
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := clustertest.New(t)
+	s := clustertest.New()
 	s.Put(t, crdwire.Path(crdName), "kubectl", wiredCRD("webhookd"))
 	c, l := &clock{now: time.Now()}, &logged{}
 	api := s.Client(t)
@@ -318,7 +318,7 @@ func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
+			s, c, l := clustertest.New(), &clock{now: time.Now()}, &logged{}
 			o := options(c, l)
 			o.CRDs = severalCRDs(t, s, 3)
 			path := crdwire.Path(o.CRDs[0])
@@ -349,7 +349,7 @@ func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 // A run has as many steps as there are CRDs.
 func TestManyCRDs(t *testing.T) {
 	t.Parallel()
-	s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
+	s, c, l := clustertest.New(), &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
 	o.CRDs = severalCRDs(t, s, maxSteps+1)
 	if err := Ensure(t.Context(), s.Client(t), o); err != nil {
@@ -362,7 +362,7 @@ func TestManyCRDs(t *testing.T) {
 // being renewed. Only the first leaf is not made: the CRD may trust what something else serves.
 func TestAForbiddenCRDDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
-	s, c, l := clustertest.New(t), &clock{now: time.Now()}, &logged{}
+	s, c, l := clustertest.New(), &clock{now: time.Now()}, &logged{}
 	o := options(c, l)
 	o.CRDs = severalCRDs(t, s, 3)
 	forbid := func() {

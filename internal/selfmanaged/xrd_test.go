@@ -15,7 +15,7 @@ import (
 func TestTheXRDGetsTheCABundle(t *testing.T) {
 	t.Parallel()
 	const xrdPath = "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions/" + crdName
-	s := clustertest.New(t)
+	s := clustertest.New()
 	definition := strings.NewReplacer("apiextensions.k8s.io", "apiextensions.crossplane.io", "CustomResourceDefinition", "CompositeResourceDefinition").Replace(wiredCRD("webhookd"))
 	s.Put(t, xrdPath, "kubectl", definition)
 	owned := strings.Replace(wiredCRD("webhookd"), `"metadata":{`, `"metadata":{"ownerReferences":[{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","name":"`+crdName+`","controller":true}],`, 1)

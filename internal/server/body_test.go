@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -297,32 +298,27 @@ func TestRejectedHook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var rejects record[int]
-			s := start(t, func(o *server.Options) {
-				o.Limits.MaxBodyBytes = 4
-				if tt.code == http.StatusRequestTimeout {
-					o.Limits.ReadTimeout = 1500 * time.Millisecond // includes the handshake, which is slow on a busy machine
+			synctest.Test(t, func(t *testing.T) {
+				var rejects record[int]
+				c := startPiped(t, func(o *server.Options) { o.Limits.MaxBodyBytes, o.Hooks.Rejected = 4, rejects.add }).raw()
+				c.send(tt.request)
+				if !tt.stall {
+					if err := c.CloseWrite(); err != nil {
+						t.Fatal(err)
+					}
 				}
-				o.Hooks.Rejected = rejects.add
+				if got := c.receive(strings.Fields(tt.request)[0]); got.code != tt.code {
+					t.Errorf("code %d, want %d", got.code, tt.code)
+				}
+				if diff := cmp.Diff(tt.counted, rejects.get()); diff != "" {
+					t.Errorf("hook (-want +got):\n%s", diff)
+				}
+				for _, code := range tt.counted {
+					if !slices.Contains(server.RejectedCodes(), code) {
+						t.Errorf("%d is not one of RejectedCodes", code)
+					}
+				}
 			})
-			c := dialRaw(t, s.Addr())
-			c.send(tt.request)
-			if !tt.stall {
-				if err := c.CloseWrite(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got := c.receive(strings.Fields(tt.request)[0]); got.code != tt.code {
-				t.Errorf("code %d, want %d", got.code, tt.code)
-			}
-			if diff := cmp.Diff(tt.counted, rejects.get()); diff != "" {
-				t.Errorf("hook (-want +got):\n%s", diff)
-			}
-			for _, code := range tt.counted {
-				if !slices.Contains(server.RejectedCodes(), code) {
-					t.Errorf("%d is not one of RejectedCodes", code)
-				}
-			}
 		})
 	}
 }

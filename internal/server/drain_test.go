@@ -94,43 +94,37 @@ func wantDraining(t *testing.T, s *server.Server) {
 // TestShutdownFinishesWhatRuns checks that a request in progress outlives the drain delay.
 func TestShutdownFinishesWhatRuns(t *testing.T) {
 	t.Parallel()
-	hold, held, release := holder(t)
-	var drained atomic.Int64
-	s := start(t, func(o *server.Options) {
-		o.Webhook = hold
-		o.DrainDelay = time.Millisecond
-		o.Hooks.Draining = func() { drained.Add(1) }
-	})
-	client := newClient(t)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if got := post(t, client, s.url(), strings.NewReader("hold, please")); got.code != 200 || !strings.HasSuffix(got.body, "please") && got.body != "" {
+	synctest.Test(t, func(t *testing.T) {
+		hold, held, release := holder(t)
+		var drained atomic.Int64
+		s := startPiped(t, func(o *server.Options) {
+			o.Webhook, o.DrainDelay = hold, time.Second
+			o.Hooks.Draining = func() { drained.Add(1) }
+		})
+		c := s.raw()
+		c.send(reviewHead + "\nhold")
+		<-held
+		s.stop()
+		<-time.After(2 * time.Second)
+		if _, err := s.dial(); err == nil {
+			t.Error("the listener is still open")
+		}
+		select {
+		case <-s.done:
+			t.Error("Run returns while a request is in progress")
+		default:
+		}
+		release()
+		if got := c.receive(http.MethodPost); got.code != http.StatusOK {
 			t.Errorf("code %d, body %q", got.code, got.body)
 		}
-	})
-	<-held
-	s.stop()
-	dialer := net.Dialer{Timeout: patience}
-	eventually(t, "the listener to close", func() bool {
-		c, err := dialer.DialContext(t.Context(), "tcp", s.Addr().String())
-		if err == nil {
-			_ = c.Close()
+		if err := s.wait(); err != nil {
+			t.Errorf("Run: %v", err)
 		}
-		return err != nil
+		if drained.Load() != 1 {
+			t.Errorf("the hook was called %d times", drained.Load())
+		}
 	})
-	select {
-	case <-s.done:
-		t.Error("Run returns while a request is in progress")
-	default:
-	}
-	release()
-	wg.Wait()
-	if err := s.wait(); err != nil {
-		t.Errorf("Run: %v", err)
-	}
-	if drained.Load() != 1 {
-		t.Errorf("the hook was called %d times", drained.Load())
-	}
 }
 
 // TestShutdownTimeout checks that a handler that does not return cannot keep the process, and that

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
@@ -324,27 +325,24 @@ func TestAdminRoutes(t *testing.T) {
 // instead of a reset, and can use the connection again.
 func TestOverloadReachesSlowClient(t *testing.T) {
 	t.Parallel()
-	const size = 1 << 20
-	s := start(t, func(o *server.Options) { o.Limits.InFlightBytes, o.Limits.QueueWait = 2*size, 0 })
-	holder := dialRaw(t, s.Addr())
-	holder.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1) + strings.Repeat(" ", size-1))
-	eventually(t, "a full gate", func() bool { return s.Stats().Bytes == size })
+	synctest.Test(t, func(t *testing.T) {
+		const size = 1 << 20
+		s := startPiped(t, func(o *server.Options) { o.Limits.InFlightBytes, o.Limits.QueueWait = 2*size, 0 })
+		head := strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1)
+		s.raw().send(head + strings.Repeat(" ", size-1)) // holds half of the budget
 
-	c := dialRaw(t, s.Addr())
-	c.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(size)+"\n\n", 1))
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for range 16 {
-		c.send(strings.Repeat(" ", size/16))
-		<-ticker.C
-	}
-	if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests {
-		t.Errorf("code %d, want 429", got.code)
-	}
-	c.send(reviewHead + "\n{  }")
-	if got := c.receive(http.MethodPost); got.code != http.StatusOK {
-		t.Errorf("code %d for the next request, want 200", got.code)
-	}
+		c := s.raw()
+		c.send(head)
+		sent := c.trickle(strings.Repeat(" ", size), size/16, 100*time.Millisecond)
+		if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests {
+			t.Errorf("code %d, want 429", got.code)
+		}
+		sent()
+		c.send(reviewHead + "\n{  }")
+		if got := c.receive(http.MethodPost); got.code != http.StatusOK {
+			t.Errorf("code %d for the next request, want 200", got.code)
+		}
+	})
 }
 
 // TestEarlyRefusalReachesClient checks that a refusal is not lost while the client still sends the

@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds waits for events that must happen; a passing test never waits that long.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A log records the calls of the hooks.
 type log struct {

@@ -53,7 +53,7 @@ func TestSwapAfterFloodOfEvents(t *testing.T) {
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
 	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
-	for i := range 2000 {
+	for i := range 500 {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("junk-%d", i)), nil)
 	}
 	next := ca.Issue(t, tlstest.Leaf{})

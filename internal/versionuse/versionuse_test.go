@@ -109,7 +109,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			s := httptest.NewServer(c.handler)
 			t.Cleanup(s.Close)
 			at := strings.Replace(s.URL, "://", "://me:secret@", 1)
-			p, err := versionuse.New(versionuse.Options{URL: at, Matchers: "x", Timeout: time.Second})
+			timeout := time.Minute
+			if name == "too slow" {
+				timeout = time.Second
+			}
+			p, err := versionuse.New(versionuse.Options{URL: at, Matchers: "x", Timeout: timeout})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,8 +2,10 @@ package hostile_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
@@ -25,11 +27,11 @@ func (c *lateFlight) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHeaderThatComesWithTheHandshake: header-timeout (1 s here) bounds a header whose first bytes
+// TestHeaderThatComesWithTheHandshake: header-timeout bounds a header whose first bytes
 // came along with the end of the handshake as it bounds any other.
 func TestHeaderThatComesWithTheHandshake(t *testing.T) {
 	t.Parallel()
-	p := start(t, "--header-timeout", "1s")
+	p := start(t, "--header-timeout", "5s")
 	raw := p.dialTCP(t)
 	flight := &lateFlight{Conn: raw}
 	c := tls.Client(flight, &tls.Config{RootCAs: p.ca.Pool(), ServerName: "localhost"})
@@ -42,12 +44,10 @@ func TestHeaderThatComesWithTheHandshake(t *testing.T) {
 	if _, err := raw.Write(flight.held); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	if err := raw.SetReadDeadline(began.Add(10 * time.Second)); err != nil {
+	if err := raw.SetReadDeadline(time.Now().Add(time.Minute)); err != nil { // less than an idle connection is kept
 		t.Fatal(err)
 	}
-	_, err := io.Copy(io.Discard, raw)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the connection was kept for %s: %v", took, err)
+	if _, err := io.Copy(io.Discard, raw); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the connection is kept")
 	}
 }

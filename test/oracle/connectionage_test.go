@@ -17,7 +17,7 @@ func TestConnectionAge(t *testing.T) {
 	t.Parallel()
 	const (
 		workers = 8
-		age     = 100 * time.Millisecond
+		age     = 500 * time.Millisecond
 	)
 	w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) {
 		withPlain(s)
@@ -31,7 +31,7 @@ func TestConnectionAge(t *testing.T) {
 		}
 	}
 	l := calling(t, workers, mixed(t, a.Converter(t, madeUp("Plain"), madeUpVersions(), w.byService("v1"))))
-	wait.Until(t, "all connections to be renewed ten times", func() bool { return closing.Load() >= 10*workers })
+	wait.Until(t, "all connections to be renewed three times", func() bool { return closing.Load() >= 3*workers })
 	l.NoFailures()
 	w.noErrors()
 	if dials, closed, calls := a.Dials(), closing.Load(), l.Calls(); dials < closed || closed == calls {

@@ -19,8 +19,8 @@ func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	const (
 		rounds, workers = 4, 16
-		drainDelay      = 3 * time.Second
 		lag             = 500 * time.Millisecond
+		drainDelay      = 10 * lag
 	)
 	for _, tt := range []struct {
 		name    string

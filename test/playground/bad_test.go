@@ -79,7 +79,7 @@ func overruns(t *testing.T, browser *chromium, address string) {
 			`; e.dispatchEvent(new Event("input", { bubbles: true })); }`, nil))
 	}
 	began := time.Now()
-	p.within(4*patience, `!document.getElementById("alert").hidden`)
+	p.until(`!document.getElementById("alert").hidden`)
 	t.Logf("ended after %s", time.Since(began))
 	p.has("#alert", "stopped after 20 s", "make the CRD, the rules or the object smaller")
 	p.choose("gallery", "enum")

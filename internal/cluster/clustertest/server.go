@@ -7,6 +7,7 @@ package clustertest
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -40,14 +41,13 @@ const Token = "a-token"
 // A Rule allows a verb for the objects whose path begins with a text.
 type Rule struct{ Verb, Path string }
 
-// A Server is the API. It is safe for concurrent use.
+// A Server is the API. It is safe for concurrent use. It has an address once there is a kubeconfig
+// with it.
 type Server struct {
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured
 	stored  map[string]string // path to version
 	version int
-	url     string
-	ca      string // file
 
 	// Before, if set, is called before each request is handled. An error that it returns is the
 	// answer.
@@ -68,40 +68,38 @@ type Server struct {
 	requests []string // VERB PATH
 }
 
-// New starts a server, which ends with the test.
-func New(tb testing.TB) *Server {
-	tb.Helper()
-	s := &Server{objects: map[string]*unstructured.Unstructured{}, stored: map[string]string{}, ca: filepath.Join(tb.TempDir(), "ca.crt")}
-	h := httptest.NewTLSServer(s)
-	tb.Cleanup(h.Close)
-	s.url = h.URL
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
-	if err := os.WriteFile(s.ca, ca, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return s
+// New returns a server without objects.
+func New() *Server {
+	return &Server{objects: map[string]*unstructured.Unstructured{}, stored: map[string]string{}}
 }
 
 // Kubeconfig returns the path of a kubeconfig with the server, the namespace webhookd, and these
-// credentials, or Token if they are empty.
+// credentials, or Token if they are empty. The server listens until the end of the test.
 func (s *Server) Kubeconfig(tb testing.TB, credentials string) string {
+	tb.Helper()
+	h := httptest.NewTLSServer(s)
+	tb.Cleanup(h.Close)
+	return kubeconfig(tb, h.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw}), credentials)
+}
+
+func kubeconfig(tb testing.TB, server string, ca []byte, credentials string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"test",
-		"clusters":[{"name":"test","cluster":{"server":%q,"certificate-authority":%q}}],
+		"clusters":[{"name":"test","cluster":{"server":%q,"certificate-authority-data":%q}}],
 		"users":[{"name":"test","user":%s}],
 		"contexts":[{"name":"test","context":{"cluster":"test","user":"test","namespace":"webhookd"}}]}`,
-		s.url, s.ca, cmp.Or(credentials, `{"token":"`+Token+`"}`))
+		server, base64.StdEncoding.EncodeToString(ca), cmp.Or(credentials, `{"token":"`+Token+`"}`))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return path
 }
 
-// Client returns a client.
+// Client returns a client that calls the server without a network, so it also works in a bubble.
 func (s *Server) Client(tb testing.TB) *cluster.Client {
 	tb.Helper()
-	c, err := cluster.New(cluster.Options{Kubeconfig: s.Kubeconfig(tb, ""), UserAgent: "webhookd/test"})
+	c, err := cluster.New(cluster.Options{Kubeconfig: kubeconfig(tb, "https://cluster", nil, ""), UserAgent: "webhookd/test", Transport: s})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -200,6 +198,17 @@ func (s *Server) store(path string, object *unstructured.Unstructured) {
 	object.SetResourceVersion(strconv.Itoa(s.version))
 	s.objects[path] = object
 	s.stored[path] = s.storageVersion(path)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	served := r.Clone(r.Context())
+	if r.Body == nil {
+		served.Body = http.NoBody
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, served)
+	return w.Result(), r.Context().Err() // who has gone sees no answer
 }
 
 // ServeHTTP implements http.Handler.

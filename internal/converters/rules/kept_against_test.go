@@ -168,13 +168,12 @@ func knownOf(t *testing.T, w world) known {
 
 func holdSilence(t *testing.T, old, next known, from, storage string, notes []finding.Finding) {
 	t.Helper()
-	const objects = 300
 	g, err := roundtrip.NewGenerator(old.api.Version(from), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &walk{t: t, storage: storage}
-	for i := range uint64(objects) {
+	for i := range *objects {
 		w.api, w.webhookd = old.api, old.webhookd
 		w.write(from, asStored(t, g.Object(1, i)))
 		stored, before := w.stored, w.read(from)

@@ -11,37 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// All annotations on the way of a row have the documented format.
-func TestKeptValuesAreWrittenInOneWay(t *testing.T) {
-	t.Parallel()
-	for table, all := range map[string]rows{
-		"union": unionRows(), "examples": exampleRows(), "recipes": recipeRows(t), "growth": growthRows(), "turned": turnedRows(),
-		"replicas": replicaRows(), "skew": skewRows(), "defaults": defaultRows(), "limits": limitRows(), "lists": listRows(), "aba": abaRows(),
-	} {
-		for name, r := range all {
-			t.Run(table+" "+name, func(t *testing.T) {
-				t.Parallel()
-				for _, storage := range r.storages(t) {
-					w := &walk{t: t, api: r.crd(t), webhookd: r.kind(t), storage: storage, blind: true}
-					w.take(r.steps)
-					for _, c := range w.seen {
-						for key, text := range c.kept {
-							c.check(t, key, text)
-						}
-					}
-				}
-			})
-		}
-	}
-}
-
-// check compares an annotation with the format.
-func (c conversion) check(t *testing.T, key, text string) {
+// keptAs checks that an annotation of a converted object has the documented format.
+func (w *walk) keptAs(from, to, key, text string) {
+	t := w.t
 	t.Helper()
 	prefix, name, _ := strings.Cut(key, "/")
 	version, path, found := strings.Cut(name, ".")
-	if !found || !slices.Contains(c.versions, version) || version == c.to {
-		t.Fatalf("%s -> %s: the key of an annotation is not that of a version and a path: %s: %s", c.from, c.to, key, text)
+	if !found || !slices.Contains(w.webhookd.Versions, version) || version == to {
+		t.Fatalf("%s -> %s: the key of an annotation is not that of a version and a path: %s: %s", from, to, key, text)
 	}
 	if below := strings.HasPrefix(path, "status"); below != (prefix+"/" == statusPrefix) {
 		t.Errorf("the prefix is not that of the path: %s", key)
@@ -61,7 +38,7 @@ func (c conversion) check(t *testing.T, key, text string) {
 			if value != true {
 				t.Errorf("%s: %s", key, text)
 			}
-		case "base", "shown":
+		case "base", "shown", "watch":
 			if value == "" || value == nil {
 				t.Errorf("a base of nothing is left out: %s: %s", key, text)
 			}
@@ -69,7 +46,7 @@ func (c conversion) check(t *testing.T, key, text string) {
 			if n, ok := value.(float64); !ok || n < 0 || n != float64(int(n)) {
 				t.Errorf("no number of steps: %s: %s", key, text)
 			}
-		case "path", "lone":
+		case "path", "lone", "extra":
 		default:
 			t.Errorf("a member that nothing reads: %s: %s", key, text)
 		}

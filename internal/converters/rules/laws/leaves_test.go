@@ -44,7 +44,7 @@ func TestExamplesKeepEachLeafByItself(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			s := e.suite(t)
-			edits.Add(int64(holdLeaves(t, s.Kind, e.crd, s.Hints, *exampleObjects/2)))
+			edits.Add(int64(holdLeaves(t, s.Kind, e.crd, s.Hints, *exampleObjects/2+1)))
 		})
 	}
 }
@@ -63,7 +63,7 @@ func TestCompiledInKindsKeepEachLeafByItself(t *testing.T) {
 		crd := parseCRD(t, text)
 		for _, kind := range exampletest.Kinds() {
 			if kind.GroupKind == crd.GroupKind() {
-				holdLeaves(t, &kind, crd, nil, 100/fewer)
+				holdLeaves(t, &kind, crd, nil, *exampleObjects/2+1)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (l *lab) compile(t *testing.T, text, from, to string) *transform.Way {
 const (
 	mostCost   = 2_100_000
 	mostResult = 1 << 20
-	mostTime   = 20 * time.Second // that of a machine with much else to do; it takes a tenth of a second
+	mostTime   = 2 * time.Minute // it takes a tenth of a second
 )
 
 // forward returns the result of a transform, or its error.

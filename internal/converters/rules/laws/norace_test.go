@@ -1,6 +1,0 @@
-//go:build !race
-
-package laws_test
-
-// fewer divides how many objects are made where the race detector is on.
-const fewer = 1
