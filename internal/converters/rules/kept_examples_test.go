@@ -64,6 +64,10 @@ func textRows() rows {
 		"crontab-rules: both of another text are seen": {world: exampleOf("crontab-rules"), steps: []step{
 			create("v1", `{port: "80", spec: {}}`), edit("v1beta1", `{hostPort: "h:81"}`), shows("v1", `{host: h, port: "81", spec: {}}`),
 		}},
+		"quickstart: what only the other version has stays": {world: exampleOf("quickstart"), steps: []step{
+			create("v1beta1", `{spec: {cronSpec: "0 3 * * *", hostPort: "h:80", mailTo: ops@example.com}}`), edit("v1", `{spec: {port: "81"}}`),
+			shows("v1beta1", `{spec: {cronSpec: "0 3 * * *", hostPort: "h:81", mailTo: ops@example.com}}`),
+		}},
 		"maintenance-window: days stay spelt out": {world: exampleOf("maintenance-window"), steps: []step{
 			create("v1beta1", `{spec: {window: "Mon,Tue,Wed 02:00"}}`), edit("v1", `{spec: {target: orders}}`),
 			shows("v1beta1", `{spec: {target: orders, window: "Mon,Tue,Wed 02:00"}}`),

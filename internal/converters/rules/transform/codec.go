@@ -54,7 +54,7 @@ func codecs() []codec {
 		{name: "YAML", plain: structured(), encoded: str, encode: encodeYAML, decode: decodeYAML, encodeTotal: true},
 		{
 			name: "Base64", plain: str, encoded: str, encode: encodeBase64, decode: decodeBase64,
-			encodeInjective: true, encodeTotal: true,
+			encodeInjective: true,
 		},
 	}
 }

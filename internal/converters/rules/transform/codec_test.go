@@ -60,11 +60,11 @@ func scalarCodecTests() []conversionTest {
 			conversion{`""`, "->", wrongForm}, conversion{`"9Ei"`, "->", wrongForm}),
 		codecTest("QuantityInt of int or string", "QuantityInt", "x-kubernetes-int-or-string: true", "type: integer", "it/IT",
 			conversion{`5`, "->", `5`}, conversion{`5`, "<-", `"5"`}, conversion{`"1Ki"`, "->", `1024`}),
-		codecTest("Base64", "Base64", "type: string, format: byte", "type: string", "it/IT",
-			conversion{`"aMOp"`, "->", `"hé"`}, conversion{`"hé"`, "<-", `"aMOp"`}, conversion{`"aMOp\n"`, "->", `"hé"`},
+		codecTest("Base64", "Base64", "type: string, format: byte", "type: string", "it/It",
+			conversion{`"aMOp"`, "->", `"hé"`}, conversion{`"hé"`, "<-", `"aMOp"`}, conversion{`""`, "<-", wrongForm}, conversion{`"aMOp\n"`, "->", `"hé"`},
 			conversion{`"/w=="`, "->", wrongForm}, conversion{`"?"`, "->", wrongForm}),
-		codecTest("Base64 where no schema says which side", "Base64", "type: string", "type: string", "IT/it",
-			conversion{`"a"`, "->", `"YQ=="`}),
+		codecTest("Base64 where no schema says which side", "Base64", "type: string", "type: string", "It/it",
+			conversion{`"a"`, "->", `"YQ=="`}, conversion{`""`, "->", `""`}),
 	}
 }
 

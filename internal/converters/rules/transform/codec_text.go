@@ -51,8 +51,11 @@ func decodeYAML(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
 	return decoded(out, to)
 }
 
-func encodeBase64(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
-	return jsondoc.StringValue(base64.StdEncoding.EncodeToString([]byte(jsondoc.Unquote(text)))), true
+// encodeBase64 encodes no empty text where the API server demands format byte, which an empty text
+// does not have (k8s.io/kube-openapi/pkg/validation/strfmt, IsBase64).
+func encodeBase64(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
+	plain := jsondoc.Unquote(text)
+	return jsondoc.StringValue(base64.StdEncoding.EncodeToString([]byte(plain))), plain != "" || to.Format() != "byte"
 }
 
 // decodeBase64 takes only encoded text, which may have line breaks.
