@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,6 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // fuzz makes many small objects that are soon garbage
 	testscript.Main(m, map[string]func(){
 		"webhookd": func() { runProgram(exampleKinds()) },
 		"released": func() { runProgram(ruleset.Compiled{}) },

@@ -14,7 +14,7 @@ import (
 // Each takes a processor about half a millisecond: make laws takes 400.
 //
 //nolint:gochecknoglobals // a flag
-var objects = flag.Uint64("objects", 40, "random objects of each version that each rule of the tests is held to the laws on")
+var objects = flag.Uint64("objects", 25, "random objects of each version that each rule of the tests is held to the laws on")
 
 // Random objects of both schemas satisfy all laws.
 func TestLawsOnRandomObjects(t *testing.T) {

@@ -6,17 +6,14 @@ import (
 	"testing"
 )
 
-// madeExpressions is the number of random expressions of TestReadsOfMadeExpressions.
-const madeExpressions = 400
-
 // TestReadsOfMadeExpressions is TestReadsAreAllThatIsRead for random expressions, made of
 // everything that hands on parts of the object.
 func TestReadsOfMadeExpressions(t *testing.T) {
 	t.Parallel()
 	l := newReadsLab(t)
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a seed
-	compiled, edits := 0, 0
-	for range madeExpressions {
+	compiled, done := 0, 0
+	for range *edits {
 		m := maker{generator: generator{random}}
 		const depth = 4
 		text := m.result(depth)
@@ -28,12 +25,12 @@ func TestReadsOfMadeExpressions(t *testing.T) {
 		const each = 20
 		for range each {
 			if l.edit(t, made, random, text) {
-				edits++
+				done++
 			}
 		}
 	}
-	if compiled < madeExpressions/2 || edits < compiled {
-		t.Errorf("%d of %d expressions compile, and saw %d edits", compiled, madeExpressions, edits)
+	if compiled < *edits/2 || done < compiled {
+		t.Errorf("%d of %d expressions compile, and saw %d edits", compiled, *edits, done)
 	}
 }
 

@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,8 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// editsEach is the number of edits of random objects for each expression of the table.
-const editsEach = 400
+//nolint:gochecknoglobals // a flag
+var edits = flag.Int("edits", 100, "edits of random objects for each expression of the table, and made expressions; make laws takes 400")
 
 // TestReadsAreAllThatIsRead checks Reads for each expression of the table: an edit of an object
 // outside of its reads changes nothing.
@@ -23,20 +24,20 @@ func TestReadsAreAllThatIsRead(t *testing.T) {
 	t.Parallel()
 	l := newReadsLab(t)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a seed
-	edits := 0
+	done := 0
 	for _, text := range slices.Sorted(maps.Keys(readsTests())) {
 		compiled := l.compile(t, text, "self", "out")
 		if compiled == nil {
 			t.Fatalf("%s does not compile", text)
 		}
-		for range editsEach {
+		for range *edits {
 			if l.edit(t, compiled, random, text) {
-				edits++
+				done++
 			}
 		}
 	}
-	if least := len(readsTests()) * editsEach / 3; edits < least {
-		t.Errorf("%d edits, want %d at least", edits, least)
+	if least := len(readsTests()) * *edits / 3; done < least {
+		t.Errorf("%d edits, want %d at least", done, least)
 	}
 }
 
