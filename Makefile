@@ -1,5 +1,5 @@
-# `make` alone prints the targets. They need only GNU make, a POSIX shell, git and Go; -race also needs
-# a C compiler. Nested modules (test/oracle, bench, ...) are found by their go.mod.
+# `make` alone prints the targets. They need only GNU make, bash, git and Go, unless their line says what else. Nested modules
+# (test/oracle, bench, ...) are found by their go.mod.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -8,15 +8,17 @@ MAKEFLAGS += --no-print-directory
 GO ?= go
 # Nested modules are independent, and -modfile does not work in a workspace.
 export GOWORK := off
+# As in a release, and what tests build is not compiled twice.
+export CGO_ENABLED := 0
 
 # VERSION=v1.2.3 sets the output of `webhookd version`; the default is the build info.
 VERSION ?=
 # Flags of `webhookd serve` for `make run`.
 RUNFLAGS ?=
-# Flags for every `go test` of test and test-race, such as TESTFLAGS='-run TestDrain -v'.
-TESTFLAGS ?=
+# Flags for every `go test` of the targets that run tests, such as TESTFLAGS='-run TestDrain -v'.
+export TESTFLAGS ?=
 # The fuzz targets to run, and for how long each: a time or a number of executions.
-FUZZ ?= ^Fuzz
+export FUZZ ?= ^Fuzz
 FUZZTIME ?=
 # The benchmarks to run, and how often each.
 BENCH ?= .
@@ -27,18 +29,10 @@ IMAGE ?= webhookd:dev
 LDFLAGS := -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
 TOOL := $(GO) tool -modfile='$(CURDIR)/tools/go.mod'
 
-# Every module with code; tools/ only pins the tools. Modules with an API server take minutes to compile and have separate
-# targets: e2e and e2e-full.
+# Every module with code; tools/ only pins the tools. Modules with an API server have separate targets: e2e and e2e-full.
 ALL_MODULES := $(patsubst %/,%,$(sort $(dir $(shell \
 	find . -name go.mod -not -path './tools/*' -not -path '*/testdata/*' -not -path '*/.*/*'))))
-MODULES := $(filter-out ./test/e2e% ./test/controlplane%,$(ALL_MODULES))
-# The modules with concurrent code. Not test/chart: the race detector would compile all of Helm again. Not test/upstream and
-# test/clusterapi: they convert for minutes what other modules' tests convert with the race detector, too. Nor test/playground,
-# whose code is that of a browser, and test/dashboard, whose code is Prometheus' own.
-RACE_MODULES := $(filter-out ./test/chart ./test/upstream ./test/clusterapi ./test/playground ./test/dashboard,$(MODULES))
-
-# All packages of a module, except those whose tests only start processes, and those that convert for minutes on one goroutine.
-race-packages = $$($(GO) list ./... | grep -vE '/(test/hostile|oracle/faults|internal/jsondoc|rules/(laws|suggest))$$')
+MODULES := $(filter-out ./test/e2e% ./test/controlplane% ./release/tools,$(ALL_MODULES))
 
 # $(call in-modules,COMMANDS) runs commands in the folder of every module with packages, or of the modules in the second argument.
 define in-modules
@@ -50,54 +44,10 @@ set -e; for module in $(or $(2),$(MODULES)); do \
 done
 endef
 
-# $(call in-steps,TARGETS) makes targets one after the other, each with a header and its duration.
-define in-steps
-set -e; for step in $(1); do \
-	echo; echo "==> make $$step"; start=$$(date +%s); \
-	$(MAKE) $$step || { echo "==> make $$step FAILED" >&2; exit 1; }; \
-	echo "==> make $$step: $$(($$(date +%s) - start)) s"; \
-done
-endef
-
-# $(call unchanged-by,TARGET) makes a target and fails if that changes a file. It compares the tree before
-# with the tree after, not with a commit, so it also works on a tree with work in progress.
-define unchanged-by
-set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
-sums() { \
-	git ls-files -z --cached --others --exclude-standard >"$$tmp/files"; \
-	xargs -0 sh -c 'for f; do if [ -f "$$f" ]; then cksum "$$f"; fi; done' sh <"$$tmp/files" | sort >"$$1"; \
-}; \
-sums "$$tmp/before"; $(MAKE) $(1); sums "$$tmp/after"; \
-if ! diff "$$tmp/before" "$$tmp/after" >"$$tmp/diff"; then \
-	echo "make $(1) changed these files; look at them, then commit them:" >&2; \
-	awk '/^[<>]/ {sub(/^. [0-9]+ [0-9]+ /, "  "); print}' "$$tmp/diff" | sort -u >&2; \
-	exit 1; \
-fi
-endef
-
-# Targets with some hundred executions a second; a short run does a tenth of them.
-SLOW_FUZZ := FuzzAnswer|FuzzAnnotations|FuzzConvert|FuzzExpression|FuzzForged|FuzzForgedValues|FuzzLog|FuzzReads|FuzzReload|FuzzReview|FuzzRoundTrip|FuzzRules
-
-# $(call fuzz,TIME,TIME OF SLOW TARGETS) fuzzes every target, one after the other. A worker minimises a finding in few steps, so
-# that a limit of executions also limits the time.
-define fuzz
-tmp=$$(mktemp); trap 'rm -f "$$tmp"' EXIT; \
-$(GO) test -list "$(FUZZ)" ./... >"$$tmp" || { cat "$$tmp"; exit 1; }; \
-awk '/^Fuzz/ {name[++n] = $$1} /^(ok|\?)/ {for (i = 1; i <= n; i++) print $$2, name[i]; n = 0}' "$$tmp" | \
-while read -r pkg name; do \
-	echo "$$name $$pkg"; \
-	case "$$name" in $(SLOW_FUZZ)) time=$(2);; *) time=$(1);; esac; \
-	$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime="$$time" -fuzzminimizetime=20x "$$pkg" </dev/null || exit 1; \
-done
-endef
-
-# $(call update,FLAGS) runs the tests with -update in all packages whose tests have that flag. Tests named
+# $(call update,FLAGS) runs the tests with -update in all folders whose tests have that flag. Tests named
 # TestReference... write a page of docs/reference/, others write golden files.
-define update
-$(GO) list -f '{{$$p := .}}{{range .TestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
-while read -r pkg file; do if grep -q 'flag\.Bool.*"update"' "$$file"; then echo "$$pkg"; fi; done | sort -u | \
-while read -r pkg; do $(GO) test -count=1 $(1) "$$pkg" -update </dev/null || exit 1; done
-endef
+update = set -e; for dir in $$(git grep --untracked -l 'flag\.Bool.*"update"' -- '*_test.go' | xargs -n1 dirname | sort -u); do \
+	(cd "$$dir" && $(GO) test -count=1 $(1) . -update); done
 
 ##@ Use
 
@@ -151,33 +101,38 @@ clean: ## Remove build outputs.
 
 ##@ Test
 
-# Go caches a result until a file of the module changes, but tests of nested modules also read files of others.
-fresh = $$(test "$$module" = . || echo -count=1)
-
 .PHONY: test
-test: ## Run the tests of every module, except e2e and controlplane.
-	@$(call in-modules,$(GO) test $(fresh) -timeout=20m $(TESTFLAGS) ./...)
+test: ## Run what a change usually breaks: the tests of the root module and contrib/controllerruntime.
+	@echo 'make test: the root module and contrib/controllerruntime, in about 3 minutes on two cores, 6 the first time'
+	@tools/test test all . ./contrib/controllerruntime
+
+.PHONY: test-all
+test-all: ## Run the tests of every module, except e2e and controlplane. Needs Chromium.
+	@echo 'make test-all: every module without an API server, in about 8 minutes on two cores, 12 the first time'
+	@tools/test test-all all $(MODULES)
 
 .PHONY: test-race
-test-race: ## Run them with the race detector and in random order. Needs a C compiler.
-	@command -v "$$($(GO) env CC)" >/dev/null || { \
-		echo "test-race: the race detector needs a C compiler, and '$$($(GO) env CC)' is not there: install gcc" >&2; exit 1; }
-	@$(call in-modules,CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout=30m $(TESTFLAGS) $(race-packages),$(RACE_MODULES))
+test-race: ## Run the packages that start goroutines with the race detector and in random order. Needs a C compiler.
+	@CGO_ENABLED=1 tools/test test-race race $(MODULES)
 
-# Without a list of packages go test prints at once: a line when a scenario begins and ends.
+.PHONY: test-rest
+test-rest: ## Run what test-all runs and test-race does not, in random order. Needs Chromium.
+	@tools/test test-rest rest $(MODULES)
+
 .PHONY: e2e
 e2e: ## Run scenarios on a real API server in process: etcd and the API server of CRDs. The first build takes minutes.
-	@cd test/e2e && $(GO) test -count=1 ./webhook/... && $(GO) test -count=1 -timeout=30m $(TESTFLAGS)
+	@GOTESTSUM_FORMAT=testname tools/test e2e all ./test/e2e
 
 .PHONY: e2e-full
 e2e-full: ## Run more on a whole control plane, with kubectl and Helm, which it builds the first time.
-	@cd test/controlplane && $(GO) test -count=1 -timeout=60m $(TESTFLAGS)
+	@cd test/controlplane && $(GO) run ./cmd/build-binaries
+	@GOTESTSUM_FORMAT=testname tools/test e2e-full all ./test/controlplane
 
 .PHONY: faults-full
 faults-full: ## Run the fault tests with full numbers and time limits. Takes about an hour on an idle machine.
 	@cd test/oracle && $(GO) test -count=1 -timeout=120m $(TESTFLAGS) ./faults -v -full
 
-# make test does the same with fewer objects. The table is that of docs/contributing/upstream.md.
+# make test-all does the same with fewer objects. The table is that of docs/contributing/upstream.md.
 .PHONY: upstream
 upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
 	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
@@ -195,11 +150,11 @@ cover: ## Write the coverage of the product's packages by all tests to bin/cover
 
 .PHONY: fuzz-smoke
 fuzz-smoke: ## Run every fuzz target briefly: 20000 executions each, 2000 of the slow ones (FUZZTIME, FUZZ).
-	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),20000x),$(or $(FUZZTIME),2000x)))
+	@tools/fuzz $(or $(FUZZTIME),20000x 2000x)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for 10 minutes (FUZZTIME, FUZZ), and the laws on 20000 objects of each example.
-	@$(call in-modules,$(call fuzz,$(or $(FUZZTIME),10m),$(or $(FUZZTIME),10m)))
+	@tools/fuzz $(or $(FUZZTIME),10m)
 	@$(if $(filter ^Fuzz,$(FUZZ)),$(GO) test ./internal/converters/rules/laws -count=1 -example-objects=20000 -timeout=60m)
 
 .PHONY: laws
@@ -254,26 +209,24 @@ tidy: ## go mod tidy in every module.
 	@set -e; for module in $(ALL_MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy); done
 
 .PHONY: generate
-generate: ## Regenerate files: go generate, and docs/reference/.
-	@$(call in-modules,$(GO) generate ./...; $(call update,-run=^TestReference))
+generate: ## Write the pages of docs/reference/ that are made of the code. Tests fail if they are not up to date.
+	@$(call update,-run=^TestReference)
 
 .PHONY: golden-update
 golden-update: ## Rewrite the golden files from the code's current answers. Read the diff.
-	@$(call in-modules,$(call update))
+	@$(call update)
 
 ##@ Verify
 
+VERIFY := verify-tidy lint lint-prose lint-workflows test-rest test-race fuzz-smoke bench-smoke vulncheck
+
 .PHONY: verify
-verify: ## Run what CI runs.
-	+@$(call in-steps,verify-tidy lint lint-prose lint-workflows verify-docs test-race fuzz-smoke bench-smoke vulncheck)
+verify: ## Run what CI runs, except the API servers. Needs Chromium and a C compiler.
+	@.ci/run $(VERIFY)
 
 .PHONY: verify-tidy
 verify-tidy: ## Check that go.mod and go.sum of every module are tidy.
 	@set -e; for module in $(ALL_MODULES) ./tools; do echo "--- module $$module"; (cd "$$module" && $(GO) mod tidy -diff); done
-
-.PHONY: verify-docs
-verify-docs: ## Check that make generate changes nothing.
-	+@$(call unchanged-by,generate)
 
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in reachable code (govulncheck).

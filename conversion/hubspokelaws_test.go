@@ -1,26 +1,10 @@
+//go:build !race
+
+// This converts for long on one goroutine, where there is nothing for the race detector.
+
 package conversion_test
 
-import (
-	"iter"
-	"slices"
-	"testing"
-
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-)
-
-// holdLaws holds a kind to all laws on samples, without a CRD, so numbers keep their spelling.
-func holdLaws(t *testing.T, kind converters.Kind, samples ...[]byte) {
-	t.Helper()
-	suite := roundtrip.Suite{Kind: &kind, Seed: roundtrip.DefaultSeed}
-	for _, objects := range []iter.Seq[[]byte]{
-		slices.Values(samples), roundtrip.Fragments(samples...), roundtrip.Variants(suite.Seed, 250, samples...),
-	} {
-		if err := suite.Check(t.Context(), objects); err != nil {
-			t.Error(err)
-		}
-	}
-}
+import "testing"
 
 func TestHubSpokeLaws(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,8 @@ package conversion_test
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
 var errRefused = errors.New("refused")
@@ -156,6 +159,19 @@ func TestLosslessKeepsTheNeighboursOfAnEdit(t *testing.T) {
 	const want = `{"spec":{"first":"x","second":1}}`
 	if seen, _ := withoutKept(t, convert(t, joining(t), edited, "v2", "v1")); edited == there || !sameObject(t, seen, want) {
 		t.Errorf("after an edit %s, want %s", seen, want)
+	}
+}
+
+// holdLaws holds a kind to all laws on samples, without a CRD, so numbers keep their spelling.
+func holdLaws(t *testing.T, kind converters.Kind, samples ...[]byte) {
+	t.Helper()
+	suite := roundtrip.Suite{Kind: &kind, Seed: roundtrip.DefaultSeed}
+	for _, objects := range []iter.Seq[[]byte]{
+		slices.Values(samples), roundtrip.Fragments(samples...), roundtrip.Variants(suite.Seed, 250, samples...),
+	} {
+		if err := suite.Check(t.Context(), objects); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -12,23 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The test follows the tutorials like a reader: it writes the files, runs the commands, and
-// compares their output. With -update it rewrites the output.
-//
-//nolint:paralleltest // it works in folders of its own
-func TestTutorialsAreTrue(t *testing.T) {
-	folder, err := filepath.Abs("../../docs/tutorials")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, least := range map[string]int{"first-conversion.md": 6, "crossplane.md": 3} {
-		t.Chdir(t.TempDir())
-		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
-			t.Errorf("%d commands, %s is not read as it is written", commands, name)
-		}
-	}
-}
-
 // The README shows what its commands print, fuzz among them.
 //
 //nolint:paralleltest // it works in the repository's folder
@@ -36,24 +19,6 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	t.Chdir("../..")
 	if commands := followFile(t, "README.md", "bin/webhookd"); commands < 3 {
 		t.Errorf("%d commands, the page is not read as it is written", commands)
-	}
-}
-
-// The READMEs of the examples show the output of their commands, which -update rewrites.
-//
-//nolint:paralleltest // it works in the repository's folder
-func TestExamplesShowWhatIsPrinted(t *testing.T) {
-	t.Chdir("../..")
-	files, err := filepath.Glob("examples/*/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := 0
-	for _, file := range files {
-		commands += followFile(t, file, "bin/webhookd")
-	}
-	if commands < 40 {
-		t.Errorf("%d commands, the pages are not read as they are written", commands)
 	}
 }
 
@@ -172,10 +137,10 @@ func (p *page) runPipe(t *testing.T, command string, out *bytes.Buffer) {
 func TestConsolesAreRun(t *testing.T) {
 	t.Parallel()
 	run := map[string]string{ // the test of each page
-		"docs/tutorials/first-conversion.md":        "internal/cli/pages_test.go TestTutorialsAreTrue",
-		"docs/tutorials/crossplane.md":              "internal/cli/pages_test.go TestTutorialsAreTrue",
+		"docs/tutorials/first-conversion.md":        "internal/cli/examplepages_test.go TestTutorialsAreTrue",
+		"docs/tutorials/crossplane.md":              "internal/cli/examplepages_test.go TestTutorialsAreTrue",
 		"docs/tutorials/in-a-cluster.md":            "test/controlplane/tutorial_test.go tutorial",
-		"examples/*/README.md":                      "internal/cli/pages_test.go TestExamplesShowWhatIsPrinted",
+		"examples/*/README.md":                      "internal/cli/examplepages_test.go TestExamplesShowWhatIsPrinted",
 		"docs/how-to/convert-manifests-in-git.md":   "internal/cli/convertinplace_test.go TestTheHowToOfManifestsIsTrue",
 		"docs/how-to/check-live-objects.md":         "internal/cli/live_test.go TestTheHowToOfLiveObjectsIsTrue",
 		"docs/how-to/debug-a-failing-conversion.md": "test/controlplane/howto_test.go TestHowTo",

@@ -36,7 +36,6 @@ func TestControlPlane(t *testing.T) {
 		{"Charts", charts},
 	} {
 		t.Run(part.name, func(t *testing.T) {
-			progress(t)
 			part.run(t, p)
 		})
 	}

@@ -49,7 +49,6 @@ func failures(t *testing.T, p *plane.Plane) {
 			t.Parallel()
 			for _, f := range l.classes {
 				t.Run(f.name, func(t *testing.T) {
-					progress(t)
 					f.check(t, p)
 				})
 			}

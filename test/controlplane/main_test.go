@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 
@@ -28,19 +27,4 @@ func report(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-}
-
-// progress tells, while the tests run, that this one begins and how it ends. It is the first that a
-// test calls, so that the end is that of its cleanups as well.
-func progress(t *testing.T) {
-	t.Helper()
-	begun := time.Now()
-	fmt.Fprintf(os.Stdout, "begin  %s\n", t.Name())
-	t.Cleanup(func() {
-		verdict := "ok    "
-		if t.Failed() {
-			verdict = "FAILED"
-		}
-		fmt.Fprintf(os.Stdout, "%s %s (%.1f s)\n", verdict, t.Name(), time.Since(begun).Seconds())
-	})
 }

@@ -1,9 +1,9 @@
 package controlplane_test
 
 import (
+	"cmp"
 	"os"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
@@ -11,36 +11,19 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// scenarios runs what test/e2e runs on its small API server. The environment's
-// CONTROLPLANE_SCENARIOS says which: "all", "none" or a regular expression of names; by default all
-// but those that would show nothing else here: for which one environment is enough, and which are
-// the same with rules, as kube-apiserver does not see who converts.
+// scenarios runs some of what test/e2e runs on its small API server, which has the same code for
+// custom resources: one scenario of writing, one of watching, and one of load, which only
+// kube-apiserver limits. CONTROLPLANE_SCENARIOS of the environment is a regular expression of
+// others.
 func scenarios(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	wanted := selection(t, os.Getenv("CONTROLPLANE_SCENARIOS"))
-	for _, s := range scenario.All() {
-		if wanted(&s) && s.Fits(env(p)) {
-			t.Run(s.Name, func(t *testing.T) {
-				progress(t)
-				s.Run(t, byService(t, p))
-			})
-		}
-	}
-}
-
-func selection(t *testing.T, which string) func(s *scenario.Scenario) bool {
-	t.Helper()
-	switch which {
-	case "":
-		return func(s *scenario.Scenario) bool { return !s.Needs.Once && !strings.HasSuffix(s.Name, "ByRules") }
-	case "all":
-		return func(*scenario.Scenario) bool { return true }
-	case "none":
-		return func(*scenario.Scenario) bool { return false }
-	}
-	names, err := regexp.Compile(which)
+	wanted, err := regexp.Compile(cmp.Or(os.Getenv("CONTROLPLANE_SCENARIOS"), "^(CRUD|Watch|Upgraded)$"))
 	if err != nil {
 		t.Fatalf("CONTROLPLANE_SCENARIOS: %v", err)
 	}
-	return func(s *scenario.Scenario) bool { return names.MatchString(s.Name) }
+	for _, s := range scenario.All() {
+		if wanted.MatchString(s.Name) && s.Fits(env(p)) {
+			t.Run(s.Name, func(t *testing.T) { s.Run(t, byService(t, p)) })
+		}
+	}
 }

@@ -2,9 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/crdconvert/webhookd/test/e2e/miniapi"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
@@ -33,11 +31,14 @@ func variants() []variant {
 	}
 }
 
-// TestScenarios runs the scenarios one after the other, each in all variants that it fits at once,
-// on servers of their own.
+// TestScenarios runs each scenario in all variants that it fits, each time on a server of its own.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenario.All() {
-		t.Run(s.Name, func(t *testing.T) { runScenario(t, s) })
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			runScenario(t, s)
+		})
 	}
 }
 
@@ -50,8 +51,7 @@ func runScenario(t *testing.T, s scenario.Scenario) {
 		}
 		ran = true
 		t.Run(v.String(), func(t *testing.T) {
-			t.Parallel() // a scenario waits more than it works
-			progress(t)
+			t.Parallel()
 			server := miniapi.Start(t, miniapi.Options{WatchCache: v.cache})
 			s.Run(t, &scenario.Env{Cluster: server, Reference: v.reference, Reviews: v.reviews})
 		})
@@ -59,19 +59,4 @@ func runScenario(t *testing.T, s scenario.Scenario) {
 	if !ran {
 		t.Error("no variant fits the scenario")
 	}
-}
-
-// progress tells, while the tests run, that this one begins and how it ends. It is the first that a
-// test calls, so that the end is that of its cleanups as well.
-func progress(t *testing.T) {
-	t.Helper()
-	begun := time.Now()
-	fmt.Fprintf(os.Stdout, "begin  %s\n", t.Name())
-	t.Cleanup(func() {
-		verdict := "ok    "
-		if t.Failed() {
-			verdict = "FAILED"
-		}
-		fmt.Fprintf(os.Stdout, "%s %s (%.1f s)\n", verdict, t.Name(), time.Since(begun).Seconds())
-	})
 }

@@ -19,7 +19,6 @@ func TestAnExpiredListGoesOn(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		t.Run(fmt.Sprintf("cached=%v", cached), func(t *testing.T) {
 			t.Parallel()
-			progress(t)
 			server := miniapi.Start(t, miniapi.Options{WatchCache: cached})
 			e := &scenario.Env{Cluster: server, Reference: scenario.ByURL, Reviews: []string{"v1"}}
 			r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), e.Webhookd(t))

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -12,11 +14,13 @@ import (
 )
 
 // TestMain silences the API server's log, which reports every slow or failed call, and removes the
-// binary that was tested.
+// binary that was tested. Scenarios wait more than they work, so eight run at once, or as many
+// as -parallel says.
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
+	err := flag.Set("test.parallel", "8")
 	m.Run()
-	if err := webhook.RemoveBuilt(); err != nil {
+	if err := errors.Join(err, webhook.RemoveBuilt()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 const product = "github.com/crdconvert/webhookd"
 
-// Build returns the path of the webhookd binary, built from this tree once a test process, the way
-// `make build` does it. TestMain removes it with RemoveBuilt.
+// Build returns the path of the webhookd binary, built from this tree once a test process. TestMain
+// removes it with RemoveBuilt.
 func Build(t *testing.T) string {
 	t.Helper()
 	path, err := built()
@@ -124,7 +124,7 @@ func build(name string, flags ...string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(buildDir(), name)
-	flags = append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", path}, flags...)
+	flags = append([]string{"build", "-ldflags", "-s -w", "-o", path}, flags...)
 	cmd := exec.Command("go", append(flags, "./examples/custom-server")...) //nolint:noctx,gosec // for all tests, a path of its own
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOWORK=off")

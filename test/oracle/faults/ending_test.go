@@ -18,7 +18,7 @@ import (
 func TestE1SigtermOfOneReplica(t *testing.T) {
 	t.Parallel()
 	const lag = 10 * time.Second
-	rounds := scaled(5, 20)
+	rounds := scaled(2, 20)
 	s, replicas := newService(t, lag)
 	l := start(t, s.client(), s.ca)
 

@@ -23,6 +23,7 @@ func Build(ctx context.Context, root, binary string, overlay map[string]string) 
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, "./examples/custom-server")...) //nolint:gosec // paths of the test's own
 	cmd.Dir = root
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build webhookd: %w\n%s", err, out)
 	}

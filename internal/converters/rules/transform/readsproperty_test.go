@@ -1,3 +1,7 @@
+//go:build !race
+
+// This converts for long on one goroutine, where there is nothing for the race detector.
+
 package transform_test
 
 import (

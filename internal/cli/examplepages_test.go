@@ -1,0 +1,45 @@
+//go:build !race
+
+// This converts for long on one goroutine, where there is nothing for the race detector.
+
+package cli
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// The test follows the tutorials like a reader: it writes the files, runs the commands, and
+// compares their output. With -update it rewrites the output.
+//
+//nolint:paralleltest // it works in folders of its own
+func TestTutorialsAreTrue(t *testing.T) {
+	folder, err := filepath.Abs("../../docs/tutorials")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, least := range map[string]int{"first-conversion.md": 6, "crossplane.md": 3} {
+		t.Chdir(t.TempDir())
+		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
+			t.Errorf("%d commands, %s is not read as it is written", commands, name)
+		}
+	}
+}
+
+// The READMEs of the examples show the output of their commands, which -update rewrites.
+//
+//nolint:paralleltest // it works in the repository's folder
+func TestExamplesShowWhatIsPrinted(t *testing.T) {
+	t.Chdir("../..")
+	files, err := filepath.Glob("examples/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, file := range files {
+		commands += followFile(t, file, "bin/webhookd")
+	}
+	if commands < 40 {
+		t.Errorf("%d commands, the pages are not read as they are written", commands)
+	}
+}
